@@ -32,7 +32,7 @@ test: ## every test of every language; SECTIONS="rust python" for some of them
 
 CHECKS ?=
 .PHONY: lint
-lint: typescript-packages ## formatting, lints and types of every language; CHECKS="ruff clippy" for some
+lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for some
 	@tools/setup.sh python
 	@python tools/lint.py $(CHECKS)
 
@@ -87,7 +87,7 @@ conformance: ## the cases of spec/conformance in every language
 	@$(MAKE) --no-print-directory test SECTIONS="$(addprefix conformance-,rust typescript python ruby)"
 
 .PHONY: package
-package: typescript-packages ## builds what would be published, into target/package
+package: ## builds what would be published, into target/package
 	@tools/package.sh
 
 .PHONY: clean

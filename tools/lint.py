@@ -20,6 +20,10 @@ from runner.run import MISSING
 ROOT = Path(__file__).resolve().parent.parent
 
 
+# For checks in typescript/: its packages, installed when the lock file changed.
+NPM = "make --no-print-directory -C .. typescript-packages && "
+
+
 @dataclass(frozen=True)
 class Check:
     name: str
@@ -36,8 +40,8 @@ CHECKS = [
         "packages=$(tools/build.sh --packages) && "
         "cargo clippy --release $packages --all-targets -- -D warnings",
     ),
-    Check("biome", "npx biome ci --error-on-warnings .", "node", "typescript"),
-    Check("tsc", "npx tsc --noEmit", "node", "typescript"),
+    Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
+    Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
     Check("ruff-tools", "ruff check tools && ruff format --check tools", "python"),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
     Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),

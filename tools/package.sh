@@ -25,6 +25,7 @@ cargo package --no-verify --allow-dirty
 cp "${CARGO_TARGET_DIR:-target}"/package/*.crate "$out" 2>/dev/null || true
 
 if can_package typescript node; then
+  make --no-print-directory typescript-packages
   (cd typescript && npm run --if-present build && npm pack --pack-destination "$out")
 fi
 if can_package python python; then

@@ -36,8 +36,7 @@ SECTIONS = [
         "lint",
         "python tools/lint.py",
         counts.summary,
-        needs=("python", "node"),
-        prepare=("typescript-packages",),
+        needs=("python",),
     ),
     Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
     Section(

@@ -43,7 +43,7 @@ class Runner:
             code = self.have[need] if need in self.have else self.set_up(need)
             self.have[need] = code
             if code == MISSING:
-                self._add(section.name, started, Counts(skipped=1), f"skipped: no {need} here")
+                self._add(section.name, started, Counts(skipped=1), f"no {need} here")
                 return
             if code:
                 self._add(section.name, started, Counts(failed=1), f"set-up of {need} failed")

@@ -99,13 +99,13 @@ def test_the_table_names_every_section_and_the_sum() -> None:
         [
             Result("(make build)", 1.0),
             Result("rust", 2.0, Counts(5)),
-            Result("ruby", 0.0, Counts(skipped=1), "skipped: no ruby here"),
+            Result("ruby", 0.0, Counts(skipped=1), "no ruby here"),
         ]
     )
     assert shown.splitlines() == [
         "section      | minutes | passed | failed | skipped",
         "(make build) |     1.0 |        |        |",
         "rust         |     2.0 |      5 |      0 |       0",
-        "ruby         |     0.0 |      0 |      0 |       1   skipped: no ruby here",
+        "ruby         |     0.0 |      0 |      0 |       1   no ruby here",
         "all          |     3.0 |      5 |      0 |       1",
     ]
