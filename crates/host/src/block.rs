@@ -203,10 +203,17 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     fn claimable(&self, owner: u64) -> bool {
         owner & 0xf == SEALED
             || (owner & 0xf == OPEN
-                && !self.environment.alive(Participant {
+                && !self.is_alive(Participant {
                     id: ((owner >> 4) & 0xfff) as u32,
                     incarnation: owner >> 16,
                 }))
+    }
+
+    /// True while this very participant, not a later holder of its id, may still write.
+    fn is_alive(&self, participant: Participant) -> bool {
+        let incarnation = self.geometry.participants_at + participant.id as usize * 8;
+        self.memory.load(incarnation) & 0xffff_ffff_ffff == participant.incarnation
+            && self.environment.id_alive(participant.id)
     }
 
     /// Makes a block ours; `Ok(false)` when somebody was faster.
@@ -320,5 +327,41 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 }
             }
         }
+    }
+}
+
+/// What `check` and recovery ask of a block's descriptor.
+impl<M: Memory, E: Environment> Engine<M, E> {
+    pub(crate) fn block_sequence(&self, block: u64) -> u64 {
+        self.memory
+            .load(self.descriptor(block, descriptor::SEQUENCE))
+    }
+
+    pub(crate) fn is_allocated(&self, block: u64) -> bool {
+        self.memory
+            .load(self.descriptor(block, descriptor::ALLOCATED))
+            == 1
+    }
+
+    pub(crate) fn is_below_tail(&self, at: u64) -> bool {
+        let block = at / self.geometry.block_size;
+        let tail = self.memory.load(self.descriptor(block, descriptor::TAIL));
+        at % self.geometry.block_size < tail
+    }
+
+    /// Recovery: whatever the block was, it is sealed with this tail, or free when it holds nothing.
+    pub(crate) fn seal_at(&self, block: u64, tail: u64) {
+        let state = if tail == 0 { FREE } else { SEALED };
+        self.memory
+            .store(self.descriptor(block, descriptor::OWNER), state);
+        self.memory
+            .store(self.descriptor(block, descriptor::TAIL), tail);
+    }
+
+    /// Blocks that have their disk space.
+    pub(crate) fn allocated_blocks(&self) -> u64 {
+        (0..self.geometry.blocks)
+            .filter(|block| self.is_allocated(*block))
+            .count() as u64
     }
 }

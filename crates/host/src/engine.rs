@@ -9,10 +9,8 @@ use crate::word::Word;
 
 /// What the algorithm asks of the operating system.
 pub trait Environment: Send + Sync {
-    /// True while the participant with this id and incarnation holds its lock. Must be exact in one
-    /// direction: never false while any thread of it can still write.
-    fn alive(&self, participant: Participant) -> bool;
-    /// True while any participant holds the lock of this id. A lease names only the id.
+    /// True while a participant holds the lock of this id. Must be exact in one direction: never
+    /// false while any thread of it can still write.
     fn id_alive(&self, id: u32) -> bool;
     /// Gives a block its disk space.
     ///

@@ -32,7 +32,7 @@ pub trait Memory: Send + Sync {
     fn fence(&self);
 }
 
-impl<M: Memory> Memory for std::sync::Arc<M> {
+impl<M: Memory, P: std::ops::Deref<Target = M> + Send + Sync> Memory for P {
     #[inline(always)]
     fn load(&self, at: usize) -> u64 {
         (**self).load(at)
