@@ -1,0 +1,170 @@
+//! Whole entries: header and payload together.
+
+use crate::{compressor, header, Compressor, CompressorId, Error, Header, Serializer};
+use crate::{Tag, Value, Verify};
+use std::cell::RefCell;
+
+/// What an entry says of its value, chosen by the writer. Times are milliseconds since
+/// 1970-01-01T00:00Z, at most [`MAX_TIME_MS`](crate::MAX_TIME_MS).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EntryOptions<'a> {
+    /// How the value becomes bytes; MessagePack by default. [`encode_payload`] has an argument of
+    /// its own and ignores this.
+    pub serializer: Serializer,
+    /// What makes them fewer; nothing by default.
+    pub compressor: Compressor,
+    /// Now.
+    pub created: u64,
+    /// When the entry ceases to be valid; 0, the default, is never.
+    pub expires: u64,
+    /// Until when it is served without a refresh; by default as long as it is valid.
+    pub fresh_until: Option<u64>,
+    /// Its tags; all of them together take at most some 65,000 bytes.
+    pub tags: &'a [Tag<'a>],
+}
+
+/// What a reader accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of an uncompressed payload; 64 MiB by default. A decoded [`Value`] takes at most
+    /// about 50 times as much memory (a list of nulls), usually about twice.
+    pub max_length: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_length: 64 * 1024 * 1024,
+        }
+    }
+}
+
+impl Limits {
+    fn check(&self, size: u64) -> Result<(), Error> {
+        if size > self.max_length {
+            return Err(Error::ValueTooLarge {
+                size,
+                limit: self.max_length,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A payload on its way into the compressor that is larger than this is not kept for the next.
+const KEPT_SCRATCH: usize = 1024 * 1024;
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Appends the entry that holds `value` to `out`. Clear and reuse `out`, and the usual value costs
+/// no allocation. After an error `out` is as it was.
+///
+/// # Errors
+/// [`Error::UnsupportedValue`] when the value is not in the serializer's row of the type map;
+/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::Io`] when there is no
+/// memory for the compressor.
+pub fn encode(
+    value: &Value<'_>,
+    options: &EntryOptions<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let Compressor::None = options.compressor else {
+        let mut payload = SCRATCH.take();
+        payload.clear();
+        let written = options
+            .serializer
+            .write(value, &mut payload)
+            .and_then(|()| encode_payload(&payload, options.serializer, options, out));
+        if payload.capacity() <= KEPT_SCRATCH {
+            SCRATCH.set(payload);
+        }
+        return written;
+    };
+    append(out, |out| {
+        header::write(options.serializer, options, None, out)?;
+        options.serializer.write(value, out)
+    })
+}
+
+/// Appends the entry that holds `payload`, which `serializer` has already written, to `out`. The
+/// payload is taken at its word. After an error `out` is as it was.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::Io`] when there is no
+/// memory for the compressor.
+pub fn encode_payload(
+    payload: &[u8],
+    serializer: Serializer,
+    options: &EntryOptions<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    append(out, |out| match options.compressor {
+        Compressor::None => {
+            header::write(serializer, options, None, out)?;
+            out.extend_from_slice(payload);
+            Ok(())
+        }
+        Compressor::Zstd { level } => {
+            if !(1..=22).contains(&level) {
+                return Err(Error::invalid("the zstd level is 1 to 22"));
+            }
+            header::write(serializer, options, Some(payload.len() as u64), out)?;
+            compressor::compress(payload, level, out)
+        }
+    })
+}
+
+/// Appends what `write` writes, and seals it; nothing when it fails.
+fn append(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let start = out.len();
+    let written = write(out);
+    match written {
+        Ok(()) => header::seal(&mut out[start..]),
+        Err(_) => out.truncate(start),
+    }
+    written
+}
+
+/// Reads the header of `entry` and hands out its payload, uncompressed: steps 1 to 7 of "Reading"
+/// in `spec/entry.md`, but for the decoding of the payload, which is [`decode_value`]. The payload
+/// lies in `entry`, or in `scratch` when it had to be decompressed; nothing else is allocated.
+///
+/// # Errors
+/// Those of [`Header::parse`]; then [`Error::ValueTooLarge`]; then [`Error::MalformedEntry`].
+pub fn decode_payload<'a>(
+    entry: &'a [u8],
+    verify: Verify,
+    limits: &Limits,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(Header<'a>, &'a [u8]), Error> {
+    let header = Header::parse(entry, verify)?;
+    let stored = &entry[header.header_len..];
+    let size = header.length.unwrap_or(stored.len() as u64);
+    limits.check(size)?;
+    match header.compressor {
+        CompressorId::None => Ok((header, stored)),
+        CompressorId::Zstd => {
+            compressor::decompress(stored, size, scratch)?;
+            Ok((header, scratch))
+        }
+    }
+}
+
+/// The value in a `payload` that [`decode_payload`] handed out.
+///
+/// # Errors
+/// [`Error::ValueTooLarge`] when the payload is longer than the limit; [`Error::MalformedEntry`]
+/// when it is not exactly one value of `serializer`.
+pub fn decode_value<'a>(
+    serializer: Serializer,
+    payload: &'a [u8],
+    limits: &Limits,
+) -> Result<Value<'a>, Error> {
+    limits.check(payload.len() as u64)?;
+    serializer.read(payload)
+}

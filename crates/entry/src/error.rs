@@ -1,0 +1,139 @@
+use std::borrow::Cow;
+use std::fmt;
+
+/// What can be wrong with an entry or with a value on its way into one: the part of
+/// `spec/errors.md` that concerns the entry format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option is out of its range.
+    InvalidArgument {
+        /// Which option, and what it may be.
+        reason: Cow<'static, str>,
+    },
+    /// The value, or a part of it, is not in the serializer's row of the type map.
+    UnsupportedValue {
+        /// Where the culprit stands: `$` is the value itself, `$.user.tags[3]` a part of it.
+        path: String,
+        /// What is wrong with it, and what to do.
+        reason: Cow<'static, str>,
+    },
+    /// The entry declares more uncompressed bytes than the reader's limit.
+    ValueTooLarge {
+        /// Bytes that the entry declares.
+        size: u64,
+        /// Bytes that [`Limits::max_length`](crate::Limits::max_length) allows.
+        limit: u64,
+    },
+    /// The bytes are no entry, or its payload does not decode.
+    MalformedEntry {
+        /// Which rule of the format is broken.
+        reason: Cow<'static, str>,
+    },
+    /// The checksum in the header is not the one of the bytes.
+    ChecksumMismatch,
+    /// The format's version is one that this build does not know.
+    UnsupportedVersion {
+        /// The version in the entry.
+        version: u8,
+    },
+    /// A flag is set that this build does not know.
+    UnsupportedFlags {
+        /// All flags in the entry.
+        flags: u16,
+    },
+    /// The serializer is unknown, or known but not decodable here (4, Bincode).
+    UnsupportedSerializer {
+        /// The id in the entry.
+        id: u8,
+    },
+    /// The compressor is unknown.
+    UnsupportedCompressor {
+        /// The id in the entry.
+        id: u8,
+    },
+    /// The operating system failed: no memory for a compressor.
+    Io {
+        /// What failed.
+        reason: Cow<'static, str>,
+    },
+}
+
+impl Error {
+    /// The stable name of this error, the same in every language.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::InvalidArgument { .. } => "invalid_argument",
+            Error::UnsupportedValue { .. } => "unsupported_value",
+            Error::ValueTooLarge { .. } => "value_too_large",
+            Error::MalformedEntry { .. } => "malformed_entry",
+            Error::ChecksumMismatch => "checksum_mismatch",
+            Error::UnsupportedVersion { .. } => "unsupported_version",
+            Error::UnsupportedFlags { .. } => "unsupported_flags",
+            Error::UnsupportedSerializer { .. } => "unsupported_serializer",
+            Error::UnsupportedCompressor { .. } => "unsupported_compressor",
+            Error::Io { .. } => "io",
+        }
+    }
+
+    /// Whether the same call may succeed when it is made again.
+    pub fn retryable(&self) -> bool {
+        matches!(self, Error::Io { .. })
+    }
+
+    pub(crate) fn malformed(reason: impl Into<Cow<'static, str>>) -> Self {
+        Error::MalformedEntry {
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn invalid(reason: impl Into<Cow<'static, str>>) -> Self {
+        Error::InvalidArgument {
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::InvalidArgument { reason } => f.write_str(reason),
+            Error::UnsupportedValue { path, reason } => {
+                write!(f, "cannot store the value at {path}: {reason}")
+            }
+            Error::ValueTooLarge { size, limit } => write!(
+                f,
+                "the entry declares {size} bytes, the limit is {limit}: raise the limit if you trust its writer, or delete the entry"
+            ),
+            Error::MalformedEntry { reason } => {
+                write!(f, "not a valid entry: {reason}; delete it and load the value again")
+            }
+            Error::ChecksumMismatch => f.write_str(
+                "the entry is damaged (its checksum is wrong): delete it and load the value again",
+            ),
+            Error::UnsupportedVersion { version } => write!(
+                f,
+                "the entry has format version {version}, this build reads {}: upgrade Polycache here",
+                crate::VERSION
+            ),
+            Error::UnsupportedFlags { flags } => write!(
+                f,
+                "the entry has flags {flags:#06x} that this build does not know: upgrade Polycache here"
+            ),
+            Error::UnsupportedSerializer { id: 4 } => f.write_str(
+                "the entry was written with Bincode, which only typed Rust reads: choose messagepack for values that are shared",
+            ),
+            Error::UnsupportedSerializer { id } => write!(
+                f,
+                "the entry was written with serializer {id}, unknown here: upgrade Polycache here"
+            ),
+            Error::UnsupportedCompressor { id } => write!(
+                f,
+                "the entry was written with compressor {id}, unknown here: upgrade Polycache here"
+            ),
+            Error::Io { reason } => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

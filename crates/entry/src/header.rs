@@ -1,0 +1,215 @@
+//! The header: the few facts a reader needs before it decodes the payload.
+
+mod tags;
+mod validity;
+
+pub use tags::{Tag, Tags, TagsIter};
+pub use validity::{created, expires, is_valid_at, CLOCK_TOLERANCE_MS};
+
+use crate::{CompressorId, EntryOptions, Error, Serializer};
+
+/// Bytes before the payload of a plain entry.
+pub const HEADER_LEN: usize = 24;
+/// The first byte of every entry: never used by MessagePack, never valid in UTF-8.
+pub const MAGIC: u8 = 0xC1;
+/// The version of the format that this crate writes and reads.
+pub const VERSION: u8 = 1;
+/// The latest time `created` and `expires` can hold (48 bits), in milliseconds since 1970.
+pub const MAX_TIME_MS: u64 = (1 << 48) - 1;
+
+const FRESH_UNTIL: u16 = 1;
+const LENGTH: u16 = 2;
+const TAGS: u16 = 4;
+
+/// Whether a reader checks the checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verify {
+    /// Check it: the bytes come from a network or a disk.
+    Checksum,
+    /// Don't: the bytes come from a block of the host tier that is known whole. Every other check
+    /// is still made.
+    Trusted,
+}
+
+/// The header of an entry that was read. Times are milliseconds since 1970-01-01T00:00Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header<'a> {
+    /// Who wrote the payload.
+    pub serializer: Serializer,
+    /// Who made it smaller.
+    pub compressor: CompressorId,
+    /// When the entry was written.
+    pub created: u64,
+    /// When it ceases to be valid; 0 is never.
+    pub expires: u64,
+    /// Until when it is served without a refresh; absent: as long as it is valid.
+    pub fresh_until: Option<u64>,
+    /// Bytes of the payload before compression; present exactly when it is compressed.
+    pub length: Option<u64>,
+    /// The tags the entry was written under, each with its generation at that time.
+    pub tags: Tags<'a>,
+    /// Bytes before the payload.
+    pub header_len: usize,
+}
+
+impl<'a> Header<'a> {
+    /// Reads the header of `entry`, which is a whole entry: steps 1 to 5 of "Reading" in
+    /// `spec/entry.md`. Allocates nothing.
+    ///
+    /// # Errors
+    /// In this order: [`Error::MalformedEntry`], [`Error::UnsupportedVersion`],
+    /// [`Error::ChecksumMismatch`], [`Error::UnsupportedFlags`],
+    /// [`Error::UnsupportedSerializer`], [`Error::UnsupportedCompressor`],
+    /// [`Error::MalformedEntry`].
+    pub fn parse(entry: &'a [u8], verify: Verify) -> Result<Self, Error> {
+        let Some((fixed, rest)) = entry.split_first_chunk::<HEADER_LEN>() else {
+            return Err(Error::malformed("shorter than 24 bytes"));
+        };
+        let [magic, version, serializer, compressor, ..] = *fixed;
+        if magic != MAGIC {
+            return Err(Error::malformed("the first byte is not 0xC1"));
+        }
+        if version != VERSION {
+            return Err(Error::UnsupportedVersion { version });
+        }
+        if verify == Verify::Checksum && u32_at(fixed, 4) != checksum(entry) {
+            return Err(Error::ChecksumMismatch);
+        }
+        let flags = u16_at(fixed, 14);
+        if flags & !(FRESH_UNTIL | LENGTH | TAGS) != 0 {
+            return Err(Error::UnsupportedFlags { flags });
+        }
+        let serializer = Serializer::from_id(serializer)?;
+        let compressor = CompressorId::from_id(compressor)?;
+        let header_len = usize::from(u16_at(fixed, 22));
+        let Some(mut fields) = header_len
+            .checked_sub(HEADER_LEN)
+            .and_then(|len| rest.get(..len))
+        else {
+            return Err(Error::malformed("header_len lies outside the entry"));
+        };
+        let mut fresh_until = None;
+        let mut length = None;
+        let mut tags = Tags::EMPTY;
+        if flags & FRESH_UNTIL != 0 {
+            fresh_until = Some(take_u64(&mut fields)?);
+        }
+        if flags & LENGTH != 0 {
+            length = Some(take_u64(&mut fields)?);
+        }
+        if flags & TAGS != 0 {
+            tags = Tags::take(&mut fields)?;
+        }
+        if !fields.is_empty() {
+            return Err(Error::malformed("header_len is larger than the fields"));
+        }
+        if length.is_some() != (compressor != CompressorId::None) {
+            return Err(Error::malformed(
+                "LENGTH must be present exactly when the payload is compressed",
+            ));
+        }
+        Ok(Header {
+            serializer,
+            compressor,
+            created: time_at(fixed, 8),
+            expires: time_at(fixed, 16),
+            fresh_until,
+            length,
+            tags,
+            header_len,
+        })
+    }
+}
+
+/// Appends the header with a checksum of 0; [`seal`] fills that in when the payload follows.
+pub(crate) fn write(
+    serializer: Serializer,
+    options: &EntryOptions<'_>,
+    length: Option<u64>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    if options.created > MAX_TIME_MS || options.expires > MAX_TIME_MS {
+        return Err(Error::invalid(
+            "created and expires are milliseconds since 1970 below 2^48",
+        ));
+    }
+    let tags_len = tags::field_len(options.tags)?;
+    let mut flags = 0;
+    let mut header_len = HEADER_LEN + tags_len;
+    if options.fresh_until.is_some() {
+        flags |= FRESH_UNTIL;
+        header_len += 8;
+    }
+    if length.is_some() {
+        flags |= LENGTH;
+        header_len += 8;
+    }
+    if tags_len != 0 {
+        flags |= TAGS;
+    }
+    let Ok(header_len) = u16::try_from(header_len) else {
+        return Err(Error::invalid(
+            "the tags of an entry may take 65,000 bytes together: use fewer or shorter ones",
+        ));
+    };
+    let mut fixed = [0; HEADER_LEN];
+    fixed[0] = MAGIC;
+    fixed[1] = VERSION;
+    fixed[2] = serializer as u8;
+    fixed[3] = options.compressor.id() as u8;
+    // A 48-bit time is written as 64 bits; the two bytes too many are overwritten next.
+    fixed[8..16].copy_from_slice(&options.created.to_le_bytes());
+    fixed[14..16].copy_from_slice(&flags.to_le_bytes());
+    fixed[16..24].copy_from_slice(&options.expires.to_le_bytes());
+    fixed[22..24].copy_from_slice(&header_len.to_le_bytes());
+    out.extend_from_slice(&fixed);
+    if let Some(fresh_until) = options.fresh_until {
+        out.extend_from_slice(&fresh_until.to_le_bytes());
+    }
+    if let Some(length) = length {
+        out.extend_from_slice(&length.to_le_bytes());
+    }
+    if tags_len != 0 {
+        tags::write(options.tags, out);
+    }
+    Ok(())
+}
+
+/// Fills in the checksum of the whole `entry`.
+pub(crate) fn seal(entry: &mut [u8]) {
+    let sum = checksum(entry).to_le_bytes();
+    entry[4..8].copy_from_slice(&sum);
+}
+
+/// CRC-32 (IEEE 802.3) of everything but the checksum itself. `entry` has at least 8 bytes.
+fn checksum(entry: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&entry[..4]);
+    hasher.update(&entry[8..]);
+    hasher.finalize()
+}
+
+fn take<const N: usize>(fields: &mut &[u8]) -> Result<[u8; N], Error> {
+    let (taken, rest) = fields
+        .split_first_chunk::<N>()
+        .ok_or_else(|| Error::malformed("the fields end before header_len says so"))?;
+    *fields = rest;
+    Ok(*taken)
+}
+
+fn take_u64(fields: &mut &[u8]) -> Result<u64, Error> {
+    take(fields).map(u64::from_le_bytes)
+}
+
+fn u16_at(fixed: &[u8; HEADER_LEN], at: usize) -> u16 {
+    u16::from_le_bytes([fixed[at], fixed[at + 1]])
+}
+
+fn u32_at(fixed: &[u8; HEADER_LEN], at: usize) -> u32 {
+    u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]])
+}
+
+/// The 48-bit time at `at`.
+fn time_at(fixed: &[u8; HEADER_LEN], at: usize) -> u64 {
+    u64::from(u32_at(fixed, at)) | u64::from(u16_at(fixed, at + 4)) << 32
+}

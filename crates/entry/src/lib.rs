@@ -1,0 +1,42 @@
+//! The entry format of Polycache: what a tier stores under a key.
+//!
+//! An entry is a [`Header`] of 24 bytes or more and a payload: a [`Value`] that a [`Serializer`]
+//! wrote and a [`Compressor`] may have shrunk. The same bytes lie in the host tier and in the
+//! remote tier, and processes in Rust, TypeScript, Python and Ruby read them. The contract is
+//! `spec/entry.md`; `spec/vectors/` holds examples of every rule.
+//!
+//! ```
+//! use polycache_entry::{decode_payload, decode_value, encode, EntryOptions, Limits, Value, Verify};
+//!
+//! let mut entry = Vec::new();
+//! let options = EntryOptions { created: 1_700_000_000_000, ..EntryOptions::default() };
+//! encode(&Value::from("hello"), &options, &mut entry)?;
+//!
+//! let mut scratch = Vec::new();
+//! let limits = Limits::default();
+//! let (header, payload) = decode_payload(&entry, Verify::Checksum, &limits, &mut scratch)?;
+//! assert_eq!(decode_value(header.serializer, payload, &limits)?, Value::from("hello"));
+//! # Ok::<(), polycache_entry::Error>(())
+//! ```
+//!
+//! Every function here takes bytes from anyone: damaged and hostile ones give a typed [`Error`],
+//! in memory that is bounded by the bytes really there.
+
+mod compressor;
+mod entry;
+mod error;
+mod header;
+mod serializer;
+#[cfg(feature = "vectors")]
+pub mod tagged;
+mod value;
+
+pub use compressor::{Compressor, CompressorId};
+pub use entry::{decode_payload, decode_value, encode, encode_payload, EntryOptions, Limits};
+pub use error::Error;
+pub use header::{
+    created, expires, is_valid_at, Header, Tag, Tags, TagsIter, Verify, CLOCK_TOLERANCE_MS,
+    HEADER_LEN, MAGIC, MAX_TIME_MS, VERSION,
+};
+pub use serializer::{Serializer, MAX_DEPTH};
+pub use value::{Value, MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS};

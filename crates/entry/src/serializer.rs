@@ -1,0 +1,100 @@
+//! Serializers: how a value becomes the bytes of a payload, and back.
+
+mod json;
+pub(crate) mod messagepack;
+mod path;
+
+use crate::{Error, Value};
+use path::Refusal;
+use std::borrow::Cow;
+
+/// The most lists, sets and maps around a value, itself included.
+pub const MAX_DEPTH: usize = 128;
+
+/// How a value becomes the payload of an entry. The discriminant is the id in the header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Serializer {
+    /// [`Value::Bytes`] as they are, nothing else.
+    Bytes = 0,
+    /// [`Value::Text`] as UTF-8, nothing else.
+    Text = 1,
+    /// What JSON has (RFC 8259), with integers within ±(2^53 - 1) and finite floats.
+    Json = 2,
+    /// Every row of the type map; the default.
+    #[default]
+    MessagePack = 3,
+}
+
+impl Serializer {
+    /// All of them.
+    pub const ALL: [Serializer; 4] = [
+        Serializer::Bytes,
+        Serializer::Text,
+        Serializer::Json,
+        Serializer::MessagePack,
+    ];
+
+    /// The serializer with this id in the header.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedSerializer`] for every other id, 4 (Bincode) included.
+    pub const fn from_id(id: u8) -> Result<Self, Error> {
+        match id {
+            0 => Ok(Serializer::Bytes),
+            1 => Ok(Serializer::Text),
+            2 => Ok(Serializer::Json),
+            3 => Ok(Serializer::MessagePack),
+            _ => Err(Error::UnsupportedSerializer { id }),
+        }
+    }
+
+    /// Its name in configuration, in every language.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Serializer::Bytes => "bytes",
+            Serializer::Text => "text",
+            Serializer::Json => "json",
+            Serializer::MessagePack => "messagepack",
+        }
+    }
+
+    /// The serializer of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// Appends `value` to `out`; after an error `out` holds a part of it.
+    pub(crate) fn write(self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let written = match (self, value) {
+            (Serializer::Json, _) => json::write(value, MAX_DEPTH, out),
+            (Serializer::MessagePack, _) => messagepack::write(value, MAX_DEPTH, out),
+            (Serializer::Bytes, Value::Bytes(bytes)) => {
+                out.extend_from_slice(bytes);
+                Ok(())
+            }
+            (Serializer::Text, Value::Text(text)) => {
+                out.extend_from_slice(text.as_bytes());
+                Ok(())
+            }
+            (Serializer::Bytes | Serializer::Text, other) => Err(Refusal::new(format!(
+                "the serializer {} takes {0} only, not {}: use messagepack",
+                self.name(),
+                other.row()
+            ))),
+        };
+        written.map_err(|refusal| refusal.into_error())
+    }
+
+    /// The value in `payload`.
+    pub(crate) fn read(self, payload: &[u8]) -> Result<Value<'_>, Error> {
+        match self {
+            Serializer::Bytes => Ok(Value::Bytes(Cow::Borrowed(payload))),
+            Serializer::Text => std::str::from_utf8(payload)
+                .map(Value::from)
+                .map_err(|_| Error::malformed("the text is not valid UTF-8")),
+            Serializer::Json => json::read(payload),
+            Serializer::MessagePack => messagepack::read(payload),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! JSON (RFC 8259), by serde_json.
+
+use super::path::Refusal;
+use crate::value::{Value, ValueSeed};
+use crate::Error;
+use serde::de::DeserializeSeed;
+
+const SAFE: i128 = (1 << 53) - 1;
+
+/// Appends `value`, which may have `depth` levels.
+pub(super) fn write(
+    value: &Value<'_>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Box<Refusal>> {
+    if value.is_container() && depth == 0 {
+        return Err(Refusal::new("nested deeper than 128 lists, sets and maps"));
+    }
+    match value {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Bool(true) => out.extend_from_slice(b"true"),
+        Value::Bool(false) => out.extend_from_slice(b"false"),
+        Value::Int(value) if (-SAFE..=SAFE).contains(value) => write_atom(&(*value as i64), out),
+        Value::Int(_) => {
+            return Err(Refusal::new(
+                "JSON takes integers within ±(2^53 - 1) only: use messagepack",
+            ))
+        }
+        Value::Float(value) if value.is_finite() => write_atom(value, out),
+        Value::Float(_) => {
+            return Err(Refusal::new(
+                "JSON has no NaN and no infinity: use messagepack",
+            ))
+        }
+        Value::Text(text) => write_atom(text, out),
+        Value::List(values) => {
+            out.push(b'[');
+            for (index, value) in values.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write(value, depth - 1, out).map_err(|refusal| refusal.at_index(index))?;
+            }
+            out.push(b']');
+        }
+        Value::Map(pairs) => {
+            out.push(b'{');
+            for (index, (key, value)) in pairs.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_atom(key, out);
+                out.push(b':');
+                write(value, depth - 1, out).map_err(|refusal| refusal.at_key(key))?;
+            }
+            out.push(b'}');
+        }
+        other => {
+            return Err(Refusal::new(format!(
+                "JSON does not have {}: use messagepack",
+                other.row()
+            )))
+        }
+    }
+    Ok(())
+}
+
+fn write_atom<T: serde::Serialize>(value: &T, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, value).expect("text and finite numbers are JSON, a Vec takes them");
+}
+
+/// The value in `payload`.
+pub(super) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
+    let not_json = |error: serde_json::Error| Error::malformed(format!("the JSON is bad: {error}"));
+    // Checked at once, because serde_json checks text only where it reads any.
+    let text = std::str::from_utf8(payload)
+        .map_err(|_| Error::malformed("the JSON is not valid UTF-8"))?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    // Its own limit is one level lower than the format's; ours is in the seed.
+    deserializer.disable_recursion_limit();
+    let seed = ValueSeed {
+        depth: 0,
+        json: true,
+    };
+    let value = seed.deserialize(&mut deserializer).map_err(not_json)?;
+    deserializer.end().map_err(not_json)?;
+    Ok(value)
+}

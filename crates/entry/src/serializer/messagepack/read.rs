@@ -1,0 +1,188 @@
+use super::extension::Extension;
+use crate::serializer::MAX_DEPTH;
+use crate::value::{last_wins, Value};
+use crate::Error;
+use rmp::Marker;
+use std::borrow::Cow;
+
+/// The value in `payload`.
+pub(in crate::serializer) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
+    read_at(payload, 0)
+}
+
+/// The value in `payload`, which lies inside `depth` lists, sets and maps.
+pub(super) fn read_at(payload: &[u8], depth: usize) -> Result<Value<'_>, Error> {
+    let mut reader = Reader {
+        rest: payload,
+        owed: 0,
+    };
+    let value = reader.value(depth)?;
+    if !reader.rest.is_empty() {
+        return Err(Error::malformed("MessagePack: bytes after the value"));
+    }
+    Ok(value)
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+    /// Values that the lists and maps begun so far still have to bring. Each takes at least one
+    /// byte, so `owed` never exceeds what is left: a count that lies is found out before memory
+    /// is reserved for it, and all counts together reserve no more values than there are bytes.
+    owed: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self, depth: usize) -> Result<Value<'a>, Error> {
+        let marker = Marker::from_u8(self.array::<1>()?[0]);
+        Ok(match marker {
+            Marker::Null => Value::Null,
+            Marker::False => Value::Bool(false),
+            Marker::True => Value::Bool(true),
+            Marker::FixPos(value) => Value::Int(value.into()),
+            Marker::FixNeg(value) => Value::Int(value.into()),
+            Marker::U8 => Value::Int(u8::from_be_bytes(self.array()?).into()),
+            Marker::U16 => Value::Int(u16::from_be_bytes(self.array()?).into()),
+            Marker::U32 => Value::Int(u32::from_be_bytes(self.array()?).into()),
+            Marker::U64 => Value::Int(u64::from_be_bytes(self.array()?).into()),
+            Marker::I8 => Value::Int(i8::from_be_bytes(self.array()?).into()),
+            Marker::I16 => Value::Int(i16::from_be_bytes(self.array()?).into()),
+            Marker::I32 => Value::Int(i32::from_be_bytes(self.array()?).into()),
+            Marker::I64 => Value::Int(i64::from_be_bytes(self.array()?).into()),
+            Marker::F32 => Value::Float(f32::from_be_bytes(self.array()?).into()),
+            Marker::F64 => Value::Float(f64::from_be_bytes(self.array()?)),
+            Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
+                Value::Text(self.text(marker)?)
+            }
+            Marker::Bin8 => self.bytes(1)?,
+            Marker::Bin16 => self.bytes(2)?,
+            Marker::Bin32 => self.bytes(4)?,
+            Marker::FixArray(count) => self.list(count.into(), depth)?,
+            Marker::Array16 => {
+                let count = self.length(2)?;
+                self.list(count, depth)?
+            }
+            Marker::Array32 => {
+                let count = self.length(4)?;
+                self.list(count, depth)?
+            }
+            Marker::FixMap(count) => self.map(count.into(), depth)?,
+            Marker::Map16 => {
+                let count = self.length(2)?;
+                self.map(count, depth)?
+            }
+            Marker::Map32 => {
+                let count = self.length(4)?;
+                self.map(count, depth)?
+            }
+            Marker::FixExt1 => self.extension(1, depth)?,
+            Marker::FixExt2 => self.extension(2, depth)?,
+            Marker::FixExt4 => self.extension(4, depth)?,
+            Marker::FixExt8 => self.extension(8, depth)?,
+            Marker::FixExt16 => self.extension(16, depth)?,
+            Marker::Ext8 => {
+                let len = self.length(1)?;
+                self.extension(len, depth)?
+            }
+            Marker::Ext16 => {
+                let len = self.length(2)?;
+                self.extension(len, depth)?
+            }
+            Marker::Ext32 => {
+                let len = self.length(4)?;
+                self.extension(len, depth)?
+            }
+            Marker::Reserved => return Err(Error::malformed("MessagePack: the byte 0xC1")),
+        })
+    }
+
+    fn list(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
+        self.owe(count, depth)?;
+        let mut values = Vec::with_capacity(count);
+        for _ in 0..count {
+            self.owed -= 1;
+            values.push(self.value(depth + 1)?);
+        }
+        Ok(Value::List(values))
+    }
+
+    fn map(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
+        self.owe(count.saturating_mul(2), depth)?;
+        let mut pairs = Vec::with_capacity(count);
+        for _ in 0..count {
+            self.owed -= 1;
+            let marker = Marker::from_u8(self.array::<1>()?[0]);
+            let key = self.text(marker)?;
+            self.owed -= 1;
+            pairs.push((key, self.value(depth + 1)?));
+        }
+        Ok(Value::Map(last_wins(pairs)))
+    }
+
+    fn extension(&mut self, len: usize, depth: usize) -> Result<Value<'a>, Error> {
+        let id = i8::from_be_bytes(self.array()?);
+        let payload = self.take(len)?;
+        Extension { id, payload }.decode(depth)
+    }
+
+    fn text(&mut self, marker: Marker) -> Result<Cow<'a, str>, Error> {
+        let len = match marker {
+            Marker::FixStr(len) => len.into(),
+            Marker::Str8 => self.length(1)?,
+            Marker::Str16 => self.length(2)?,
+            Marker::Str32 => self.length(4)?,
+            _ => return Err(Error::malformed("MessagePack: a map key is not text")),
+        };
+        std::str::from_utf8(self.take(len)?)
+            .map(Cow::Borrowed)
+            .map_err(|_| Error::malformed("MessagePack: text is not valid UTF-8"))
+    }
+
+    fn bytes(&mut self, width: usize) -> Result<Value<'a>, Error> {
+        let len = self.length(width)?;
+        Ok(Value::Bytes(Cow::Borrowed(self.take(len)?)))
+    }
+
+    /// A length or count of `width` bytes.
+    fn length(&mut self, width: usize) -> Result<usize, Error> {
+        let bytes = self.take(width)?;
+        let length = bytes
+            .iter()
+            .fold(0u32, |high, &byte| high << 8 | u32::from(byte));
+        Ok(length as usize)
+    }
+
+    /// Enters a list or map at `depth` that has to bring `count` values.
+    fn owe(&mut self, count: usize, depth: usize) -> Result<(), Error> {
+        if depth >= MAX_DEPTH {
+            return Err(Error::malformed(
+                "nested deeper than 128 lists, sets and maps",
+            ));
+        }
+        self.owed = self.owed.saturating_add(count);
+        self.check_owed()
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or_else(cut_off)?;
+        self.rest = rest;
+        self.check_owed()?;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(cut_off)?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    fn check_owed(&self) -> Result<(), Error> {
+        if self.owed > self.rest.len() {
+            return Err(cut_off());
+        }
+        Ok(())
+    }
+}
+
+fn cut_off() -> Error {
+    Error::malformed("MessagePack: the payload ends before its last value")
+}

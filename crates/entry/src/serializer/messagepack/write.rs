@@ -1,0 +1,78 @@
+use super::extension::write_extension;
+use crate::serializer::path::Refusal;
+use crate::value::{check_int, Value};
+use rmp::encode;
+use std::fmt::Debug;
+
+/// Appends `value`, which may have `depth` levels.
+pub(in crate::serializer) fn write(
+    value: &Value<'_>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Box<Refusal>> {
+    if value.is_container() && depth == 0 {
+        return Err(Refusal::new("nested deeper than 128 lists, sets and maps"));
+    }
+    match value {
+        Value::Null => sure(encode::write_nil(out)),
+        Value::Bool(value) => sure(encode::write_bool(out, *value)),
+        Value::Int(value) => {
+            check_int(*value).map_err(Refusal::new)?;
+            if *value < 0 {
+                sure(encode::write_sint(out, *value as i64));
+            } else {
+                sure(encode::write_uint(out, *value as u64));
+            }
+        }
+        Value::Float(value) => sure(encode::write_f64(out, *value)),
+        Value::Text(text) => write_text(text, out)?,
+        Value::Bytes(bytes) => {
+            sure(encode::write_bin_len(out, length(bytes.len())?));
+            out.extend_from_slice(bytes);
+        }
+        Value::List(values) => {
+            sure(encode::write_array_len(out, length(values.len())?));
+            for (index, value) in values.iter().enumerate() {
+                write(value, depth - 1, out).map_err(|refusal| refusal.at_index(index))?;
+            }
+        }
+        Value::Map(pairs) => {
+            sure(encode::write_map_len(out, length(pairs.len())?));
+            for (key, value) in pairs {
+                write_text(key, out).map_err(|refusal| refusal.at_key(key))?;
+                write(value, depth - 1, out).map_err(|refusal| refusal.at_key(key))?;
+            }
+        }
+        Value::BigInt(_)
+        | Value::Set(_)
+        | Value::Timestamp { .. }
+        | Value::Decimal(_)
+        | Value::Uuid(_) => {
+            let start = out.len();
+            let id = write_extension(value, out)?;
+            let mut meta = Vec::with_capacity(6);
+            sure(encode::write_ext_meta(
+                &mut meta,
+                length(out.len() - start)?,
+                id,
+            ));
+            out.splice(start..start, meta);
+        }
+    }
+    Ok(())
+}
+
+fn write_text(text: &str, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
+    sure(encode::write_str_len(out, length(text.len())?));
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+pub(super) fn length(len: usize) -> Result<u32, Box<Refusal>> {
+    u32::try_from(len).map_err(|_| Refusal::new("longer than 2^32 - 1, the most MessagePack has"))
+}
+
+/// rmp reports what its writer reports, and a `Vec` takes everything.
+pub(super) fn sure<T, E: Debug>(written: Result<T, E>) {
+    written.expect("writing to a Vec does not fail");
+}

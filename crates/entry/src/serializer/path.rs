@@ -1,0 +1,55 @@
+use crate::Error;
+use std::borrow::Cow;
+
+/// Why a value is refused, and the way from it up to the whole value, which grows as the error is
+/// handed up: a value that is accepted pays nothing for its path.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    reason: Cow<'static, str>,
+    /// From the culprit outwards.
+    segments: Vec<String>,
+}
+
+impl Refusal {
+    // In a box, because it is rare and the result travels through every level of a value.
+    pub(crate) fn new(reason: impl Into<Cow<'static, str>>) -> Box<Self> {
+        Box::new(Refusal {
+            reason: reason.into(),
+            segments: Vec::new(),
+        })
+    }
+
+    /// The culprit stands in a list or set, at `index`.
+    pub(crate) fn at_index(mut self: Box<Self>, index: usize) -> Box<Self> {
+        self.segments.push(format!("[{index}]"));
+        self
+    }
+
+    /// The culprit stands in a map, under `key`.
+    pub(crate) fn at_key(mut self: Box<Self>, key: &str) -> Box<Self> {
+        self.segments.push(if is_identifier(key) {
+            format!(".{key}")
+        } else {
+            format!("[{}]", serde_json::Value::from(key))
+        });
+        self
+    }
+
+    pub(crate) fn into_error(self) -> Error {
+        let mut path = String::from("$");
+        path.extend(self.segments.into_iter().rev());
+        Error::UnsupportedValue {
+            path,
+            reason: self.reason,
+        }
+    }
+}
+
+/// `[A-Za-z_][A-Za-z0-9_]*`
+fn is_identifier(key: &str) -> bool {
+    !key.starts_with(|first: char| first.is_ascii_digit())
+        && !key.is_empty()
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
