@@ -85,7 +85,14 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(self.write_record(open, key, entry, born, size))
     }
 
-    fn write_record(&self, open: &mut OpenBlock, key: Key<'_>, entry: &[u8], born: u64, size: u64) -> u32 {
+    fn write_record(
+        &self,
+        open: &mut OpenBlock,
+        key: Key<'_>,
+        entry: &[u8],
+        born: u64,
+        size: u64,
+    ) -> u32 {
         let at = open.block * self.geometry.block_size + open.tail;
         let header = RecordHeader {
             checksum: 0,
@@ -302,7 +309,11 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     }
                 }
                 // Counted first: whoever misses the entry finds the counter grown.
-                let counter = if current { header::EVICTED_BY_AGE } else { header::EXPIRED };
+                let counter = if current {
+                    header::EVICTED_BY_AGE
+                } else {
+                    header::EXPIRED
+                };
                 self.memory.fetch_add(counter, 1);
                 if self.swap(slot, word, word.to_empty()) {
                     break;

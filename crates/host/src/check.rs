@@ -63,9 +63,9 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                             ) && self.word(*slot).state() == State::Value
                         });
                         if twice {
-                            report.damaged.push(format!(
-                                "slots {first} and {slot} hold the same key"
-                            ));
+                            report
+                                .damaged
+                                .push(format!("slots {first} and {slot} hold the same key"));
                         }
                     }
                 }
@@ -119,7 +119,9 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             while at < end && self.is_allocated(block) {
                 let bytes = self.memory.read_array(at);
                 let record = RecordHeader::parse(&bytes);
-                let Some(size) = record.size_within(&self.geometry, at) else { break };
+                let Some(size) = record.size_within(&self.geometry, at) else {
+                    break;
+                };
                 let mut key = Vec::new();
                 let key_at = at + RECORD_HEADER as u64;
                 self.memory.read(key_at, record.key_len as usize, &mut key);

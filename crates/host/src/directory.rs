@@ -106,7 +106,11 @@ impl Opening<'_> {
     }
 
     /// Joins an open directory anew, in a forked child.
-    pub fn rejoin(io: &dyn Io, directory: &Path, memory: &MappedMemory) -> Result<Membership, Error> {
+    pub fn rejoin(
+        io: &dyn Io,
+        directory: &Path,
+        memory: &MappedMemory,
+    ) -> Result<Membership, Error> {
         let opening = Opening {
             path: directory,
             limit: None,
@@ -184,7 +188,9 @@ impl Opening<'_> {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(Error::io(format!("cannot open {}", index_path.display()))(error))
+                return Err(Error::io(format!("cannot open {}", index_path.display()))(
+                    error,
+                ))
             }
         };
         let failed = |error| Error::io(format!("cannot map {}", index_path.display()))(error);
@@ -215,7 +221,11 @@ impl Opening<'_> {
             });
         }
         let boot = self.boot_words()?;
-        let same_boot = boot == [memory.load(header::BOOT_ID), memory.load(header::BOOT_ID + 8)];
+        let same_boot = boot
+            == [
+                memory.load(header::BOOT_ID),
+                memory.load(header::BOOT_ID + 8),
+            ];
         if !same_boot && !self.keep_after_reboot {
             return Ok(None);
         }
@@ -326,7 +336,8 @@ impl Opening<'_> {
         failed: &dyn Fn(std::io::Error) -> Error,
     ) -> Result<Directory, Error> {
         let mut seed = [0; 8];
-        getrandom::fill(&mut seed).map_err(|error| failed(std::io::Error::other(error)))?;
+        getrandom::fill(&mut seed)
+            .map_err(|error| failed(std::io::Error::other(error.to_string())))?;
         let seed = u64::from_le_bytes(seed);
         let new = path.join("index.new");
         let index = self.io.open(&new, true).map_err(failed)?;

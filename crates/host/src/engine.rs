@@ -103,7 +103,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     #[inline(always)]
     pub(crate) fn slots_of(&self, hash: KeyHash) -> impl Iterator<Item = u64> + Clone {
         let (first, second, _) = self.geometry.candidates(hash);
-        let bucket = |number: u64| (0..BUCKET as u64).map(move |place| number * BUCKET as u64 + place);
+        let bucket =
+            |number: u64| (0..BUCKET as u64).map(move |place| number * BUCKET as u64 + place);
         bucket(first).chain(bucket(second))
     }
 

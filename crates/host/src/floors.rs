@@ -22,7 +22,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         let tick = self.memory.fetch_add(header::CLOCK, 1) + 1;
         if !self.raise(prefix_hash, tick) && !self.raise(root_hash, tick) {
             // The root itself found no place: the last cell belongs to everybody.
-            self.memory.fetch_max(self.cell(FLOORS as u64 - 1) + 8, tick);
+            self.memory
+                .fetch_max(self.cell(FLOORS as u64 - 1) + 8, tick);
         }
         self.memory.fetch_add(header::EPOCH, 1);
     }

@@ -77,7 +77,10 @@ impl Io for SystemIo {
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
     }
 
     fn open(&self, path: &Path, create: bool) -> io::Result<File> {
@@ -103,7 +106,12 @@ impl Io for SystemIo {
         loop {
             // SAFETY: plain arguments; the descriptor is open.
             let result = unsafe {
-                libc::fallocate(file.as_raw_fd(), 0, offset as libc::off_t, len as libc::off_t)
+                libc::fallocate(
+                    file.as_raw_fd(),
+                    0,
+                    offset as libc::off_t,
+                    len as libc::off_t,
+                )
             };
             match check(result) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -4,7 +4,7 @@ use crate::error::Error;
 use smallvec::SmallVec;
 
 /// A full key in most cases without an allocation.
-pub type KeyBuffer = SmallVec<[u8; 192]>;
+pub type KeyBuffer = SmallVec<[u8; 256]>;
 
 /// The prefix of a namespace: its escaped parts joined by `:`, then `::`.
 ///

@@ -217,11 +217,19 @@ mod tests {
         let mut limit = MIN_LIMIT;
         while limit <= MAX_LIMIT {
             for limit in [limit, limit + 4097, limit * 3 / 2] {
-                let Ok(geometry) = Geometry::new(limit) else { continue };
-                assert!(geometry.index_len + geometry.blocks_len() + 4096 <= limit, "{geometry:?}");
+                let Ok(geometry) = Geometry::new(limit) else {
+                    continue;
+                };
+                assert!(
+                    geometry.index_len + geometry.blocks_len() + 4096 <= limit,
+                    "{geometry:?}"
+                );
                 assert!(geometry.blocks >= 16, "{geometry:?}");
                 assert!(geometry.blocks <= 65_536 + 512, "{geometry:?}");
-                assert!(geometry.blocks_len() / geometry.unit <= 1 << 32, "{geometry:?}");
+                assert!(
+                    geometry.blocks_len() / geometry.unit <= 1 << 32,
+                    "{geometry:?}"
+                );
                 assert_eq!(WINDOW % geometry.block_size, 0);
                 // The index never takes more than a fifth.
                 assert!(geometry.index_len * 5 <= limit, "{geometry:?}");

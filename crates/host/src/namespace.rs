@@ -53,7 +53,8 @@ impl Namespace {
     #[inline]
     pub(crate) fn floor(&self, epoch: u64, look_up: impl FnOnce(&[u64]) -> u64) -> u64 {
         if self.epoch.load(Ordering::Acquire) != epoch + 1 {
-            self.floor.fetch_max(look_up(&self.names), Ordering::Relaxed);
+            self.floor
+                .fetch_max(look_up(&self.names), Ordering::Relaxed);
             self.epoch.store(epoch + 1, Ordering::Release);
         }
         self.floor.load(Ordering::Relaxed)

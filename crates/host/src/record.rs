@@ -30,7 +30,9 @@ impl RecordHeader {
     #[inline(always)]
     #[must_use]
     pub fn parse(bytes: &[u8; RECORD_HEADER]) -> RecordHeader {
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
         let long = |at: usize| u64::from(word(at)) | (u64::from(word(at + 4)) << 32);
         RecordHeader {
             checksum: word(0),

@@ -174,7 +174,11 @@ impl Store {
         let hit = inner
             .engine
             .get(inner.engine.key(&full), inner.floor(namespace), out);
-        inner.count(if hit.is_some() { &inner.hits } else { &inner.misses });
+        inner.count(if hit.is_some() {
+            &inner.hits
+        } else {
+            &inner.misses
+        });
         Ok(hit)
     }
 
@@ -273,7 +277,11 @@ impl Store {
         inner.still_open()?;
         let me = process.membership.me;
         let filled = inner.engine.fill(&mut appender, me, key, token, entry)?;
-        inner.count(if filled { &inner.writes } else { &inner.voided_fills });
+        inner.count(if filled {
+            &inner.writes
+        } else {
+            &inner.voided_fills
+        });
         Ok(filled)
     }
 
@@ -316,7 +324,11 @@ impl Store {
         let inner = self.open_inner()?;
         let wanted = namespace.full_key(prefix);
         let floor = inner.floor(namespace);
-        let end = inner.engine.geometry.slots().min(cursor.saturating_add(budget));
+        let end = inner
+            .engine
+            .geometry
+            .slots()
+            .min(cursor.saturating_add(budget));
         for slot in cursor..end {
             if let Some(mut key) = inner.engine.key_at(slot, &wanted, &floor) {
                 out.push(key.split_off(namespace.prefix().len()));

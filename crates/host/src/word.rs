@@ -106,7 +106,11 @@ impl Word {
     /// The word that leases this slot to `owner` until `deadline` ticks.
     #[must_use]
     pub fn to_lease(self, tag: u32, owner: u32, deadline: u32) -> Word {
-        self.next(1, tag, (owner << DEADLINE_BITS) | (deadline & DEADLINE_MASK))
+        self.next(
+            1,
+            tag,
+            (owner << DEADLINE_BITS) | (deadline & DEADLINE_MASK),
+        )
     }
 
     /// The word that publishes a record.
@@ -164,9 +168,15 @@ mod tests {
     #[test]
     fn fields_come_back() {
         let word = Word(0).to_value(1023, 77);
-        assert_eq!((word.state(), word.tag(), word.location()), (State::Value, 1023, 77));
+        assert_eq!(
+            (word.state(), word.tag(), word.location()),
+            (State::Value, 1023, 77)
+        );
         assert!(word.is_value_of(1023) && !word.is_value_of(1022) && !word.is_lease_of(1023));
         let lease = word.to_lease(5, 4095, 9);
-        assert_eq!((lease.state(), lease.owner(), lease.generation()), (State::Lease, 4095, 2));
+        assert_eq!(
+            (lease.state(), lease.owner(), lease.generation()),
+            (State::Lease, 4095, 2)
+        );
     }
 }
