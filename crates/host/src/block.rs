@@ -5,11 +5,15 @@
 //! appender keeps one emptied block in reserve: entries visited since they were written are copied from
 //! the block being recycled to the one in use, and their words swing over without a moment's absence.
 
-use crate::engine::{Engine, Environment, Key, Participant};
+use crate::engine::{Engine, Environment, Key, Participant, Record};
 use crate::error::Error;
+use crate::hash::{key_hash, KeyHash};
 use crate::layout::{header, RECORD_HEADER};
 use crate::memory::Memory;
 use crate::record::RecordHeader;
+use crate::word::Word;
+use polycache_entry::HEADER_LEN;
+use smallvec::SmallVec;
 
 /// Offsets in a block's descriptor.
 pub(crate) mod descriptor {
@@ -22,6 +26,9 @@ pub(crate) mod descriptor {
     /// 1 when the block has its disk space.
     pub const ALLOCATED: usize = 24;
 }
+
+/// Records that recycling reads ahead.
+const BATCH: usize = 16;
 
 const FREE: u64 = 0;
 const OPEN: u64 = 1;
@@ -247,25 +254,32 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         let start = block * self.geometry.block_size;
         let tail = self.memory.load(self.descriptor(block, descriptor::TAIL));
         let (mut at, end) = (start, start + tail.min(self.geometry.block_size));
+        // Records are read ahead a batch at a time, because their words are spread over the index.
+        let mut ahead: SmallVec<[(Record, KeyHash, u64); BATCH]> = SmallVec::new();
         let mut bytes = Vec::new();
         while at < end {
-            let record = RecordHeader::parse(&self.memory.read_array(at));
-            let size = match record.size_within(&self.geometry, at) {
-                Some(size) if at + size <= end => size,
-                _ => break,
-            };
-            bytes.clear();
-            self.memory.read(
-                at + RECORD_HEADER as u64,
-                record.key_len as usize + record.entry_len as usize,
-                &mut bytes,
-            );
-            let (key, entry) = bytes.split_at(record.key_len as usize);
-            let room = keep
-                .as_deref_mut()
-                .filter(|open| open.tail + size <= budget);
-            self.unlink_or_keep(at, self.key(key), entry, record.born, size, room);
-            at += size;
+            ahead.clear();
+            let from = at;
+            while at < end && ahead.len() < BATCH {
+                let Some((record, size)) = self.record_before(at, end) else {
+                    break;
+                };
+                bytes.clear();
+                self.read_key(&record, &mut bytes);
+                let hash = key_hash(self.seed, &bytes);
+                self.prefetch(hash);
+                ahead.push((record, hash, size));
+                at += size;
+            }
+            for (record, hash, size) in &ahead {
+                let room = keep
+                    .as_deref_mut()
+                    .filter(|open| open.tail + size <= budget);
+                self.unlink_or_keep(*record, *hash, *size, room, &mut bytes);
+            }
+            if at == from {
+                break;
+            }
         }
         if at != end {
             self.unlink_range(start, start + self.geometry.block_size);
@@ -276,50 +290,76 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.memory.fence();
     }
 
+    /// The record at `at` with its size, when it is one and ends by `end`.
+    fn record_before(&self, at: u64, end: u64) -> Option<(Record, u64)> {
+        let header = RecordHeader::parse(&self.memory.read_array(at));
+        let size = header.size_within(&self.geometry, at)?;
+        (at + size <= end).then_some((Record { at, header }, size))
+    }
+
+    fn read_key(&self, record: &Record, out: &mut Vec<u8>) {
+        let at = record.at + RECORD_HEADER as u64;
+        self.memory.read(at, record.header.key_len as usize, out);
+    }
+
+    /// Most records of an old block are superseded; then one look at the key's words is all.
     fn unlink_or_keep(
         &self,
-        at: u64,
-        key: Key<'_>,
-        entry: &[u8],
-        born: u64,
+        record: Record,
+        hash: KeyHash,
         size: u64,
         mut keep: Option<&mut OpenBlock>,
+        bytes: &mut Vec<u8>,
     ) {
-        let tag = self.geometry.candidates(key.hash).2;
-        let location = (at / self.geometry.unit) as u32;
-        for slot in self.slots_of(key.hash) {
-            loop {
-                let word = self.word(slot);
-                if !word.is_value_of(tag) || word.location() != location {
-                    break;
-                }
-                let visited = self.geometry.visited_byte_at(slot);
-                let current = self.is_current(born, 0, entry);
-                if let Some(open) = keep.as_deref_mut() {
-                    if current
-                        && self.memory.visited(visited)
-                        && born >= self.floor_of_key(key.bytes)
-                    {
-                        let moved = self.write_record(open, key, entry, born, size);
-                        if self.swap(slot, word, word.to_value(tag, moved)) {
-                            self.memory.set_visited(visited, false);
-                            self.memory.fetch_add(header::REINSERTED, 1);
-                        }
-                        break;
+        let tag = self.geometry.candidates(hash).2;
+        let location = (record.at / self.geometry.unit) as u32;
+        let points_here = |word: Word| word.is_value_of(tag) && word.location() == location;
+        let Some(slot) = self
+            .slots_of(hash)
+            .find(|slot| points_here(self.word(*slot)))
+        else {
+            return;
+        };
+        bytes.clear();
+        self.read_key(&record, bytes);
+        let key = Key { bytes, hash };
+        let visited = self.geometry.visited_byte_at(slot);
+        let born = record.header.born;
+        let header: [u8; HEADER_LEN] = self.memory.read_array(record.entry_at());
+        let current = self.is_current(born, self.floor_of_key(key.bytes), &header);
+        loop {
+            let word = self.word(slot);
+            if !points_here(word) {
+                return;
+            }
+            if let Some(open) = keep.as_deref_mut().filter(|_| current) {
+                if self.memory.visited(visited) {
+                    let moved = self.move_record(open, record, key, size);
+                    if self.swap(slot, word, word.to_value(tag, moved)) {
+                        self.memory.set_visited(visited, false);
+                        self.memory.fetch_add(header::REINSERTED, 1);
                     }
-                }
-                // Counted first: whoever misses the entry finds the counter grown.
-                let counter = if current {
-                    header::EVICTED_BY_AGE
-                } else {
-                    header::EXPIRED
-                };
-                self.memory.fetch_add(counter, 1);
-                if self.swap(slot, word, word.to_empty()) {
-                    break;
+                    return;
                 }
             }
+            // Counted first: whoever misses the entry finds the counter grown.
+            let counter = if current {
+                header::EVICTED_BY_AGE
+            } else {
+                header::EXPIRED
+            };
+            self.memory.fetch_add(counter, 1);
+            if self.swap(slot, word, word.to_empty()) {
+                return;
+            }
         }
+    }
+
+    fn move_record(&self, open: &mut OpenBlock, record: Record, key: Key<'_>, size: u64) -> u32 {
+        let mut entry = Vec::new();
+        let len = record.header.entry_len as usize;
+        self.memory.read(record.entry_at(), len, &mut entry);
+        self.write_record(open, key, &entry, record.header.born, size)
     }
 
     /// Unlinks whatever points into a range of the blocks, when its records cannot be walked.

@@ -147,6 +147,18 @@ impl Memory for MappedMemory {
     }
 
     #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+            // SAFETY: a prefetch never faults, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.index.as_ptr().wrapping_add(at).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    }
+
+    #[inline(always)]
     fn fence(&self) {
         fence(Ordering::AcqRel);
     }

@@ -28,6 +28,10 @@ pub trait Memory: Send + Sync {
     fn equal(&self, at: u64, bytes: &[u8]) -> bool;
     /// Writes block bytes. The caller owns the block.
     fn write(&self, at: u64, bytes: &[u8]);
+    /// Asks the processor to bring the index line at `at` nearer; a hint only.
+    fn prefetch(&self, at: usize) {
+        let _ = at;
+    }
     /// Orders the block accesses before it with the word accesses after it, and the other way round.
     fn fence(&self);
 }
@@ -76,6 +80,10 @@ impl<M: Memory, P: std::ops::Deref<Target = M> + Send + Sync> Memory for P {
     #[inline(always)]
     fn write(&self, at: u64, bytes: &[u8]) {
         (**self).write(at, bytes);
+    }
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        (**self).prefetch(at);
     }
     #[inline(always)]
     fn fence(&self) {

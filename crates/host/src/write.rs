@@ -24,6 +24,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         key: Key<'_>,
         entry: &[u8],
     ) -> Result<(), Error> {
+        self.prefetch(key.hash);
         let born = self.clock();
         match self.append(appender, me, key, entry, born) {
             Ok(location) => {
