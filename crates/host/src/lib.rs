@@ -1,1 +1,45 @@
-//! The host tier.
+//! The host tier of Polycache: one cache in memory-mapped files that every process of a machine
+//! shares, in whatever language it is written, without a server.
+//!
+//! [`Store`] is the handle. Below it the algorithm is the [`engine::Engine`], generic over its
+//! [`memory::Memory`] and [`engine::Environment`]; `spec/host.md` describes the layout and argues why
+//! no reader is ever served wrong bytes.
+
+mod block;
+mod check;
+mod clock;
+mod directory;
+pub mod engine;
+mod error;
+mod floors;
+mod fork;
+pub mod hash;
+pub mod io;
+pub mod keys;
+pub mod layout;
+mod lease;
+pub mod mapped;
+pub mod memory;
+mod namespace;
+mod options;
+mod read;
+pub mod record;
+mod recover;
+mod scan;
+mod stats;
+mod store;
+#[cfg(test)]
+mod tests;
+pub mod word;
+mod write;
+
+pub use block::Appender;
+pub use check::Report;
+pub use clock::Clock;
+pub use error::Error;
+pub use lease::{Lease, Token};
+pub use namespace::Namespace;
+pub use options::Options;
+pub use read::Hit;
+pub use stats::Stats;
+pub use store::{Shared, Store};

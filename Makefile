@@ -1,0 +1,95 @@
+# Everything a contributor runs. Set-up is part of every target that needs it: tools/setup.sh
+# installs what is missing, says so, and is quick when it is there already.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+
+# Where set-up puts Node, Bun and the Python environment; worktrees may share one.
+POLYCACHE_TOOLS ?= $(CURDIR)/target/tools
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+export POLYCACHE_TOOLS CARGO_TARGET_DIR
+
+export PATH := $(POLYCACHE_TOOLS)/bin:$(POLYCACHE_TOOLS)/venv/bin:$(PATH)
+# The packages are used from their sources; nothing is installed into an environment.
+export PYTHONPATH := $(CURDIR)/python/src
+export RUBYLIB := $(CURDIR)/ruby/lib
+
+CLI = $(CARGO_TARGET_DIR)/release/polycache
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: build ## one cache shared by a Rust, a TypeScript, a Python and a Ruby process
+	@examples/demo/run.sh
+
+SECTIONS ?=
+.PHONY: test
+test: ## every test of every language; SECTIONS="rust python" for some of them
+	@tools/setup.sh python
+	@python tools/run_tests.py $(SECTIONS)
+
+CHECKS ?=
+.PHONY: lint
+lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for some
+	@tools/setup.sh python
+	@python tools/lint.py $(CHECKS)
+
+.PHONY: format
+format: typescript-packages ## rewrites the code of every language in the house format
+	@tools/setup.sh python ruby
+	cargo fmt --all
+	cd typescript && npx biome check --write .
+	ruff check --fix-only tools python && ruff format tools python
+	rubocop --autocorrect ruby
+
+.PHONY: setup
+setup: ## installs everything that the other targets need
+	@tools/setup.sh
+
+.PHONY: build
+build: ## compiles the workspace in release and gives each language its native extension
+	@tools/build.sh
+
+# npm itself writes this file, so it tells which lock file node_modules was made from.
+INSTALLED = typescript/node_modules/.package-lock.json
+.PHONY: typescript-packages
+typescript-packages: $(INSTALLED)
+
+$(INSTALLED): typescript/package-lock.json
+	@tools/setup.sh node
+	cd typescript && npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: bench-host
+bench-host: build ## measures the host tier on this machine
+	@$(CLI) bench-host $(ARGS)
+
+READS ?= 100000000
+.PHONY: check-coherence
+check-coherence: build ## looks for a stale read among many processes; READS=1000000 for a short look
+	@$(CLI) check-coherence --reads $(READS) $(ARGS)
+
+TORTURE_SECONDS ?= 600
+.PHONY: torture
+torture: build ## kills writers at random and checks what is left; TORTURE_SECONDS=20 for a short look
+	@$(CLI) torture --seconds $(TORTURE_SECONDS) $(ARGS)
+
+MUTANTS ?=
+.PHONY: mutants
+mutants: ## plants one fault at a time and shows that the checks find it; MUTANTS="name" for one
+	@tools/setup.sh python
+	@python tools/run_mutants.py $(MUTANTS)
+
+.PHONY: conformance
+conformance: ## the cases of spec/conformance in every language
+	@$(MAKE) --no-print-directory test SECTIONS="$(addprefix conformance-,rust typescript python ruby)"
+
+.PHONY: package
+package: ## builds what would be published, into target/package
+	@tools/package.sh
+
+.PHONY: clean
+clean: ## removes everything that was built (set-up's tools stay; they live in POLYCACHE_TOOLS)
+	@tools/clean.sh

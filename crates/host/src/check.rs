@@ -1,0 +1,160 @@
+//! Looking for damage: every word against its record, every record against its checksums.
+
+use crate::engine::{Engine, Environment, Key};
+use crate::hash::key_hash;
+use crate::layout::{header, RECORD_HEADER};
+use crate::memory::Memory;
+use crate::record::{checksum, RecordHeader};
+use crate::word::{State, Word};
+use polycache_entry::{Header, Verify};
+
+/// What `check` found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Entries whose checksums agree.
+    pub whole: u64,
+    /// Entries that are damaged, with the reason, at most a hundred.
+    pub damaged: Vec<String>,
+    /// Loads under way.
+    pub leases: u64,
+}
+
+impl Report {
+    fn note(&mut self, damage: String) {
+        if self.damaged.len() < 100 {
+            self.damaged.push(damage);
+        }
+    }
+}
+
+impl<M: Memory, E: Environment> Engine<M, E> {
+    /// Verifies every entry. Writers may go on: a word that changes meanwhile is looked at again.
+    #[must_use]
+    pub fn check(&self) -> Report {
+        let mut report = Report::default();
+        let mut seen = std::collections::HashMap::new();
+        for slot in 0..self.geometry.slots() {
+            let found = loop {
+                let word = self.word(slot);
+                let found = match word.state() {
+                    State::Value => Some(self.verify(slot, word)),
+                    State::Lease => {
+                        report.leases += 1;
+                        None
+                    }
+                    State::Empty => None,
+                };
+                self.memory.fence();
+                if self.word(slot) == word {
+                    break found;
+                }
+            };
+            match found {
+                None => {}
+                Some(Err(reason)) => report.note(format!("slot {slot}: {reason}")),
+                Some(Ok(key)) => {
+                    report.whole += 1;
+                    // A key that moved here from a slot seen before is no duplicate.
+                    if let Some(first) = seen.insert(key.clone(), slot) {
+                        let key = Key {
+                            bytes: &key,
+                            hash: key_hash(self.seed, &key),
+                        };
+                        let twice = [first, slot].iter().all(|slot| {
+                            matches!(
+                                self.look(*slot, self.word(*slot), key),
+                                crate::engine::Look::Same(_)
+                            ) && self.word(*slot).state() == State::Value
+                        });
+                        if twice {
+                            report.note(format!("slots {first} and {slot} hold the same key"));
+                        }
+                    }
+                }
+            }
+        }
+        report
+    }
+
+    /// The key of a slot's record, or what is wrong with it.
+    fn verify(&self, slot: u64, word: Word) -> Result<Vec<u8>, String> {
+        let at = u64::from(word.location()) * self.geometry.unit;
+        if at >= self.geometry.blocks_len() {
+            return Err("its record lies outside the blocks".into());
+        }
+        let bytes = self.memory.read_array(at);
+        let record = RecordHeader::parse(&bytes);
+        record
+            .size_within(&self.geometry, at)
+            .ok_or("its record crosses the block's end")?;
+        let mut body = Vec::new();
+        self.memory.read(
+            at + RECORD_HEADER as u64,
+            record.key_len as usize + record.entry_len as usize,
+            &mut body,
+        );
+        let (key, entry) = body.split_at(record.key_len as usize);
+        if checksum(&bytes, key) != record.checksum {
+            return Err("the record's checksum is wrong".into());
+        }
+        let block = at / self.geometry.block_size;
+        if record.block_seq != self.block_sequence(block) {
+            return Err("the record is of an earlier use of its block".into());
+        }
+        let hash = key_hash(self.seed, key);
+        if record.hash_hi != hash.hi
+            || word.tag() != self.geometry.candidates(hash).2
+            || !self.slots_of(hash).any(|place| place == slot)
+        {
+            return Err("the record's key does not belong to this slot".into());
+        }
+        Header::parse(entry, Verify::Checksum).map_err(|error| error.to_string())?;
+        Ok(key.to_vec())
+    }
+
+    /// Recovery, first half: the tails are what the chains of whole records say.
+    pub(crate) fn seal_whole_records(&self) {
+        for block in 0..self.geometry.blocks {
+            let start = block * self.geometry.block_size;
+            let end = start + self.geometry.block_size;
+            let mut at = start;
+            while at < end && self.is_allocated(block) {
+                let bytes = self.memory.read_array(at);
+                let record = RecordHeader::parse(&bytes);
+                let Some(size) = record.size_within(&self.geometry, at) else {
+                    break;
+                };
+                let mut key = Vec::new();
+                let key_at = at + RECORD_HEADER as u64;
+                self.memory.read(key_at, record.key_len as usize, &mut key);
+                if record.block_seq != self.block_sequence(block)
+                    || checksum(&bytes, &key) != record.checksum
+                {
+                    break;
+                }
+                self.memory.fetch_max(header::SEQUENCE, record.block_seq);
+                at += size;
+            }
+            self.seal_at(block, at - start);
+        }
+    }
+
+    /// Recovery, second half: words whose record is not whole, and leases of dead loaders, are emptied.
+    pub(crate) fn drop_damaged(&self) {
+        let mut seen = std::collections::HashSet::new();
+        for slot in 0..self.geometry.slots() {
+            let word = self.word(slot);
+            let keep = match word.state() {
+                State::Value => self.verify(slot, word).is_ok_and(|key| {
+                    let at = u64::from(word.location()) * self.geometry.unit;
+                    self.is_below_tail(at) && seen.insert(key)
+                }),
+                State::Lease => false,
+                State::Empty => true,
+            };
+            if !keep {
+                self.swap(slot, word, word.to_empty());
+            }
+        }
+    }
+}

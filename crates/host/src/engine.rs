@@ -1,0 +1,178 @@
+//! The algorithm's ground: shared memory, its geometry and what the outside world answers.
+
+use crate::error::Error;
+use crate::hash::{key_hash, KeyHash};
+use crate::layout::{header, Geometry, BUCKET, RECORD_HEADER};
+use crate::memory::Memory;
+use crate::record::RecordHeader;
+use crate::word::Word;
+
+/// What the algorithm asks of the operating system.
+pub trait Environment: Send + Sync {
+    /// True while a participant holds the lock of this id. Must be exact in one direction: never
+    /// false while any thread of it can still write.
+    fn id_alive(&self, id: u32) -> bool;
+    /// Gives a block its disk space.
+    ///
+    /// # Errors
+    /// `NoSpace` when there is none.
+    fn allocate(&self, block: u64) -> Result<(), Error>;
+    /// Sixteenths of a second since boot, for deadlines.
+    fn ticks(&self) -> u32;
+    /// Milliseconds since 1970, for expiry.
+    fn now(&self) -> u64;
+}
+
+/// One open handle: an id that is locked while it lives, and how often the id was given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Participant {
+    /// 1 .. 4095.
+    pub id: u32,
+    /// Counts the holders of this id, so that a block's dead owner is not taken for the id's next one.
+    pub incarnation: u64,
+}
+
+/// The engine over any memory and environment. All methods take `&self` and are safe to call from
+/// every process and thread at once.
+pub struct Engine<M, E> {
+    /// The shared memory.
+    pub memory: M,
+    /// The operating system.
+    pub environment: E,
+    /// Where everything lies.
+    pub geometry: Geometry,
+    /// Seed of the key hash.
+    pub seed: u64,
+}
+
+/// A full key with its hash: what every operation works on.
+#[derive(Clone, Copy)]
+pub struct Key<'a> {
+    /// The full key's bytes.
+    pub bytes: &'a [u8],
+    /// Its hash under the directory's seed.
+    pub hash: KeyHash,
+}
+
+/// What a look at a word's record found.
+pub(crate) enum Look {
+    /// The record of the key that was asked for.
+    Same(Record),
+    /// Another key's record.
+    Other,
+    /// The word changed meanwhile; nothing is known.
+    Changed,
+}
+
+/// A record's place and fixed part.
+#[derive(Clone, Copy)]
+pub(crate) struct Record {
+    pub at: u64,
+    pub header: RecordHeader,
+}
+
+impl Record {
+    /// Offset of the entry.
+    pub fn entry_at(&self) -> u64 {
+        self.at + (RECORD_HEADER as u64) + u64::from(self.header.key_len)
+    }
+}
+
+impl<M: Memory, E: Environment> Engine<M, E> {
+    /// The key with its hash.
+    #[inline(always)]
+    pub fn key<'a>(&self, bytes: &'a [u8]) -> Key<'a> {
+        Key {
+            bytes,
+            hash: key_hash(self.seed, bytes),
+        }
+    }
+
+    /// The epoch: moves with every clear, and before a slot's generation can come round.
+    #[inline(always)]
+    pub fn epoch(&self) -> u64 {
+        self.memory.load(header::EPOCH)
+    }
+
+    #[inline(always)]
+    pub(crate) fn word(&self, slot: u64) -> Word {
+        Word(self.memory.load(self.geometry.slot_at(slot)))
+    }
+
+    /// The sixteen slots a key may stand in.
+    #[inline(always)]
+    pub(crate) fn slots_of(&self, hash: KeyHash) -> impl Iterator<Item = u64> + Clone {
+        let (first, second, _) = self.geometry.candidates(hash);
+        let bucket =
+            |number: u64| (0..BUCKET as u64).map(move |place| number * BUCKET as u64 + place);
+        bucket(first).chain(bucket(second))
+    }
+
+    /// Brings a key's words nearer while something else is done.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, hash: KeyHash) {
+        let (first, second, _) = self.geometry.candidates(hash);
+        for bucket in [first, second] {
+            self.memory
+                .prefetch(self.geometry.slot_at(bucket * BUCKET as u64));
+        }
+    }
+
+    /// Changes a slot from one word to the next. The epoch moves first where the generation comes
+    /// round, so that no reader can take a repeated word for the one it remembers.
+    #[inline(always)]
+    pub(crate) fn swap(&self, slot: u64, old: Word, new: Word) -> bool {
+        if new.needs_epoch() {
+            self.memory.fetch_add(header::EPOCH, 1);
+        }
+        self.memory
+            .compare_exchange(self.geometry.slot_at(slot), old.0, new.0)
+    }
+
+    /// Whose record `word` at `slot` points to. The answer holds for the instant at which the word
+    /// was seen to stand after the bytes were read.
+    #[inline(always)]
+    pub(crate) fn look(&self, slot: u64, word: Word, key: Key<'_>) -> Look {
+        let at = u64::from(word.location()) * self.geometry.unit;
+        let found = self.same_key(at, key);
+        self.memory.fence();
+        if self.word(slot) != word {
+            return Look::Changed;
+        }
+        match found {
+            Some(header) => Look::Same(Record { at, header }),
+            None => Look::Other,
+        }
+    }
+
+    #[inline(always)]
+    fn same_key(&self, at: u64, key: Key<'_>) -> Option<RecordHeader> {
+        if at >= self.geometry.blocks_len() {
+            return None;
+        }
+        let header = RecordHeader::parse(&self.memory.read_array(at));
+        let same = header.hash_hi == key.hash.hi
+            && header.key_len as usize == key.bytes.len()
+            && header.size_within(&self.geometry, at).is_some()
+            && self.memory.equal(at + RECORD_HEADER as u64, key.bytes);
+        same.then_some(header)
+    }
+
+    /// True when the entry of a record whose word was seen to stand may be served.
+    #[inline(always)]
+    pub(crate) fn is_current(&self, born: u64, floor: u64, entry: &[u8]) -> bool {
+        born >= floor
+            && (polycache_entry::expires(entry) == 0
+                || polycache_entry::is_valid_at(entry, self.environment.now()))
+    }
+
+    /// Waits a little before an attempt that lost a race is repeated; two racing inserters would
+    /// otherwise void each other in lockstep.
+    pub(crate) fn back_off(&self, attempt: u32, me: Participant) {
+        if attempt > 8 {
+            std::thread::yield_now();
+        }
+        let spins = (1 << attempt.min(6)) + (me.id.wrapping_mul(attempt) & 15);
+        (0..spins).for_each(|_| std::hint::spin_loop());
+    }
+}

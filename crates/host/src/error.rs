@@ -1,0 +1,135 @@
+//! What can go wrong in the host tier (`spec/errors.md`).
+
+use std::fmt;
+use std::io;
+
+/// An error of the host tier. `code()` names its row in `spec/errors.md`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option is out of range.
+    InvalidArgument(String),
+    /// Key and entry do not fit one block.
+    EntryTooLarge {
+        /// Bytes the record would take.
+        size: u64,
+        /// Bytes a record may take in this directory.
+        limit: u64,
+    },
+    /// The bytes given to `put` or `fill` do not begin with an entry header.
+    MalformedEntry(&'static str),
+    /// The disk is full with nothing to recycle, or live processes write every block.
+    NoSpace(&'static str),
+    /// The directory exists with another byte limit.
+    ConfigMismatch {
+        /// Bytes the directory was created with.
+        existing: u64,
+        /// Bytes asked for.
+        requested: u64,
+    },
+    /// The directory's layout is newer than this build.
+    UnsupportedVersion(u64),
+    /// A file system on which memory is not shared between processes.
+    UnsupportedFilesystem(String),
+    /// The directory belongs to another user.
+    ForeignDirectory(String),
+    /// 4095 handles are open on the directory.
+    TooManyParticipants,
+    /// The host tier does not run on this platform.
+    UnsupportedPlatform(&'static str),
+    /// The store was closed.
+    Closed,
+    /// The operating system failed.
+    Io {
+        /// What was being done, with the path.
+        action: String,
+        /// Its answer.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// The error's code, as in `spec/errors.md`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::InvalidArgument(_) => "invalid_argument",
+            Error::EntryTooLarge { .. } => "entry_too_large",
+            Error::MalformedEntry(_) => "malformed_entry",
+            Error::NoSpace(_) => "no_space",
+            Error::ConfigMismatch { .. } => "config_mismatch",
+            Error::UnsupportedVersion(_) => "unsupported_version",
+            Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
+            Error::ForeignDirectory(_) => "foreign_directory",
+            Error::TooManyParticipants => "too_many_participants",
+            Error::UnsupportedPlatform(_) => "unsupported_platform",
+            Error::Closed => "closed",
+            Error::Io { .. } => "io",
+        }
+    }
+
+    /// True when the same call may succeed later without a change by the caller.
+    #[must_use]
+    pub fn retryable(&self) -> bool {
+        matches!(
+            self,
+            Error::NoSpace(_) | Error::TooManyParticipants | Error::Io { .. }
+        )
+    }
+
+    pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let action = action.into();
+        move |source| Error::Io { action, source }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::InvalidArgument(what) => f.write_str(what),
+            Error::EntryTooLarge { size, limit } => write!(
+                f,
+                "key and entry take {size} bytes and a record may take {limit}; \
+                 raise the cache's byte limit (a block is a 512th of it) or store less"
+            ),
+            Error::MalformedEntry(what) => write!(f, "not an entry: {what}"),
+            Error::NoSpace(what) => write!(f, "no space: {what}"),
+            Error::ConfigMismatch {
+                existing,
+                requested,
+            } => write!(
+                f,
+                "the directory was created with a limit of {existing} bytes, not {requested}; \
+                 leave the limit out to take the existing one, or remove the directory"
+            ),
+            Error::UnsupportedVersion(version) => write!(
+                f,
+                "the directory has layout version {version}, newer than this build; upgrade polycache"
+            ),
+            Error::UnsupportedFilesystem(which) => write!(
+                f,
+                "{which} does not share memory between processes; use a local directory or /dev/shm"
+            ),
+            Error::ForeignDirectory(path) => {
+                write!(f, "{path} belongs to another user; choose a directory of your own")
+            }
+            Error::TooManyParticipants => {
+                f.write_str("4095 handles are open on this directory; close some")
+            }
+            Error::UnsupportedPlatform(what) => {
+                write!(f, "the host tier does not run here: {what}")
+            }
+            Error::Closed => f.write_str("the cache was closed"),
+            Error::Io { action, source } => write!(f, "{action}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

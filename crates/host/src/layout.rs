@@ -1,0 +1,247 @@
+//! Where everything lies in the `index` file and in the blocks (`spec/host.md`).
+
+use crate::error::Error;
+
+/// `POLYCACH` in little-endian bytes: the first word of an index.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"POLYCACH");
+/// Version of the layout; also the directory's name, `v1`.
+pub const VERSION: u64 = 1;
+
+/// Offsets of the header's words. Words that change are a cache line apart.
+pub mod header {
+    /// [`super::MAGIC`].
+    pub const MAGIC: usize = 0;
+    /// [`super::VERSION`].
+    pub const VERSION: usize = 8;
+    /// Byte limit of the directory.
+    pub const LIMIT: usize = 16;
+    /// Seed of the key hash.
+    pub const SEED: usize = 24;
+    /// Boot id, first half, then second half.
+    pub const BOOT_ID: usize = 32;
+    /// The memory tiers' epoch; its low 32 bits are what JavaScript loads.
+    pub const EPOCH: usize = 128;
+    /// The invalidation clock: counts clears.
+    pub const CLOCK: usize = 192;
+    /// The ring position of the next block to claim.
+    pub const HAND: usize = 256;
+    /// The last block sequence number given out.
+    pub const SEQUENCE: usize = 320;
+    /// The participant id to try next.
+    pub const NEXT_PARTICIPANT: usize = 384;
+    /// Entries unlinked because their block was recycled.
+    pub const EVICTED_BY_AGE: usize = 448;
+    /// Entries unlinked because both buckets of a new key were full.
+    pub const EVICTED_BY_CONFLICT: usize = 456;
+    /// Entries that recycling found expired.
+    pub const EXPIRED: usize = 464;
+    /// Entries kept by recycling because they had been visited.
+    pub const REINSERTED: usize = 472;
+    /// Old values removed because their replacement could not be stored.
+    pub const EVICTED_BY_FAILED_PUT: usize = 480;
+    /// Blocks claimed.
+    pub const BLOCKS_CLAIMED: usize = 488;
+    /// Clears that found the table of floors full and cleared everything.
+    pub const FLOOR_OVERFLOWS: usize = 496;
+}
+
+/// Participants at most; id 0 stands for the directory's own lock.
+pub const PARTICIPANTS: usize = 4096;
+/// Floors at most before a clear falls back to clearing everything.
+pub const FLOORS: usize = 4096;
+/// Slots in a bucket: one cache line.
+pub const BUCKET: usize = 8;
+/// Bytes of a block's descriptor.
+pub const DESCRIPTOR: usize = 64;
+/// Bytes of a record before its key.
+pub const RECORD_HEADER: usize = 32;
+/// Longest key: 24 bits of the record header.
+pub const MAX_KEY: usize = (1 << 24) - 1;
+/// Bytes of one file of blocks, hence of one mapping: JavaScript engines accept ArrayBuffers up to this.
+pub const WINDOW: u64 = 1 << 30;
+
+/// Smallest byte limit.
+pub const MIN_LIMIT: u64 = 2 << 20;
+/// Largest byte limit: 2^32 units of 256 bytes.
+pub const MAX_LIMIT: u64 = 1 << 40;
+/// Byte limit when none is asked for.
+pub const DEFAULT_LIMIT: u64 = 256 << 20;
+
+const PAGE: u64 = 4096;
+const MIN_BLOCK: u64 = 64 << 10;
+const MAX_BLOCK: u64 = 16 << 20;
+
+/// Everything that follows from the byte limit, so that every process computes the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Byte limit of the directory.
+    pub limit: u64,
+    /// Buckets in the index, a power of two.
+    pub buckets: u64,
+    /// Bytes of a block, a power of two.
+    pub block_size: u64,
+    /// Number of blocks.
+    pub blocks: u64,
+    /// Bytes of a unit of the words' locations.
+    pub unit: u64,
+    /// Offset of the participants' incarnations in the index file.
+    pub participants_at: usize,
+    /// Offset of the floors.
+    pub floors_at: usize,
+    /// Offset of the block descriptors.
+    pub descriptors_at: usize,
+    /// Offset of the buckets.
+    pub slots_at: usize,
+    /// Offset of the visited bytes.
+    pub visited_at: usize,
+    /// Bytes of the index file.
+    pub index_len: u64,
+}
+
+impl Geometry {
+    /// Lays out a directory of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// `InvalidArgument` outside 2 MiB .. 1 TiB.
+    pub fn new(limit: u64) -> Result<Geometry, Error> {
+        if !(MIN_LIMIT..=MAX_LIMIT).contains(&limit) {
+            return Err(Error::InvalidArgument(format!(
+                "the host tier's byte limit is {limit}; it must lie between {MIN_LIMIT} (2 MiB) and {MAX_LIMIT} (1 TiB)"
+            )));
+        }
+        // A slot per 128 bytes: at load 0.7 the index is bounded by entries below 180 bytes only.
+        let buckets = previous_power_of_two(limit / 128 / BUCKET as u64);
+        let block_size = previous_power_of_two(limit / 512).clamp(MIN_BLOCK, MAX_BLOCK);
+        let unit = if limit <= 64 << 30 { 16 } else { 256 };
+        let participants_at = PAGE;
+        let floors_at = participants_at + PARTICIPANTS as u64 * 8;
+        let descriptors_at = floors_at + FLOORS as u64 * 16;
+        // An upper bound for the descriptors; the blocks are what the limit leaves after them.
+        let most_blocks = limit / block_size;
+        let slots_at = round_up(descriptors_at + most_blocks * DESCRIPTOR as u64, PAGE);
+        let visited_at = slots_at + buckets * (BUCKET as u64) * 8;
+        let index_len = round_up(visited_at + buckets * BUCKET as u64, PAGE);
+        // One page stays for the directory entries and the empty lock file.
+        let blocks = (limit - index_len - PAGE) / block_size;
+        Ok(Geometry {
+            limit,
+            buckets,
+            block_size,
+            blocks,
+            unit,
+            participants_at: participants_at as usize,
+            floors_at: floors_at as usize,
+            descriptors_at: descriptors_at as usize,
+            slots_at: slots_at as usize,
+            visited_at: visited_at as usize,
+            index_len,
+        })
+    }
+
+    /// Offset of a slot's word in the index file.
+    #[inline(always)]
+    #[must_use]
+    pub fn slot_at(&self, slot: u64) -> usize {
+        self.slots_at + slot as usize * 8
+    }
+
+    /// Offset of a slot's visited byte in the index file.
+    #[inline(always)]
+    #[must_use]
+    pub fn visited_byte_at(&self, slot: u64) -> usize {
+        self.visited_at + slot as usize
+    }
+
+    /// Offset of a block's descriptor in the index file.
+    #[inline(always)]
+    #[must_use]
+    pub fn descriptor_at(&self, block: u64) -> usize {
+        self.descriptors_at + block as usize * DESCRIPTOR
+    }
+
+    /// Number of slots.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.buckets * BUCKET as u64
+    }
+
+    /// Bytes of all blocks.
+    #[inline(always)]
+    #[must_use]
+    pub fn blocks_len(&self) -> u64 {
+        self.blocks * self.block_size
+    }
+
+    /// Bytes a record takes with this key and entry.
+    #[inline(always)]
+    #[must_use]
+    pub fn record_size(&self, key: usize, entry: usize) -> u64 {
+        round_up((RECORD_HEADER + key + entry) as u64, self.unit)
+    }
+
+    /// The two candidate buckets of a hash, always different, and its tag.
+    #[inline(always)]
+    #[must_use]
+    pub fn candidates(&self, hash: crate::hash::KeyHash) -> (u64, u64, u32) {
+        let mask = self.buckets - 1;
+        let first = u64::from(hash.lo) & mask;
+        let mut second = u64::from(hash.hi) & mask;
+        if second == first {
+            second ^= 1;
+        }
+        (first, second, hash.hi >> 22)
+    }
+
+    /// Appenders of one process: more would let few processes own every block of a small store.
+    #[must_use]
+    pub fn appenders(&self) -> usize {
+        (self.blocks / 32).clamp(1, 4) as usize
+    }
+}
+
+#[inline(always)]
+fn round_up(value: u64, to: u64) -> u64 {
+    (value + to - 1) & !(to - 1)
+}
+
+fn previous_power_of_two(value: u64) -> u64 {
+    1 << (63 - value.max(1).leading_zeros())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn index_and_blocks_stay_below_every_limit() {
+        let mut limit = MIN_LIMIT;
+        while limit <= MAX_LIMIT {
+            for limit in [limit, limit + 4097, limit * 3 / 2] {
+                let Ok(geometry) = Geometry::new(limit) else {
+                    continue;
+                };
+                assert!(
+                    geometry.index_len + geometry.blocks_len() + 4096 <= limit,
+                    "{geometry:?}"
+                );
+                assert!(geometry.blocks >= 16, "{geometry:?}");
+                assert!(geometry.blocks <= 65_536 + 512, "{geometry:?}");
+                assert!(
+                    geometry.blocks_len() / geometry.unit <= 1 << 32,
+                    "{geometry:?}"
+                );
+                assert_eq!(WINDOW % geometry.block_size, 0);
+                // The index never takes more than a fifth.
+                assert!(geometry.index_len * 5 <= limit, "{geometry:?}");
+            }
+            limit *= 2;
+        }
+    }
+
+    #[test]
+    fn limits_outside_the_range_are_refused() {
+        for limit in [0, MIN_LIMIT - 1, MAX_LIMIT + 1, u64::MAX] {
+            assert_eq!(Geometry::new(limit).unwrap_err().code(), "invalid_argument");
+        }
+    }
+}

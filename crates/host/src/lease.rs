@@ -1,0 +1,215 @@
+//! Leases: one caller loads for all (after memcached at Facebook, NSDI'13).
+//!
+//! A lease is a slot's word, so an absent key that nobody loads costs nothing. Every set, delete and
+//! eviction of the slot voids it by changing the word; a fill is one compare-and-swap from it.
+
+use crate::block::Appender;
+use crate::engine::{Engine, Environment, Key, Look, Participant};
+use crate::error::Error;
+use crate::layout::header;
+use crate::memory::Memory;
+use crate::read::Hit;
+use crate::word::{State, Word};
+
+/// The right to load a key. Given back by `fill` or `release`; a holder that dies is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// The slot's number.
+    pub slot: u64,
+    /// The lease's word.
+    pub word: u64,
+    /// The invalidation clock before the load: a clear during the load makes its value invalid.
+    pub born: u64,
+}
+
+/// What a caller that would load the key gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lease {
+    /// The entry is there; it was appended to the buffer.
+    Hit(Hit),
+    /// The caller loads.
+    Acquired(Token),
+    /// Another caller loads: wait and ask again.
+    Busy {
+        /// The slot's number.
+        slot: u64,
+        /// The other's word: while it stands, its load is the one to wait for.
+        word: u64,
+    },
+    /// Both buckets are full of loads: load without a lease and do not store.
+    Bypass,
+}
+
+impl<M: Memory, E: Environment> Engine<M, E> {
+    /// True when the holder of this lease cannot fill any more, or took too long.
+    pub(crate) fn lease_is_dead(&self, word: Word, ticks: u32) -> bool {
+        word.expired_at(ticks) || !self.environment.id_alive(word.owner())
+    }
+
+    /// Reads the key or takes the lease to load it, for at most `ticks` sixteenths of a second.
+    pub fn lease(
+        &self,
+        me: Participant,
+        key: Key<'_>,
+        floor: impl Fn(u64) -> u64,
+        ticks: u32,
+        out: &mut Vec<u8>,
+    ) -> Lease {
+        let mut attempt = 0;
+        loop {
+            if let Some(answer) = self.try_lease(me, key, &floor, ticks, out) {
+                return answer;
+            }
+            attempt += 1;
+            self.back_off(attempt, me);
+        }
+    }
+
+    /// One attempt; `None` when it lost a race.
+    fn try_lease(
+        &self,
+        me: Participant,
+        key: Key<'_>,
+        floor: &impl Fn(u64) -> u64,
+        ticks: u32,
+        out: &mut Vec<u8>,
+    ) -> Option<Lease> {
+        if let Some(hit) = self.get(key, floor, out) {
+            return Some(Lease::Hit(hit));
+        }
+        let tag = self.geometry.candidates(key.hash).2;
+        let now = self.environment.ticks();
+        let mut target = None;
+        let mut empty = None;
+        for slot in self.slots_of(key.hash) {
+            let word = self.word(slot);
+            if word.is_value_of(tag) {
+                match self.look(slot, word, key) {
+                    Look::Other => {}
+                    Look::Changed => return None,
+                    Look::Same(record) => {
+                        // The read above missed it: it is expired or cleared, or it came meanwhile.
+                        if self.is_dead(slot, word, &record, floor) {
+                            self.swap(slot, word, word.to_empty());
+                        }
+                        return None;
+                    }
+                }
+            } else if word.is_lease_of(tag) {
+                if !self.lease_is_dead(word, now) {
+                    return Some(Lease::Busy { slot, word: word.0 });
+                }
+                target = Some((slot, word));
+            } else if word.state() == State::Empty && empty.is_none() {
+                empty = Some((slot, word));
+            }
+        }
+        let Some((slot, word)) = target.or(empty).or_else(|| self.victim(key, false)) else {
+            return Some(Lease::Bypass);
+        };
+        let mine = word.to_lease(tag, me.id, now.wrapping_add(ticks));
+        if !self.displace(slot, word, mine) {
+            return None;
+        }
+        if !self.alone(slot, key, tag, now) {
+            self.swap(slot, mine, mine.to_empty());
+            return None;
+        }
+        if self.word(slot) != mine {
+            return None;
+        }
+        Some(Lease::Acquired(Token {
+            slot,
+            word: mine.0,
+            born: self.clock(),
+        }))
+    }
+
+    /// After the lease was taken: no value of the key and no other live lease in its slots.
+    fn alone(&self, slot: u64, key: Key<'_>, tag: u32, now: u32) -> bool {
+        for other in self.slots_of(key.hash).filter(|other| *other != slot) {
+            loop {
+                let there = self.word(other);
+                if there.is_value_of(tag) {
+                    match self.look(other, there, key) {
+                        Look::Other => break,
+                        Look::Changed => continue,
+                        Look::Same(_) => return false,
+                    }
+                }
+                if !there.is_lease_of(tag) {
+                    break;
+                }
+                if !self.lease_is_dead(there, now) {
+                    return false;
+                }
+                if self.swap(other, there, there.to_empty()) {
+                    break;
+                }
+            }
+        }
+        true
+    }
+
+    /// True when the record may not be served any more, by a copy whose word still stands.
+    fn is_dead(
+        &self,
+        slot: u64,
+        word: Word,
+        record: &crate::engine::Record,
+        floor: &impl Fn(u64) -> u64,
+    ) -> bool {
+        let floor = floor(self.epoch());
+        let entry: [u8; polycache_entry::HEADER_LEN] = self.memory.read_array(record.entry_at());
+        self.memory.fence();
+        self.word(slot) == word && !self.is_current(record.header.born, floor, &entry)
+    }
+
+    /// Publishes the loaded entry; false when the lease was voided, and then nothing is stored.
+    ///
+    /// # Errors
+    /// As for `put`; the lease is released.
+    pub fn fill(
+        &self,
+        appender: &mut Appender,
+        me: Participant,
+        key: Key<'_>,
+        token: Token,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        let lease = Word(token.word);
+        if self.word(token.slot) != lease {
+            return Ok(false);
+        }
+        let tag = self.geometry.candidates(key.hash).2;
+        let location = match self.append(appender, me, key, entry, token.born) {
+            Ok(location) => location,
+            Err(error) => {
+                self.release(token);
+                return Err(error);
+            }
+        };
+        let filled = self.swap(token.slot, lease, lease.to_value(tag, location));
+        if filled {
+            self.memory
+                .set_visited(self.geometry.visited_byte_at(token.slot), false);
+        }
+        Ok(filled)
+    }
+
+    /// Gives a lease back without a value: the next caller loads.
+    pub fn release(&self, token: Token) {
+        let lease = Word(token.word);
+        self.swap(token.slot, lease, lease.to_empty());
+    }
+
+    /// True while the load that this word stands for may still fill.
+    pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
+        self.word(slot).0 == word
+    }
+
+    /// Old values removed because they could not be replaced; part of the statistics.
+    pub fn failed_puts(&self) -> u64 {
+        self.memory.load(header::EVICTED_BY_FAILED_PUT)
+    }
+}

@@ -1,0 +1,165 @@
+//! [`Memory`] over the mapped files of a directory.
+
+use crate::layout::WINDOW;
+use crate::memory::Memory;
+use memmap2::MmapRaw;
+use std::sync::atomic::{fence, AtomicU64, AtomicU8, Ordering};
+
+const WINDOW_SHIFT: u32 = WINDOW.trailing_zeros();
+
+/// The index and the windows of blocks, mapped shared.
+pub struct MappedMemory {
+    index: MmapRaw,
+    windows: Vec<MmapRaw>,
+    /// The windows' addresses, for one load less on the hot path.
+    bases: Vec<*mut u8>,
+}
+
+// SAFETY: the raw pointers point into mappings owned by this struct; index accesses are atomic, and
+// block accesses race only as `Memory` describes, with copies validated before they are used.
+unsafe impl Send for MappedMemory {}
+// SAFETY: as above; there is no interior state besides the mappings.
+unsafe impl Sync for MappedMemory {}
+
+impl MappedMemory {
+    /// Takes the mappings of a directory whose sizes were checked against its geometry.
+    #[must_use]
+    pub fn new(index: MmapRaw, windows: Vec<MmapRaw>) -> MappedMemory {
+        let bases = windows.iter().map(MmapRaw::as_mut_ptr).collect();
+        MappedMemory {
+            index,
+            windows,
+            bases,
+        }
+    }
+
+    /// The index mapping, for a reader in another language's engine.
+    #[must_use]
+    pub fn index(&self) -> &MmapRaw {
+        &self.index
+    }
+
+    /// The block mappings, each of at most 1 GiB.
+    #[must_use]
+    pub fn windows(&self) -> &[MmapRaw] {
+        &self.windows
+    }
+
+    #[inline(always)]
+    fn word(&self, at: usize) -> &AtomicU64 {
+        debug_assert!(at % 8 == 0 && at + 8 <= self.index.len());
+        // SAFETY: every offset comes from the geometry, lies in the index mapping and is a multiple of
+        // eight; the mapping is page-aligned and lives as long as self; all accesses are atomic.
+        unsafe { &*self.index.as_mut_ptr().add(at).cast::<AtomicU64>() }
+    }
+
+    #[inline(always)]
+    fn byte(&self, at: usize) -> &AtomicU8 {
+        debug_assert!(at < self.index.len());
+        // SAFETY: as for `word`; bytes have no alignment.
+        unsafe { &*self.index.as_mut_ptr().add(at).cast::<AtomicU8>() }
+    }
+
+    #[inline(always)]
+    fn block_bytes(&self, at: u64, len: usize) -> *mut u8 {
+        let window = (at >> WINDOW_SHIFT) as usize;
+        let offset = (at & (WINDOW - 1)) as usize;
+        assert!(
+            window < self.windows.len() && offset + len <= self.windows[window].len(),
+            "a record's bounds were not checked"
+        );
+        // SAFETY: the assertion keeps the range within one mapping.
+        unsafe { self.bases[window].add(offset) }
+    }
+}
+
+impl Memory for MappedMemory {
+    #[inline(always)]
+    fn load(&self, at: usize) -> u64 {
+        self.word(at).load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn store(&self, at: usize, value: u64) {
+        self.word(at).store(value, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn compare_exchange(&self, at: usize, old: u64, new: u64) -> bool {
+        self.word(at)
+            .compare_exchange(old, new, Ordering::SeqCst, Ordering::Acquire)
+            .is_ok()
+    }
+
+    #[inline(always)]
+    fn fetch_add(&self, at: usize, by: u64) -> u64 {
+        self.word(at).fetch_add(by, Ordering::SeqCst)
+    }
+
+    #[inline(always)]
+    fn fetch_max(&self, at: usize, value: u64) {
+        self.word(at).fetch_max(value, Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    fn visited(&self, at: usize) -> bool {
+        self.byte(at).load(Ordering::Relaxed) != 0
+    }
+
+    #[inline(always)]
+    fn set_visited(&self, at: usize, visited: bool) {
+        self.byte(at).store(u8::from(visited), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
+        let from = self.block_bytes(at, len);
+        out.reserve(len);
+        // SAFETY: `from` is valid for `len` bytes, `out` has room for them and they do not overlap.
+        // Another process may write meanwhile; that is outside this program's memory model, and the
+        // copy is thrown away unless the word that led here still stands.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, out.as_mut_ptr().add(out.len()), len);
+            out.set_len(out.len() + len);
+        }
+    }
+
+    #[inline(always)]
+    fn read_array<const N: usize>(&self, at: u64) -> [u8; N] {
+        let from = self.block_bytes(at, N);
+        // SAFETY: valid for N bytes, as above; a volatile read of bytes needs no alignment and is not
+        // repeated by the compiler.
+        unsafe { from.cast::<[u8; N]>().read_volatile() }
+    }
+
+    #[inline(always)]
+    fn equal(&self, at: u64, bytes: &[u8]) -> bool {
+        let from = self.block_bytes(at, bytes.len());
+        // SAFETY: valid for the length, as above. The result counts only while the word stands.
+        unsafe { std::slice::from_raw_parts(from, bytes.len()) == bytes }
+    }
+
+    #[inline(always)]
+    fn write(&self, at: u64, bytes: &[u8]) {
+        let to = self.block_bytes(at, bytes.len());
+        // SAFETY: valid for the length, as above; the caller owns the block, so nobody else writes.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+            // SAFETY: a prefetch never faults, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.index.as_ptr().wrapping_add(at).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    }
+
+    #[inline(always)]
+    fn fence(&self) {
+        fence(Ordering::AcqRel);
+    }
+}

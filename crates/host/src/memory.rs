@@ -1,0 +1,92 @@
+//! The memory under the algorithm: atomic words of the index and bytes of the blocks.
+//!
+//! The engine is generic over [`Memory`], so that shuttle explores the production code's
+//! interleavings on its own atomics, torn copies included.
+
+/// Shared memory of one directory. Word offsets are multiples of eight.
+pub trait Memory: Send + Sync {
+    /// Atomic load (acquire) of the index word at `at`.
+    fn load(&self, at: usize) -> u64;
+    /// Atomic store (release) of the index word at `at`.
+    fn store(&self, at: usize, value: u64);
+    /// Compare-and-swap (sequentially consistent): true when `old` stood there and `new` stands now.
+    fn compare_exchange(&self, at: usize, old: u64, new: u64) -> bool;
+    /// Atomic addition (sequentially consistent); returns the value before.
+    fn fetch_add(&self, at: usize, by: u64) -> u64;
+    /// Atomic maximum (sequentially consistent).
+    fn fetch_max(&self, at: usize, value: u64);
+    /// The visited byte at `at`.
+    fn visited(&self, at: usize) -> bool;
+    /// Sets the visited byte at `at`.
+    fn set_visited(&self, at: usize, visited: bool);
+    /// Appends `len` bytes of the blocks at `at` to `out`. The bytes may be torn by a writer: the
+    /// caller calls [`Memory::fence`] and then sees that the word it came by still stands.
+    fn read(&self, at: u64, len: usize, out: &mut Vec<u8>);
+    /// Fills `out` from the blocks at `at`; torn like [`Memory::read`].
+    fn read_array<const N: usize>(&self, at: u64) -> [u8; N];
+    /// Compares block bytes; torn like [`Memory::read`].
+    fn equal(&self, at: u64, bytes: &[u8]) -> bool;
+    /// Writes block bytes. The caller owns the block.
+    fn write(&self, at: u64, bytes: &[u8]);
+    /// Asks the processor to bring the index line at `at` nearer; a hint only.
+    fn prefetch(&self, at: usize) {
+        let _ = at;
+    }
+    /// Orders the block accesses before it with the word accesses after it, and the other way round.
+    fn fence(&self);
+}
+
+impl<M: Memory, P: std::ops::Deref<Target = M> + Send + Sync> Memory for P {
+    #[inline(always)]
+    fn load(&self, at: usize) -> u64 {
+        (**self).load(at)
+    }
+    #[inline(always)]
+    fn store(&self, at: usize, value: u64) {
+        (**self).store(at, value);
+    }
+    #[inline(always)]
+    fn compare_exchange(&self, at: usize, old: u64, new: u64) -> bool {
+        (**self).compare_exchange(at, old, new)
+    }
+    #[inline(always)]
+    fn fetch_add(&self, at: usize, by: u64) -> u64 {
+        (**self).fetch_add(at, by)
+    }
+    #[inline(always)]
+    fn fetch_max(&self, at: usize, value: u64) {
+        (**self).fetch_max(at, value);
+    }
+    #[inline(always)]
+    fn visited(&self, at: usize) -> bool {
+        (**self).visited(at)
+    }
+    #[inline(always)]
+    fn set_visited(&self, at: usize, visited: bool) {
+        (**self).set_visited(at, visited);
+    }
+    #[inline(always)]
+    fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
+        (**self).read(at, len, out);
+    }
+    #[inline(always)]
+    fn read_array<const N: usize>(&self, at: u64) -> [u8; N] {
+        (**self).read_array(at)
+    }
+    #[inline(always)]
+    fn equal(&self, at: u64, bytes: &[u8]) -> bool {
+        (**self).equal(at, bytes)
+    }
+    #[inline(always)]
+    fn write(&self, at: u64, bytes: &[u8]) {
+        (**self).write(at, bytes);
+    }
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        (**self).prefetch(at);
+    }
+    #[inline(always)]
+    fn fence(&self) {
+        (**self).fence();
+    }
+}

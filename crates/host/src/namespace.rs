@@ -1,0 +1,62 @@
+//! A namespace's view of a store: the prefix of its keys and the floor of its clears.
+
+use crate::hash::key_hash;
+use crate::keys::{ancestors, KeyBuffer};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The keys of one namespace. Cheap to use; made once per cache handle.
+#[derive(Debug)]
+pub struct Namespace {
+    prefix: Vec<u8>,
+    /// Hashes of the prefixes of all namespaces around, this one's last, the root's first.
+    names: Vec<u64>,
+    /// The epoch at which `floor` was looked up, plus one; 0 = never.
+    epoch: AtomicU64,
+    floor: AtomicU64,
+}
+
+impl Namespace {
+    pub(crate) fn new(prefix: Vec<u8>, seed: u64) -> Namespace {
+        let names = ancestors(&prefix)
+            .map(|prefix| key_hash(seed, &prefix).as_u64())
+            .collect();
+        Namespace {
+            prefix,
+            names,
+            epoch: AtomicU64::new(0),
+            floor: AtomicU64::new(0),
+        }
+    }
+
+    /// The full key's bytes of a key.
+    #[inline]
+    #[must_use]
+    pub fn full_key(&self, key: &[u8]) -> KeyBuffer {
+        let mut full = KeyBuffer::new();
+        full.extend_from_slice(&self.prefix);
+        full.extend_from_slice(key);
+        full
+    }
+
+    /// What every full key of this namespace begins with.
+    #[must_use]
+    pub fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    pub(crate) fn names(&self) -> &[u64] {
+        &self.names
+    }
+
+    /// The floor at this epoch, looked up once an epoch. Floors only rise, so a value that another
+    /// thread stored for a later epoch is right as well.
+    #[inline]
+    pub(crate) fn floor(&self, epoch: u64, look_up: impl FnOnce(&[u64]) -> u64) -> u64 {
+        if self.epoch.load(Ordering::Acquire) != epoch + 1 {
+            self.floor
+                .fetch_max(look_up(&self.names), Ordering::Relaxed);
+            self.epoch.store(epoch + 1, Ordering::Release);
+        }
+        self.floor.load(Ordering::Relaxed)
+    }
+}

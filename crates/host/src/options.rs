@@ -1,0 +1,54 @@
+//! How a store is opened.
+
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::io::{Io, SystemIo};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Options of [`crate::Store::open`].
+#[derive(Clone)]
+pub struct Options {
+    /// The cache's directory. The store's own files lie in `v1` below it.
+    pub path: PathBuf,
+    /// Byte limit of everything in the directory, 2 MiB to 1 TiB. `None` takes the existing
+    /// directory's, or 256 MiB for a new one.
+    pub limit: Option<u64>,
+    /// Keeps what is whole after a reboot, though it may be older than the last write or deleted
+    /// since. Without it a reboot empties the cache.
+    pub keep_after_reboot: bool,
+    /// How long a load may take before another caller may load the same key; at most 8 hours.
+    pub lease_timeout: Duration,
+    /// Where the time of day comes from.
+    pub clock: Clock,
+    /// The operating system's files.
+    pub io: Arc<dyn Io>,
+}
+
+impl Options {
+    /// The defaults for a directory: existing limit or 256 MiB, leases of 30 s.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Options {
+        Options {
+            path: path.into(),
+            limit: None,
+            keep_after_reboot: false,
+            lease_timeout: Duration::from_secs(30),
+            clock: Clock::System,
+            io: Arc::new(SystemIo),
+        }
+    }
+
+    /// The lease timeout in sixteenths of a second.
+    pub(crate) fn lease_ticks(&self) -> Result<u32, Error> {
+        let ticks = self.lease_timeout.as_millis() * 16 / 1000;
+        if ticks == 0 || self.lease_timeout > Duration::from_secs(8 * 3600) {
+            return Err(Error::InvalidArgument(format!(
+                "lease_timeout is {:?}; it must lie between 63 ms and 8 hours",
+                self.lease_timeout
+            )));
+        }
+        Ok(ticks as u32)
+    }
+}

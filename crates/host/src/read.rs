@@ -1,0 +1,88 @@
+//! Reading: copy out, then see that the word and the epoch still stand.
+
+use crate::engine::{Engine, Environment, Key, Look, Record};
+use crate::memory::Memory;
+use crate::word::Word;
+
+/// Where an entry was found. A memory-tier object is served while the slot's `ver` half and the epoch
+/// stand as they are here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The slot's number.
+    pub slot: u64,
+    /// Its word when the entry was copied.
+    pub word: u64,
+    /// The epoch read before the word.
+    pub epoch: u64,
+}
+
+pub(crate) struct Found {
+    pub slot: u64,
+    pub word: Word,
+    pub record: Record,
+}
+
+impl<M: Memory, E: Environment> Engine<M, E> {
+    /// Appends the key's entry to `out` and says where it was found; `None` is a miss and leaves
+    /// `out` as it was. `floor` is asked for the namespace's floor at an epoch.
+    #[inline]
+    pub fn get(&self, key: Key<'_>, floor: impl Fn(u64) -> u64, out: &mut Vec<u8>) -> Option<Hit> {
+        loop {
+            let epoch = self.epoch();
+            let found = self.find(key)?;
+            let start = out.len();
+            let entry_len = found.record.header.entry_len as usize;
+            self.memory.read(found.record.entry_at(), entry_len, out);
+            self.memory.fence();
+            if self.word(found.slot) != found.word || self.epoch() != epoch {
+                out.truncate(start);
+                continue;
+            }
+            if !self.is_current(found.record.header.born, floor(epoch), &out[start..]) {
+                out.truncate(start);
+                return None;
+            }
+            self.visit(found.slot);
+            return Some(Hit {
+                slot: found.slot,
+                word: found.word.0,
+                epoch,
+            });
+        }
+    }
+
+    /// True while the word and the epoch of a hit stand: nobody changed the key since.
+    #[inline]
+    pub fn stands(&self, hit: Hit) -> bool {
+        self.word(hit.slot).0 == hit.word && self.epoch() == hit.epoch
+    }
+
+    /// The key's slot, by one pass that restarts when a word changes under the look.
+    #[inline]
+    pub(crate) fn find(&self, key: Key<'_>) -> Option<Found> {
+        let tag = self.geometry.candidates(key.hash).2;
+        'scan: loop {
+            for slot in self.slots_of(key.hash) {
+                let word = self.word(slot);
+                if !word.is_value_of(tag) {
+                    continue;
+                }
+                match self.look(slot, word, key) {
+                    Look::Same(record) => return Some(Found { slot, word, record }),
+                    Look::Other => {}
+                    Look::Changed => continue 'scan,
+                }
+            }
+            return None;
+        }
+    }
+
+    /// Marks a slot visited, so that recycling keeps its entry.
+    #[inline]
+    pub fn visit(&self, slot: u64) {
+        let at = self.geometry.visited_byte_at(slot);
+        if !self.memory.visited(at) {
+            self.memory.set_visited(at, true);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Walking the index: keys of a namespace, numbers of entries.
+
+use crate::engine::{Engine, Environment};
+use crate::layout::RECORD_HEADER;
+use crate::memory::Memory;
+use crate::record::RecordHeader;
+use crate::word::State;
+
+impl<M: Memory, E: Environment> Engine<M, E> {
+    /// The full key in a slot when it begins with `wanted` and its entry may be served.
+    pub(crate) fn key_at(
+        &self,
+        slot: u64,
+        wanted: &[u8],
+        floor: &impl Fn(u64) -> u64,
+    ) -> Option<Vec<u8>> {
+        loop {
+            let epoch = self.epoch();
+            let word = self.word(slot);
+            if word.state() != State::Value {
+                return None;
+            }
+            let key = self.matching_key(u64::from(word.location()) * self.geometry.unit, wanted);
+            self.memory.fence();
+            if self.word(slot) != word || self.epoch() != epoch {
+                continue;
+            }
+            let (record, key, entry) = key?;
+            return self
+                .is_current(record.born, floor(epoch), &entry)
+                .then_some(key);
+        }
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn matching_key(
+        &self,
+        at: u64,
+        wanted: &[u8],
+    ) -> Option<(RecordHeader, Vec<u8>, [u8; polycache_entry::HEADER_LEN])> {
+        if at >= self.geometry.blocks_len() {
+            return None;
+        }
+        let record = RecordHeader::parse(&self.memory.read_array(at));
+        record.size_within(&self.geometry, at)?;
+        let key_at = at + RECORD_HEADER as u64;
+        let (key_len, entry_len) = (record.key_len as usize, record.entry_len as usize);
+        if key_len < wanted.len()
+            || entry_len < polycache_entry::HEADER_LEN
+            || !self.memory.equal(key_at, wanted)
+        {
+            return None;
+        }
+        let mut key = Vec::new();
+        self.memory.read(key_at, key_len, &mut key);
+        let entry = self.memory.read_array(key_at + key_len as u64);
+        Some((record, key, entry))
+    }
+
+    /// Number of slots that hold a value.
+    pub(crate) fn count_values(&self) -> u64 {
+        (0..self.geometry.slots())
+            .filter(|slot| self.word(*slot).state() == State::Value)
+            .count() as u64
+    }
+}

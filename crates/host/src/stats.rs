@@ -1,0 +1,39 @@
+//! Statistics of a store.
+
+/// What a store holds and what became of the rest. The first five count this handle's own
+/// operations; the others are the directory's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Reads that found an entry.
+    pub hits: u64,
+    /// Reads that found none.
+    pub misses: u64,
+    /// Entries stored.
+    pub writes: u64,
+    /// Entries deleted.
+    pub deletes: u64,
+    /// Loads whose entry was refused, because a set, delete or eviction came in between.
+    pub voided_fills: u64,
+    /// Entries in the index now, expired ones and cleared ones included until they are recycled.
+    pub entries: u64,
+    /// Bytes of disk space taken by the directory.
+    pub bytes: u64,
+    /// Byte limit of the directory.
+    pub limit: u64,
+    /// Largest key and entry together.
+    pub max_record: u64,
+    /// Entries evicted because their block was the oldest.
+    pub evicted_by_age: u64,
+    /// Entries evicted because the index had no place for a new key.
+    pub evicted_by_conflict: u64,
+    /// Old values removed because their replacement could not be stored.
+    pub evicted_by_failed_put: u64,
+    /// Expired entries that recycling removed.
+    pub expired: u64,
+    /// Entries that recycling kept because they had been visited.
+    pub reinserted: u64,
+    /// Blocks claimed since the directory was made.
+    pub blocks_claimed: u64,
+    /// Clears that could not be told apart and cleared everything.
+    pub floor_overflows: u64,
+}

@@ -1,0 +1,575 @@
+//! The store: one open handle on a cache directory.
+
+use crate::block::Appender;
+use crate::check::Report;
+use crate::clock::{self, Clock};
+use crate::directory::{is_locked, Directory, Membership, Opening};
+use crate::engine::{Engine, Environment, Participant};
+use crate::error::Error;
+use crate::fork;
+use crate::hash::key_hash;
+use crate::io::Io;
+use crate::keys;
+use crate::layout::{header, RECORD_HEADER};
+use crate::lease::{Lease, Token};
+use crate::mapped::MappedMemory;
+use crate::memory::Memory;
+use crate::namespace::Namespace;
+use crate::options::Options;
+use crate::read::Hit;
+use crate::stats::Stats;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An open cache directory, shared with every other process that opens it. Cheap to clone; all
+/// methods may be called from any thread, and from a forked child.
+///
+/// Entries are bytes of `spec/entry.md`; keys are bytes within a [`Namespace`].
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    engine: Engine<MappedMemory, System>,
+    path: PathBuf,
+    io: Arc<dyn Io>,
+    lease_ticks: u32,
+    root: u64,
+    closed: AtomicBool,
+    /// This process's part; replaced in a forked child.
+    process: AtomicPtr<Process>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    writes: AtomicU64,
+    deletes: AtomicU64,
+    voided_fills: AtomicU64,
+}
+
+/// What belongs to one process and is never shared with a forked child.
+struct Process {
+    membership: Membership,
+    appenders: Box<[Mutex<Appender>]>,
+    forks: u64,
+}
+
+/// The environment of a real directory.
+struct System {
+    files: Vec<File>,
+    io: Arc<dyn Io>,
+    block_size: u64,
+    clock: Clock,
+    descriptor: AtomicI32,
+    own_id: AtomicU32,
+}
+
+impl Environment for System {
+    fn id_alive(&self, id: u32) -> bool {
+        // A description's own locks never show as held by another.
+        id == self.own_id.load(Ordering::Relaxed)
+            || is_locked(self.descriptor.load(Ordering::Relaxed), u64::from(id), 1)
+    }
+
+    fn allocate(&self, block: u64) -> Result<(), Error> {
+        let at = block * self.block_size;
+        let file = &self.files[(at / crate::layout::WINDOW) as usize];
+        self.io
+            .allocate(file, at % crate::layout::WINDOW, self.block_size)
+            .map_err(|error| match error.raw_os_error() {
+                Some(libc::ENOSPC | libc::EDQUOT) => Error::NoSpace(
+                    "the disk is full and there is nothing of this cache's own to recycle",
+                ),
+                _ => Error::io("cannot allocate a block")(error),
+            })
+    }
+
+    fn ticks(&self) -> u32 {
+        clock::ticks()
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+}
+
+impl Store {
+    /// Opens the directory, making it where it is missing.
+    ///
+    /// # Errors
+    /// `InvalidArgument`, `ConfigMismatch`, `UnsupportedFilesystem`, `UnsupportedVersion`,
+    /// `UnsupportedPlatform`, `ForeignDirectory`, `TooManyParticipants`, `NoSpace`, `Io`.
+    pub fn open(options: &Options) -> Result<Store, Error> {
+        let lease_ticks = options.lease_ticks()?;
+        let opening = Opening {
+            path: &options.path,
+            limit: options.limit,
+            keep_after_reboot: options.keep_after_reboot,
+            io: &*options.io,
+        };
+        let (directory, membership) = opening.open()?;
+        let Directory {
+            path,
+            geometry,
+            seed,
+            memory,
+            block_files,
+        } = directory;
+        let environment = System {
+            files: block_files,
+            io: options.io.clone(),
+            block_size: geometry.block_size,
+            clock: options.clock.clone(),
+            descriptor: AtomicI32::new(membership.descriptor()),
+            own_id: AtomicU32::new(membership.me.id),
+        };
+        let process = Process::new(membership, geometry.appenders());
+        Ok(Store(Arc::new(Inner {
+            engine: Engine {
+                memory,
+                environment,
+                geometry,
+                seed,
+            },
+            path,
+            io: options.io.clone(),
+            lease_ticks,
+            root: key_hash(seed, b"::").as_u64(),
+            closed: AtomicBool::new(false),
+            process: AtomicPtr::new(Box::into_raw(Box::new(process))),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            deletes: AtomicU64::new(0),
+            voided_fills: AtomicU64::new(0),
+        })))
+    }
+
+    /// The directory of the store's own files, `<path>/v1`, absolute.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// The namespace with these parts; none for the root.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an empty part.
+    pub fn namespace<S: AsRef<str>>(&self, parts: &[S]) -> Result<Namespace, Error> {
+        Ok(Namespace::new(keys::prefix(parts)?, self.0.engine.seed))
+    }
+
+    /// Appends the key's entry to `out` and says where it was found; a miss leaves `out` as it was.
+    ///
+    /// # Errors
+    /// `Closed`.
+    #[inline]
+    pub fn get(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Hit>, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        let hit = inner
+            .engine
+            .get(inner.engine.key(&full), inner.floor(namespace), out);
+        inner.count(if hit.is_some() {
+            &inner.hits
+        } else {
+            &inner.misses
+        });
+        Ok(hit)
+    }
+
+    /// True while nobody changed the key since this hit, no clear happened and its slot did not come
+    /// round: what a memory tier asks before it serves its object.
+    #[inline]
+    #[must_use]
+    pub fn stands(&self, hit: Hit) -> bool {
+        !self.0.closed.load(Ordering::Relaxed) && self.0.engine.stands(hit)
+    }
+
+    /// Stores an entry. When it returns, every read on this host that begins sees it or a later one.
+    ///
+    /// # Errors
+    /// `MalformedEntry` for bytes that are no entry; `EntryTooLarge`, `NoSpace`, `Io`, after which the
+    /// old value is gone as well; `Closed`.
+    pub fn put(&self, namespace: &Namespace, key: &[u8], entry: &[u8]) -> Result<(), Error> {
+        let inner = self.open_inner()?;
+        is_entry(entry)?;
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        let process = inner.process()?;
+        let mut appender = process.appender();
+        inner.still_open()?;
+        inner
+            .engine
+            .put(&mut appender, process.membership.me, key, entry)?;
+        inner.count(&inner.writes);
+        Ok(())
+    }
+
+    /// Deletes the key and voids every load of it under way; true when an entry stood there.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn delete(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        // An entry that is expired or cleared counts as absent, though its word is removed too.
+        let mut entry = Vec::new();
+        let served = inner
+            .engine
+            .get(key, inner.floor(namespace), &mut entry)
+            .is_some();
+        let removed = inner.engine.delete(key) && served;
+        if removed {
+            inner.count(&inner.deletes);
+        }
+        Ok(removed)
+    }
+
+    /// Reads the key, or takes the lease to load it, or says that another caller holds it.
+    ///
+    /// # Errors
+    /// `Closed`; `Io` when a forked child cannot join.
+    pub fn lease(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Lease, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        let me = inner.process()?.membership.me;
+        let lease = inner
+            .engine
+            .lease(me, key, inner.floor(namespace), inner.lease_ticks, out);
+        match lease {
+            Lease::Hit(_) => inner.count(&inner.hits),
+            Lease::Acquired(_) | Lease::Bypass => inner.count(&inner.misses),
+            Lease::Busy { .. } => {}
+        }
+        Ok(lease)
+    }
+
+    /// Stores the entry that the lease's holder loaded; false when a set, delete, clear of the slot or
+    /// an eviction voided the lease, and then the value belongs to the caller alone.
+    ///
+    /// # Errors
+    /// As for [`Store::put`]; the lease is released.
+    pub fn fill(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        token: Token,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        is_entry(entry)?;
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        let process = inner.process()?;
+        let mut appender = process.appender();
+        inner.still_open()?;
+        let me = process.membership.me;
+        let filled = inner.engine.fill(&mut appender, me, key, token, entry)?;
+        inner.count(if filled {
+            &inner.writes
+        } else {
+            &inner.voided_fills
+        });
+        Ok(filled)
+    }
+
+    /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
+    /// is void already or the store closed.
+    pub fn release(&self, token: Token) {
+        self.0.engine.release(token);
+    }
+
+    /// True while the load that a `Busy` answer told of may still fill.
+    #[must_use]
+    pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
+        self.0.engine.lease_stands(slot, word)
+    }
+
+    /// Clears the namespace and those nested in it, in constant time, and voids the loads under way.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn clear(&self, namespace: &Namespace) -> Result<(), Error> {
+        let inner = self.open_inner()?;
+        let name = namespace.names().last().copied().unwrap_or(inner.root);
+        inner.engine.raise_floor(name, inner.root);
+        Ok(())
+    }
+
+    /// Looks at `budget` slots from `cursor` on and appends the namespace's keys that begin with
+    /// `prefix`, without the namespace's part. Returns the cursor to go on from, `None` at the end.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn keys(
+        &self,
+        namespace: &Namespace,
+        prefix: &[u8],
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        let inner = self.open_inner()?;
+        let wanted = namespace.full_key(prefix);
+        let floor = inner.floor(namespace);
+        let end = inner
+            .engine
+            .geometry
+            .slots()
+            .min(cursor.saturating_add(budget));
+        for slot in cursor..end {
+            if let Some(mut key) = inner.engine.key_at(slot, &wanted, &floor) {
+                out.push(key.split_off(namespace.prefix().len()));
+            }
+        }
+        Ok((end < inner.engine.geometry.slots()).then_some(end))
+    }
+
+    /// Counts and sizes. Walks the index: some milliseconds for the default limit.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn stats(&self) -> Result<Stats, Error> {
+        let inner = self.open_inner()?;
+        let engine = &inner.engine;
+        let shared = |at| engine.memory.load(at);
+        let own = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Ok(Stats {
+            hits: own(&inner.hits),
+            misses: own(&inner.misses),
+            writes: own(&inner.writes),
+            deletes: own(&inner.deletes),
+            voided_fills: own(&inner.voided_fills),
+            entries: engine.count_values(),
+            bytes: engine.geometry.index_len
+                + engine.allocated_blocks() * engine.geometry.block_size,
+            limit: engine.geometry.limit,
+            max_record: engine.geometry.block_size - RECORD_HEADER as u64,
+            evicted_by_age: shared(header::EVICTED_BY_AGE),
+            evicted_by_conflict: shared(header::EVICTED_BY_CONFLICT),
+            evicted_by_failed_put: shared(header::EVICTED_BY_FAILED_PUT),
+            expired: shared(header::EXPIRED),
+            reinserted: shared(header::REINSERTED),
+            blocks_claimed: shared(header::BLOCKS_CLAIMED),
+            floor_overflows: shared(header::FLOOR_OVERFLOWS),
+        })
+    }
+
+    /// Verifies every entry against its checksums.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn check(&self) -> Result<Report, Error> {
+        Ok(self.open_inner()?.engine.check())
+    }
+
+    /// Writes everything to the disk. Only `keep_after_reboot` has a use for it.
+    ///
+    /// # Errors
+    /// `Io`, `Closed`.
+    pub fn flush(&self) -> Result<(), Error> {
+        let inner = self.open_inner()?;
+        let memory = &inner.engine.memory;
+        // Records first, so that a word on the disk points to what is there.
+        for mapping in memory.windows().iter().chain([memory.index()]) {
+            inner
+                .io
+                .sync(mapping)
+                .map_err(Error::io("cannot write the cache to its disk"))?;
+        }
+        Ok(())
+    }
+
+    /// Closes the handle: its blocks are sealed, its leases void, later calls give `Closed`. The mapping
+    /// goes with the last clone.
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    /// True after [`Store::close`].
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Relaxed)
+    }
+
+    /// Milliseconds since 1970 by this store's clock.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.0.engine.environment.now()
+    }
+
+    /// The engine, for readers that look into the mapping themselves.
+    #[must_use]
+    pub fn shared(&self) -> Shared<'_> {
+        Shared {
+            memory: &self.0.engine.memory,
+            geometry: &self.0.engine.geometry,
+            seed: self.0.engine.seed,
+        }
+    }
+
+    /// The namespace's floor now.
+    #[must_use]
+    pub fn floor(&self, namespace: &Namespace) -> u64 {
+        self.0.engine.floor_of(namespace.names())
+    }
+
+    #[inline(always)]
+    fn open_inner(&self) -> Result<&Inner, Error> {
+        self.0.still_open()?;
+        Ok(&self.0)
+    }
+}
+
+/// What another language's engine needs to read the mapping in place.
+pub struct Shared<'a> {
+    /// The mappings.
+    pub memory: &'a MappedMemory,
+    /// Where everything lies.
+    pub geometry: &'a crate::layout::Geometry,
+    /// Seed of the key hash.
+    pub seed: u64,
+}
+
+impl Inner {
+    #[inline(always)]
+    fn still_open(&self) -> Result<(), Error> {
+        if self.closed.load(Ordering::Relaxed) {
+            return Err(Error::Closed);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn floor<'a>(&'a self, namespace: &'a Namespace) -> impl Fn(u64) -> u64 + 'a {
+        move |epoch| namespace.floor(epoch, |names| self.engine.floor_of(names))
+    }
+
+    #[inline(always)]
+    fn count(&self, counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// This process's part; a forked child joins anew at its first write.
+    #[inline(always)]
+    fn process(&self) -> Result<&Process, Error> {
+        let pointer = self.process.load(Ordering::Acquire);
+        // SAFETY: the pointer comes from a box that is freed only when self is dropped, or leaked.
+        let process = unsafe { &*pointer };
+        if process.forks == fork::count() {
+            return Ok(process);
+        }
+        self.rejoin(pointer)
+    }
+
+    #[cold]
+    fn rejoin(&self, parents: *mut Process) -> Result<&Process, Error> {
+        let membership = Opening::rejoin(&*self.io, &self.path, &self.engine.memory)?;
+        let environment = &self.engine.environment;
+        let descriptor = membership.descriptor();
+        let id = membership.me.id;
+        let process = Process::new(membership, self.engine.geometry.appenders());
+        let mine = Box::into_raw(Box::new(process));
+        // The parent's part is leaked: its mutexes may be locked by threads that the child lacks.
+        match self
+            .process
+            .compare_exchange(parents, mine, Ordering::AcqRel, Ordering::Acquire)
+        {
+            Ok(_) => {
+                environment.own_id.store(id, Ordering::Relaxed);
+                environment.descriptor.store(descriptor, Ordering::Relaxed);
+                // SAFETY: as in `process`.
+                Ok(unsafe { &*mine })
+            }
+            Err(theirs) => {
+                // SAFETY: the box was made above and never shared.
+                drop(unsafe { Box::from_raw(mine) });
+                // SAFETY: as in `process`.
+                Ok(unsafe { &*theirs })
+            }
+        }
+    }
+
+    fn close(&self) {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let pointer = self.process.load(Ordering::Acquire);
+        // SAFETY: as in `process`.
+        let process = unsafe { &*pointer };
+        if process.forks != fork::count() {
+            return; // The parent's blocks are the parent's.
+        }
+        for appender in &process.appenders {
+            let mut appender = lock(appender);
+            self.engine.retire(&mut appender, process.membership.me);
+        }
+        process.membership.release(&*self.io);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
+        // SAFETY: nobody else holds self; the pointer comes from a box.
+        let mut process = unsafe { Box::from_raw(*self.process.get_mut()) };
+        if process.forks != fork::count() {
+            process.membership.forget();
+        }
+    }
+}
+
+impl Process {
+    fn new(membership: Membership, appenders: usize) -> Process {
+        Process {
+            membership,
+            appenders: (0..appenders).map(|_| Mutex::default()).collect(),
+            forks: fork::count(),
+        }
+    }
+
+    /// The first appender nobody uses, so that few blocks are open; else waits for the first.
+    fn appender(&self) -> MutexGuard<'_, Appender> {
+        self.appenders
+            .iter()
+            .find_map(|appender| appender.try_lock().ok())
+            .unwrap_or_else(|| lock(&self.appenders[0]))
+    }
+}
+
+/// An appender stays whole whatever panicked while it was held: its fields change by single stores.
+fn lock(appender: &Mutex<Appender>) -> MutexGuard<'_, Appender> {
+    appender.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_entry(entry: &[u8]) -> Result<(), Error> {
+    match entry.first() {
+        Some(0xC1) if entry.len() >= polycache_entry::HEADER_LEN => Ok(()),
+        _ => Err(Error::MalformedEntry(
+            "an entry has a header of at least 24 bytes that begins with 0xC1",
+        )),
+    }
+}
+
+/// This participant, for tests that stop a writer half-way.
+impl Store {
+    /// Id and incarnation of this handle.
+    ///
+    /// # Errors
+    /// `Io` when a forked child cannot join.
+    pub fn participant(&self) -> Result<Participant, Error> {
+        Ok(self.0.process()?.membership.me)
+    }
+}

@@ -1,0 +1,170 @@
+//! Writing: put and delete. A key stays unique because an insert leases its slot first and looks again.
+
+use crate::block::Appender;
+use crate::engine::{Engine, Environment, Key, Look, Participant};
+use crate::error::Error;
+use crate::layout::header;
+use crate::memory::Memory;
+use crate::word::{State, Word};
+
+/// How long the lease of an insert lasts, in sixteenths of a second, should its process be stopped or
+/// killed in the middle; others' loads wait that long for it.
+const INSERT_TICKS: u32 = 16;
+
+impl<M: Memory, E: Environment> Engine<M, E> {
+    /// Stores an entry under the key, whatever stood there. When it returns, every read that begins
+    /// anywhere on the host sees this entry or a later one.
+    ///
+    /// # Errors
+    /// `EntryTooLarge`, `NoSpace`, `Io`; the old value is deleted then, for it is superseded.
+    pub fn put(
+        &self,
+        appender: &mut Appender,
+        me: Participant,
+        key: Key<'_>,
+        entry: &[u8],
+    ) -> Result<(), Error> {
+        self.prefetch(key.hash);
+        let born = self.clock();
+        match self.append(appender, me, key, entry, born) {
+            Ok(location) => {
+                self.publish(me, key, location);
+                Ok(())
+            }
+            Err(error) => {
+                self.memory.fetch_add(header::EVICTED_BY_FAILED_PUT, 1);
+                self.delete(key);
+                Err(error)
+            }
+        }
+    }
+
+    /// Points the key at a written record.
+    fn publish(&self, me: Participant, key: Key<'_>, location: u32) {
+        let tag = self.geometry.candidates(key.hash).2;
+        let mut attempt = 0;
+        while !self.try_publish(me, key, tag, location) {
+            attempt += 1;
+            self.back_off(attempt, me);
+        }
+    }
+
+    fn try_publish(&self, me: Participant, key: Key<'_>, tag: u32, location: u32) -> bool {
+        let mut empty = None;
+        for slot in self.slots_of(key.hash) {
+            let word = self.word(slot);
+            if word.is_value_of(tag) {
+                match self.look(slot, word, key) {
+                    Look::Same(_) => return self.swap(slot, word, word.to_value(tag, location)),
+                    Look::Changed => return false,
+                    Look::Other => {}
+                }
+            } else if word.state() == State::Empty && empty.is_none() {
+                empty = Some((slot, word));
+            }
+        }
+        let Some((slot, word)) = empty.or_else(|| self.victim(key, true)) else {
+            return false;
+        };
+        let deadline = self.environment.ticks().wrapping_add(INSERT_TICKS);
+        let lease = word.to_lease(tag, me.id, deadline);
+        if !self.displace(slot, word, lease) {
+            return false;
+        }
+        // Two inserters may hold leases in different slots: each must see the other's or its value.
+        for other in self.slots_of(key.hash).filter(|other| *other != slot) {
+            loop {
+                let there = self.word(other);
+                if there.is_value_of(tag) {
+                    match self.look(other, there, key) {
+                        Look::Other => break,
+                        Look::Changed => continue,
+                        Look::Same(_) => {
+                            self.swap(slot, lease, lease.to_empty());
+                            return false;
+                        }
+                    }
+                }
+                if !there.is_lease_of(tag) || self.swap(other, there, there.to_empty()) {
+                    break;
+                }
+            }
+        }
+        if !self.swap(slot, lease, lease.to_value(tag, location)) {
+            return false;
+        }
+        self.memory
+            .set_visited(self.geometry.visited_byte_at(slot), false);
+        true
+    }
+
+    /// Takes a slot, counting the entry that stood there.
+    pub(crate) fn displace(&self, slot: u64, word: Word, lease: Word) -> bool {
+        if word.state() == State::Value {
+            // Counted first: whoever misses the entry finds the counter grown.
+            self.memory.fetch_add(header::EVICTED_BY_CONFLICT, 1);
+        }
+        self.swap(slot, word, lease)
+    }
+
+    /// The slot to take when both buckets are full: a lease nobody holds any more, else the oldest
+    /// unvisited entry, else the oldest. Live leases stay, unless `even_leases` and nothing else is there.
+    #[cold]
+    pub(crate) fn victim(&self, key: Key<'_>, even_leases: bool) -> Option<(u64, Word)> {
+        let ticks = self.environment.ticks();
+        let hand = self.memory.load(header::HAND) % self.geometry.blocks;
+        let age = |word: Word| {
+            let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
+            (hand + self.geometry.blocks - block) % self.geometry.blocks
+        };
+        let mut oldest: Option<(bool, u64, u64, Word)> = None;
+        let mut lease = None;
+        for slot in self.slots_of(key.hash) {
+            let word = self.word(slot);
+            match word.state() {
+                State::Empty => return Some((slot, word)),
+                State::Lease if self.lease_is_dead(word, ticks) => return Some((slot, word)),
+                State::Lease => lease = Some((slot, word)),
+                State::Value => {
+                    let at = self.geometry.visited_byte_at(slot);
+                    let unvisited = !self.memory.visited(at);
+                    self.memory.set_visited(at, false);
+                    let candidate = (unvisited, age(word), slot, word);
+                    if oldest.is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1)) {
+                        oldest = Some(candidate);
+                    }
+                }
+            }
+        }
+        oldest
+            .map(|(_, _, slot, word)| (slot, word))
+            .or(lease.filter(|_| even_leases))
+    }
+
+    /// Removes the key and voids every load of it. True when an entry stood there. When it returns, no
+    /// read that begins afterwards sees an entry older than the delete, and no load begun before can
+    /// fill one in.
+    pub fn delete(&self, key: Key<'_>) -> bool {
+        let tag = self.geometry.candidates(key.hash).2;
+        let mut removed = false;
+        for slot in self.slots_of(key.hash) {
+            loop {
+                let word = self.word(slot);
+                let value = word.is_value_of(tag)
+                    && match self.look(slot, word, key) {
+                        Look::Same(_) => true,
+                        Look::Other => false,
+                        Look::Changed => continue,
+                    };
+                if !value && !word.is_lease_of(tag) {
+                    break;
+                }
+                if self.swap(slot, word, word.to_empty()) {
+                    removed |= value;
+                    break;
+                }
+            }
+        }
+        removed
+    }
+}

@@ -1,0 +1,132 @@
+//! The store's operations, one by one.
+
+use polycache_entry::{encode, EntryOptions, Value};
+use polycache_host::{Lease, Options, Store};
+
+fn entry(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode(
+        &Value::Text(text.into()),
+        &EntryOptions::default(),
+        &mut out,
+    )
+    .unwrap();
+    out
+}
+
+fn open(dir: &tempfile::TempDir) -> Store {
+    let mut options = Options::new(dir.path());
+    options.limit = Some(2 << 20);
+    Store::open(&options).unwrap()
+}
+
+#[test]
+fn set_get_delete_across_handles() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (open(&dir), open(&dir));
+    let ns = a.namespace(&["shop"]).unwrap();
+    let nb = b.namespace(&["shop"]).unwrap();
+    let mut out = Vec::new();
+    assert!(a.get(&ns, b"k", &mut out).unwrap().is_none());
+    a.put(&ns, b"k", &entry("one")).unwrap();
+    let hit = b.get(&nb, b"k", &mut out).unwrap().unwrap();
+    assert_eq!(out, entry("one"));
+    assert!(b.stands(hit));
+    b.put(&nb, b"k", &entry("two")).unwrap();
+    assert!(!a.stands(hit));
+    out.clear();
+    a.get(&ns, b"k", &mut out).unwrap().unwrap();
+    assert_eq!(out, entry("two"));
+    assert!(a.delete(&ns, b"k").unwrap());
+    assert!(!b.delete(&nb, b"k").unwrap());
+    assert!(b.check().unwrap().damaged.is_empty());
+}
+
+#[test]
+fn many_puts_recycle_and_stay_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let a = open(&dir);
+    let ns = a.namespace::<&str>(&[]).unwrap();
+    let mut out = Vec::new();
+    for i in 0..300_000u32 {
+        let key = (i % 5000).to_le_bytes();
+        a.put(&ns, &key, &entry(&format!("value {i}"))).unwrap();
+        if i % 3 == 0 {
+            out.clear();
+            a.get(&ns, &key, &mut out).unwrap().unwrap();
+            assert_eq!(out, entry(&format!("value {i}")));
+        }
+    }
+    let report = a.check().unwrap();
+    assert_eq!(report.damaged, Vec::<String>::new());
+    let stats = a.stats().unwrap();
+    assert!(stats.blocks_claimed > 300, "{stats:?}");
+    assert!(stats.bytes <= stats.limit, "{stats:?}");
+}
+
+#[test]
+fn a_delete_during_a_load_wins() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (open(&dir), open(&dir));
+    let ns = a.namespace(&["n"]).unwrap();
+    let nb = b.namespace(&["n"]).unwrap();
+    let mut out = Vec::new();
+    let Lease::Acquired(token) = a.lease(&ns, b"k", &mut out).unwrap() else {
+        panic!()
+    };
+    assert!(matches!(
+        b.lease(&nb, b"k", &mut out).unwrap(),
+        Lease::Busy { .. }
+    ));
+    b.delete(&nb, b"k").unwrap();
+    assert!(!a.fill(&ns, b"k", token, &entry("x")).unwrap());
+    assert!(b.get(&nb, b"k", &mut out).unwrap().is_none());
+    let Lease::Acquired(token) = b.lease(&nb, b"k", &mut out).unwrap() else {
+        panic!()
+    };
+    assert!(b.fill(&nb, b"k", token, &entry("y")).unwrap());
+    assert!(matches!(
+        a.lease(&ns, b"k", &mut out).unwrap(),
+        Lease::Hit(_)
+    ));
+    // A handle that is closed leaves its lease to the next caller.
+    let Lease::Acquired(_) = a.lease(&ns, b"z", &mut out).unwrap() else {
+        panic!()
+    };
+    a.close();
+    assert!(matches!(
+        b.lease(&nb, b"z", &mut out).unwrap(),
+        Lease::Acquired(_)
+    ));
+}
+
+#[test]
+fn clearing_a_namespace_takes_its_children_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let of = |parts: &[&str]| store.namespace(parts).unwrap();
+    let (users, nested, other, root) = (
+        of(&["users"]),
+        of(&["users", "x"]),
+        of(&["usersAbc"]),
+        of(&[]),
+    );
+    for ns in [&users, &nested, &other, &root] {
+        store.put(ns, b"k", &entry("v")).unwrap();
+    }
+    store.clear(&users).unwrap();
+    let mut out = Vec::new();
+    let there =
+        [&users, &nested, &other, &root].map(|ns| store.get(ns, b"k", &mut out).unwrap().is_some());
+    assert_eq!(there, [false, false, true, true]);
+    store.put(&users, b"k", &entry("v")).unwrap();
+    assert!(store.get(&users, b"k", &mut out).unwrap().is_some());
+    store.clear(&root).unwrap();
+    assert!(store.get(&other, b"k", &mut out).unwrap().is_none());
+    let mut keys = Vec::new();
+    assert!(store
+        .keys(&users, b"", 0, u64::MAX, &mut keys)
+        .unwrap()
+        .is_none());
+    assert!(keys.is_empty());
+}

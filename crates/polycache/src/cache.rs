@@ -1,0 +1,332 @@
+//! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
+
+use crate::scratch::Scratch;
+use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
+use polycache_entry::{decode_payload, decode_value, encode, EntryOptions, Limits, Verify};
+use polycache_host::{Lease, Namespace, Report, Stats, Store, Token};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An open cache: one namespace of a directory that every process of the machine may share. Cheap
+/// to clone; every method may be called from any thread, and from a forked child.
+#[derive(Clone)]
+pub struct Cache(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    namespace: Namespace,
+    parts: Vec<String>,
+    settings: Settings,
+}
+
+/// How a cache writes and reads its entries.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    pub serializer: Serializer,
+    pub compressor: Compressor,
+    /// Milliseconds, 0 = none.
+    pub default_ttl: u64,
+    pub limits: Limits,
+}
+
+impl Cache {
+    /// The options of a cache, to be opened by [`Builder::build`].
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn new(
+        store: Store,
+        parts: Vec<String>,
+        settings: Settings,
+    ) -> Result<Cache, Error> {
+        Ok(Cache(Arc::new(Inner {
+            namespace: store.namespace(&parts)?,
+            store,
+            parts,
+            settings,
+        })))
+    }
+
+    /// The cache of a namespace nested in this one, over the same handle: closing either closes both.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an empty part, `Closed`.
+    pub fn namespace(&self, part: impl Into<String>) -> Result<Cache, Error> {
+        self.still_open()?;
+        let mut parts = self.0.parts.clone();
+        parts.push(part.into());
+        Cache::new(self.0.store.clone(), parts, self.0.settings)
+    }
+
+    /// The cache's directory, absolute.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        // The store's files lie in a folder of their layout's version.
+        let store = self.0.store.path();
+        store.parent().unwrap_or(store)
+    }
+
+    /// Reads the key and hands its value to `f`; `None` is a miss. The value borrows from a private
+    /// copy of the entry, and `f` may use the cache.
+    ///
+    /// # Errors
+    /// `Closed`; for an entry that cannot be read: `ValueTooLarge`, `MalformedEntry`,
+    /// `UnsupportedVersion`, `UnsupportedFlags`, `UnsupportedSerializer`, `UnsupportedCompressor`.
+    #[inline]
+    pub fn get_with<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Option<R>, Error> {
+        let mut scratch = Scratch::take();
+        let found = self
+            .0
+            .store
+            .get(&self.0.namespace, key, &mut scratch.entry)?;
+        let result = match found {
+            Some(_) => self.read(&mut scratch, f).map(Some),
+            None => Ok(None),
+        };
+        scratch.keep();
+        result
+    }
+
+    /// Stores a value. When it returns, every read on this machine that begins sees it or a later one.
+    ///
+    /// # Errors
+    /// `UnsupportedValue` and `InvalidArgument`, which change nothing; `EntryTooLarge`, `NoSpace` and
+    /// `Io`, after which the old value is gone as well; `Closed`.
+    #[inline]
+    pub fn set_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<(), Error> {
+        self.still_open()?;
+        let mut scratch = Scratch::take();
+        let result = match self.write(value, ttl, &mut scratch.entry) {
+            Ok(()) => self
+                .0
+                .store
+                .put(&self.0.namespace, key, &scratch.entry)
+                .map_err(Error::from),
+            Err(error) => Err(self.refused(key, error)),
+        };
+        scratch.keep();
+        result
+    }
+
+    /// Reads the key, or takes the lease to load it: of all callers on this machine, in every
+    /// language, one gets [`Leased::Acquired`]. It must end with [`Cache::fill_value`] or
+    /// [`Cache::release`].
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`]; `Io` when a forked child cannot join.
+    pub fn lease_with<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Leased<R>, Error> {
+        let mut scratch = Scratch::take();
+        let lease = self
+            .0
+            .store
+            .lease(&self.0.namespace, key, &mut scratch.entry)?;
+        let result = match lease {
+            Lease::Hit(_) => self.read(&mut scratch, f).map(Leased::Hit),
+            Lease::Acquired(token) => Ok(Leased::Acquired(token)),
+            Lease::Busy { slot, word } => Ok(Leased::Busy { slot, word }),
+            Lease::Bypass => Ok(Leased::Bypass),
+        };
+        scratch.keep();
+        result
+    }
+
+    /// Stores what the lease's holder loaded; false when a set, delete or clear came in between: then
+    /// the value belongs to the caller alone. The lease ends in any case.
+    ///
+    /// # Errors
+    /// As for [`Cache::set_value`].
+    pub fn fill_value(
+        &self,
+        key: &[u8],
+        token: Token,
+        value: &Value<'_>,
+        ttl: Ttl,
+    ) -> Result<bool, Error> {
+        let mut scratch = Scratch::take();
+        let result = match self.write(value, ttl, &mut scratch.entry) {
+            Ok(()) => self
+                .0
+                .store
+                .fill(&self.0.namespace, key, token, &scratch.entry)
+                .map_err(Error::from),
+            Err(error) => {
+                self.0.store.release(token);
+                Err(error)
+            }
+        };
+        scratch.keep();
+        result
+    }
+
+    /// Gives a lease back without a value, so that the next caller loads. Does nothing when it ended
+    /// already.
+    pub fn release(&self, token: Token) {
+        self.0.store.release(token);
+    }
+
+    /// True while the load that a [`Leased::Busy`] told of may still fill: nobody set, deleted or
+    /// cleared its key since.
+    #[must_use]
+    pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
+        self.0.store.lease_stands(slot, word)
+    }
+
+    /// Deletes the key and voids every load of it under way; true when an entry stood there.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        Ok(self.0.store.delete(&self.0.namespace, key.as_ref())?)
+    }
+
+    /// True when the key has an entry; its value is not decoded.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn has(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        Ok(self.raw(key.as_ref(), |_| ())?.is_some())
+    }
+
+    /// The time that the key's entry has left; `None` when there is no entry.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
+        self.raw(key.as_ref(), |entry| {
+            match polycache_entry::expires(entry) {
+                0 => TtlLeft::Forever,
+                expires => TtlLeft::For(Duration::from_millis(
+                    expires.saturating_sub(self.0.store.now()),
+                )),
+            }
+        })
+    }
+
+    /// Looks at `budget` places of the index from `cursor` on (0 at first) and appends the
+    /// namespace's keys that begin with `prefix`. Returns the cursor to go on from, `None` at the end.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn keys_page(
+        &self,
+        prefix: &[u8],
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        let store = &self.0.store;
+        Ok(store.keys(&self.0.namespace, prefix, cursor, budget, out)?)
+    }
+
+    /// Clears this namespace and those nested in it, in constant time; loads under way do not fill.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn clear(&self) -> Result<(), Error> {
+        Ok(self.0.store.clear(&self.0.namespace)?)
+    }
+
+    /// What the whole directory holds and what this handle did; walks the index.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn stats(&self) -> Result<Stats, Error> {
+        Ok(self.0.store.stats()?)
+    }
+
+    /// Verifies every entry of the whole directory against its checksums.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn check(&self) -> Result<Report, Error> {
+        Ok(self.0.store.check()?)
+    }
+
+    /// Writes everything to the disk; only `keep_after_reboot` has a use for it.
+    ///
+    /// # Errors
+    /// `Io`, `Closed`.
+    pub fn flush(&self) -> Result<(), Error> {
+        Ok(self.0.store.flush()?)
+    }
+
+    /// Closes the handle with all its clones and namespaces; later calls give `Closed`, and closing
+    /// again does nothing.
+    pub fn close(&self) {
+        self.0.store.close();
+    }
+
+    /// True after [`Cache::close`].
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.store.is_closed()
+    }
+
+    fn still_open(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Err(Error::Closed);
+        }
+        Ok(())
+    }
+
+    /// What `f` makes of the key's entry bytes.
+    fn raw<R>(&self, key: &[u8], f: impl FnOnce(&[u8]) -> R) -> Result<Option<R>, Error> {
+        let mut scratch = Scratch::take();
+        let found = self
+            .0
+            .store
+            .get(&self.0.namespace, key, &mut scratch.entry)?;
+        let result = found.map(|_| f(&scratch.entry));
+        scratch.keep();
+        Ok(result)
+    }
+
+    /// Decodes the entry in `scratch`.
+    #[inline]
+    fn read<R>(&self, scratch: &mut Scratch, f: impl FnOnce(Value<'_>) -> R) -> Result<R, Error> {
+        let Scratch { entry, payload } = scratch;
+        let limits = &self.0.settings.limits;
+        // The store's own checks say that its bytes are whole.
+        let (header, payload) = decode_payload(entry, Verify::Trusted, limits, payload)?;
+        Ok(f(decode_value(header.serializer, payload, limits)?))
+    }
+
+    /// Encodes an entry.
+    #[inline]
+    fn write(&self, value: &Value<'_>, ttl: Ttl, entry: &mut Vec<u8>) -> Result<(), Error> {
+        let settings = &self.0.settings;
+        let now = self.0.store.now();
+        let options = EntryOptions {
+            serializer: settings.serializer,
+            compressor: settings.compressor,
+            created: now,
+            expires: ttl.expires(settings.default_ttl, now)?,
+            ..EntryOptions::default()
+        };
+        Ok(encode(value, &options, entry)?)
+    }
+
+    /// A set that was refused for its argument changes nothing; one that failed on its way deletes
+    /// the old value, which is superseded.
+    #[cold]
+    fn refused(&self, key: &[u8], error: Error) -> Error {
+        if !matches!(
+            error,
+            Error::UnsupportedValue { .. } | Error::InvalidArgument(_)
+        ) {
+            // Closed meanwhile: then nobody reads the old value through this handle.
+            let _ = self.0.store.delete(&self.0.namespace, key);
+        }
+        error
+    }
+}

@@ -1,0 +1,212 @@
+//! Every error of the package: the rows of `spec/errors.md`.
+
+use std::fmt;
+
+/// What can go wrong; [`Error::code`] is the same in every language.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option or argument is out of range.
+    InvalidArgument(String),
+    /// The key is neither text nor bytes, or text without a UTF-8 form. Rust's types rule it out;
+    /// the packages of other languages report it.
+    InvalidKey(String),
+    /// The value is not in the serializer's row of the type map.
+    UnsupportedValue {
+        /// Where the culprit stands: `$` is the value itself, `$.user.tags[3]` a part of it.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Key and entry do not fit one block; the key's old value is gone.
+    EntryTooLarge {
+        /// Bytes that they take.
+        size: u64,
+        /// Bytes that they may take.
+        limit: u64,
+    },
+    /// An entry declares more uncompressed bytes than `max_value` allows.
+    ValueTooLarge {
+        /// Bytes that it declares.
+        size: u64,
+        /// Bytes that it may declare.
+        limit: u64,
+    },
+    /// The bytes are not an entry, or its payload does not decode.
+    MalformedEntry(String),
+    /// The entry's checksum is wrong.
+    ChecksumMismatch(String),
+    /// The entry format or the directory's layout is newer than this build.
+    UnsupportedVersion(String),
+    /// A flag that this build does not know.
+    UnsupportedFlags(String),
+    /// A serializer that is unknown, or that this language cannot decode.
+    UnsupportedSerializer(String),
+    /// A compressor that is unknown, or that this build lacks.
+    UnsupportedCompressor(String),
+    /// The disk is full with nothing to recycle, or live processes write every block; the key's old
+    /// value is gone.
+    NoSpace(String),
+    /// The directory exists with another byte limit.
+    ConfigMismatch(String),
+    /// A file system on which memory is not shared.
+    UnsupportedFilesystem(String),
+    /// The directory belongs to another user.
+    ForeignDirectory(String),
+    /// 4095 handles are open on the directory.
+    TooManyParticipants(String),
+    /// The host tier does not run here.
+    UnsupportedPlatform(String),
+    /// The cache was closed.
+    Closed,
+    /// The operating system failed.
+    Io(String),
+    /// The loader failed; its own error is the source.
+    LoaderFailed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// The stable name of this error, the same in every language.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::InvalidArgument(_) => "invalid_argument",
+            Error::InvalidKey(_) => "invalid_key",
+            Error::UnsupportedValue { .. } => "unsupported_value",
+            Error::EntryTooLarge { .. } => "entry_too_large",
+            Error::ValueTooLarge { .. } => "value_too_large",
+            Error::MalformedEntry(_) => "malformed_entry",
+            Error::ChecksumMismatch(_) => "checksum_mismatch",
+            Error::UnsupportedVersion(_) => "unsupported_version",
+            Error::UnsupportedFlags(_) => "unsupported_flags",
+            Error::UnsupportedSerializer(_) => "unsupported_serializer",
+            Error::UnsupportedCompressor(_) => "unsupported_compressor",
+            Error::NoSpace(_) => "no_space",
+            Error::ConfigMismatch(_) => "config_mismatch",
+            Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
+            Error::ForeignDirectory(_) => "foreign_directory",
+            Error::TooManyParticipants(_) => "too_many_participants",
+            Error::UnsupportedPlatform(_) => "unsupported_platform",
+            Error::Closed => "closed",
+            Error::Io(_) => "io",
+            Error::LoaderFailed(_) => "loader_failed",
+        }
+    }
+
+    /// True when the same call may succeed later without a change by the caller.
+    #[must_use]
+    pub fn retryable(&self) -> bool {
+        matches!(
+            self,
+            Error::NoSpace(_)
+                | Error::TooManyParticipants(_)
+                | Error::Io(_)
+                | Error::LoaderFailed(_)
+        )
+    }
+
+    /// The path to the culprit within a value that is refused.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Error::UnsupportedValue { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn invalid(what: impl Into<String>) -> Error {
+        Error::InvalidArgument(what.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::UnsupportedValue { path, reason } => {
+                write!(f, "cannot store the value at {path}: {reason}")
+            }
+            // The crates below know what to do about these.
+            Error::EntryTooLarge { size, limit } => {
+                let (size, limit) = (*size, *limit);
+                polycache_host::Error::EntryTooLarge { size, limit }.fmt(f)
+            }
+            Error::ValueTooLarge { size, limit } => {
+                let (size, limit) = (*size, *limit);
+                polycache_entry::Error::ValueTooLarge { size, limit }.fmt(f)
+            }
+            Error::Closed => f.write_str("the cache was closed; open another"),
+            Error::LoaderFailed(source) => write!(f, "the loader failed: {source}"),
+            Error::InvalidArgument(what)
+            | Error::InvalidKey(what)
+            | Error::MalformedEntry(what)
+            | Error::ChecksumMismatch(what)
+            | Error::UnsupportedVersion(what)
+            | Error::UnsupportedFlags(what)
+            | Error::UnsupportedSerializer(what)
+            | Error::UnsupportedCompressor(what)
+            | Error::NoSpace(what)
+            | Error::ConfigMismatch(what)
+            | Error::UnsupportedFilesystem(what)
+            | Error::ForeignDirectory(what)
+            | Error::TooManyParticipants(what)
+            | Error::UnsupportedPlatform(what)
+            | Error::Io(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::LoaderFailed(source) => Some(&**source),
+            _ => None,
+        }
+    }
+}
+
+impl From<polycache_entry::Error> for Error {
+    #[cold]
+    fn from(error: polycache_entry::Error) -> Error {
+        use polycache_entry::Error as Entry;
+        let text = error.to_string();
+        match error {
+            Entry::InvalidArgument { .. } => Error::InvalidArgument(text),
+            Entry::UnsupportedValue { path, reason } => Error::UnsupportedValue {
+                path,
+                reason: reason.into_owned(),
+            },
+            Entry::ValueTooLarge { size, limit } => Error::ValueTooLarge { size, limit },
+            Entry::ChecksumMismatch => Error::ChecksumMismatch(text),
+            Entry::UnsupportedVersion { .. } => Error::UnsupportedVersion(text),
+            Entry::UnsupportedFlags { .. } => Error::UnsupportedFlags(text),
+            Entry::UnsupportedSerializer { .. } => Error::UnsupportedSerializer(text),
+            Entry::UnsupportedCompressor { .. } => Error::UnsupportedCompressor(text),
+            Entry::Io { .. } => Error::Io(text),
+            // An error that a later version of the format adds concerns its bytes.
+            _ => Error::MalformedEntry(text),
+        }
+    }
+}
+
+impl From<polycache_host::Error> for Error {
+    #[cold]
+    fn from(error: polycache_host::Error) -> Error {
+        use polycache_host::Error as Host;
+        let text = error.to_string();
+        match error {
+            Host::InvalidArgument(_) => Error::InvalidArgument(text),
+            Host::EntryTooLarge { size, limit } => Error::EntryTooLarge { size, limit },
+            Host::MalformedEntry(_) => Error::MalformedEntry(text),
+            Host::NoSpace(_) => Error::NoSpace(text),
+            Host::ConfigMismatch { .. } => Error::ConfigMismatch(text),
+            Host::UnsupportedVersion(_) => Error::UnsupportedVersion(text),
+            Host::UnsupportedFilesystem(_) => Error::UnsupportedFilesystem(text),
+            Host::ForeignDirectory(_) => Error::ForeignDirectory(text),
+            Host::TooManyParticipants => Error::TooManyParticipants(text),
+            Host::UnsupportedPlatform(_) => Error::UnsupportedPlatform(text),
+            Host::Closed => Error::Closed,
+            // The rest is what the operating system answers.
+            _ => Error::Io(text),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The value level, as the packages of other languages use it.
+
+use polycache::{Cache, Clock, Leased, Ttl, TtlLeft, Value};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn open(directory: &tempfile::TempDir) -> Cache {
+    Cache::builder()
+        .path(directory.path())
+        .limit(2 << 20)
+        .build()
+        .unwrap()
+}
+
+fn get(cache: &Cache, key: &[u8]) -> Option<Value<'static>> {
+    cache.get_with(key, |value| value.into_owned()).unwrap()
+}
+
+#[test]
+fn a_value_is_seen_by_every_handle_until_it_is_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let (a, b) = (open(&directory), open(&directory));
+    assert_eq!(get(&a, b"k"), None);
+    a.set_value(b"k", &Value::Null, Ttl::Default).unwrap();
+    assert_eq!(get(&b, b"k"), Some(Value::Null));
+    assert!(b.delete("k").unwrap());
+    assert_eq!(get(&a, b"k"), None);
+    assert!(!a.has("k").unwrap());
+}
+
+#[test]
+fn the_closure_may_use_the_cache() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory);
+    cache
+        .set_value(b"a", &Value::from("b"), Ttl::Default)
+        .unwrap();
+    cache
+        .set_value(b"b", &Value::from("found"), Ttl::Default)
+        .unwrap();
+    let found = cache.get_with(b"a", |value| {
+        let Value::Text(next) = &value else {
+            panic!("{value:?}")
+        };
+        let inner = get(&cache, next.as_bytes());
+        assert_eq!(value, Value::from("b"));
+        inner
+    });
+    assert_eq!(found.unwrap(), Some(Some(Value::from("found"))));
+}
+
+#[test]
+fn a_time_to_live_runs_on_the_caches_clock() {
+    let directory = tempfile::tempdir().unwrap();
+    let time = Arc::new(AtomicU64::new(1_700_000_000_000));
+    let cache = Cache::builder()
+        .path(directory.path())
+        .ttl(Duration::from_secs(1))
+        .clock(Clock::Manual(time.clone()))
+        .build()
+        .unwrap();
+    cache
+        .set_value(b"default", &Value::Null, Ttl::Default)
+        .unwrap();
+    cache
+        .set_value(b"forever", &Value::Null, Ttl::Forever)
+        .unwrap();
+    time.fetch_add(400, Ordering::Relaxed);
+    let left = Some(TtlLeft::For(Duration::from_millis(600)));
+    assert_eq!(cache.ttl("default").unwrap(), left);
+    assert_eq!(cache.ttl("forever").unwrap(), Some(TtlLeft::Forever));
+    time.fetch_add(600, Ordering::Relaxed);
+    assert_eq!(cache.ttl("default").unwrap(), None);
+    assert_eq!(get(&cache, b"forever"), Some(Value::Null));
+}
+
+#[test]
+fn a_refused_value_changes_nothing_and_frees_the_lease() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = Cache::builder()
+        .path(directory.path())
+        .serializer(polycache::Serializer::Text)
+        .build()
+        .unwrap();
+    cache
+        .set_value(b"k", &Value::from("old"), Ttl::Default)
+        .unwrap();
+    let error = cache
+        .set_value(b"k", &Value::Null, Ttl::Default)
+        .unwrap_err();
+    assert_eq!(
+        (error.code(), error.path()),
+        ("unsupported_value", Some("$"))
+    );
+    assert_eq!(get(&cache, b"k"), Some(Value::from("old")));
+
+    let lease = || cache.lease_with(b"n", |value| value.into_owned()).unwrap();
+    let Leased::Acquired(token) = lease() else {
+        panic!()
+    };
+    assert!(matches!(lease(), Leased::Busy { slot, word } if cache.lease_stands(slot, word)));
+    assert!(cache
+        .fill_value(b"n", token, &Value::Null, Ttl::Default)
+        .is_err());
+    let Leased::Acquired(token) = lease() else {
+        panic!()
+    };
+    assert!(cache
+        .fill_value(b"n", token, &Value::from("v"), Ttl::Default)
+        .unwrap());
+    assert_eq!(lease(), Leased::Hit(Value::from("v")));
+}
+
+#[test]
+fn closing_a_namespace_closes_the_handle() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory);
+    let users = cache.namespace("users").unwrap();
+    users.close();
+    users.close();
+    assert_eq!(cache.has("k").unwrap_err().code(), "closed");
+    let set = cache.set_value(b"k", &Value::Null, Ttl::Default);
+    assert_eq!(set.unwrap_err().code(), "closed");
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Runs the formatters (checking only) and linters of every language; `make lint` calls it.
+
+    make lint                       everything
+    make lint CHECKS="ruff mypy"    only these
+
+Each check counts as one test. Start it through make, which puts the tools' folder on PATH.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.counts import Counts
+from runner.run import MISSING
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+# For checks in typescript/: its packages, installed when the lock file changed.
+NPM = "make --no-print-directory -C .. typescript-packages && "
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    command: str
+    need: str = ""
+    folder: str = "."
+
+
+CHECKS = [
+    Check("rustfmt", "cargo fmt --all --check"),
+    # In release, so that build scripts and procedural macros are those the build has already made.
+    Check(
+        "clippy",
+        "packages=$(tools/build.sh --packages) && "
+        "cargo clippy --release $packages --all-targets -- -D warnings",
+    ),
+    Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
+    Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
+    Check("ruff-tools", "ruff check tools && ruff format --check tools", "python"),
+    Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
+    Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),
+    Check("mypy", "mypy --strict src", "python", "python"),
+    Check("rubocop", "rubocop --display-style-guide ruby", "ruby"),
+    Check("shell", "for file in $(git ls-files '*.sh') .ci/run; do bash -n $file || exit 1; done"),
+]
+
+
+def run(check: Check) -> Counts:
+    print(f"\n--- {check.name}: {check.command}", flush=True)
+    if check.need:
+        code = subprocess.call([ROOT / "tools/setup.sh", check.need])
+        if code == MISSING:
+            print(f"{check.name}: skipped, no {check.need} here", flush=True)
+            return Counts(skipped=1)
+        if code:
+            return Counts(failed=1)
+    if subprocess.call(["bash", "-c", check.command], cwd=ROOT / check.folder) == 0:
+        return Counts(passed=1)
+    print(f"{check.name}: FAILED", flush=True)
+    return Counts(failed=1)
+
+
+def main(names: list[str]) -> int:
+    unknown = set(names) - {check.name for check in CHECKS}
+    if unknown:
+        sys.exit(f"no such check: {' '.join(sorted(unknown))}")
+    chosen = [check for check in CHECKS if not names or check.name in names]
+    results = {check.name: run(check) for check in chosen}
+    failed = [name for name, counts in results.items() if counts.failed]
+    if failed:
+        print(f"\nfailed: {' '.join(failed)}")
+    print(sum(results.values(), Counts()))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Runs what the documentation shows: the code blocks of README.md and the programs in examples/.
+
+Blocks in TypeScript, Python and Ruby are run one by one, each in an empty folder of its own, so a
+block has to be complete. Rust's are run by `cargo test` as documentation tests. A block that
+cannot run carries a reason in the line before it: `<!-- not run: needs a Redis server -->`.
+
+In examples/ every .ts, .py and .rb file runs, except those whose name starts with `_` (parts of
+others). An example passes when it exits with 0.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.counts import Counts
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = ["README.md"]
+
+# How the file of each language is run, and the set-up it needs.
+LANGUAGES = {
+    ".ts": (["node"], "node"),
+    ".py": (["python"], "python"),
+    ".rb": (["ruby"], "ruby"),
+}
+FENCES = {"ts": ".ts", "typescript": ".ts", "python": ".py", "ruby": ".rb"}
+
+BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<fence>\w+)\n(?P<code>.*?)^```$", re.M | re.S
+)
+
+
+@dataclass(frozen=True)
+class Snippet:
+    name: str
+    suffix: str
+    code: str
+    skipped: str = ""
+
+
+def snippets(name: str, text: str) -> Iterator[Snippet]:
+    for block in BLOCK.finditer(text):
+        suffix = FENCES.get(block["fence"])
+        if suffix:
+            line = text.count("\n", 0, block.start("fence")) + 1
+            yield Snippet(f"{name}:{line}", suffix, block["code"], block["reason"] or "")
+
+
+def run_snippet(snippet: Snippet) -> Counts:
+    if snippet.skipped:
+        print(f"skipped {snippet.name}: {snippet.skipped}", flush=True)
+        return Counts(skipped=1)
+    with tempfile.TemporaryDirectory(prefix="polycache-docs-") as folder:
+        # Modules, so that a TypeScript block may await at its top level.
+        Path(folder, "package.json").write_text('{ "type": "module" }')
+        file = Path(folder, "snippet" + snippet.suffix)
+        file.write_text(snippet.code)
+        return run_file(snippet.name, file, Path(folder))
+
+
+def run_file(name: str, file: Path, folder: Path) -> Counts:
+    command, need = LANGUAGES[file.suffix]
+    if subprocess.call([ROOT / "tools/setup.sh", need]) != 0:
+        print(f"skipped {name}: no {need} here", flush=True)
+        return Counts(skipped=1)
+    if file.suffix == ".ts":
+        link_package(folder)
+    done = subprocess.run(
+        [*command, str(file)],
+        cwd=folder,
+        env={**os.environ, "POLYCACHE_ROOT": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    if done.returncode == 0:
+        print(f"passed  {name}", flush=True)
+        return Counts(passed=1)
+    print(f"FAILED  {name} (exit code {done.returncode})\n{done.stdout}", flush=True)
+    return Counts(failed=1)
+
+
+def link_package(folder: Path) -> None:
+    """Makes `import ... from 'polycache'` find the package of this checkout."""
+    modules = folder / "node_modules"
+    modules.mkdir(exist_ok=True)
+    link = modules / "polycache"
+    if not link.is_symlink():
+        link.symlink_to(ROOT / "typescript")
+
+
+def examples() -> list[Path]:
+    files = sorted((ROOT / "examples").rglob("*"))
+    return [
+        file
+        for file in files
+        if file.suffix in LANGUAGES
+        and not file.name.startswith("_")
+        and "node_modules" not in file.parts
+    ]
+
+
+def main() -> int:
+    results = [
+        run_snippet(snippet)
+        for name in DOCUMENTS
+        for snippet in snippets(name, (ROOT / name).read_text())
+    ]
+    results += [run_file(str(file.relative_to(ROOT)), file, file.parent) for file in examples()]
+    counts = sum(results, Counts())
+    print(counts)
+    return 1 if counts.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

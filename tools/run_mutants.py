@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Plants one fault at a time and shows that a check finds it; `make mutants` calls it.
+
+    make mutants                     every fault
+    make mutants MUTANTS="name"      only these
+    tools/run_mutants.py --quick     those marked quick
+
+A fault is a file tools/mutants/<name>.patch: a few header lines, an empty line, then a patch.
+
+    Fault: a delete during a load does not void the lease
+    Build: cargo test --release -p polycache-host --no-run
+    Found by: cargo test --release -p polycache-host --test leases
+    Quick: yes
+
+It passes when `Build` succeeds and `Found by` then fails. The check must also pass without the
+fault, or its failing would show nothing. All this happens in a copy of the sources under target/.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.counts import Counts
+from runner.process import run
+
+ROOT = Path(__file__).resolve().parent.parent
+MUTANTS = ROOT / "tools" / "mutants"
+WORK = ROOT / "target" / "mutants"
+TIMEOUT = 600.0
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    fault: str
+    build: str
+    found_by: str
+    quick: bool
+    patch: str
+
+
+def parse(name: str, text: str) -> Mutant:
+    head, _, patch = text.partition("\n\n")
+    fields = dict(line.split(": ", 1) for line in head.splitlines())
+    missing = {"Fault", "Build", "Found by"} - set(fields)
+    if missing or not patch.strip():
+        raise ValueError(f"{name}: no {', '.join(sorted(missing)) or 'patch after the header'}")
+    quick = fields.get("Quick") == "yes"
+    return Mutant(name, fields["Fault"], fields["Build"], fields["Found by"], quick, patch)
+
+
+def copy_sources(source: Path, tree: Path) -> None:
+    """Copies what git knows, with its times, so that cargo compiles only what changed."""
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=source, text=True)
+    wanted = [name for name in listed.split("\0") if name and (source / name).is_file()]
+    for name in wanted:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source / name, tree / name)
+    # What an earlier run left and git no longer knows would still be compiled.
+    for file in [file for file in tree.rglob("*") if file.is_file()]:
+        if str(file.relative_to(tree)) not in set(wanted) | {"Cargo.lock"}:
+            file.unlink()
+
+
+class Trial:
+    """Runs mutants in `tree`; the answer of `try_mutant` is "" or why the fault was not found."""
+
+    def __init__(self, tree: Path) -> None:
+        self.tree = tree
+        self.sound: dict[str, bool] = {}
+
+    def try_mutant(self, mutant: Mutant) -> str:
+        if not self._is_sound(mutant.found_by):
+            return f"the check fails without the fault too: {mutant.found_by}"
+        if not self._patch(mutant.patch):
+            return "the patch does not apply any more"
+        try:
+            if self._run(mutant.build) != 0:
+                return "it does not compile, which no check can take credit for"
+            return "" if self._run(mutant.found_by) != 0 else f"survived: {mutant.found_by}"
+        finally:
+            self._patch(mutant.patch, "--reverse")
+
+    def _is_sound(self, check: str) -> bool:
+        if check not in self.sound:
+            self.sound[check] = self._run(check) == 0
+        return self.sound[check]
+
+    def _run(self, command: str) -> int:
+        print(f"$ {command}", flush=True)
+        return run(command, self.tree, TIMEOUT)[0]
+
+    def _patch(self, patch: str, *options: str) -> bool:
+        command = ["patch", "-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "-r", "-"]
+        dry = subprocess.run(
+            [*command, "--dry-run", *options], cwd=self.tree, input=patch, text=True
+        )
+        if dry.returncode != 0:
+            return False
+        subprocess.run([*command, *options], cwd=self.tree, input=patch, text=True, check=True)
+        return True
+
+
+def choose(names: list[str]) -> list[Mutant]:
+    mutants = [parse(file.stem, file.read_text()) for file in sorted(MUTANTS.glob("*.patch"))]
+    if names == ["--quick"]:
+        return [mutant for mutant in mutants if mutant.quick]
+    unknown = set(names) - {mutant.name for mutant in mutants}
+    if unknown:
+        sys.exit(f"no such mutant: {' '.join(sorted(unknown))}")
+    return [mutant for mutant in mutants if not names or mutant.name in names]
+
+
+def main(names: list[str]) -> int:
+    os.environ["CARGO_TARGET_DIR"] = str(WORK / "target")
+    tree = WORK / "tree"
+    tree.mkdir(parents=True, exist_ok=True)
+    copy_sources(ROOT, tree)
+    trial = Trial(tree)
+    reasons: dict[str, str] = {}
+    for mutant in choose(names):
+        print(f"\n=== {mutant.name}: {mutant.fault}", flush=True)
+        reasons[mutant.name] = trial.try_mutant(mutant)
+    print()
+    for name, reason in reasons.items():
+        print(f"{'FAILED' if reason else 'found '}  {name}{': ' if reason else ''}{reason}")
+    failed = sum(1 for reason in reasons.values() if reason)
+    print(Counts(passed=len(reasons) - failed, failed=failed))
+    return 1 if failed or not reasons else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Runs the sections of the test suite one after another; `make test` calls it.
+
+    make test                            every default section
+    make test SECTIONS="rust python"     only these
+    tools/run_tests.py --list            their names and commands
+
+The last line is always `N passed, N failed, N skipped`, summed over everything. The exit code is
+not 0 when anything failed, and a section that yields no count has failed.
+
+Start it through make: the Makefile puts the tools' folder on PATH.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from runner import counts
+from runner.report import table, total
+from runner.run import Runner
+from runner.section import Section
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PYTEST = "pytest -q --junitxml={report}"
+VITEST = "npx vitest run --reporter=default --reporter=junit --outputFile.junit={report}"
+MINITEST = (
+    "ruby -Iruby/lib -Iruby/test -e 'ARGV.sort.each { |file| require File.expand_path(file) }'"
+)
+
+# What fails fast comes first; what needs every language comes last.
+SECTIONS = [
+    Section("tools", PYTEST + " -p no:asyncio tools/tests", counts.junit, needs=("python",)),
+    Section(
+        "lint",
+        "python tools/lint.py",
+        counts.summary,
+        needs=("python",),
+    ),
+    Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
+    Section(
+        "typescript-node",
+        VITEST,
+        counts.junit,
+        needs=("node",),
+        prepare=("build", "typescript-packages"),
+        folder="typescript",
+    ),
+    Section(
+        "typescript-bun",
+        "bun test --reporter=junit --reporter-outfile={report}",
+        counts.junit,
+        needs=("node", "bun"),
+        prepare=("build", "typescript-packages"),
+        folder="typescript",
+    ),
+    Section(
+        "python",
+        PYTEST,
+        counts.junit,
+        needs=("python",),
+        prepare=("build",),
+        folder="python",
+    ),
+    Section(
+        "ruby",
+        MINITEST + " $(find ruby/test -name '*_test.rb')",
+        counts.minitest,
+        needs=("ruby",),
+        prepare=("build",),
+    ),
+    Section(
+        "docs",
+        "python tools/run_docs.py",
+        counts.summary,
+        needs=("python",),
+        prepare=("build", "typescript-packages"),
+    ),
+    Section(
+        "coherence",
+        "make --no-print-directory check-coherence READS=1000000",
+        counts.summary,
+        prepare=("build",),
+    ),
+    Section(
+        "torture",
+        "make --no-print-directory torture TORTURE_SECONDS=20",
+        counts.summary,
+        prepare=("build",),
+    ),
+    # All of them with `make mutants`; here those that build and fail quickly.
+    Section(
+        "mutants",
+        "python tools/run_mutants.py --quick",
+        counts.summary,
+        needs=("python",),
+        default=False,
+    ),
+    Section("demo", "make --no-print-directory demo", counts.summary, prepare=("build",)),
+    # The cases of spec/conformance alone; they are part of each language's own tests above.
+    Section(
+        "conformance-rust",
+        "cargo test --release --no-fail-fast --test conformance",
+        counts.cargo,
+        default=False,
+    ),
+    Section(
+        "conformance-typescript",
+        VITEST + " conformance",
+        counts.junit,
+        needs=("node",),
+        prepare=("build", "typescript-packages"),
+        folder="typescript",
+        default=False,
+    ),
+    Section(
+        "conformance-python",
+        PYTEST + " tests/test_conformance.py",
+        counts.junit,
+        needs=("python",),
+        prepare=("build",),
+        folder="python",
+        default=False,
+    ),
+    Section(
+        "conformance-ruby",
+        MINITEST + " ruby/test/conformance_test.rb",
+        counts.minitest,
+        needs=("ruby",),
+        prepare=("build",),
+        default=False,
+    ),
+]
+
+
+def choose(names: list[str]) -> list[Section]:
+    if not names:
+        return [section for section in SECTIONS if section.default]
+    by_name = {section.name: section for section in SECTIONS}
+    unknown = [name for name in names if name not in by_name]
+    if unknown:
+        sys.exit(f"no such section: {' '.join(unknown)}. There are: {' '.join(by_name)}")
+    return [by_name[name] for name in names]
+
+
+def main(arguments: list[str]) -> int:
+    if "--list" in arguments:
+        for section in SECTIONS:
+            print(f"{section.name:24}{section.command}")
+        return 0
+    results = Runner(ROOT).run(choose(arguments))
+    print(f"\n{table(results)}\n\n{total(results)}", flush=True)
+    return 1 if total(results).failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""A section of `make test`: one test program, how it is started and how it is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .counts import Counts, Parser
+
+
+@dataclass(frozen=True)
+class Section:
+    """`command` is run by bash in `folder` (relative to the repository). `{report}` in it becomes
+    the path of the file that `parser` reads.
+
+    `needs` are names that tools/setup.sh knows: when it cannot provide one, the section is skipped
+    and named. `prepare` are make targets that must have succeeded; each is run once for all
+    sections. Sections that are not `default` run only when they are asked for by name.
+    """
+
+    name: str
+    command: str
+    parser: Parser
+    needs: tuple[str, ...] = ()
+    prepare: tuple[str, ...] = ()
+    folder: str = "."
+    default: bool = True
+    timeout_minutes: float = 15
+
+
+@dataclass(frozen=True)
+class Result:
+    """`counts` is None for a step that has nothing to count, such as the build."""
+
+    name: str
+    minutes: float
+    counts: Counts | None = None
+    note: str = ""

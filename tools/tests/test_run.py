@@ -1,0 +1,111 @@
+from pathlib import Path
+
+from runner import counts
+from runner.counts import Counts
+from runner.report import table, total
+from runner.run import MISSING, Runner
+from runner.section import Result, Section
+
+PASSES = "echo 2 passed, 0 failed, 1 skipped"
+
+
+def run(folder: Path, *sections: Section, set_up: int = 0, make: int = 0) -> list[Result]:
+    return Runner(folder, lambda need: set_up, lambda target: make).run(sections)
+
+
+def section(command: str, parser: counts.Parser = counts.summary, **more: object) -> Section:
+    return Section("it", command, parser, **more)  # type: ignore[arg-type]
+
+
+def test_counts_are_summed_over_sections(tmp_path: Path) -> None:
+    results = run(tmp_path, section(PASSES), section(PASSES))
+    assert total(results) == Counts(4, 0, 2)
+
+
+def test_a_section_without_a_count_has_failed(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section("echo fine"))
+    assert result.counts == Counts(failed=1)
+    assert "no test was counted" in result.note
+
+
+def test_a_section_that_ran_nothing_has_failed(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section("echo 0 passed, 0 failed, 0 skipped"))
+    assert result.counts == Counts(failed=1)
+
+
+def test_a_bad_exit_code_is_a_failure_of_its_own(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section(f"{PASSES}; exit 7"))
+    assert result.counts == Counts(2, 1, 1)
+    assert "exit code 7" in result.note
+
+
+def test_a_bad_exit_code_is_not_counted_twice(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section("echo 2 passed, 1 failed, 0 skipped; exit 1"))
+    assert result.counts == Counts(2, 1, 0)
+
+
+def test_a_missing_language_is_skipped_and_named(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section("exit 1", needs=("ruby",)), set_up=MISSING)
+    assert result.counts == Counts(skipped=1)
+    assert "ruby" in result.note
+
+
+def test_a_failing_set_up_is_a_failure(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section(PASSES, needs=("ruby",)), set_up=100)
+    assert result.counts == Counts(failed=1)
+
+
+def test_a_failing_build_fails_every_section_that_wants_it(tmp_path: Path) -> None:
+    wants = section(PASSES, prepare=("build",))
+    results = run(tmp_path, wants, wants, section(PASSES), make=2)
+    assert total(results) == Counts(2, 2, 1)
+
+
+def test_preparation_happens_once(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def make(target: str) -> int:
+        made.append(target)
+        return 0
+
+    runner = Runner(tmp_path, lambda need: 0, make)
+    runner.run([section(PASSES, prepare=("build",))] * 2)
+    assert made == ["build"]
+
+
+def test_a_section_runs_in_its_folder_and_leaves_a_report(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "here").write_text('{"passed": 1, "failed": 0}')
+    (result,) = run(tmp_path, section("cp here {report}", counts.json_file, folder="inner"))
+    assert result.counts == Counts(passed=1)
+
+
+def test_a_section_out_of_time_is_killed_and_failed(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section("sleep 600", timeout_minutes=0.002))
+    assert result.counts == Counts(failed=1)
+    assert result.note == "out of time"
+
+
+def test_what_a_section_forgot_in_the_background_is_killed(tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    (result,) = run(tmp_path, section(f"sleep 600 & echo $! > {alive}; {PASSES}"))
+    assert result.counts == Counts(2, 0, 1)
+    status = Path("/proc", alive.read_text().strip(), "status")
+    assert not status.exists() or "State:\tZ" in status.read_text()
+
+
+def test_the_table_names_every_section_and_the_sum() -> None:
+    shown = table(
+        [
+            Result("(make build)", 1.0),
+            Result("rust", 2.0, Counts(5)),
+            Result("ruby", 0.0, Counts(skipped=1), "no ruby here"),
+        ]
+    )
+    assert shown.splitlines() == [
+        "section      | minutes | passed | failed | skipped",
+        "(make build) |     1.0 |        |        |",
+        "rust         |     2.0 |      5 |      0 |       0",
+        "ruby         |     0.0 |      0 |      0 |       1   no ruby here",
+        "all          |     3.0 |      5 |      0 |       1",
+    ]

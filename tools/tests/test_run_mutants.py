@@ -1,0 +1,75 @@
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from run_mutants import Mutant, Trial, copy_sources, parse
+
+TEXT = """Fault: the answer is wrong
+Build: true
+Found by: grep -q 42 answer
+Quick: yes
+
+--- a/answer
++++ b/answer
+@@ -1 +1 @@
+-42
++41
+"""
+
+
+@pytest.fixture
+def mutant() -> Mutant:
+    return parse("answer", TEXT)
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> Trial:
+    (tmp_path / "answer").write_text("42\n")
+    return Trial(tmp_path)
+
+
+def test_a_fault_that_the_check_sees_is_found(trial: Trial, mutant: Mutant) -> None:
+    assert trial.try_mutant(mutant) == ""
+
+
+def test_the_sources_are_restored(trial: Trial, mutant: Mutant) -> None:
+    trial.try_mutant(mutant)
+    assert (trial.tree / "answer").read_text() == "42\n"
+
+
+def test_a_blind_check_lets_the_fault_survive(trial: Trial, mutant: Mutant) -> None:
+    assert "survived" in trial.try_mutant(replace(mutant, found_by="true"))
+
+
+def test_a_check_that_always_fails_shows_nothing(trial: Trial, mutant: Mutant) -> None:
+    assert "without the fault too" in trial.try_mutant(replace(mutant, found_by="false"))
+
+
+def test_a_fault_that_does_not_compile_is_not_found(trial: Trial, mutant: Mutant) -> None:
+    assert "compile" in trial.try_mutant(replace(mutant, build="false"))
+
+
+def test_a_patch_that_no_longer_applies_fails(trial: Trial, mutant: Mutant) -> None:
+    (trial.tree / "answer").write_text("421\n")
+    assert "apply" in trial.try_mutant(mutant)
+    assert (trial.tree / "answer").read_text() == "421\n"
+
+
+def test_a_mutant_without_a_check_is_refused() -> None:
+    with pytest.raises(ValueError, match="Found by"):
+        parse("answer", TEXT.replace("Found by", "Found"))
+
+
+def test_the_copy_holds_what_git_knows_and_nothing_else(tmp_path: Path) -> None:
+    source, tree = tmp_path / "source", tmp_path / "tree"
+    source.mkdir()
+    tree.mkdir()
+    for name in ("kept", "unknown"):
+        (source / name).write_text(name)
+    (tree / "left-over").write_text("")
+    subprocess.run(["git", "init", "-q"], cwd=source, check=True)
+    subprocess.run(["git", "add", "kept"], cwd=source, check=True)
+    copy_sources(source, tree)
+    assert [file.name for file in tree.iterdir()] == ["kept"]
