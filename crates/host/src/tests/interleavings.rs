@@ -242,6 +242,25 @@ fn a_delete_voids_a_load() {
     });
 }
 
+/// The loader chose its slot before the put took another one.
+#[test]
+fn a_loader_and_an_inserter_race() {
+    explore(2000, || {
+        let host = with_neighbour(16);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.load(appender, "loaded")),
+                work!(|process, appender| {
+                    process.delete_other();
+                    process.put(appender, "put");
+                    process.read();
+                }),
+            ],
+        );
+    });
+}
+
 #[test]
 fn loaders_a_put_and_a_delete_race() {
     explore(1500, || {
