@@ -250,7 +250,10 @@ impl Cache {
         let prefix = key::bytes(prefix)?;
         self.handle.tick(py)?;
         let mut keys = Vec::new();
-        let next = self.handle.cache.keys_page(prefix, cursor, PLACES, &mut keys);
+        let next = self
+            .handle
+            .cache
+            .keys_page(prefix, cursor, PLACES, &mut keys);
         let next = Cache::failed(py, next)?;
         let keys = PyList::new(py, keys.iter().map(|bytes| key::object(py, bytes)))?;
         Ok((keys, next))

@@ -26,7 +26,11 @@ impl Classes {
     fn import(py: Python<'_>) -> PyResult<Classes> {
         let datetime = py.import("datetime")?;
         let class = |module: &str, name: &str| -> PyResult<Py<PyType>> {
-            Ok(py.import(module)?.getattr(name)?.cast_into::<PyType>()?.unbind())
+            Ok(py
+                .import(module)?
+                .getattr(name)?
+                .cast_into::<PyType>()?
+                .unbind())
         };
         let utc = datetime.getattr("timezone")?.getattr("utc")?;
         Ok(Classes {

@@ -12,8 +12,8 @@ use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMemoryView, PySet, PyString,
-    PyTuple,
+    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMemoryView, PySet,
+    PyString, PyTuple,
 };
 use std::borrow::Cow;
 use std::ptr;
@@ -33,7 +33,10 @@ pub fn with_value<R>(
     let value = reader.value(object, 0);
     match reader.refusal {
         None => Ok(use_it(&value, reader.size)),
-        Some(reason) => Err(errors::raise(object.py(), locate(value, reason, serializer))),
+        Some(reason) => Err(errors::raise(
+            object.py(),
+            locate(value, reason, serializer),
+        )),
     }
 }
 

@@ -43,7 +43,5 @@ pub fn object<'py>(py: Python<'py>, key: &[u8]) -> Bound<'py, PyAny> {
 /// would ask for each of its characters.
 pub fn is_single(keys: &Bound<'_, PyAny>) -> bool {
     // SAFETY: both are plain checks of the object's type.
-    unsafe {
-        ffi::PyUnicode_Check(keys.as_ptr()) != 0 || ffi::PyBytes_Check(keys.as_ptr()) != 0
-    }
+    unsafe { ffi::PyUnicode_Check(keys.as_ptr()) != 0 || ffi::PyBytes_Check(keys.as_ptr()) != 0 }
 }

@@ -64,7 +64,9 @@ impl Options {
                 Err(_) => return Err(wrong(name, "True or False", value)),
             },
             "clock" if value.is_callable() => {
-                let clock = self.clock.insert(CallableClock::new(value.clone().unbind()));
+                let clock = self
+                    .clock
+                    .insert(CallableClock::new(value.clone().unbind()));
                 builder.clock(clock.engine())
             }
             "clock" => return Err(wrong(name, "a callable", value)),
@@ -115,10 +117,13 @@ fn size(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
     match value.extract() {
         Ok(bytes) if is_number => Ok(bytes),
-        _ => Err(wrong("limit", "bytes as an int, or text like \"64MiB\"", value)),
+        _ => Err(wrong(
+            "limit",
+            "bytes as an int, or text like \"64MiB\"",
+            value,
+        )),
     }
 }
-
 
 fn parse<T>(
     name: &str,

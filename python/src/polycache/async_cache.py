@@ -68,7 +68,10 @@ class AsyncCache:
         return self._cache.get_many(keys)
 
     async def set_many(
-        self, entries: Mapping[str, Any] | Mapping[bytes, Any], *, ttl: Duration | Missing | None = MISSING
+        self,
+        entries: Mapping[str, Any] | Mapping[bytes, Any],
+        *,
+        ttl: Duration | Missing | None = MISSING,
     ) -> None:
         """See `Cache.set_many`."""
         self._cache.set_many(entries, ttl=ttl)

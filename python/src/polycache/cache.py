@@ -46,7 +46,10 @@ class Cache(_native.Cache):
         return cache
 
     def set_many(
-        self, entries: Mapping[str, Any] | Mapping[bytes, Any], *, ttl: Duration | Missing | None = MISSING
+        self,
+        entries: Mapping[str, Any] | Mapping[bytes, Any],
+        *,
+        ttl: Duration | Missing | None = MISSING,
     ) -> None:
         """Stores each value under its key, one after the other.
 
