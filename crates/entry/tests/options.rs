@@ -162,3 +162,19 @@ fn the_limit_holds_for_every_payload() {
         }
     }
 }
+
+/// Room that is left over from another payload does not let LENGTH lie.
+#[test]
+fn a_large_scratch_changes_nothing() {
+    let options = EntryOptions {
+        compressor: Compressor::Zstd { level: 3 },
+        ..EntryOptions::default()
+    };
+    let mut entry = Vec::new();
+    encode_payload(&[7; 1000], Serializer::Bytes, &options, &mut entry).unwrap();
+    entry[HEADER_LEN..][..8].copy_from_slice(&999u64.to_le_bytes());
+    let mut scratch = Vec::with_capacity(5000);
+    let read =
+        polycache_entry::decode_payload(&entry, Verify::Trusted, &Limits::default(), &mut scratch);
+    assert_eq!(read.unwrap_err().code(), "malformed_entry");
+}

@@ -356,6 +356,20 @@ impl Rows {
             zstd(5, &sum),
             MALFORMED,
         );
+        // In a compressed block only decompression shows how much there is.
+        let text = b"Polycache ".repeat(100);
+        let squeezed = zstd_frame(&text);
+        for (length, what) in [
+            (999, "one too small"),
+            (1001, "one too large"),
+            (128 * 1024, "the most of a block"),
+        ] {
+            self.add(
+                &format!("LENGTH {what} over a compressed block"),
+                zstd(length, &squeezed),
+                MALFORMED,
+            );
+        }
         let huffman = [block_header(true, 2, 5), b"\xFF\xFF\xFF\xFF\xFF".to_vec()].concat();
         self.add(
             "a compressed block of garbage",
@@ -383,4 +397,8 @@ impl Rows {
             MALFORMED,
         );
     }
+}
+
+fn zstd_frame(content: &[u8]) -> Vec<u8> {
+    zstd::bulk::compress(content, 3).expect("zstd compresses")
 }
