@@ -1,0 +1,82 @@
+//! What a caller that would load a key gets: `polycache::Leased` as Python objects.
+
+use crate::cache::Handle;
+use crate::duration::TtlArgument;
+use polycache::{Token, Ttl};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// The value is there.
+#[pyclass(frozen, module = "polycache._native")]
+pub struct Hit {
+    #[pyo3(get)]
+    pub value: Py<PyAny>,
+}
+
+/// Another caller loads.
+#[pyclass(frozen, module = "polycache._native")]
+pub struct Busy {
+    pub handle: Handle,
+    pub flight: Flight,
+}
+
+#[pymethods]
+impl Busy {
+    /// True while nobody voided that load.
+    fn stands(&self) -> bool {
+        self.handle
+            .cache
+            .lease_stands(self.flight.slot, self.flight.word)
+    }
+
+    /// Names that load.
+    #[getter]
+    fn flight<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
+        self.flight.name(py)
+    }
+}
+
+/// The caller loads; then it fills, and in any case releases.
+#[pyclass(frozen, module = "polycache._native")]
+pub struct Lease {
+    pub handle: Handle,
+    pub token: Token,
+    pub key: Box<[u8]>,
+}
+
+#[pymethods]
+impl Lease {
+    /// Stores the loaded value; False when a set, delete or clear came in between.
+    #[pyo3(signature = (value, *, ttl = TtlArgument(Ttl::Default)))]
+    fn fill(&self, py: Python<'_>, value: &Bound<'_, PyAny>, ttl: TtlArgument) -> PyResult<bool> {
+        self.handle.tick(py)?;
+        self.handle.write(value, |cache, value| {
+            cache.fill_value(&self.key, self.token, value, ttl.0)
+        })
+    }
+
+    /// Gives the lease back; does nothing after it was filled or voided.
+    fn release(&self) {
+        self.handle.cache.release(self.token);
+    }
+
+    /// Names this load; equal to the `flight` of those who wait for it.
+    #[getter]
+    fn flight<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
+        let Token { slot, word, .. } = self.token;
+        (slot, word, PyBytes::new(py, &self.key))
+    }
+}
+
+/// A load under way. The key belongs to it, because a lease matches a part of the hash only.
+pub struct Flight {
+    pub slot: u64,
+    pub word: u64,
+    pub key: Box<[u8]>,
+}
+
+impl Flight {
+    fn name<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
+        (self.slot, self.word, PyBytes::new(py, &self.key))
+    }
+}
