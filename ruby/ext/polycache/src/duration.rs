@@ -1,0 +1,61 @@
+//! Durations as Ruby writes them: `"5m"`, or seconds as any Numeric.
+
+use crate::error::{invalid, OrRaise};
+use magnus::{prelude::*, Error, RString, Ruby, Symbol, Value};
+use polycache::Ttl;
+use polycache_entry::MAX_TIME_MS;
+use std::time::Duration;
+
+/// The argument `ttl`: `:default`, `nil` for no expiry, or a duration.
+///
+/// # Errors
+/// `InvalidArgument`.
+#[inline]
+pub(crate) fn ttl(ruby: &Ruby, value: Value) -> Result<Ttl, Error> {
+    if value.is_nil() {
+        return Ok(Ttl::Forever);
+    }
+    match Symbol::from_value(value) {
+        Some(symbol) if symbol.name()? == "default" => Ok(Ttl::Default),
+        _ => duration(ruby, "ttl", value).map(Ttl::For),
+    }
+}
+
+/// A duration longer than 0 and at most 2^48 - 1 ms.
+///
+/// # Errors
+/// `InvalidArgument`, which names the option.
+pub(crate) fn duration(ruby: &Ruby, option: &str, value: Value) -> Result<Duration, Error> {
+    let duration = if RString::from_value(value).is_some() {
+        let text = crate::key::text(ruby, option, value)?;
+        Some(polycache::duration::parse(&text).or_raise(ruby)?)
+    } else {
+        seconds(ruby, value)?.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    };
+    duration
+        .filter(|duration| !duration.is_zero() && duration.as_millis() <= u128::from(MAX_TIME_MS))
+        .ok_or_else(|| {
+            invalid(
+                ruby,
+                format!(
+                    "{option} is a duration longer than 0 and at most 2^48 - 1 ms, as text \
+                     (\"250ms\", \"30s\", \"5m\", \"2h\", \"1d\") or in seconds: {}",
+                    value.inspect()
+                ),
+            )
+        })
+}
+
+/// The seconds that a number stands for; `None` for anything else.
+fn seconds(ruby: &Ruby, value: Value) -> Result<Option<f64>, Error> {
+    // Asked by its method, because ActiveSupport's durations answer for the number they hold.
+    if !value.funcall::<_, _, bool>("is_a?", (ruby.class_numeric(),))? {
+        return Ok(None);
+    }
+    match value.funcall("to_f", ()) {
+        Ok(seconds) => Ok(Some(seconds)),
+        // A Complex with an imaginary part, for example.
+        Err(error) if error.is_kind_of(ruby.exception_standard_error()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
