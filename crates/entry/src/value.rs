@@ -1,5 +1,6 @@
 //! The type map's values, as Rust sees them.
 
+mod json_number;
 mod map;
 mod number;
 mod serde_impl;
