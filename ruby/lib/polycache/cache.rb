@@ -195,8 +195,7 @@ module Polycache
     # @return [Cache]
     # @raise [InvalidArgument] when it is empty
     def namespace(part)
-      nested = @native.namespace(part)
-      dup.tap { |cache| cache.instance_variable_set(:@native, nested) }
+      dup.rebind(@native.namespace(part))
     end
 
     # @return [String] the directory, absolute
@@ -204,6 +203,10 @@ module Polycache
 
     # @return [String]
     def inspect = "#<#{self.class} #{path}#{" (closed)" if closed?}>"
+
+    protected
+
+    def rebind(native) = tap { @native = native }
 
     TTL_OPTIONS = %i[ttl expires_in].freeze
     private_constant :TTL_OPTIONS

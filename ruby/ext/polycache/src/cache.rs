@@ -80,8 +80,8 @@ impl Cache {
 
     fn set(ruby: &Ruby, this: &Cache, name: Value, object: Value, ttl: Value) -> Result<(), Error> {
         this.tick(ruby)?;
-        let ttl = duration::ttl(ruby, ttl)?;
         let key = key(ruby, name)?;
+        let ttl = duration::ttl(ruby, ttl)?;
         with_value(ruby, object, |value| this.cache.set_value(&key, value, ttl))?.or_raise(ruby)
     }
 

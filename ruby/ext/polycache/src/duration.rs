@@ -1,7 +1,7 @@
 //! Durations as Ruby writes them: `"5m"`, or seconds as any Numeric.
 
 use crate::error::{invalid, OrRaise};
-use magnus::{prelude::*, Error, RString, Ruby, Symbol, Value};
+use magnus::{prelude::*, Error, Float, RString, Ruby, Symbol, Value};
 use polycache::Ttl;
 use polycache_entry::MAX_TIME_MS;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(crate) fn duration(ruby: &Ruby, option: &str, value: Value) -> Result<Durati
         let text = crate::key::text(ruby, option, value)?;
         Some(polycache::duration::parse(&text).or_raise(ruby)?)
     } else {
-        seconds(ruby, value)?.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        from_seconds(ruby, value)?
     };
     duration
         .filter(|duration| !duration.is_zero() && duration.as_millis() <= u128::from(MAX_TIME_MS))
@@ -46,16 +46,32 @@ pub(crate) fn duration(ruby: &Ruby, option: &str, value: Value) -> Result<Durati
         })
 }
 
-/// The seconds that a number stands for; `None` for anything else.
-fn seconds(ruby: &Ruby, value: Value) -> Result<Option<f64>, Error> {
+/// The duration that a number of seconds stands for; `None` for what is no number, or none that
+/// lasts.
+fn from_seconds(ruby: &Ruby, value: Value) -> Result<Option<Duration>, Error> {
+    if let Some(seconds) = Float::from_value(value) {
+        return Ok(Duration::try_from_secs_f64(seconds.to_f64()).ok());
+    }
     // Asked by its method, because ActiveSupport's durations answer for the number they hold.
     if !value.funcall::<_, _, bool>("is_a?", (ruby.class_numeric(),))? {
         return Ok(None);
     }
-    match value.funcall("to_f", ()) {
-        Ok(seconds) => Ok(Some(seconds)),
-        // A Complex with an imaginary part, for example.
+    match milliseconds(value) {
+        Ok(milliseconds) => Ok(milliseconds.map(Duration::from_millis)),
+        // A Complex with an imaginary part, a BigDecimal that is NaN.
         Err(error) if error.is_kind_of(ruby.exception_standard_error()) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// An exact number of seconds in milliseconds, rounded up.
+fn milliseconds(seconds: Value) -> Result<Option<u64>, Error> {
+    // First roughly: the digits of an exact number may be many.
+    let roughly: f64 = seconds.funcall("to_f", ())?;
+    if !(roughly > 0.0 && roughly < 1e12) {
+        return Ok(None);
+    }
+    let exact: Value = seconds.funcall("to_r", ())?;
+    let exact: Value = exact.funcall("*", (1000,))?;
+    exact.funcall("ceil", ()).map(Some)
 }

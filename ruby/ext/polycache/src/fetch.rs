@@ -28,8 +28,9 @@ impl Cache {
                 "fetch takes a block that loads the value",
             ));
         }
-        let ttl = duration::ttl(ruby, ttl)?;
+        // Before anything is loaded: what is wrong with the arguments.
         let key = key(ruby, name)?;
+        let ttl = duration::ttl(ruby, ttl)?;
         this.tick(ruby)?;
         let leased = this.cache.lease_with(&key, |value| to_ruby(ruby, &value));
         match leased.or_raise(ruby)? {

@@ -289,7 +289,10 @@ impl Walk<'_> {
                     seconds: moment.tv_sec,
                     nanos: moment.tv_nsec as u32,
                 }),
-                Err(error) if error.is_kind_of(self.ruby.exception_range_error()) => {
+                Err(error)
+                    if error.is_kind_of(self.ruby.exception_range_error())
+                        || error.is_kind_of(self.ruby.exception_arg_error()) =>
+                {
                     Err(Stop::refused(path, "a Time lies in the years 1 to 9999"))
                 }
                 Err(error) => Err(Stop::Raised(error)),
