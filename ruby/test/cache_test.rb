@@ -68,7 +68,7 @@ class CacheTest < Minitest::Test
     cache = open_cache
     key = +"k"
     cache.fetch(key) do
-      key << "x" * 1000
+      key << ("x" * 1000)
       1
     end
 
@@ -97,7 +97,7 @@ class CacheTest < Minitest::Test
     assert_kind_of Enumerator, keys
     assert_equal 3, keys.first(3).uniq.size
     assert_equal (1..1000).map { |number| "k#{number}" }.sort, keys.sort
-    assert_same cache, cache.keys { |key| assert_kind_of String, key }
+    assert_same(cache, cache.keys { |key| assert_kind_of String, key })
   end
 
   def test_ttl_is_seconds

@@ -154,10 +154,9 @@ class ProcessesTest < Minitest::Test
     value = cache.fetch("k") do
       from_child, to_parent = IO.pipe
       id = fork
-      unless id
-        # Leaves the block like anybody else.
-        break [from_child, to_parent]
-      end
+      # The child leaves the block like anybody else.
+      break [from_child, to_parent] unless id
+
       to_parent.close
 
       assert_equal "left\n", from_child.gets

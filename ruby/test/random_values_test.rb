@@ -15,7 +15,7 @@ class RandomValuesTest < Minitest::Test
       cache.set("k", value)
       found = [cache.get("k"), cache.fetch("k") { flunk }]
 
-      assert_equal [Tagged.dump(value)] * 2, found.map { |each| Tagged.dump(each) }
+      assert_equal([Tagged.dump(value)] * 2, found.map { |each| Tagged.dump(each) })
     end
   end
 

@@ -58,6 +58,7 @@ class ThreadsTest < Minitest::Test
         loop do
           cache.fetch("k#{rand(5)}") { [rand, Set[1], BigDecimal("1.5")] }
           cache.delete("k#{rand(5)}")
+          Thread.pass
         end
       end
       started.pop

@@ -149,13 +149,13 @@ module Polycache
     # @param prefix [String, Symbol]
     # @yieldparam key [String]
     # @return [Enumerator<String>, self] the enumerator without a block
-    def keys(prefix = "")
-      return enum_for(:keys, prefix) unless block_given?
+    def keys(prefix = "", &block)
+      return enum_for(:keys, prefix) unless block
 
       cursor = 0
       while cursor
         page, cursor = @native.keys_page(prefix, cursor)
-        page.each { |key| yield key }
+        page.each(&block)
       end
       self
     end

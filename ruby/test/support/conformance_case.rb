@@ -70,7 +70,7 @@ class ConformanceCase
   def perform(step)
     operation = step["op"]
     return advance(step) if operation == "advance"
-    return open(step) if operation == "open"
+    return open_handle(step) if operation == "open"
 
     send("do_#{operation}", @handles.fetch(step["on"] || "cache"), step)
   end
@@ -97,7 +97,7 @@ class ConformanceCase
     nil
   end
 
-  def open(step)
+  def open_handle(step)
     directory = File.join(@directory, step["directory"] || "main")
     options = { "path" => directory, "limit" => "4MiB" }.merge(step["options"])
     options = options.to_h { |name, value| [name.to_sym, option(name, value)] }

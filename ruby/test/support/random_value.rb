@@ -26,12 +26,12 @@ class RandomValue
   def scalar
     case @random.rand(9)
     when 0 then [nil, true, false].sample(random: @random)
-    when 1 then @random.rand(-(2**70)..2**70) >> @random.rand(70)
+    when 1 then @random.rand(-(2**70)..(2**70)) >> @random.rand(70)
     when 2 then @random.rand(-1e9..1e9)
     when 3 then [Float::NAN, Float::INFINITY, -0.0, 5e-324].sample(random: @random)
     when 4, 5 then text
     when 6 then @random.bytes(@random.rand(50))
-    when 7 then Time.at(@random.rand(-(10**10)..10**10), @random.rand(10**9), :nanosecond).utc
+    when 7 then Time.at(@random.rand(-(10**10)..(10**10)), @random.rand(10**9), :nanosecond).utc
     else number_or_uuid
     end
   end
@@ -39,6 +39,6 @@ class RandomValue
   def number_or_uuid
     return Polycache::UUID.from_bytes(@random.bytes(16)) if @random.rand(2).zero?
 
-    BigDecimal("#{@random.rand(-(10**20)..10**20)}E#{@random.rand(-40..40)}")
+    BigDecimal("#{@random.rand(-(10**20)..(10**20))}E#{@random.rand(-40..40)}")
   end
 end

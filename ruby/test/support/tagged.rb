@@ -14,7 +14,7 @@ module Tagged
     when "bytes" then [held].pack("H*")
     when "list" then held.map { |value| load(value) }
     when "set" then held.to_set { |value| load(value) }
-    when "map" then held.to_h { |key, value| [key, load(value)] }
+    when "map" then held.to_h { |pair| [pair[0], load(pair[1])] }
     when "timestamp" then Time.at(held[0], held[1], :nanosecond, in: "UTC")
     when "decimal" then BigDecimal(held)
     when "uuid" then Polycache::UUID.from_bytes([held].pack("H*"))

@@ -1,7 +1,7 @@
 //! Durations as Ruby writes them: `"5m"`, or seconds as any Numeric.
 
 use crate::error::{invalid, OrRaise};
-use magnus::{prelude::*, Error, Float, RString, Ruby, Symbol, Value};
+use magnus::{prelude::*, Error, Float, Integer, RString, Ruby, Symbol, Value};
 use polycache::Ttl;
 use polycache_entry::MAX_TIME_MS;
 use std::time::Duration;
@@ -51,6 +51,9 @@ pub(crate) fn duration(ruby: &Ruby, option: &str, value: Value) -> Result<Durati
 fn from_seconds(ruby: &Ruby, value: Value) -> Result<Option<Duration>, Error> {
     if let Some(seconds) = Float::from_value(value) {
         return Ok(Duration::try_from_secs_f64(seconds.to_f64()).ok());
+    }
+    if let Some(seconds) = Integer::from_value(value) {
+        return Ok(seconds.to_u64().ok().map(Duration::from_secs));
     }
     // Asked by its method, because ActiveSupport's durations answer for the number they hold.
     if !value.funcall::<_, _, bool>("is_a?", (ruby.class_numeric(),))? {

@@ -376,7 +376,7 @@ fn decimal(text: String) -> String {
         return text.strip_suffix(".0").map(str::to_owned).unwrap_or(text);
     };
     let count = digits.len() as i64;
-    if exponent > 21 || exponent < -6 {
+    if !(-6..=21).contains(&exponent) {
         let (first, rest) = digits.split_at(1);
         let point = if rest.is_empty() { "" } else { "." };
         format!("{sign}{first}{point}{rest}E{:+}", exponent - 1)
