@@ -1,5 +1,6 @@
 //! The class that `polycache.Cache` extends. What a hit passes through is here.
 
+use crate::classes::Classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::lease::{Busy, Flight, Hit, Lease};
@@ -7,7 +8,7 @@ use crate::options::{part, Options};
 use crate::{errors, from_python, key, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
 use std::path::PathBuf;
 
 /// An open cache and what is needed to write to it.
@@ -86,6 +87,24 @@ impl Cache {
         })
     }
 
+    #[inline]
+    fn store(&self, key: &[u8], value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+        self.handle.tick(value.py())?;
+        self.handle
+            .write(value, |cache, value| cache.set_value(key, value, ttl))
+    }
+
+    /// The key's value, None for a miss.
+    #[inline]
+    fn read<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.handle.tick(py)?;
+        let cache = &self.handle.cache;
+        match cache.get_with(key, |value| to_python::object(py, value)) {
+            Ok(found) => found.transpose(),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+
     fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
         result.map_err(|error| errors::raise(py, error))
     }
@@ -124,31 +143,36 @@ impl Cache {
         key: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.read(py, key::bytes(key)?)?;
+        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+    }
+
+    /// What `get_or_set` begins with: the value, or MISSING. The time to live is checked also for a
+    /// hit, which has no use for it.
+    #[pyo3(signature = (key, ttl))]
+    fn _hit<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        let found = self
-            .handle
-            .cache
-            .get_with(bytes, |value| to_python::object(py, value));
-        match found {
-            Ok(Some(object)) => object,
-            Ok(None) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
-            Err(error) => Err(errors::raise(py, error)),
+        ttl.read()?;
+        match self.read(py, bytes)? {
+            Some(value) => Ok(value),
+            None => Ok(Classes::get(py)?.missing.bind(py).clone()),
         }
     }
 
-    #[pyo3(signature = (key, value, *, ttl = TtlArgument(Ttl::Default)))]
+    #[pyo3(signature = (key, value, *, ttl = TtlArgument::default()))]
     fn set(
         &self,
-        py: Python<'_>,
         key: &Bound<'_, PyAny>,
         value: &Bound<'_, PyAny>,
-        ttl: TtlArgument,
+        ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()> {
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        self.handle
-            .write(value, |cache, value| cache.set_value(bytes, value, ttl.0))
+        self.store(bytes, value, ttl.read()?)
     }
 
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -185,17 +209,27 @@ impl Cache {
         let found = PyDict::new(py);
         for key in several(keys)? {
             let key = key?;
-            let bytes = key::bytes(&key)?;
-            self.handle.tick(py)?;
-            let read = self
-                .handle
-                .cache
-                .get_with(bytes, |value| to_python::object(py, value));
-            if let Some(value) = Cache::failed(py, read)? {
-                found.set_item(&key, value?)?;
+            if let Some(value) = self.read(py, key::bytes(&key)?)? {
+                found.set_item(&key, value)?;
             }
         }
         Ok(found)
+    }
+
+    #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
+    fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
+        let py = entries.py();
+        let Ok(entries) = entries.cast::<PyMapping>() else {
+            let class = errors::class_of(entries);
+            let what = format!("set_many takes a mapping of keys to values, not {class}");
+            return Err(errors::invalid_argument(py, &what));
+        };
+        let ttl = ttl.read()?;
+        for entry in entries.items()? {
+            let (key, value) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+            self.store(key::bytes(&key)?, &value, ttl)?;
+        }
+        Ok(())
     }
 
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -225,15 +259,17 @@ impl Cache {
             }
             Leased::Acquired(token) => {
                 let handle = self.handle.clone_ref(py);
-                let key = bytes.into();
-                let lease = Lease { handle, token, key };
+                let flight = Flight::new(token.slot, token.word, bytes);
+                let lease = Lease {
+                    handle,
+                    token,
+                    flight,
+                };
                 Some(Bound::new(py, lease)?.into_any())
             }
             Leased::Busy { slot, word } => {
-                let handle = self.handle.clone_ref(py);
-                let key = bytes.into();
-                let flight = Flight { slot, word, key };
-                Some(Bound::new(py, Busy { handle, flight })?.into_any())
+                let flight = Flight::new(slot, word, bytes);
+                Some(Bound::new(py, Busy { flight })?.into_any())
             }
             Leased::Bypass => None,
         })
@@ -296,7 +332,7 @@ impl Cache {
 }
 
 /// Iterates over keys; a single one is a mistake.
-fn several<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
+fn several<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
     if key::is_single(keys) {
         return Err(errors::invalid_argument(
             keys.py(),
