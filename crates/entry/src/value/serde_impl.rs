@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
+/// The name that rmp-serde gives to an extension type.
+pub(super) const EXTENSION: &str = "_ExtStruct";
+
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -56,7 +59,7 @@ impl Serialize for Value<'_> {
                 let mut payload = Vec::new();
                 let id = messagepack::write_extension(self, &mut payload)
                     .map_err(|refusal| S::Error::custom(refusal.into_error()))?;
-                serializer.serialize_newtype_struct("_ExtStruct", &(id, RawBytes(&payload)))
+                serializer.serialize_newtype_struct(EXTENSION, &(id, RawBytes(&payload)))
             }
         }
     }
