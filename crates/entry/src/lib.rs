@@ -32,11 +32,15 @@ pub mod tagged;
 mod value;
 
 pub use compressor::{Compressor, CompressorId};
-pub use entry::{decode_payload, decode_value, encode, encode_payload, EntryOptions, Limits};
+pub use entry::{
+    decode_payload, decode_value, encode, encode_payload, trusted_payload, EntryOptions, Limits,
+};
 pub use error::Error;
 pub use header::{
     created, expires, is_valid_at, Header, Tag, Tags, TagsIter, Verify, CLOCK_TOLERANCE_MS,
     HEADER_LEN, MAGIC, MAX_TIME_MS, VERSION,
 };
 pub use serializer::{Serializer, MAX_DEPTH};
-pub use value::{Value, MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS};
+pub use value::{
+    from_value, to_value, Value, MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS,
+};
