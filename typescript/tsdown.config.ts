@@ -1,0 +1,15 @@
+import { defineConfig, type UserConfig } from 'tsdown'
+
+/** What is published. Development and tests run the sources. */
+const config: UserConfig = defineConfig({
+  entry: 'src/index.ts',
+  format: 'esm',
+  platform: 'node',
+  target: 'node22',
+  fixedExtension: false,
+  dts: true,
+  sourcemap: true,
+  clean: true,
+})
+
+export default config
