@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
-use polycache_entry::{decode_payload, decode_value, encode, EntryOptions, Limits, Verify};
+use polycache_entry::{decode_value, encode, trusted_payload, EntryOptions, Limits};
 use polycache_host::{Lease, Namespace, Report, Stats, Store, Token};
 use std::path::Path;
 use std::sync::Arc;
@@ -297,8 +297,8 @@ impl Cache {
         let Scratch { entry, payload } = scratch;
         let limits = &self.0.settings.limits;
         // The store's own checks say that its bytes are whole.
-        let (header, payload) = decode_payload(entry, Verify::Trusted, limits, payload)?;
-        Ok(f(decode_value(header.serializer, payload, limits)?))
+        let (serializer, payload) = trusted_payload(entry, limits, payload)?;
+        Ok(f(decode_value(serializer, payload, limits)?))
     }
 
     /// Encodes an entry.

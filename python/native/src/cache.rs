@@ -1,5 +1,6 @@
 //! The class that `polycache.Cache` extends. What a hit passes through is here.
 
+use crate::classes::Classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::lease::{Busy, Flight, Hit, Lease};
@@ -7,7 +8,7 @@ use crate::options::{part, Options};
 use crate::{errors, from_python, key, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
 use std::path::PathBuf;
 
 /// An open cache and what is needed to write to it.
@@ -86,6 +87,24 @@ impl Cache {
         })
     }
 
+    #[inline]
+    fn store(&self, key: &[u8], value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+        self.handle.tick(value.py())?;
+        self.handle
+            .write(value, |cache, value| cache.set_value(key, value, ttl))
+    }
+
+    /// The key's value, None for a miss.
+    #[inline]
+    fn read<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.handle.tick(py)?;
+        let cache = &self.handle.cache;
+        match cache.get_with(key, |value| to_python::object(py, value)) {
+            Ok(found) => found.transpose(),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+
     fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
         result.map_err(|error| errors::raise(py, error))
     }
@@ -117,6 +136,12 @@ impl Cache {
         })
     }
 
+    /// The value of the key, or `default` when there is none.
+    ///
+    /// Every call makes objects of its own. None is a value that can be stored: pass
+    /// `polycache.MISSING` as the default to tell it from a miss. Raises `MalformedEntry`,
+    /// `UnsupportedSerializer` and their like for an entry that cannot be read; `set` and `delete` get
+    /// rid of it.
     #[pyo3(signature = (key, default = None))]
     fn get<'py>(
         &self,
@@ -124,39 +149,52 @@ impl Cache {
         key: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.read(py, key::bytes(key)?)?;
+        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+    }
+
+    /// What `get_or_set` begins with: the value, or MISSING. The time to live is checked also for a
+    /// hit, which has no use for it.
+    #[pyo3(signature = (key, ttl))]
+    fn _hit<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        let found = self
-            .handle
-            .cache
-            .get_with(bytes, |value| to_python::object(py, value));
-        match found {
-            Ok(Some(object)) => object,
-            Ok(None) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
-            Err(error) => Err(errors::raise(py, error)),
+        ttl.read()?;
+        match self.read(py, bytes)? {
+            Some(value) => Ok(value),
+            None => Ok(Classes::get(py)?.missing.bind(py).clone()),
         }
     }
 
-    #[pyo3(signature = (key, value, *, ttl = TtlArgument(Ttl::Default)))]
+    /// Stores a value; every read on this machine that begins afterwards sees it or a later one.
+    ///
+    /// `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for ever, and
+    /// without it the cache's own `ttl` counts. Raises `InvalidArgument` and `UnsupportedValue`,
+    /// which change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after which the old value
+    /// is gone as well.
+    #[pyo3(signature = (key, value, *, ttl = TtlArgument::default()))]
     fn set(
         &self,
-        py: Python<'_>,
         key: &Bound<'_, PyAny>,
         value: &Bound<'_, PyAny>,
-        ttl: TtlArgument,
+        ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()> {
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        self.handle
-            .write(value, |cache, value| cache.set_value(bytes, value, ttl.0))
+        self.store(bytes, value, ttl.read()?)
     }
 
+    /// Deletes the key and voids every load of it under way. True when an entry stood there.
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let bytes = key::bytes(key)?;
         self.handle.tick(py)?;
         Cache::failed(py, self.handle.cache.delete(bytes))
     }
 
+    /// True when the key has an entry; its value is not decoded. So does `key in cache`.
     fn has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let bytes = key::bytes(key)?;
         self.handle.tick(py)?;
@@ -167,6 +205,7 @@ impl Cache {
         self.has(py, key)
     }
 
+    /// Seconds that the key's entry has left: infinite when it does not expire, None for a miss.
     fn ttl(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let bytes = key::bytes(key)?;
         self.handle.tick(py)?;
@@ -177,6 +216,7 @@ impl Cache {
         }))
     }
 
+    /// The values of those keys that are there, in a dict, under the keys as they were given.
     fn get_many<'py>(
         &self,
         py: Python<'py>,
@@ -185,19 +225,33 @@ impl Cache {
         let found = PyDict::new(py);
         for key in several(keys)? {
             let key = key?;
-            let bytes = key::bytes(&key)?;
-            self.handle.tick(py)?;
-            let read = self
-                .handle
-                .cache
-                .get_with(bytes, |value| to_python::object(py, value));
-            if let Some(value) = Cache::failed(py, read)? {
-                found.set_item(&key, value?)?;
+            if let Some(value) = self.read(py, key::bytes(&key)?)? {
+                found.set_item(&key, value)?;
             }
         }
         Ok(found)
     }
 
+    /// Stores every value of a mapping, in its order, with one time to live.
+    ///
+    /// Raises what `set` raises; the entries before the one that failed stay.
+    #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
+    fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
+        let py = entries.py();
+        let Ok(entries) = entries.cast::<PyMapping>() else {
+            let class = errors::class_of(entries);
+            let what = format!("set_many takes a mapping of keys to values, not {class}");
+            return Err(errors::invalid_argument(py, &what));
+        };
+        let ttl = ttl.read()?;
+        for entry in entries.items()? {
+            let (key, value) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+            self.store(key::bytes(&key)?, &value, ttl)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes several keys, and returns how many of them had an entry.
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut stood = 0;
         for key in several(keys)? {
@@ -225,15 +279,17 @@ impl Cache {
             }
             Leased::Acquired(token) => {
                 let handle = self.handle.clone_ref(py);
-                let key = bytes.into();
-                let lease = Lease { handle, token, key };
+                let flight = Flight::new(token.slot, token.word, bytes);
+                let lease = Lease {
+                    handle,
+                    token,
+                    flight,
+                };
                 Some(Bound::new(py, lease)?.into_any())
             }
             Leased::Busy { slot, word } => {
-                let handle = self.handle.clone_ref(py);
-                let key = bytes.into();
-                let flight = Flight { slot, word, key };
-                Some(Bound::new(py, Busy { handle, flight })?.into_any())
+                let flight = Flight::new(slot, word, bytes);
+                Some(Bound::new(py, Busy { flight })?.into_any())
             }
             Leased::Bypass => None,
         })
@@ -259,6 +315,7 @@ impl Cache {
         Ok((keys, next))
     }
 
+    /// Clears this namespace and those nested in it, at once; loads under way are not stored.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.tick(py)?;
         Cache::failed(py, self.handle.cache.clear())
@@ -274,21 +331,25 @@ impl Cache {
         statistics::report(py, Cache::failed(py, py.detach(|| cache.check()))?)
     }
 
+    /// Writes the directory to its disk; only `keep_after_reboot` has a use for it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let cache = &self.handle.cache;
         Cache::failed(py, py.detach(|| cache.flush()))
     }
 
+    /// Closes the handle, and with it every namespace made from it. Closing again does nothing.
     fn close(&self, py: Python<'_>) {
         let cache = &self.handle.cache;
         py.detach(|| cache.close());
     }
 
+    /// True after `close`.
     #[getter]
     fn closed(&self) -> bool {
         self.handle.cache.is_closed()
     }
 
+    /// The cache's directory, absolute.
     #[getter]
     fn path(&self) -> PathBuf {
         self.handle.cache.path().to_owned()
@@ -296,7 +357,7 @@ impl Cache {
 }
 
 /// Iterates over keys; a single one is a mistake.
-fn several<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
+fn several<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
     if key::is_single(keys) {
         return Err(errors::invalid_argument(
             keys.py(),

@@ -8,21 +8,41 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use pyo3::Borrowed;
 use std::time::Duration;
 
-/// The argument `ttl`: None is "never", `MISSING` (or nothing) the cache's own.
-pub struct TtlArgument(pub Ttl);
+/// The argument `ttl` as it was given, to be read after the key: the first wrong argument is the one
+/// that is reported.
+#[derive(Default)]
+pub struct TtlArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
-impl<'a, 'py> FromPyObject<'a, 'py> for TtlArgument {
+impl<'a, 'py> FromPyObject<'a, 'py> for TtlArgument<'a, 'py> {
     type Error = PyErr;
 
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<TtlArgument> {
-        Ok(TtlArgument(if object.is_none() {
-            Ttl::Forever
-        } else if object.is(&Classes::get(object.py())?.missing) {
-            Ttl::Default
-        } else {
-            Ttl::For(extract(&object)?)
-        }))
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(TtlArgument(Some(object)))
     }
+}
+
+impl TtlArgument<'_, '_> {
+    /// None is "never", `MISSING` or nothing the cache's own.
+    #[inline]
+    pub fn read(self) -> PyResult<Ttl> {
+        match self.0 {
+            None => Ok(Ttl::Default),
+            Some(object) => given(&object),
+        }
+    }
+}
+
+fn given(object: &Bound<'_, PyAny>) -> PyResult<Ttl> {
+    let py = object.py();
+    if object.is_none() {
+        return Ok(Ttl::Forever);
+    }
+    if object.is(&Classes::get(py)?.missing) {
+        return Ok(Ttl::Default);
+    }
+    let ttl = Ttl::For(extract(object)?);
+    ttl.check().map_err(|error| errors::raise(py, error))?;
+    Ok(ttl)
 }
 
 /// A duration that is not negative.

@@ -10,10 +10,6 @@ use pyo3::types::{PyBytes, PyDict};
 /// The bytes of the entry that holds `value`; times are milliseconds since 1970.
 #[pyfunction]
 #[pyo3(signature = (value, *, serializer = "messagepack", compressor = "none", created = 0, expires = 0, fresh_until = None, tags = Vec::new()))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the fields of an entry, all by name"
-)]
 pub fn encode_entry<'py>(
     value: &Bound<'py, PyAny>,
     serializer: &str,

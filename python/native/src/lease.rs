@@ -2,7 +2,7 @@
 
 use crate::cache::Handle;
 use crate::duration::TtlArgument;
-use polycache::{Token, Ttl};
+use polycache::Token;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -16,19 +16,11 @@ pub struct Hit {
 /// Another caller loads.
 #[pyclass(frozen, module = "polycache._native")]
 pub struct Busy {
-    pub handle: Handle,
     pub flight: Flight,
 }
 
 #[pymethods]
 impl Busy {
-    /// True while nobody voided that load.
-    fn stands(&self) -> bool {
-        self.handle
-            .cache
-            .lease_stands(self.flight.slot, self.flight.word)
-    }
-
     /// Names that load.
     #[getter]
     fn flight<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
@@ -41,17 +33,23 @@ impl Busy {
 pub struct Lease {
     pub handle: Handle,
     pub token: Token,
-    pub key: Box<[u8]>,
+    pub flight: Flight,
 }
 
 #[pymethods]
 impl Lease {
     /// Stores the loaded value; False when a set, delete or clear came in between.
-    #[pyo3(signature = (value, *, ttl = TtlArgument(Ttl::Default)))]
-    fn fill(&self, py: Python<'_>, value: &Bound<'_, PyAny>, ttl: TtlArgument) -> PyResult<bool> {
+    #[pyo3(signature = (value, *, ttl = TtlArgument::default()))]
+    fn fill(
+        &self,
+        py: Python<'_>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<bool> {
+        let ttl = ttl.read()?;
         self.handle.tick(py)?;
         self.handle.write(value, |cache, value| {
-            cache.fill_value(&self.key, self.token, value, ttl.0)
+            cache.fill_value(&self.flight.key, self.token, value, ttl)
         })
     }
 
@@ -63,19 +61,23 @@ impl Lease {
     /// Names this load; equal to the `flight` of those who wait for it.
     #[getter]
     fn flight<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
-        let Token { slot, word, .. } = self.token;
-        (slot, word, PyBytes::new(py, &self.key))
+        self.flight.name(py)
     }
 }
 
 /// A load under way. The key belongs to it, because a lease matches a part of the hash only.
 pub struct Flight {
-    pub slot: u64,
-    pub word: u64,
-    pub key: Box<[u8]>,
+    slot: u64,
+    word: u64,
+    key: Box<[u8]>,
 }
 
 impl Flight {
+    pub fn new(slot: u64, word: u64, key: &[u8]) -> Flight {
+        let key = key.into();
+        Flight { slot, word, key }
+    }
+
     fn name<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
         (self.slot, self.word, PyBytes::new(py, &self.key))
     }

@@ -32,7 +32,7 @@ class AsyncCache:
 
     @classmethod
     def over(cls, cache: Cache) -> Self:
-        """An asynchronous cache over the handle of a synchronous one: closing either closes both."""
+        """A cache over the handle of a synchronous one: closing either closes both."""
         made = cls.__new__(cls)
         made._use(cache)
         return made
@@ -92,7 +92,7 @@ class AsyncCache:
         When the task that loads is cancelled its loader is too, and the next of those who wait
         loads. Cancelling one that waits disturbs nobody.
         """
-        value = self._cache.get(key, MISSING)
+        value = self._cache._hit(key, ttl)
         if value is MISSING:
             return await self._load(key, loader, ttl)
         return cast(T, value)

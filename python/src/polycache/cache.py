@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar, Unpack, cast
 
 from . import _native
 from .durations import Duration
-from .errors import Closed, InvalidArgument
+from .errors import Closed
 from .loading import load
 from .missing import MISSING, Missing
 from .options import Options
@@ -45,21 +45,6 @@ class Cache(_native.Cache):
         _log.debug("opened the cache at %s", cache.path)
         return cache
 
-    def set_many(
-        self,
-        entries: Mapping[str, Any] | Mapping[bytes, Any],
-        *,
-        ttl: Duration | Missing | None = MISSING,
-    ) -> None:
-        """Stores each value under its key, one after the other.
-
-        Raises what `set` raises; entries before the one that failed are stored then.
-        """
-        if not isinstance(entries, Mapping):
-            raise InvalidArgument(f"set_many takes a mapping, not {type(entries).__name__}")
-        for key, value in entries.items():
-            self.set(key, value, ttl=ttl)
-
     def get_or_set(
         self, key: str | bytes, loader: Callable[[], T], *, ttl: Duration | Missing | None = MISSING
     ) -> T:
@@ -72,7 +57,7 @@ class Cache(_native.Cache):
 
         Raises what the loader raises, and what `get` and `set` raise.
         """
-        value = self.get(key, MISSING)
+        value = self._hit(key, ttl)
         if value is MISSING:
             return load(self, key, loader, ttl)
         return cast(T, value)

@@ -14,7 +14,6 @@ use shuttle::thread;
 use std::sync::Arc;
 
 const KEY: &[u8] = b"::k";
-const OTHER: &[u8] = b"::other";
 const NO_FLOOR: fn(u64) -> u64 = |_| 0;
 
 /// One process with one thread.
@@ -89,8 +88,25 @@ impl Process {
         self.history.wrote(None, start);
     }
 
-    fn delete_other(&self) {
-        self.engine.delete(self.engine.key(OTHER));
+    /// A key that is inserted into the same slot as the tests' key.
+    fn neighbour(&self) -> String {
+        let place = |key: &str| {
+            let (first, _, tag) = self
+                .engine
+                .geometry
+                .candidates(self.engine.key(key.as_bytes()).hash);
+            (first, tag)
+        };
+        let mine = place("::k");
+        (0..)
+            .map(|number| format!("::neighbour {number}"))
+            .find(|name| place(name).0 == mine.0 && place(name).1 != mine.1)
+            .unwrap()
+    }
+
+    fn delete_neighbour(&self) {
+        self.engine
+            .delete(self.engine.key(self.neighbour().as_bytes()));
     }
 
     fn read(&self) {
@@ -154,7 +170,8 @@ fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
 fn with_neighbour(blocks: u64) -> Host {
     let host = Host::new(blocks);
     let first = host.process(50);
-    first.put_other(&mut Appender::default(), "::other", "neighbour");
+    let name = first.neighbour();
+    first.put_other(&mut Appender::default(), &name, "neighbour");
     host
 }
 
@@ -199,7 +216,7 @@ fn two_inserters_race_for_one_key() {
                     process.put(appender, "b");
                     process.read();
                 }),
-                work!(|process, _appender| process.delete_other()),
+                work!(|process, _appender| process.delete_neighbour()),
             ],
         );
     });
@@ -215,7 +232,7 @@ fn put_and_delete_race() {
                 work!(|process, appender| process.put(appender, "a")),
                 work!(|process, appender| process.put(appender, "b")),
                 work!(|process, _appender| {
-                    process.delete_other();
+                    process.delete_neighbour();
                     process.delete();
                     process.read();
                 }),
@@ -236,7 +253,7 @@ fn a_delete_voids_a_load() {
                     process.delete();
                     process.read();
                 }),
-                work!(|process, _appender| process.delete_other()),
+                work!(|process, _appender| process.delete_neighbour()),
             ],
         );
     });
@@ -252,7 +269,7 @@ fn a_loader_and_an_inserter_race() {
             vec![
                 work!(|process, appender| process.load(appender, "loaded")),
                 work!(|process, appender| {
-                    process.delete_other();
+                    process.delete_neighbour();
                     process.put(appender, "put");
                     process.read();
                 }),
@@ -274,7 +291,7 @@ fn loaders_a_put_and_a_delete_race() {
                     process.read();
                 }),
                 work!(|process, appender| {
-                    process.delete_other();
+                    process.delete_neighbour();
                     process.put(appender, "put");
                     process.read();
                 }),
