@@ -43,7 +43,7 @@ class Log:
 
 def value(key: str, worker: int, counter: int) -> str:
     name = f"{worker}.{counter}"
-    return f"{key}:{name}:{name * (counter * 389 % 2**32 % 300)}"
+    return f"{key}:{name}:{name * (counter * 389 % 2**32 % 1000)}"
 
 
 def parse(key: str, found: object) -> tuple[int, int] | None:

@@ -131,7 +131,7 @@ class Worker
 
   def value(key, worker, counter)
     name = "#{worker}.#{counter}"
-    "#{key}:#{name}:#{name * (counter * 389 % (2**32) % 300)}"
+    "#{key}:#{name}:#{name * (counter * 389 % (2**32) % 1000)}"
   end
 
   # Counter and worker of a value of this key, whole; nil for anything else.
