@@ -119,6 +119,10 @@ fn finished(outcome: &mut Outcome, workers: &mut [Worker], language: Language) -
     } else {
         bad.join("\n        ")
     };
-    outcome.test(&format!("{} workers", language.name()), bad.is_empty(), &seen);
+    outcome.test(
+        &format!("{} workers", language.name()),
+        bad.is_empty(),
+        &seen,
+    );
     Ok(())
 }

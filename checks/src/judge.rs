@@ -93,7 +93,7 @@ fn foreign(history: &History) -> Vec<Violation> {
         .map(|(worker, record)| Violation {
             kind: Kind::Foreign,
             key: record.key,
-            what: format!("worker {worker} read what is no value of the key; its output shows it"),
+            what: format!("worker {worker} read no value of the key: see logs/{worker}.*.out"),
             serials: Vec::new(),
             at: Interval {
                 begin: record.begin,

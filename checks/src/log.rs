@@ -211,7 +211,10 @@ mod tests {
         };
         let bytes = record.encode();
         assert_eq!(bytes[..8], [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]);
-        assert_eq!(bytes[16..], [6, 5, 4, 3, 2, 1, 0, 0, 3, 63, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(
+            bytes[16..],
+            [6, 5, 4, 3, 2, 1, 0, 0, 3, 63, 0, 0, 0, 0, 0, 0]
+        );
         assert_eq!(Record::decode(&bytes), Some(record));
     }
 }

@@ -56,9 +56,7 @@ impl LatestBegin {
     }
 
     fn before(&self, time: u64) -> Option<u64> {
-        let ended = self
-            .by_end
-            .partition_point(|interval| interval.end < time);
+        let ended = self.by_end.partition_point(|interval| interval.end < time);
         self.latest.get(ended.checked_sub(1)?).copied()
     }
 }

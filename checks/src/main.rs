@@ -12,6 +12,8 @@ mod progress;
 mod run;
 mod spans;
 mod story;
+#[cfg(test)]
+mod tests;
 mod torture;
 mod value;
 mod worker;

@@ -81,9 +81,9 @@ impl Outcome {
 
     fn evictions(&mut self, needed: u64, before: &Stats, after: &Stats) {
         let conflict = after.evicted_by_conflict - before.evicted_by_conflict;
-        let counted = after.evicted_by_age - before.evicted_by_age + conflict
-            + after.evicted_by_failed_put
-            - before.evicted_by_failed_put;
+        let counted =
+            after.evicted_by_age - before.evicted_by_age + conflict + after.evicted_by_failed_put
+                - before.evicted_by_failed_put;
         self.test(
             "no write lost",
             needed <= counted && conflict == 0,
@@ -119,9 +119,9 @@ fn totals(logs: &[Log], judged: &Judged) -> (u64, u64) {
         if work.is_empty() {
             continue;
         }
-        let (read, written): (u64, u64) = work
-            .iter()
-            .fold((0, 0), |sum, work| (sum.0 + work.reads, sum.1 + work.writes));
+        let (read, written): (u64, u64) = work.iter().fold((0, 0), |sum, work| {
+            (sum.0 + work.reads, sum.1 + work.writes)
+        });
         println!(
             "{:<11}{:>5} workers {read:>10} reads {written:>10} writes",
             language.name(),

@@ -82,7 +82,11 @@ pub fn run(options: &Options) -> Fallible<bool> {
     let after = run.cache.stats()?;
     let logs = log::read_all(&run.logs())?;
     let judged = judge(&logs);
-    let in_write = judged.history.work.values().filter(|work| work.killed_in_write);
+    let in_write = judged
+        .history
+        .work
+        .values()
+        .filter(|work| work.killed_in_write);
     let in_write = in_write.count();
     outcome.test(
         "kills in the middle of a write",
