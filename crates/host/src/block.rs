@@ -292,6 +292,9 @@ impl<M: Memory, E: Environment> Engine<M, E> {
 
     /// The record at `at` with its size, when it is one and ends by `end`.
     fn record_before(&self, at: u64, end: u64) -> Option<(Record, u64)> {
+        if !self.geometry.may_hold_record(at) {
+            return None;
+        }
         let header = RecordHeader::parse(&self.memory.read_array(at));
         let size = header.size_within(&self.geometry, at)?;
         (at + size <= end).then_some((Record { at, header }, size))

@@ -79,14 +79,14 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     /// The key of a slot's record, or what is wrong with it.
     fn verify(&self, slot: u64, word: Word) -> Result<Vec<u8>, String> {
         let at = u64::from(word.location()) * self.geometry.unit;
-        if at >= self.geometry.blocks_len() {
+        if !self.geometry.may_hold_record(at) {
             return Err("its record lies outside the blocks".into());
         }
         let bytes = self.memory.read_array(at);
         let record = RecordHeader::parse(&bytes);
         record
             .size_within(&self.geometry, at)
-            .ok_or("its record crosses the block's end")?;
+            .ok_or("its record crosses the block's end, or holds no entry")?;
         let mut body = Vec::new();
         self.memory.read(
             at + RECORD_HEADER as u64,
@@ -118,7 +118,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             let start = block * self.geometry.block_size;
             let end = start + self.geometry.block_size;
             let mut at = start;
-            while at < end && self.is_allocated(block) {
+            // Behind the last record there may be less room than a record's fixed part takes.
+            while at < end && self.geometry.may_hold_record(at) && self.is_allocated(block) {
                 let bytes = self.memory.read_array(at);
                 let record = RecordHeader::parse(&bytes);
                 let Some(size) = record.size_within(&self.geometry, at) else {

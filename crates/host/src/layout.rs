@@ -172,6 +172,15 @@ impl Geometry {
         self.blocks * self.block_size
     }
 
+    /// True when the fixed part of a record fits between `at` and the end of its block; no record lies
+    /// anywhere else, whatever a damaged word or tail says.
+    #[inline(always)]
+    #[must_use]
+    pub fn may_hold_record(&self, at: u64) -> bool {
+        let room = self.block_size - (at & (self.block_size - 1));
+        at < self.blocks_len() && room >= RECORD_HEADER as u64
+    }
+
     /// Bytes a record takes with this key and entry.
     #[inline(always)]
     #[must_use]

@@ -115,7 +115,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         let hand = self.memory.load(header::HAND) % self.geometry.blocks;
         let age = |word: Word| {
             let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
-            (hand + self.geometry.blocks - block) % self.geometry.blocks
+            (hand + self.geometry.blocks - block % self.geometry.blocks) % self.geometry.blocks
         };
         let mut oldest: Option<(bool, u64, u64, Word)> = None;
         let mut lease = None;

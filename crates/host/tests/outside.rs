@@ -451,3 +451,84 @@ fn too_large_is_loud_and_removes_the_old_value() {
         "closed"
     );
 }
+
+/// Records of 80 bytes leave 16 at the end of a block, less than a record's fixed part: recovery must
+/// not look for one there, least of all at the end of the mapping.
+#[test]
+fn a_reboot_keeps_blocks_that_end_in_less_than_a_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    for key in 0..30_000u32 {
+        store
+            .put(
+                &ns,
+                &(key % 5000).to_le_bytes(),
+                &entry(&format!("{key:010}")),
+            )
+            .unwrap();
+    }
+    drop(store);
+    let mut io = Faulty::new(-1, 0);
+    io.boot = 1;
+    let mut options = with_io(dir.path(), io);
+    options.keep_after_reboot = true;
+    let store = Store::open(&options).unwrap();
+    assert!(get(&store, &ns, &4999u32.to_le_bytes()).is_some());
+    assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
+}
+
+/// An index with a valid header and nonsense behind it: no panic, no read outside the mapping, and
+/// the store works on.
+#[test]
+fn a_damaged_index_neither_panics_nor_hangs() {
+    use polycache_host::layout::Geometry;
+    let geometry = Geometry::new(2 << 20).unwrap();
+    let last = geometry.blocks_len() / geometry.unit - 1;
+    for (location, tail) in [
+        (last, geometry.block_size - 16),
+        (last - 2, u64::MAX),
+        (u64::from(u32::MAX), 24),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&small(dir.path())).unwrap();
+        let ns = store.namespace(&["n"]).unwrap();
+        let put_all = || {
+            for key in 0..3000u32 {
+                store
+                    .put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(900)))
+                    .unwrap();
+            }
+        };
+        put_all();
+        let file = File::options()
+            .write(true)
+            .open(store.path().join("index"))
+            .unwrap();
+        for slot in 0..geometry.slots() {
+            let word = (location << 32) | (2 << 30) | ((slot % 1024) << 20);
+            file.write_all_at(&word.to_le_bytes(), geometry.slot_at(slot) as u64)
+                .unwrap();
+        }
+        for block in 0..geometry.blocks {
+            let at = geometry.descriptor_at(block) as u64 + 16;
+            file.write_all_at(&tail.to_le_bytes(), at).unwrap();
+        }
+        // A header of an empty record at the very end of the blocks.
+        let blocks = File::options()
+            .write(true)
+            .open(store.path().join("blocks/0000"))
+            .unwrap();
+        blocks
+            .write_all_at(&[0; 48], geometry.blocks_len() - 48)
+            .unwrap();
+        for key in 0..3000u32 {
+            assert_eq!(get(&store, &ns, &key.to_le_bytes()), None);
+        }
+        store.keys(&ns, b"", 0, u64::MAX, &mut Vec::new()).unwrap();
+        assert!(!store.check().unwrap().damaged.is_empty());
+        put_all();
+        put_all();
+        assert!(get(&store, &ns, &2999u32.to_le_bytes()).is_some());
+    }
+}
