@@ -112,6 +112,12 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(key.to_vec())
     }
 
+    /// Recovery: the clock stands nowhere below a floor, or what is stored from now on would not be
+    /// served. Its page may have reached the disk before the floors' pages did.
+    pub(crate) fn clock_above_floors(&self) {
+        self.memory.fetch_max(header::CLOCK, self.highest_floor());
+    }
+
     /// Recovery, first half: the tails are what the chains of whole records say.
     pub(crate) fn seal_whole_records(&self) {
         for block in 0..self.geometry.blocks {
@@ -134,6 +140,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     break;
                 }
                 self.memory.fetch_max(header::SEQUENCE, record.block_seq);
+                // A clear must get a tick above whatever was born, though the clock's page is older.
+                self.memory.fetch_max(header::CLOCK, record.born);
                 at += size;
             }
             self.seal_at(block, at - start);

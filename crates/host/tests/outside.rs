@@ -532,3 +532,50 @@ fn a_damaged_index_neither_panics_nor_hangs() {
         assert!(get(&store, &ns, &2999u32.to_le_bytes()).is_some());
     }
 }
+
+/// The pages of the index reach the disk in any order: the clock's may be the oldest of all.
+#[test]
+fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
+    let reopen = |path: &Path, boot: u8| {
+        let mut io = Faulty::new(-1, 0);
+        io.boot = boot;
+        let mut options = with_io(path, io);
+        options.keep_after_reboot = true;
+        Store::open(&options).unwrap()
+    };
+    let forget_clock = |store: Store| {
+        let index = store.path().join("index");
+        drop(store);
+        let file = File::options().write(true).open(index).unwrap();
+        let at = polycache_host::layout::header::CLOCK as u64;
+        file.write_all_at(&0u64.to_le_bytes(), at).unwrap();
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let store = reopen(dir.path(), 0);
+    let (ns, other) = (
+        store.namespace(&["n"]).unwrap(),
+        store.namespace(&["other"]).unwrap(),
+    );
+    (0..5).for_each(|_| store.clear(&ns).unwrap());
+    forget_clock(store);
+    // The floor of the namespace is 5: what is stored now must be born at or above it.
+    let store = reopen(dir.path(), 1);
+    store.put(&ns, b"k", &entry("v")).unwrap();
+    assert_eq!(get(&store, &ns, b"k").as_deref(), Some("v"));
+    for _ in 0..5 {
+        store.clear(&other).unwrap();
+    }
+    store.put(&ns, b"late", &entry("v")).unwrap();
+    let floors = dir.path().join("v1/index");
+    forget_clock(store);
+    // The floors' pages are lost too, but the record was born at 10.
+    let file = File::options().write(true).open(floors).unwrap();
+    let at = polycache_host::layout::Geometry::new(2 << 20)
+        .unwrap()
+        .floors_at;
+    file.write_all_at(&[0; 4096 * 16], at as u64).unwrap();
+    let store = reopen(dir.path(), 2);
+    assert_eq!(get(&store, &ns, b"late").as_deref(), Some("v"));
+    store.clear(&ns).unwrap();
+    assert_eq!(get(&store, &ns, b"late"), None);
+}
