@@ -91,7 +91,7 @@ impl Opening<'_> {
         self.check_place(&path)?;
         let locks = self.open_file(&path.join("participants"), true)?;
         let held = self.lock_directory(&locks, &path)?;
-        let directory = match self.existing(&path)? {
+        let directory = match self.existing(&path, &locks)? {
             Some(directory) => directory,
             None => self.create(&path, &locks)?,
         };
@@ -182,7 +182,7 @@ impl Opening<'_> {
     }
 
     /// The directory as it stands, or `None` when there is none to be trusted.
-    fn existing(&self, path: &Path) -> Result<Option<Directory>, Error> {
+    fn existing(&self, path: &Path, locks: &File) -> Result<Option<Directory>, Error> {
         let index_path = path.join("index");
         let index = match self.io.open(&index_path, false) {
             Ok(file) => file,
@@ -226,7 +226,8 @@ impl Opening<'_> {
                 memory.load(header::BOOT_ID),
                 memory.load(header::BOOT_ID + 8),
             ];
-        if !same_boot && !self.keep_after_reboot {
+        // Containers may be given boot ids of their own; recovery must never run beside a writer.
+        if !same_boot && (!self.keep_after_reboot || any_participant(locks)) {
             return Ok(None);
         }
         let Some((block_files, windows)) = self.block_windows(path, &geometry, false)? else {
@@ -298,7 +299,7 @@ impl Opening<'_> {
         if any_participant(locks) {
             return Err(Error::Io {
                 action: format!(
-                    "{} was damaged while processes use it; stop them and try again",
+                    "{} is damaged, or of another boot, while processes use it; stop them and try again",
                     path.display()
                 ),
                 source: ErrorKind::InvalidData.into(),

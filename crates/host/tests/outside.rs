@@ -579,3 +579,20 @@ fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
     store.clear(&ns).unwrap();
     assert_eq!(get(&store, &ns, b"late"), None);
 }
+
+/// Some containers have a boot id of their own: their recovery would seal the blocks of live writers.
+#[test]
+fn another_boot_id_beside_a_live_process_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    for keep in [false, true] {
+        let mut io = Faulty::new(-1, 0);
+        io.boot = 1;
+        let mut options = with_io(dir.path(), io);
+        options.keep_after_reboot = keep;
+        assert_eq!(Store::open(&options).err().unwrap().code(), "io");
+    }
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry("v")).unwrap();
+    assert_eq!(get(&store, &ns, b"k").as_deref(), Some("v"));
+}
