@@ -10,6 +10,7 @@ use crate::memory::Memory;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -119,6 +120,12 @@ impl Opening<'_> {
         };
         let locks = opening.open_file(&directory.join("participants"), false)?;
         let held = opening.lock_directory(&locks, directory)?;
+        if memory.load(header::LOCK_INODE) != inode(&locks)? {
+            return Err(Error::Io {
+                action: format!("{} was removed while it was open", directory.display()),
+                source: ErrorKind::NotFound.into(),
+            });
+        }
         let me = opening.join(memory, &locks)?;
         drop(held);
         fork::register(locks.as_raw_fd());
@@ -220,6 +227,11 @@ impl Opening<'_> {
                 requested,
             });
         }
+        // Somebody removed the file of locks (a cleaner of /tmp would): whoever holds the old one can
+        // not be asked, so the files are left to them.
+        if memory.load(header::LOCK_INODE) != inode(locks)? {
+            return Ok(None);
+        }
         let boot = self.boot_words()?;
         let same_boot = boot
             == [
@@ -320,7 +332,7 @@ impl Opening<'_> {
         }
         let folder = path.join("blocks");
         self.io.create_directory(&folder).map_err(failed)?;
-        let made = self.fill_new(path, geometry, &failed);
+        let made = self.fill_new(path, locks, geometry, &failed);
         if made.is_err() {
             for part in ["index.new", "blocks"] {
                 // The first failure is the one worth reporting.
@@ -333,6 +345,7 @@ impl Opening<'_> {
     fn fill_new(
         &self,
         path: &Path,
+        locks: &File,
         geometry: Geometry,
         failed: &dyn Fn(std::io::Error) -> Error,
     ) -> Result<Directory, Error> {
@@ -352,6 +365,7 @@ impl Opening<'_> {
         memory.store(header::VERSION, VERSION);
         memory.store(header::LIMIT, geometry.limit);
         memory.store(header::SEED, seed);
+        memory.store(header::LOCK_INODE, inode(locks)?);
         self.store_boot(&memory, self.boot_words()?);
         memory.store(header::MAGIC, MAGIC);
         self.io.rename(&new, &path.join("index")).map_err(failed)?;
@@ -399,6 +413,13 @@ impl Drop for Held<'_> {
         // An unlock that fails leaves the lock to the closing of the descriptor.
         let _ = self.io.unlock(self.file, DIRECTORY_LOCK);
     }
+}
+
+fn inode(locks: &File) -> Result<u64, Error> {
+    let metadata = locks
+        .metadata()
+        .map_err(Error::io("cannot look at the participants' file"))?;
+    Ok(metadata.ino())
 }
 
 /// True when another description holds any participant's lock.

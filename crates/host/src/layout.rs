@@ -19,6 +19,8 @@ pub mod header {
     pub const SEED: usize = 24;
     /// Boot id, first half, then second half.
     pub const BOOT_ID: usize = 32;
+    /// Inode of the `participants` file whose locks say who lives.
+    pub const LOCK_INODE: usize = 48;
     /// The memory tiers' epoch; its low 32 bits are what JavaScript loads.
     pub const EPOCH: usize = 128;
     /// The invalidation clock: counts clears.

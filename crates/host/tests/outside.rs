@@ -596,3 +596,27 @@ fn another_boot_id_beside_a_live_process_is_refused() {
     store.put(&ns, b"k", &entry("v")).unwrap();
     assert_eq!(get(&store, &ns, b"k").as_deref(), Some("v"));
 }
+
+/// A cleaner of /tmp removes the file of locks, which is never written: nobody can be asked whether
+/// they live then, so their files are theirs and the next opener gets others.
+#[test]
+fn a_lost_file_of_locks_costs_no_live_process_its_blocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Store::open(&small(dir.path())).unwrap();
+    let ns = first.namespace(&["n"]).unwrap();
+    first.put(&ns, b"k", &entry("first's")).unwrap();
+    std::fs::remove_file(first.path().join("participants")).unwrap();
+    let second = Store::open(&small(dir.path())).unwrap();
+    for key in 0..20_000u32 {
+        second
+            .put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(200)))
+            .unwrap();
+    }
+    assert_eq!(get(&first, &ns, b"k").as_deref(), Some("first's"));
+    assert_eq!(first.check().unwrap().damaged, Vec::<String>::new());
+    let status = in_child(|| {
+        let error = first.put(&ns, b"k", &entry("child's")).unwrap_err();
+        assert_eq!(error.code(), "io");
+    });
+    assert_eq!(status, 0);
+}
