@@ -188,7 +188,9 @@ impl Store {
     #[inline]
     #[must_use]
     pub fn stands(&self, hit: Hit) -> bool {
-        !self.0.closed.load(Ordering::Relaxed) && self.0.engine.stands(hit)
+        !self.0.closed.load(Ordering::Relaxed)
+            && hit.slot < self.0.engine.geometry.slots()
+            && self.0.engine.stands(hit)
     }
 
     /// Stores an entry. When it returns, every read on this host that begins sees it or a later one.
@@ -201,7 +203,10 @@ impl Store {
         is_entry(entry)?;
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        let process = inner.process()?;
+        let process = inner.process().inspect_err(|_| {
+            // What stands there is superseded, as by any other failed put.
+            inner.engine.delete_unreplaced(key);
+        })?;
         let mut appender = process.appender();
         inner.still_open()?;
         inner
@@ -270,10 +275,14 @@ impl Store {
         entry: &[u8],
     ) -> Result<bool, Error> {
         let inner = self.open_inner()?;
-        is_entry(entry)?;
+        let process = is_entry(entry)
+            .and_then(|()| inner.process())
+            .inspect_err(|_| self.release(token))?;
+        if token.slot >= inner.engine.geometry.slots() {
+            return Ok(false);
+        }
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        let process = inner.process()?;
         let mut appender = process.appender();
         inner.still_open()?;
         let me = process.membership.me;
@@ -289,13 +298,15 @@ impl Store {
     /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
     /// is void already or the store closed.
     pub fn release(&self, token: Token) {
-        self.0.engine.release(token);
+        if token.slot < self.0.engine.geometry.slots() {
+            self.0.engine.release(token);
+        }
     }
 
     /// True while the load that a `Busy` answer told of may still fill.
     #[must_use]
     pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
-        self.0.engine.lease_stands(slot, word)
+        slot < self.0.engine.geometry.slots() && self.0.engine.lease_stands(slot, word)
     }
 
     /// Clears the namespace and those nested in it, in constant time, and voids the loads under way.

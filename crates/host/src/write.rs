@@ -32,11 +32,16 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 Ok(())
             }
             Err(error) => {
-                self.memory.fetch_add(header::EVICTED_BY_FAILED_PUT, 1);
-                self.delete(key);
+                self.delete_unreplaced(key);
                 Err(error)
             }
         }
+    }
+
+    /// Removes the value that a failed put was to supersede.
+    pub(crate) fn delete_unreplaced(&self, key: Key<'_>) {
+        self.memory.fetch_add(header::EVICTED_BY_FAILED_PUT, 1);
+        self.delete(key);
     }
 
     /// Points the key at a written record.

@@ -620,3 +620,42 @@ fn a_lost_file_of_locks_costs_no_live_process_its_blocks() {
     });
     assert_eq!(status, 0);
 }
+
+#[test]
+fn a_put_in_a_child_that_cannot_join_removes_the_old_value() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry("superseded")).unwrap();
+    let participants = store.path().join("participants");
+    let status = in_child(|| {
+        std::fs::remove_file(&participants).unwrap();
+        assert_eq!(
+            store.put(&ns, b"k", &entry("new")).unwrap_err().code(),
+            "io"
+        );
+    });
+    assert_eq!(status, 0);
+    assert_eq!(get(&store, &ns, b"k"), None);
+    assert_eq!(store.stats().unwrap().evicted_by_failed_put, 1);
+}
+
+#[test]
+fn a_failed_fill_gives_the_lease_back_and_no_number_is_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    let lease = || store.lease(&ns, b"k", &mut Vec::new()).unwrap();
+    let Lease::Acquired(token) = lease() else {
+        panic!()
+    };
+    let error = store.fill(&ns, b"k", token, b"no entry").unwrap_err();
+    assert_eq!(error.code(), "malformed_entry");
+    let Lease::Acquired(mut token) = lease() else {
+        panic!()
+    };
+    token.slot = 1 << 60;
+    assert!(!store.fill(&ns, b"k", token, &entry("v")).unwrap());
+    store.release(token);
+    assert!(!store.lease_stands(token.slot, token.word));
+}
