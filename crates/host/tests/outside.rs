@@ -19,6 +19,9 @@ struct Faulty {
     filesystem: Option<u32>,
     owner: Option<u32>,
     boot: u8,
+    /// Free blocks of the disk, and how often it was asked for one it had not.
+    disk: AtomicI64,
+    refused: AtomicI64,
 }
 
 impl Faulty {
@@ -29,6 +32,8 @@ impl Faulty {
             filesystem: None,
             owner: None,
             boot: 0,
+            disk: AtomicI64::new(i64::MAX),
+            refused: AtomicI64::new(0),
         }
     }
 
@@ -68,6 +73,10 @@ impl Io for Faulty {
     }
     fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         self.count()?;
+        if self.disk.fetch_sub(1, Ordering::SeqCst) <= 0 {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+        }
         SystemIo.allocate(file, offset, len)
     }
     fn map(&self, file: &File, len: u64) -> io::Result<memmap2::MmapRaw> {
@@ -658,4 +667,25 @@ fn a_failed_fill_gives_the_lease_back_and_no_number_is_trusted() {
     assert!(!store.fill(&ns, b"k", token, &entry("v")).unwrap());
     store.release(token);
     assert!(!store.lease_stands(token.slot, token.word));
+}
+
+/// ext4 commits its journal before it says that it is full: once for every claim will do.
+#[test]
+fn a_full_disk_is_asked_once_a_claim() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut faulty = Faulty::new(-1, 0);
+    faulty.disk = AtomicI64::new(1 + 4);
+    let io = Arc::new(faulty);
+    let mut options = small(dir.path());
+    options.io = io.clone();
+    let store = Store::open(&options).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    for key in 0..3000u32 {
+        store
+            .put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(1000)))
+            .unwrap();
+    }
+    let claims = store.stats().unwrap().blocks_claimed as i64;
+    let refused = io.refused.load(Ordering::SeqCst);
+    assert!(claims > 40 && refused <= 2 * claims, "{claims} {refused}");
 }

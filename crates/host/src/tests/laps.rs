@@ -148,7 +148,7 @@ fn a_forgotten_lease_is_not_waited_for_a_lap_later() {
     let engine = engine(Plain::new(), 8, &world);
     let me = enter(&engine, 1);
     let key = engine.key(b"::k");
-    let mut lease = |ticks| engine.lease(me, key, NO_FLOOR, ticks, &mut Vec::new());
+    let lease = |ticks| engine.lease(me, key, NO_FLOOR, ticks, &mut Vec::new());
     let Lease::Acquired(token) = lease(480) else {
         panic!()
     };
