@@ -32,7 +32,7 @@ if can_package python python; then
   maturin build --release --manifest-path python/native/Cargo.toml --out "$out"
 fi
 if can_package ruby ruby; then
-  (cd ruby && gem build --output "$out/polycache.gem" ./*.gemspec)
+  ruby/package.sh "$out"
 fi
 
 ls -l "$out"
