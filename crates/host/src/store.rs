@@ -349,6 +349,32 @@ impl Store {
         Ok((end < inner.engine.geometry.slots()).then_some(end))
     }
 
+    /// Looks at `budget` slots from `cursor` on and appends the full keys of every namespace. Returns
+    /// the cursor to go on from, `None` at the end.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn full_keys(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        let engine = &self.open_inner()?.engine;
+        let slots = engine.geometry.slots();
+        let end = slots.min(cursor.saturating_add(budget));
+        for slot in cursor..end {
+            // The floor hangs on the key: it is read first without one, then against its own.
+            let Some(key) = engine.key_at(slot, b"", &|_| 0) else {
+                continue;
+            };
+            let namespace = Namespace::new(key, engine.seed);
+            let current = engine.key_at(slot, namespace.prefix(), &self.0.floor(&namespace));
+            out.extend(current.filter(|key| key == namespace.prefix()));
+        }
+        Ok((end < slots).then_some(end))
+    }
+
     /// Counts and sizes. Walks the index: some milliseconds for the default limit.
     ///
     /// # Errors
