@@ -5,6 +5,7 @@ use crate::ttl;
 use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use polycache_entry::{decode_value, encode, trusted_payload, EntryOptions, Limits};
 use polycache_host::{Lease, Namespace, Report, Stats, Store, Token};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +29,16 @@ pub(crate) struct Settings {
     /// Milliseconds, 0 = none.
     pub default_ttl: u64,
     pub limits: Limits,
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache")
+            .field("path", &self.path())
+            .field("namespace", &self.0.parts)
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Cache {
