@@ -49,7 +49,7 @@ class Flights:
         running = self._running.get((asyncio.get_running_loop(), flight))
         backoff = Backoff()
         while True:
-            if running is None:
+            if running is None or running.is_set():
                 await asyncio.sleep(backoff.seconds())
             else:
                 with suppress(TimeoutError):
