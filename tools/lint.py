@@ -45,7 +45,7 @@ CHECKS = [
     Check("ruff-tools", "ruff check tools && ruff format --check tools", "python"),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
     Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),
-    Check("mypy", "mypy --strict src", "python", "python"),
+    Check("mypy", "mypy --strict src tests", "python", "python"),
     Check("rubocop", "rubocop --display-style-guide ruby", "ruby"),
     Check("shell", "for file in $(git ls-files '*.sh') .ci/run; do bash -n $file || exit 1; done"),
 ]
