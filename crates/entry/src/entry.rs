@@ -27,7 +27,8 @@ pub struct EntryOptions<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of an uncompressed payload; 64 MiB by default. A decoded [`Value`] takes at most
-    /// about 50 times as much memory (a list of nulls), usually about twice.
+    /// about 80 times as much memory (a map of one-byte keys), a list of nulls 32 times, usual ones
+    /// about twice.
     pub max_length: u64,
 }
 

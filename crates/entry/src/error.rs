@@ -18,6 +18,14 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         reason: Cow<'static, str>,
     },
+    /// The value, or a part of it, is not of the type asked for; see
+    /// [`from_value`](crate::from_value).
+    WrongType {
+        /// Where the culprit stands.
+        path: String,
+        /// What is there, and what was expected.
+        reason: Cow<'static, str>,
+    },
     /// The entry declares more uncompressed bytes than the reader's limit.
     ValueTooLarge {
         /// Bytes that the entry declares.
@@ -65,6 +73,7 @@ impl Error {
         match self {
             Error::InvalidArgument { .. } => "invalid_argument",
             Error::UnsupportedValue { .. } => "unsupported_value",
+            Error::WrongType { .. } => "wrong_type",
             Error::ValueTooLarge { .. } => "value_too_large",
             Error::MalformedEntry { .. } => "malformed_entry",
             Error::ChecksumMismatch => "checksum_mismatch",
@@ -100,6 +109,9 @@ impl fmt::Display for Error {
             Error::InvalidArgument { reason } => f.write_str(reason),
             Error::UnsupportedValue { path, reason } => {
                 write!(f, "cannot store the value at {path}: {reason}")
+            }
+            Error::WrongType { path, reason } => {
+                write!(f, "the value at {path} is not of the type asked for: {reason}")
             }
             Error::ValueTooLarge { size, limit } => write!(
                 f,

@@ -39,4 +39,6 @@ pub use header::{
     HEADER_LEN, MAGIC, MAX_TIME_MS, VERSION,
 };
 pub use serializer::{Serializer, MAX_DEPTH};
-pub use value::{Value, MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS};
+pub use value::{
+    from_value, to_value, Value, MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS,
+};

@@ -5,7 +5,7 @@ pub(crate) mod messagepack;
 mod path;
 
 use crate::{Error, Value};
-use path::Refusal;
+pub(crate) use path::Refusal;
 use std::borrow::Cow;
 
 /// The most lists, sets and maps around a value, itself included.

@@ -121,3 +121,10 @@ pub fn hex_decode(hex: &str) -> Result<Vec<u8>, String> {
         .map(|two| Ok(digit(two[0])? << 4 | digit(two[1])?))
         .collect()
 }
+
+/// Reads a file of `spec/vectors`, a list of rows nested as deep as they like.
+pub fn read_rows(text: &str) -> Result<Vec<Json>, String> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.disable_recursion_limit();
+    serde::Deserialize::deserialize(&mut deserializer).map_err(|error| error.to_string())
+}

@@ -1,13 +1,18 @@
 //! The type map's values, as Rust sees them.
 
+mod from_value;
+mod json_number;
 mod map;
 mod number;
 mod serde_impl;
+mod to_value;
 
+pub use from_value::from_value;
 pub(crate) use map::last_wins;
 pub(crate) use number::{check_big_integer, check_decimal, check_int, check_timestamp};
 pub use number::{MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS};
 pub(crate) use serde_impl::ValueSeed;
+pub use to_value::to_value;
 
 use std::borrow::Cow;
 

@@ -19,6 +19,14 @@ pub struct Report {
     pub leases: u64,
 }
 
+impl Report {
+    fn note(&mut self, damage: String) {
+        if self.damaged.len() < 100 {
+            self.damaged.push(damage);
+        }
+    }
+}
+
 impl<M: Memory, E: Environment> Engine<M, E> {
     /// Verifies every entry. Writers may go on: a word that changes meanwhile is looked at again.
     #[must_use]
@@ -43,11 +51,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             };
             match found {
                 None => {}
-                Some(Err(reason)) => {
-                    if report.damaged.len() < 100 {
-                        report.damaged.push(format!("slot {slot}: {reason}"));
-                    }
-                }
+                Some(Err(reason)) => report.note(format!("slot {slot}: {reason}")),
                 Some(Ok(key)) => {
                     report.whole += 1;
                     // A key that moved here from a slot seen before is no duplicate.
@@ -63,9 +67,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                             ) && self.word(*slot).state() == State::Value
                         });
                         if twice {
-                            report
-                                .damaged
-                                .push(format!("slots {first} and {slot} hold the same key"));
+                            report.note(format!("slots {first} and {slot} hold the same key"));
                         }
                     }
                 }

@@ -28,6 +28,8 @@ mod recover;
 mod scan;
 mod stats;
 mod store;
+#[cfg(test)]
+mod tests;
 pub mod word;
 mod write;
 

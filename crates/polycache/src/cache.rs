@@ -272,7 +272,7 @@ impl Cache {
         self.0.store.is_closed()
     }
 
-    fn still_open(&self) -> Result<(), Error> {
+    pub(crate) fn still_open(&self) -> Result<(), Error> {
         if self.is_closed() {
             return Err(Error::Closed);
         }

@@ -18,6 +18,13 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The value that was read is not of the type asked for.
+    WrongType {
+        /// Where the culprit stands, as above.
+        path: String,
+        /// What is there, and what was expected.
+        reason: String,
+    },
     /// Key and entry do not fit one block; the key's old value is gone.
     EntryTooLarge {
         /// Bytes that they take.
@@ -73,6 +80,7 @@ impl Error {
             Error::InvalidArgument(_) => "invalid_argument",
             Error::InvalidKey(_) => "invalid_key",
             Error::UnsupportedValue { .. } => "unsupported_value",
+            Error::WrongType { .. } => "wrong_type",
             Error::EntryTooLarge { .. } => "entry_too_large",
             Error::ValueTooLarge { .. } => "value_too_large",
             Error::MalformedEntry(_) => "malformed_entry",
@@ -105,11 +113,11 @@ impl Error {
         )
     }
 
-    /// The path to the culprit within a value that is refused.
+    /// The path to the culprit within a value that is refused or of the wrong type.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
-            Error::UnsupportedValue { path, .. } => Some(path),
+            Error::UnsupportedValue { path, .. } | Error::WrongType { path, .. } => Some(path),
             _ => None,
         }
     }
@@ -124,6 +132,12 @@ impl fmt::Display for Error {
         match self {
             Error::UnsupportedValue { path, reason } => {
                 write!(f, "cannot store the value at {path}: {reason}")
+            }
+            Error::WrongType { path, reason } => {
+                write!(
+                    f,
+                    "the value at {path} is not of the type asked for: {reason}"
+                )
             }
             // The crates below know what to do about these.
             Error::EntryTooLarge { size, limit } => {
@@ -172,6 +186,10 @@ impl From<polycache_entry::Error> for Error {
         match error {
             Entry::InvalidArgument { .. } => Error::InvalidArgument(text),
             Entry::UnsupportedValue { path, reason } => Error::UnsupportedValue {
+                path,
+                reason: reason.into_owned(),
+            },
+            Entry::WrongType { path, reason } => Error::WrongType {
                 path,
                 reason: reason.into_owned(),
             },

@@ -4,18 +4,19 @@
 //! ```
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path();
-//! use polycache::{Cache, Ttl, Value};
+//! use polycache::{duration, Cache};
 //!
 //! let cache = Cache::builder().path(path).namespace("shop").build()?;
-//! cache.set_value(b"greeting", &Value::from("hello"), Ttl::Default)?;
-//! let length = cache.get_with(b"greeting", |value| match value {
-//!     Value::Text(text) => text.len(),
-//!     _ => 0,
+//! let price = cache.get_or_set_with("price:apple", duration::parse("5m")?, || {
+//!     std::fs::read_to_string("/proc/version").map(|text| text.len()) // your database
 //! })?;
-//! assert_eq!(length, Some(5));
+//! assert_eq!(cache.get("price:apple")?, Some(price));
+//! cache.delete("price:apple")?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Values are any serde type ([`Cache::get`], [`Cache::set`]) or, without one, [`Value`]s:
+//! [`Cache::get_with`] reads 100 bytes of text in well under a microsecond and allocates nothing.
 //! What every language's package does alike is `spec/semantics.md`.
 
 mod builder;
@@ -23,15 +24,19 @@ mod cache;
 pub mod compressor;
 pub mod duration;
 mod error;
+mod get_or_set;
+mod keys;
 mod lease;
 mod scratch;
 pub mod serializer;
 pub mod size;
 mod ttl;
+mod typed;
 
 pub use builder::Builder;
 pub use cache::Cache;
 pub use error::Error;
+pub use keys::Keys;
 pub use lease::Leased;
 pub use polycache_entry::{Compressor, Serializer, Value};
 pub use polycache_host::{Clock, Report, Stats, Token};

@@ -18,6 +18,12 @@ pub enum Ttl {
     For(Duration),
 }
 
+impl From<Duration> for Ttl {
+    fn from(ttl: Duration) -> Ttl {
+        Ttl::For(ttl)
+    }
+}
+
 /// The time that an entry has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TtlLeft {
@@ -28,6 +34,17 @@ pub enum TtlLeft {
 }
 
 impl Ttl {
+    /// Refuses what no write accepts, before anything is loaded for it.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for 0 and for more than 2^48 - 1 ms.
+    pub fn check(self) -> Result<(), Error> {
+        match self {
+            Ttl::For(ttl) => milliseconds(ttl).map(drop),
+            Ttl::Default | Ttl::Forever => Ok(()),
+        }
+    }
+
     /// When an entry written at `now` expires, in milliseconds since 1970; 0 is never.
     pub(crate) fn expires(self, default: u64, now: u64) -> Result<u64, Error> {
         let ttl = match self {

@@ -36,12 +36,20 @@ impl Refusal {
     }
 
     pub(crate) fn into_error(self) -> Error {
+        let (path, reason) = self.into_parts();
+        Error::UnsupportedValue { path, reason }
+    }
+
+    /// The culprit was read, and the type asked for has no place for it.
+    pub(crate) fn into_wrong_type(self) -> Error {
+        let (path, reason) = self.into_parts();
+        Error::WrongType { path, reason }
+    }
+
+    fn into_parts(self) -> (String, Cow<'static, str>) {
         let mut path = String::from("$");
         path.extend(self.segments.into_iter().rev());
-        Error::UnsupportedValue {
-            path,
-            reason: self.reason,
-        }
+        (path, self.reason)
     }
 }
 

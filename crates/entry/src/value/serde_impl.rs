@@ -1,7 +1,7 @@
 //! `Value` inside a user's own types. The MessagePack extension types follow the `_ExtStruct`
 //! convention of rmp-serde: a newtype struct of that name around (type, bytes).
 
-use super::{last_wins, Value};
+use super::{json_number, last_wins, Value};
 use crate::serializer::messagepack::{self, Extension};
 use crate::serializer::MAX_DEPTH;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -9,6 +9,9 @@ use serde::ser::{Error as _, SerializeMap, SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
+
+/// The name that rmp-serde gives to an extension type.
+pub(super) const EXTENSION: &str = "_ExtStruct";
 
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -56,7 +59,7 @@ impl Serialize for Value<'_> {
                 let mut payload = Vec::new();
                 let id = messagepack::write_extension(self, &mut payload)
                     .map_err(|refusal| S::Error::custom(refusal.into_error()))?;
-                serializer.serialize_newtype_struct("_ExtStruct", &(id, RawBytes(&payload)))
+                serializer.serialize_newtype_struct(EXTENSION, &(id, RawBytes(&payload)))
             }
         }
     }
@@ -181,10 +184,15 @@ impl<'de> Visitor<'de> for ValueSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value<'de>, A::Error> {
+        let mut key = access.next_key_seed(KeySeed)?;
+        if key.as_deref() == Some(json_number::KEY) && json_number::is_map() {
+            return json_number::parse(&access.next_value::<String>()?, self);
+        }
         let inside = self.inside()?;
         let mut pairs = Vec::new();
-        while let Some(key) = access.next_key_seed(KeySeed)? {
-            pairs.push((key, access.next_value_seed(inside)?));
+        while let Some(present) = key {
+            pairs.push((present, access.next_value_seed(inside)?));
+            key = access.next_key_seed(KeySeed)?;
         }
         Ok(Value::Map(last_wins(pairs)))
     }

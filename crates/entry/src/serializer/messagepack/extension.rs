@@ -1,6 +1,6 @@
 //! The extension types: what MessagePack itself has no type for.
 
-use super::read::read_at;
+use super::read::read_set;
 use super::write::{length, sure, write};
 use crate::serializer::path::Refusal;
 use crate::value::{check_big_integer, check_decimal, check_timestamp, Value};
@@ -9,7 +9,7 @@ use rmp::encode::write_array_len;
 use std::borrow::Cow;
 
 const TIMESTAMP: i8 = -1;
-const SET: i8 = 1;
+pub(super) const SET: i8 = 1;
 const BIG_INTEGER: i8 = 2;
 const DECIMAL: i8 = 3;
 const UUID: i8 = 4;
@@ -50,7 +50,8 @@ pub(crate) fn write_extension(value: &Value<'_>, out: &mut Vec<u8>) -> Result<i8
     })
 }
 
-const IN_SET: &str = "a set cannot hold a list, map or set, which not every language can hash";
+pub(super) const IN_SET: &str =
+    "a set cannot hold a list, map or set, which not every language can hash";
 
 /// The shortest of the three forms.
 fn write_timestamp(seconds: i64, nanos: u32, out: &mut Vec<u8>) {
@@ -80,7 +81,7 @@ impl<'a> Extension<'a> {
     pub(crate) fn decode(&self, depth: usize) -> Result<Value<'a>, Error> {
         match self.id {
             TIMESTAMP => self.timestamp(),
-            SET => self.set(depth),
+            SET => read_set(self.payload, depth).map(Value::Set),
             BIG_INTEGER => self.text(check_big_integer).map(Value::BigInt),
             DECIMAL => self.text(check_decimal).map(Value::Decimal),
             UUID => self
@@ -109,17 +110,6 @@ impl<'a> Extension<'a> {
         };
         check_timestamp(seconds, nanos).map_err(Error::malformed)?;
         Ok(Value::Timestamp { seconds, nanos })
-    }
-
-    fn set(&self, depth: usize) -> Result<Value<'a>, Error> {
-        // The array counts as the set's one level, and what it holds has none.
-        match read_at(self.payload, depth)? {
-            Value::List(values) if values.iter().any(Value::is_container) => {
-                Err(Error::malformed(IN_SET))
-            }
-            Value::List(values) => Ok(Value::Set(values)),
-            _ => Err(Error::malformed("a set is one MessagePack array")),
-        }
     }
 
     fn text(&self, check: fn(&str) -> Result<(), &'static str>) -> Result<Cow<'a, str>, Error> {

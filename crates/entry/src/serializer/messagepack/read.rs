@@ -1,4 +1,4 @@
-use super::extension::Extension;
+use super::extension::{Extension, IN_SET, SET};
 use crate::serializer::MAX_DEPTH;
 use crate::value::{last_wins, Value};
 use crate::Error;
@@ -7,20 +7,30 @@ use std::borrow::Cow;
 
 /// The value in `payload`.
 pub(in crate::serializer) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
-    read_at(payload, 0)
+    let mut reader = Reader::new(payload);
+    let value = reader.value(0)?;
+    reader.end()?;
+    Ok(value)
 }
 
-/// The value in `payload`, which lies inside `depth` lists, sets and maps.
-pub(super) fn read_at(payload: &[u8], depth: usize) -> Result<Value<'_>, Error> {
-    let mut reader = Reader {
-        rest: payload,
-        owed: 0,
+/// The elements of the set in `payload`, which lies inside `depth` lists and maps.
+pub(super) fn read_set(payload: &[u8], depth: usize) -> Result<Vec<Value<'_>>, Error> {
+    let mut reader = Reader::new(payload);
+    let Shape::List(count) = reader.shape(depth)? else {
+        return Err(Error::malformed("a set is one MessagePack array"));
     };
-    let value = reader.value(depth)?;
-    if !reader.rest.is_empty() {
-        return Err(Error::malformed("MessagePack: bytes after the value"));
+    reader.owe(count, depth)?;
+    reader.in_set = true;
+    let mut values = Vec::with_capacity(count);
+    for _ in 0..count {
+        reader.owed -= 1;
+        match reader.shape(depth + 1)? {
+            Shape::Whole(value) => values.push(value),
+            Shape::List(_) | Shape::Map(_) => return Err(Error::malformed(IN_SET)),
+        }
     }
-    Ok(value)
+    reader.end()?;
+    Ok(values)
 }
 
 struct Reader<'a> {
@@ -29,12 +39,78 @@ struct Reader<'a> {
     /// byte, so `owed` never exceeds what is left: a count that lies is found out before memory
     /// is reserved for it, and all counts together reserve no more values than there are bytes.
     owed: usize,
+    /// Whether what is read are the elements of a set.
+    in_set: bool,
+}
+
+/// A value up to where it would hold others. Told apart from [`Reader::value`] so that a level of
+/// nesting takes little of the stack.
+enum Shape<'a> {
+    Whole(Value<'a>),
+    List(usize),
+    Map(usize),
 }
 
 impl<'a> Reader<'a> {
+    fn new(payload: &'a [u8]) -> Self {
+        Reader {
+            rest: payload,
+            owed: 0,
+            in_set: false,
+        }
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        if !self.rest.is_empty() {
+            return Err(Error::malformed("MessagePack: bytes after the value"));
+        }
+        Ok(())
+    }
+
     fn value(&mut self, depth: usize) -> Result<Value<'a>, Error> {
+        match self.shape(depth)? {
+            Shape::Whole(value) => Ok(value),
+            Shape::List(count) => self.list(count, depth),
+            Shape::Map(count) => self.map(count, depth),
+        }
+    }
+
+    fn list(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
+        self.owe(count, depth)?;
+        let mut values = Vec::with_capacity(count);
+        for _ in 0..count {
+            self.owed -= 1;
+            values.push(self.value(depth + 1)?);
+        }
+        Ok(Value::List(values))
+    }
+
+    fn map(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
+        self.owe(count.saturating_mul(2), depth)?;
+        let mut pairs = Vec::with_capacity(count);
+        for _ in 0..count {
+            self.owed -= 1;
+            let key = self.key()?;
+            self.owed -= 1;
+            pairs.push((key, self.value(depth + 1)?));
+        }
+        Ok(Value::Map(last_wins(pairs)))
+    }
+
+    fn key(&mut self) -> Result<Cow<'a, str>, Error> {
         let marker = Marker::from_u8(self.array::<1>()?[0]);
-        Ok(match marker {
+        self.text(marker)
+    }
+
+    fn shape(&mut self, depth: usize) -> Result<Shape<'a>, Error> {
+        let marker = Marker::from_u8(self.array::<1>()?[0]);
+        Ok(Shape::Whole(match marker {
+            Marker::FixArray(count) => return Ok(Shape::List(count.into())),
+            Marker::Array16 => return self.length(2).map(Shape::List),
+            Marker::Array32 => return self.length(4).map(Shape::List),
+            Marker::FixMap(count) => return Ok(Shape::Map(count.into())),
+            Marker::Map16 => return self.length(2).map(Shape::Map),
+            Marker::Map32 => return self.length(4).map(Shape::Map),
             Marker::Null => Value::Null,
             Marker::False => Value::Bool(false),
             Marker::True => Value::Bool(true),
@@ -56,24 +132,6 @@ impl<'a> Reader<'a> {
             Marker::Bin8 => self.bytes(1)?,
             Marker::Bin16 => self.bytes(2)?,
             Marker::Bin32 => self.bytes(4)?,
-            Marker::FixArray(count) => self.list(count.into(), depth)?,
-            Marker::Array16 => {
-                let count = self.length(2)?;
-                self.list(count, depth)?
-            }
-            Marker::Array32 => {
-                let count = self.length(4)?;
-                self.list(count, depth)?
-            }
-            Marker::FixMap(count) => self.map(count.into(), depth)?,
-            Marker::Map16 => {
-                let count = self.length(2)?;
-                self.map(count, depth)?
-            }
-            Marker::Map32 => {
-                let count = self.length(4)?;
-                self.map(count, depth)?
-            }
             Marker::FixExt1 => self.extension(1, depth)?,
             Marker::FixExt2 => self.extension(2, depth)?,
             Marker::FixExt4 => self.extension(4, depth)?,
@@ -92,35 +150,15 @@ impl<'a> Reader<'a> {
                 self.extension(len, depth)?
             }
             Marker::Reserved => return Err(Error::malformed("MessagePack: the byte 0xC1")),
-        })
-    }
-
-    fn list(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
-        self.owe(count, depth)?;
-        let mut values = Vec::with_capacity(count);
-        for _ in 0..count {
-            self.owed -= 1;
-            values.push(self.value(depth + 1)?);
-        }
-        Ok(Value::List(values))
-    }
-
-    fn map(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
-        self.owe(count.saturating_mul(2), depth)?;
-        let mut pairs = Vec::with_capacity(count);
-        for _ in 0..count {
-            self.owed -= 1;
-            let marker = Marker::from_u8(self.array::<1>()?[0]);
-            let key = self.text(marker)?;
-            self.owed -= 1;
-            pairs.push((key, self.value(depth + 1)?));
-        }
-        Ok(Value::Map(last_wins(pairs)))
+        }))
     }
 
     fn extension(&mut self, len: usize, depth: usize) -> Result<Value<'a>, Error> {
         let id = i8::from_be_bytes(self.array()?);
         let payload = self.take(len)?;
+        if self.in_set && id == SET {
+            return Err(Error::malformed(IN_SET));
+        }
         Extension { id, payload }.decode(depth)
     }
 

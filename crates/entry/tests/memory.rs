@@ -1,0 +1,167 @@
+//! Decoding takes memory in proportion to the bytes really there, whatever they declare.
+
+use polycache_entry::tagged::{hex_decode, read_rows};
+use polycache_entry::{
+    decode_payload, decode_value, encode, Compressor, EntryOptions, Limits, Serializer, Value,
+    Verify,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// Counts what this thread holds, and the most it held.
+struct Counting;
+
+thread_local! {
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count(bytes: isize) {
+    let held = HELD.get() + bytes;
+    HELD.set(held);
+    PEAK.set(PEAK.get().max(held));
+    CALLS.set(CALLS.get() + usize::from(bytes > 0));
+}
+
+// SAFETY: every call is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller's promise, passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: the caller's promise, passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most bytes that `run` held at once, and its allocations.
+fn measure<T>(run: impl FnOnce() -> T) -> (usize, usize) {
+    let (before, calls) = (HELD.get(), CALLS.get());
+    PEAK.set(before);
+    drop(run());
+    ((PEAK.get() - before) as usize, CALLS.get() - calls)
+}
+
+/// Room for error messages and the smallest of vectors.
+const SMALL: usize = 4096;
+
+fn decode(entry: &[u8]) -> (usize, usize) {
+    let limits = Limits::default();
+    measure(|| {
+        let mut scratch = Vec::new();
+        if let Ok((header, payload)) =
+            decode_payload(entry, Verify::Checksum, &limits, &mut scratch)
+        {
+            let _ = decode_value(header.serializer, payload, &limits);
+        }
+    })
+}
+
+#[test]
+fn malformed_entries_take_little() {
+    let text = include_str!("../../../spec/vectors/malformed.json");
+    for row in read_rows(text).unwrap() {
+        let entry = hex_decode(row["entry"].as_str().unwrap()).unwrap();
+        // A compressed block may hold 128 KiB, which only decompression shows.
+        let block = match row["name"].as_str().unwrap() {
+            name if name.contains("compressed block") => 128 * 1024,
+            "a block above 128 KiB" => 128 * 1024 + 1,
+            _ => 0,
+        };
+        let (peak, _) = decode(&entry);
+        assert!(
+            peak <= SMALL + block + 80 * entry.len(),
+            "{}: {peak} bytes",
+            row["name"]
+        );
+    }
+}
+
+#[test]
+fn the_densest_payloads_take_80_times_their_length_at_most() {
+    const LEN: usize = 1 << 20;
+    let array = |element: &[u8], width: usize| {
+        let count = (LEN / width) as u32;
+        let mut payload = vec![0xDD];
+        payload.extend(count.to_be_bytes());
+        payload.extend(element.repeat(count as usize));
+        payload
+    };
+    let mut map = array(b"\xA0\xC0", 2);
+    map[0] = 0xDF;
+    let mut distinct = vec![0xDF];
+    distinct.extend(65_536u32.to_be_bytes());
+    for first in 0..=255u8 {
+        for second in 0..=255u8 {
+            distinct.extend([0xA2, first & 0x7F, second & 0x7F, 0xC0]);
+        }
+    }
+    let mut json = b"[".to_vec();
+    json.extend(b"0,".repeat(LEN / 2));
+    json.extend(b"0]");
+    let mut json_map = b"{".to_vec();
+    json_map.extend(b"\"\":0,".repeat(LEN / 5));
+    json_map.extend(b"\"\":0}");
+    for (name, serializer, payload) in [
+        ("nulls", Serializer::MessagePack, array(b"\xC0", 1)),
+        ("empty lists", Serializer::MessagePack, array(b"\x90", 1)),
+        (
+            "lists of one",
+            Serializer::MessagePack,
+            array(b"\x91\xC0", 2),
+        ),
+        ("equal keys", Serializer::MessagePack, map),
+        ("short keys", Serializer::MessagePack, distinct),
+        ("JSON zeros", Serializer::Json, json),
+        ("JSON equal keys", Serializer::Json, json_map),
+    ] {
+        let limits = Limits::default();
+        let (peak, _) = measure(|| decode_value(serializer, &payload, &limits).unwrap());
+        let factor = peak as f64 / payload.len() as f64;
+        println!("{name}: {factor:.1}");
+        assert!(peak <= SMALL + 80 * payload.len(), "{name}: {factor:.1}");
+    }
+}
+
+#[test]
+fn the_hot_path_does_not_allocate() {
+    let text = "x".repeat(100);
+    let value = Value::Map(vec![
+        ("text".into(), text.as_str().into()),
+        ("n".into(), 1i64.into()),
+    ]);
+    for (serializer, value) in [
+        (Serializer::MessagePack, value.clone()),
+        (Serializer::Json, value),
+        (Serializer::Text, text.as_str().into()),
+        (Serializer::Bytes, text.as_bytes().into()),
+    ] {
+        for compressor in [Compressor::None, Compressor::Zstd { level: 3 }] {
+            let options = EntryOptions {
+                serializer,
+                compressor,
+                ..EntryOptions::default()
+            };
+            let (mut out, mut scratch) = (Vec::new(), Vec::new());
+            let limits = Limits::default();
+            encode(&value, &options, &mut out).unwrap();
+            decode_payload(&out, Verify::Checksum, &limits, &mut scratch).unwrap();
+            let (_, calls) = measure(|| {
+                out.clear();
+                encode(&value, &options, &mut out).unwrap();
+                decode_payload(&out, Verify::Checksum, &limits, &mut scratch)
+                    .map(drop)
+                    .unwrap();
+            });
+            assert_eq!(calls, 0, "{serializer:?} {compressor:?}");
+        }
+    }
+}

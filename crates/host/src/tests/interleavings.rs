@@ -1,0 +1,361 @@
+//! Shuttle runs the production algorithm under randomly chosen interleavings of every memory access.
+//!
+//! Replay a failure with the seed that shuttle prints. `ITERATIONS=` explores more.
+
+use super::history::History;
+use super::memory::Interleaved;
+use super::setup::{engine, enter, entry, text, World};
+use crate::block::Appender;
+use crate::engine::{Engine, Key, Participant};
+use crate::layout::header;
+use crate::lease::Lease;
+use crate::memory::Memory;
+use shuttle::thread;
+use std::sync::Arc;
+
+const KEY: &[u8] = b"::k";
+const NO_FLOOR: fn(u64) -> u64 = |_| 0;
+
+/// One process with one thread.
+#[derive(Clone)]
+struct Process {
+    engine: Arc<Engine<Arc<Interleaved>, World>>,
+    me: Participant,
+    history: History,
+}
+
+struct Host {
+    memory: Arc<Interleaved>,
+    world: World,
+    blocks: u64,
+    history: History,
+}
+
+impl Host {
+    fn new(blocks: u64) -> Host {
+        Host {
+            memory: Interleaved::new(),
+            world: World::default(),
+            blocks,
+            history: History::default(),
+        }
+    }
+
+    fn process(&self, id: u32) -> Process {
+        let engine = engine(self.memory.clone(), self.blocks, &self.world);
+        let me = enter(&engine, id);
+        Process {
+            engine: Arc::new(engine),
+            me,
+            history: self.history.clone(),
+        }
+    }
+
+    fn judge(&self) {
+        let last = self.process(60);
+        last.read();
+        let report = last.engine.check();
+        assert_eq!(report.damaged, Vec::<String>::new());
+        let count = |at| self.memory.load(at);
+        let evictions = count(header::EVICTED_BY_AGE) + count(header::EVICTED_BY_CONFLICT);
+        self.history.judge(evictions > 0);
+    }
+}
+
+impl Process {
+    fn key(&self) -> Key<'static> {
+        self.engine.key(KEY)
+    }
+
+    fn put(&self, appender: &mut Appender, value: &str) {
+        let start = self.history.now();
+        self.engine
+            .put(appender, self.me, self.key(), &entry(value))
+            .unwrap();
+        self.history.wrote(Some(value), start);
+    }
+
+    fn put_other(&self, appender: &mut Appender, name: &str, value: &str) {
+        let key = self.engine.key(name.as_bytes());
+        self.engine
+            .put(appender, self.me, key, &entry(value))
+            .unwrap();
+    }
+
+    fn delete(&self) {
+        let start = self.history.now();
+        self.engine.delete(self.key());
+        self.history.wrote(None, start);
+    }
+
+    /// A key that is inserted into the same slot as the tests' key.
+    fn neighbour(&self) -> String {
+        let place = |key: &str| {
+            let (first, _, tag) = self
+                .engine
+                .geometry
+                .candidates(self.engine.key(key.as_bytes()).hash);
+            (first, tag)
+        };
+        let mine = place("::k");
+        (0..)
+            .map(|number| format!("::neighbour {number}"))
+            .find(|name| place(name).0 == mine.0 && place(name).1 != mine.1)
+            .unwrap()
+    }
+
+    fn delete_neighbour(&self) {
+        self.engine
+            .delete(self.engine.key(self.neighbour().as_bytes()));
+    }
+
+    fn read(&self) {
+        let start = self.history.now();
+        let mut out = Vec::new();
+        let hit = self.engine.get(self.key(), NO_FLOOR, &mut out);
+        self.history.read(hit.map(|_| text(&out)), start);
+    }
+
+    /// Loads the key once, as one caller of get-or-set that does not wait.
+    fn load(&self, appender: &mut Appender, value: &str) {
+        let mut out = Vec::new();
+        let lease = self
+            .engine
+            .lease(self.me, self.key(), NO_FLOOR, 480, &mut out);
+        if let Lease::Acquired(token) = lease {
+            let loaded = self.history.now();
+            let entry = entry(value);
+            let filled = self
+                .engine
+                .fill(appender, self.me, self.key(), token, &entry)
+                .unwrap();
+            if filled {
+                self.history.filled(value, loaded);
+            } else {
+                self.history.voided(value);
+            }
+        }
+    }
+}
+
+fn explore(iterations: usize, test: impl Fn() + Send + Sync + 'static) {
+    let asked = std::env::var("ITERATIONS")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    let iterations = asked.unwrap_or(iterations);
+    let test = Arc::new(test);
+    let random = test.clone();
+    shuttle::check_random(move || random(), iterations);
+    shuttle::check_pct(move || test(), iterations / 2, 3);
+}
+
+/// Runs the processes' work at once, then judges.
+fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
+    let threads: Vec<_> = work
+        .into_iter()
+        .enumerate()
+        .map(|(number, work)| {
+            let process = host.process(number as u32 + 1);
+            thread::spawn(move || work(process))
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    host.judge();
+}
+
+/// A neighbour stands in the key's first slot and goes away in the middle, so that inserters choose
+/// different slots.
+fn with_neighbour(blocks: u64) -> Host {
+    let host = Host::new(blocks);
+    let first = host.process(50);
+    let name = first.neighbour();
+    first.put_other(&mut Appender::default(), &name, "neighbour");
+    host
+}
+
+macro_rules! work {
+    (|$process:ident, $appender:ident| $body:expr) => {
+        Box::new(move |$process: Process| {
+            let mut owned = Appender::default();
+            let $appender = &mut owned;
+            let _ = &$appender;
+            $body;
+        })
+    };
+}
+
+#[test]
+fn publish_and_replace_beside_readers() {
+    explore(600, || {
+        let host = Host::new(12);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| {
+                    process.put(appender, "first, rather long");
+                    process.put(appender, "second");
+                }),
+                work!(|process, _appender| (0..3).for_each(|_| process.read())),
+                work!(|process, _appender| (0..3).for_each(|_| process.read())),
+            ],
+        );
+    });
+}
+
+#[test]
+fn two_inserters_race_for_one_key() {
+    explore(1500, || {
+        let host = with_neighbour(16);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.put(appender, "a")),
+                work!(|process, appender| {
+                    process.put(appender, "b");
+                    process.read();
+                }),
+                work!(|process, _appender| process.delete_neighbour()),
+            ],
+        );
+    });
+}
+
+#[test]
+fn put_and_delete_race() {
+    explore(1000, || {
+        let host = with_neighbour(16);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.put(appender, "a")),
+                work!(|process, appender| process.put(appender, "b")),
+                work!(|process, _appender| {
+                    process.delete_neighbour();
+                    process.delete();
+                    process.read();
+                }),
+            ],
+        );
+    });
+}
+
+#[test]
+fn a_delete_voids_a_load() {
+    explore(1000, || {
+        let host = with_neighbour(16);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.load(appender, "loaded")),
+                work!(|process, _appender| {
+                    process.delete();
+                    process.read();
+                }),
+                work!(|process, _appender| process.delete_neighbour()),
+            ],
+        );
+    });
+}
+
+/// The loader chose its slot before the put took another one.
+#[test]
+fn a_loader_and_an_inserter_race() {
+    explore(2000, || {
+        let host = with_neighbour(16);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.load(appender, "loaded")),
+                work!(|process, appender| {
+                    process.delete_neighbour();
+                    process.put(appender, "put");
+                    process.read();
+                }),
+            ],
+        );
+    });
+}
+
+#[test]
+fn loaders_a_put_and_a_delete_race() {
+    explore(1500, || {
+        let host = with_neighbour(20);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.load(appender, "loaded 1")),
+                work!(|process, appender| {
+                    process.load(appender, "loaded 2");
+                    process.read();
+                }),
+                work!(|process, appender| {
+                    process.delete_neighbour();
+                    process.put(appender, "put");
+                    process.read();
+                }),
+                work!(|process, _appender| {
+                    process.delete();
+                    process.read();
+                }),
+            ],
+        );
+    });
+}
+
+#[test]
+fn recycling_beside_readers_and_a_slow_writer() {
+    explore(400, || {
+        // Eight blocks of one or two records: every writer owns two, the rest goes round.
+        let host = Host::new(8);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| {
+                    for round in 0..3 {
+                        process.put(appender, &format!("value {round} that fills half a block or more, so that blocks go round often"));
+                    }
+                }),
+                work!(|process, appender| {
+                    for round in 0..10 {
+                        process.put_other(appender, &format!("::o{}", round % 3), &format!("other {round} that fills half a block or more, so that blocks go round often"));
+                    }
+                }),
+                work!(|process, _appender| (0..6).for_each(|_| process.read())),
+            ],
+        );
+    });
+}
+
+/// A writer stopped with a claimed block wakes up long after the others went round the ring.
+#[test]
+fn a_stopped_writer_wakes_up() {
+    explore(300, || {
+        let host = Host::new(7);
+        let stopped = host.process(40);
+        let mut appender = Appender::default();
+        stopped.put_other(&mut appender, "::s0", "before the stop");
+        let (process, history) = (stopped.clone(), host.history.clone());
+        let waking = thread::spawn(move || {
+            process.put(&mut appender, "after the stop");
+            process.put_other(&mut appender, "::s1", "and once more");
+            drop(history);
+        });
+        let busy = host.process(41);
+        let writer = thread::spawn(move || {
+            let mut appender = Appender::default();
+            for round in 0..12 {
+                busy.put_other(
+                    &mut appender,
+                    &format!("::o{}", round % 2),
+                    &format!("other {round}, long enough that every record takes most of a block of two hundred and fifty-six bytes, so the ring turns"),
+                );
+                busy.read();
+            }
+        });
+        waking.join().unwrap();
+        writer.join().unwrap();
+        host.judge();
+    });
+}

@@ -1,0 +1,453 @@
+//! What the world does to a store: forks, full disks, failing calls, damage, reboots, other users.
+
+mod support;
+
+use polycache_host::io::{Io, SystemIo};
+use polycache_host::{Lease, Options, Store};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::Arc;
+use support::{entry, get, small};
+
+/// Fails the n-th call, or lies about the place.
+struct Faulty {
+    left: AtomicI64,
+    errno: i32,
+    filesystem: Option<u32>,
+    owner: Option<u32>,
+    boot: u8,
+}
+
+impl Faulty {
+    fn new(calls: i64, errno: i32) -> Faulty {
+        Faulty {
+            left: AtomicI64::new(calls),
+            errno,
+            filesystem: None,
+            owner: None,
+            boot: 0,
+        }
+    }
+
+    fn count(&self) -> io::Result<()> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
+            return Err(io::Error::from_raw_os_error(self.errno));
+        }
+        Ok(())
+    }
+}
+
+impl Io for Faulty {
+    fn filesystem(&self, path: &Path) -> io::Result<u32> {
+        self.count()?;
+        self.filesystem
+            .map_or_else(|| SystemIo.filesystem(path), Ok)
+    }
+    fn owner(&self, path: &Path) -> io::Result<u32> {
+        self.count()?;
+        self.owner.map_or_else(|| SystemIo.owner(path), Ok)
+    }
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.count()?;
+        SystemIo.create_directory(path)
+    }
+    fn open(&self, path: &Path, create: bool) -> io::Result<File> {
+        self.count()?;
+        SystemIo.open(path, create)
+    }
+    fn len(&self, file: &File) -> io::Result<u64> {
+        self.count()?;
+        SystemIo.len(file)
+    }
+    fn set_len(&self, file: &File, len: u64) -> io::Result<()> {
+        self.count()?;
+        SystemIo.set_len(file, len)
+    }
+    fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        self.count()?;
+        SystemIo.allocate(file, offset, len)
+    }
+    fn map(&self, file: &File, len: u64) -> io::Result<memmap2::MmapRaw> {
+        self.count()?;
+        SystemIo.map(file, len)
+    }
+    fn sync(&self, mapping: &memmap2::MmapRaw) -> io::Result<()> {
+        self.count()?;
+        SystemIo.sync(mapping)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.count()?;
+        SystemIo.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.count()?;
+        SystemIo.remove(path)
+    }
+    fn lock(&self, file: &File, byte: u64) -> io::Result<bool> {
+        self.count()?;
+        SystemIo.lock(file, byte)
+    }
+    fn unlock(&self, file: &File, byte: u64) -> io::Result<()> {
+        self.count()?;
+        SystemIo.unlock(file, byte)
+    }
+    fn boot_id(&self) -> io::Result<[u8; 16]> {
+        self.count()?;
+        let mut id = SystemIo.boot_id()?;
+        id[0] ^= self.boot;
+        Ok(id)
+    }
+}
+
+fn with_io(path: &Path, io: Faulty) -> Options {
+    let mut options = small(path);
+    options.io = Arc::new(io);
+    options
+}
+
+/// Every call that can fail fails once, at opening, writing and flushing; each time the error is typed,
+/// and the next process finds a working cache.
+#[test]
+fn any_failing_call_is_a_typed_error_and_no_damage() {
+    for errno in [libc::ENOSPC, libc::EIO] {
+        let mut calls = 0;
+        loop {
+            let dir = tempfile::tempdir().unwrap();
+            let run = || {
+                let store = Store::open(&with_io(dir.path(), Faulty::new(calls, errno)))?;
+                let ns = store.namespace(&["n"])?;
+                for key in 0..300u32 {
+                    store.put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(900)))?;
+                }
+                store.flush()
+            };
+            let outcome = run();
+            let store = Store::open(&small(dir.path())).unwrap();
+            let ns = store.namespace(&["n"]).unwrap();
+            assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
+            store.put(&ns, b"after", &entry("works")).unwrap();
+            assert_eq!(get(&store, &ns, b"after").as_deref(), Some("works"));
+            match outcome {
+                // An unlock, or the space of a reserve block, may fail without a harm to report.
+                Ok(()) if calls > 60 => break,
+                Ok(()) => {}
+                Err(error) => assert!(["io", "no_space"].contains(&error.code()), "{error}"),
+            }
+            calls += 1;
+        }
+    }
+}
+
+#[test]
+fn network_filesystems_and_foreign_directories_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (kind, name) in [
+        (0x6969, "NFS"),
+        (0xFE53_4D42, "SMB"),
+        (0x6573_5546, "FUSE"),
+        (0x0102_1997, "9p"),
+    ] {
+        let mut io = Faulty::new(-1, 0);
+        io.filesystem = Some(kind);
+        let error = Store::open(&with_io(dir.path(), io)).err().unwrap();
+        assert_eq!(error.code(), "unsupported_filesystem", "{name}");
+    }
+    let mut io = Faulty::new(-1, 0);
+    io.owner = Some(12_345);
+    let error = Store::open(&with_io(dir.path(), io)).err().unwrap();
+    assert_eq!(error.code(), "foreign_directory");
+}
+
+#[test]
+fn the_directory_is_for_its_user_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(store.path()), 0o700);
+    assert_eq!(mode(&store.path().join("index")), 0o600);
+    assert_eq!(mode(&store.path().join("blocks/0000")), 0o600);
+}
+
+#[test]
+fn another_limit_is_a_mismatch_and_none_takes_what_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let _store = Store::open(&small(dir.path())).unwrap();
+    let mut options = Options::new(dir.path());
+    options.limit = Some(3 << 20);
+    assert_eq!(
+        Store::open(&options).err().unwrap().code(),
+        "config_mismatch"
+    );
+    options.limit = None;
+    assert_eq!(
+        Store::open(&options).unwrap().stats().unwrap().limit,
+        2 << 20
+    );
+}
+
+#[test]
+fn a_newer_layout_is_refused_and_damage_starts_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || Store::open(&small(dir.path()));
+    let put = |store: &Store| {
+        let ns = store.namespace(&["n"]).unwrap();
+        store.put(&ns, b"k", &entry("v")).unwrap();
+    };
+    let store = open().unwrap();
+    put(&store);
+    let index = store.path().join("index");
+    // While somebody uses it, a damaged index is nobody's to replace.
+    let file = File::options().write(true).open(&index).unwrap();
+    file.write_all_at(b"NOTCACHE", 0).unwrap();
+    assert_eq!(open().err().unwrap().code(), "io");
+    drop(store);
+    let store = open().unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    assert_eq!(get(&store, &ns, b"k"), None);
+    put(&store);
+    drop(store);
+    let file = File::options().write(true).open(&index).unwrap();
+    file.write_all_at(&2u64.to_le_bytes(), 8).unwrap();
+    assert_eq!(open().err().unwrap().code(), "unsupported_version");
+    file.write_all_at(&1u64.to_le_bytes(), 8).unwrap();
+    file.set_len(8192).unwrap();
+    let store = open().unwrap();
+    assert_eq!(get(&store, &store.namespace(&["n"]).unwrap(), b"k"), None);
+}
+
+#[test]
+fn a_reboot_empties_the_cache_unless_it_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let reboot = |boot: u8, keep: bool| {
+        let mut io = Faulty::new(-1, 0);
+        io.boot = boot;
+        let mut options = with_io(dir.path(), io);
+        options.keep_after_reboot = keep;
+        Store::open(&options).unwrap()
+    };
+    let fill = |store: &Store| {
+        let ns = store.namespace(&["n"]).unwrap();
+        for key in 0..200u32 {
+            store
+                .put(&ns, &key.to_le_bytes(), &entry(&format!("value {key}")))
+                .unwrap();
+        }
+        store.delete(&ns, &7u32.to_le_bytes()).unwrap();
+        store.flush().unwrap();
+    };
+    let count = |store: &Store| {
+        let ns = store.namespace(&["n"]).unwrap();
+        (0..200u32)
+            .filter(|key| {
+                let value = get(store, &ns, &key.to_le_bytes());
+                assert!(value.is_none() || value == Some(format!("value {key}")));
+                value.is_some()
+            })
+            .count()
+    };
+    fill(&reboot(0, false));
+    assert_eq!(count(&reboot(0, false)), 199);
+    assert_eq!(count(&reboot(1, true)), 199);
+    assert_eq!(count(&reboot(2, false)), 0);
+
+    // A page that never reached the disk: the records on it are gone, the others whole.
+    fill(&reboot(2, false));
+    let blocks = dir.path().join("v1/blocks/0000");
+    let file = File::options().write(true).open(blocks).unwrap();
+    file.write_all_at(&[0; 4096], 8192).unwrap();
+    let store = reboot(3, true);
+    let left = count(&store);
+    assert!((50..199).contains(&left), "{left}");
+    assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
+    fill(&store);
+    assert_eq!(count(&store), 199);
+}
+
+#[test]
+fn check_finds_a_flipped_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry(&"v".repeat(500))).unwrap();
+    assert_eq!(store.check().unwrap().whole, 1);
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .open(store.path().join("blocks/0000"))
+        .unwrap();
+    for at in [1, 10, 20, 30, 34, 60, 300] {
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 4], at).unwrap();
+        assert_eq!(store.check().unwrap().damaged.len(), 1, "byte {at}");
+        file.write_all_at(&byte, at).unwrap();
+    }
+    assert_eq!(store.check().unwrap().damaged.len(), 0);
+}
+
+/// Runs `child` in a forked process and says how it ended.
+fn in_child(child: impl FnOnce()) -> i32 {
+    // SAFETY: the child only uses the store and leaves by _exit.
+    unsafe {
+        let pid = libc::fork();
+        if pid == 0 {
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+            libc::_exit(i32::from(ended.is_err()));
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(pid, &mut status, 0), pid);
+        status
+    }
+}
+
+#[test]
+fn a_forked_child_writes_to_blocks_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"parent", &entry("before")).unwrap();
+    let parent = store.participant().unwrap();
+    let status = in_child(|| {
+        assert_eq!(get(&store, &ns, b"parent").as_deref(), Some("before"));
+        for key in 0..2000u32 {
+            store
+                .put(
+                    &ns,
+                    &(key % 100).to_le_bytes(),
+                    &entry(&format!("child {key}")),
+                )
+                .unwrap();
+        }
+        assert_ne!(store.participant().unwrap(), parent);
+        let Lease::Acquired(_) = store.lease(&ns, b"left behind", &mut Vec::new()).unwrap() else {
+            panic!()
+        };
+    });
+    assert_eq!(status, 0);
+    for key in 0..2000u32 {
+        store
+            .put(&ns, &(key % 100 + 1000).to_le_bytes(), &entry("parent"))
+            .unwrap();
+    }
+    assert_eq!(
+        get(&store, &ns, &50u32.to_le_bytes()).as_deref(),
+        Some("child 1950")
+    );
+    assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
+    // The child died with a lease: its lock fell with it, although it was forked.
+    let lease = store.lease(&ns, b"left behind", &mut Vec::new()).unwrap();
+    assert!(matches!(lease, Lease::Acquired(_)), "{lease:?}");
+}
+
+/// The parent's liveness is the parent's alone: a child that lives on does not keep its leases.
+#[test]
+fn a_parents_lock_falls_with_the_parent() {
+    let dir = tempfile::tempdir().unwrap();
+    let watcher = Store::open(&small(dir.path())).unwrap();
+    let ns = watcher.namespace(&["n"]).unwrap();
+    let mut pipe = [0; 2];
+    // SAFETY: the array has room for two descriptors.
+    assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
+    let status = in_child(|| {
+        let store = Store::open(&small(dir.path())).unwrap();
+        let ns = store.namespace(&["n"]).unwrap();
+        let Lease::Acquired(_) = store.lease(&ns, b"k", &mut Vec::new()).unwrap() else {
+            panic!()
+        };
+        // SAFETY: the grandchild only waits for the pipe to close and leaves by _exit.
+        unsafe {
+            if libc::fork() == 0 {
+                libc::close(pipe[1]);
+                let mut byte = [0u8];
+                libc::read(pipe[0], byte.as_mut_ptr().cast(), 1);
+                libc::_exit(0);
+            }
+        }
+        std::mem::forget(store);
+    });
+    assert_eq!(status, 0);
+    let lease = watcher.lease(&ns, b"k", &mut Vec::new()).unwrap();
+    assert!(matches!(lease, Lease::Acquired(_)), "{lease:?}");
+    // SAFETY: both descriptors are ours and open.
+    unsafe { libc::close(pipe[1]) };
+}
+
+/// A real full disk: a tmpfs smaller than the limit.
+#[test]
+fn a_full_disk_is_a_clean_error_and_the_limit_shrinks() {
+    let dir = tempfile::tempdir().unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=1m", "none"])
+        .arg(dir.path())
+        .output()
+        .is_ok_and(|done| done.status.success());
+    if !mounted {
+        eprintln!("skipped: mounting a tmpfs needs root");
+        return;
+    }
+    struct Unmount<'a>(&'a Path);
+    impl Drop for Unmount<'_> {
+        fn drop(&mut self) {
+            let _ = std::process::Command::new("umount")
+                .arg("-l")
+                .arg(self.0)
+                .status();
+        }
+    }
+    let _unmount = Unmount(dir.path());
+    let mut large = Options::new(dir.path());
+    large.limit = Some(64 << 20);
+    assert_eq!(Store::open(&large).err().unwrap().code(), "no_space");
+    // The index fits; the blocks run out of disk and are recycled earlier than the limit asks.
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    for key in 0..3000u32 {
+        store
+            .put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(1000)))
+            .unwrap();
+    }
+    assert!(get(&store, &ns, &2999u32.to_le_bytes()).is_some());
+    let stats = store.stats().unwrap();
+    assert!(
+        stats.evicted_by_age > 1000 && stats.bytes < 1 << 20,
+        "{stats:?}"
+    );
+    assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
+}
+
+#[test]
+fn too_large_is_loud_and_removes_the_old_value() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry("old")).unwrap();
+    let error = store
+        .put(&ns, b"k", &entry(&"x".repeat(70_000)))
+        .unwrap_err();
+    assert_eq!(error.code(), "entry_too_large");
+    assert_eq!(get(&store, &ns, b"k"), None);
+    let most = store.stats().unwrap().max_record as usize;
+    store
+        .put(&ns, b"k", &entry(&"x".repeat(most - 24 - "n::k".len())))
+        .unwrap();
+    assert!(store
+        .put(&ns, b"k", &entry(&"x".repeat(most - 23 - "n::k".len())))
+        .is_err());
+    assert_eq!(
+        store.put(&ns, b"k", b"not an entry").unwrap_err().code(),
+        "malformed_entry"
+    );
+    store.close();
+    store.close();
+    assert_eq!(
+        store.put(&ns, b"k", &entry("x")).unwrap_err().code(),
+        "closed"
+    );
+    assert_eq!(
+        store.get(&ns, b"k", &mut Vec::new()).unwrap_err().code(),
+        "closed"
+    );
+}

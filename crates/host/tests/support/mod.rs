@@ -1,0 +1,56 @@
+//! What the store's tests share.
+#![allow(dead_code)]
+
+use polycache_entry::{encode, EntryOptions, Serializer, Value};
+use polycache_host::{Clock, Namespace, Options, Store};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+
+/// An entry of this text; `expires` in milliseconds since 1970, 0 = never.
+pub fn entry_until(text: &str, created: u64, expires: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let options = EntryOptions {
+        serializer: Serializer::Text,
+        created,
+        expires,
+        ..EntryOptions::default()
+    };
+    encode(&Value::Text(text.into()), &options, &mut out).unwrap();
+    out
+}
+
+/// An entry that never expires.
+pub fn entry(text: &str) -> Vec<u8> {
+    entry_until(text, 0, 0)
+}
+
+/// The text of an entry whose checksum agrees.
+pub fn text(entry: &[u8]) -> String {
+    polycache_entry::Header::parse(entry, polycache_entry::Verify::Checksum).unwrap();
+    String::from_utf8(entry[polycache_entry::HEADER_LEN..].to_vec()).unwrap()
+}
+
+/// Options of the smallest store.
+pub fn small(path: &Path) -> Options {
+    let mut options = Options::new(path);
+    options.limit = Some(2 << 20);
+    options
+}
+
+/// A store with a clock that the test sets.
+pub fn with_clock(path: &Path, now: u64) -> (Store, Arc<AtomicU64>) {
+    let clock = Arc::new(AtomicU64::new(now));
+    let mut options = small(path);
+    options.clock = Clock::Manual(clock.clone());
+    (Store::open(&options).unwrap(), clock)
+}
+
+/// Reads a text.
+pub fn get(store: &Store, namespace: &Namespace, key: &[u8]) -> Option<String> {
+    let mut out = Vec::new();
+    store
+        .get(namespace, key, &mut out)
+        .unwrap()
+        .map(|_| text(&out))
+}

@@ -1,0 +1,110 @@
+//! One loader per key on the whole machine.
+
+use crate::{Cache, Error, Leased, Ttl};
+use polycache_entry::{from_value, to_value};
+use polycache_host::Token;
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// Bounds of the sleep between two looks at a key that another caller loads.
+const SHORTEST_WAIT: Duration = Duration::from_micros(100);
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+impl Cache {
+    /// The key's value, loaded when it is not there. Of all callers on this machine, in every
+    /// language, one runs its loader; the others wait for its value.
+    ///
+    /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
+    /// is returned, but not stored. A loader that fails, panics or dies with its process leaves the
+    /// key to the next caller. It may use the cache, except for its own key.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// let answer = cache.get_or_set("answer", || "42".parse::<u64>())?;
+    /// assert_eq!(answer, 42);
+    /// let again = cache.get_or_set("answer", || -> Result<u64, std::io::Error> {
+    ///     unreachable!("it is there")
+    /// })?;
+    /// assert_eq!(again, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `LoaderFailed` with the loader's error as its source; as for [`Cache::get`]; as for
+    /// [`Cache::set`] when the loaded value cannot be stored.
+    pub fn get_or_set<T, E>(
+        &self,
+        key: impl AsRef<[u8]>,
+        load: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Error>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.get_or_set_with(key, Ttl::Default, load)
+    }
+
+    /// As [`Cache::get_or_set`], with a time to live that counts from the end of the load.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// use std::time::Duration;
+    /// let user = cache.get_or_set_with("user:1", Duration::from_secs(300), || {
+    ///     std::env::current_dir().map(|path| path.is_absolute())
+    /// })?;
+    /// assert!(user);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get_or_set`].
+    pub fn get_or_set_with<T, E>(
+        &self,
+        key: impl AsRef<[u8]>,
+        ttl: impl Into<Ttl>,
+        load: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Error>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (key, ttl) = (key.as_ref(), ttl.into());
+        ttl.check()?;
+        let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
+        let mut waiting: Option<Instant> = None;
+        loop {
+            match self.lease_with(key, |value| from_value(value))? {
+                Leased::Hit(read) => return Ok(read?),
+                Leased::Bypass => return load(),
+                Leased::Acquired(token) => {
+                    let held = Held { cache: self, token };
+                    let loaded = load()?;
+                    let value = to_value(&loaded)?;
+                    // From here on the fill ends the lease, whatever comes of it.
+                    std::mem::forget(held);
+                    self.fill_value(key, token, &value, ttl)?;
+                    return Ok(loaded);
+                }
+                Leased::Busy { .. } => {
+                    let waited = waiting.get_or_insert_with(Instant::now).elapsed();
+                    std::thread::sleep((waited / 8).clamp(SHORTEST_WAIT, LONGEST_WAIT));
+                }
+            }
+        }
+    }
+}
+
+/// A lease that is given back when its holder fails or panics.
+struct Held<'a> {
+    cache: &'a Cache,
+    token: Token,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.cache.release(self.token);
+    }
+}

@@ -1,0 +1,198 @@
+//! The cache as Rust programs use it: any serde type in, any serde type out.
+
+use crate::{Cache, Error, Ttl, Value};
+use polycache_entry::{from_value, to_value};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Reading and writing typed values. `T` is any serde type; [`Value`] takes every row of the type map.
+///
+/// Structs are maps for other languages, enums what serde makes of them, `Vec<u8>` is a list of
+/// integers (write [`Value::Bytes`] for bytes). A map whose keys are not text is refused.
+impl Cache {
+    /// The key's value; `None` is a miss.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set("visits", &41)?;
+    /// assert_eq!(cache.get("visits")?, Some(41));
+    /// assert_eq!(cache.get::<String>("absent")?, None);
+    /// assert_eq!(cache.get::<String>("visits").unwrap_err().code(), "wrong_type");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `WrongType` when the value is no `T`, and as for [`Cache::get_with`].
+    pub fn get<T: DeserializeOwned>(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
+        match self.get_with(key.as_ref(), |value| from_value(value))? {
+            Some(read) => Ok(Some(read?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Stores a value under the key, with the cache's default time to live. When it returns, every
+    /// read on this machine that begins sees it or a later one.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// #[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
+    /// struct User { name: String, age: u8 }
+    ///
+    /// let ada = User { name: "Ada".into(), age: 36 };
+    /// cache.set("user:1", &ada)?; // {"name": "Ada", "age": 36} for every other language
+    /// assert_eq!(cache.get("user:1")?, Some(ada));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::set_value`].
+    pub fn set<T: Serialize + ?Sized>(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.set_with(key, value, Ttl::Default)
+    }
+
+    /// Stores a value with a time to live: a [`Duration`](std::time::Duration) or a [`Ttl`].
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// use polycache::{duration, Ttl, TtlLeft};
+    /// cache.set_with("session", "s3cr3t", duration::parse("5m")?)?;
+    /// cache.set_with("constant", &299_792_458, Ttl::Forever)?;
+    /// assert_eq!(cache.ttl("constant")?, Some(TtlLeft::Forever));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::set_value`].
+    pub fn set_with<T: Serialize + ?Sized>(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: &T,
+        ttl: impl Into<Ttl>,
+    ) -> Result<(), Error> {
+        let ttl = ttl.into();
+        ttl.check()?;
+        self.set_value(key.as_ref(), &to_value(value)?, ttl)
+    }
+
+    /// The key's value as it is stored, owned.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// use polycache::Value;
+    /// cache.set("k", &["a", "b"])?;
+    /// assert_eq!(cache.get_value("k")?, Some(Value::List(vec!["a".into(), "b".into()])));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`].
+    pub fn get_value(&self, key: impl AsRef<[u8]>) -> Result<Option<Value<'static>>, Error> {
+        self.get_with(key.as_ref(), |value| value.into_owned())
+    }
+
+    /// The values of the keys that are there.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set_many([("a", 1), ("b", 2)])?;
+    /// let found = cache.get_many::<u32, _>(["a", "b", "c"])?;
+    /// assert_eq!(found.len(), 2);
+    /// assert_eq!(found["b"], 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get`], for the first key that cannot be read.
+    pub fn get_many<T: DeserializeOwned, K: AsRef<[u8]> + Eq + Hash>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<HashMap<K, T>, Error> {
+        self.still_open()?;
+        let mut found = HashMap::new();
+        for key in keys {
+            if let Some(value) = self.get(&key)? {
+                found.insert(key, value);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Stores several values with the cache's default time to live, in order.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// let stock = std::collections::HashMap::from([("apples", 3), ("pears", 5)]);
+    /// cache.set_many(&stock)?;
+    /// assert_eq!(cache.get("pears")?, Some(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::set`], for the first value that cannot be stored; those before it are stored.
+    pub fn set_many<K: AsRef<[u8]>, T: Serialize>(
+        &self,
+        entries: impl IntoIterator<Item = (K, T)>,
+    ) -> Result<(), Error> {
+        self.set_many_with(entries, Ttl::Default)
+    }
+
+    /// Stores several values with one time to live, in order.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// use std::time::Duration;
+    /// cache.set_many_with([("a", 1), ("b", 2)], Duration::from_secs(60))?;
+    /// assert!(cache.has("b")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::set_many`].
+    pub fn set_many_with<K: AsRef<[u8]>, T: Serialize>(
+        &self,
+        entries: impl IntoIterator<Item = (K, T)>,
+        ttl: impl Into<Ttl>,
+    ) -> Result<(), Error> {
+        let ttl = ttl.into();
+        ttl.check()?;
+        self.still_open()?;
+        for (key, value) in entries {
+            self.set_with(key, &value, ttl)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes several keys; says how many of them had an entry.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set_many([("a", 1), ("b", 2)])?;
+    /// assert_eq!(cache.delete_many(["a", "b", "c"])?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn delete_many<K: AsRef<[u8]>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<u64, Error> {
+        self.still_open()?;
+        keys.into_iter()
+            .try_fold(0, |deleted, key| Ok(deleted + u64::from(self.delete(key)?)))
+    }
+}

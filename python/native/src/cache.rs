@@ -1,0 +1,343 @@
+//! The class that `polycache.Cache` extends. What a hit passes through is here.
+
+use crate::classes::Classes;
+use crate::clock::CallableClock;
+use crate::duration::TtlArgument;
+use crate::lease::{Busy, Flight, Hit, Lease};
+use crate::options::{part, Options};
+use crate::{errors, from_python, key, statistics, to_python};
+use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
+use std::path::PathBuf;
+
+/// An open cache and what is needed to write to it.
+pub struct Handle {
+    pub cache: polycache::Cache,
+    serializer: Serializer,
+    /// Bytes from which on other Python threads may run while a value is encoded and stored.
+    slow_from: usize,
+    clock: Option<CallableClock>,
+}
+
+/// Encoding so many bytes takes some 10 µs with zstd, and 100 µs without: longer than letting another
+/// thread run costs.
+const SLOW_TO_COMPRESS: usize = 4 * 1024;
+const SLOW_TO_COPY: usize = 1024 * 1024;
+
+impl Handle {
+    fn with_cache(&self, py: Python<'_>, cache: polycache::Cache) -> Handle {
+        Handle {
+            cache,
+            serializer: self.serializer,
+            slow_from: self.slow_from,
+            clock: self.clock.as_ref().map(|clock| clock.clone_ref(py)),
+        }
+    }
+
+    fn clone_ref(&self, py: Python<'_>) -> Handle {
+        self.with_cache(py, self.cache.clone())
+    }
+
+    /// Asks the clock, if there is one of the user's.
+    #[inline(always)]
+    pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.clock {
+            None => Ok(()),
+            Some(clock) => clock.tick(py),
+        }
+    }
+
+    /// Hands the value of `object` to `write`.
+    #[inline]
+    pub fn write<R: Send>(
+        &self,
+        object: &Bound<'_, PyAny>,
+        write: impl FnOnce(&polycache::Cache, &Value<'_>) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        let py = object.py();
+        from_python::with_value(object, self.serializer, |value, size| {
+            if size < self.slow_from {
+                write(&self.cache, value)
+            } else {
+                py.detach(|| write(&self.cache, value))
+            }
+        })?
+        .map_err(|error| errors::raise(py, error))
+    }
+}
+
+/// The native half of `polycache.Cache`.
+#[pyclass(frozen, subclass, module = "polycache._native")]
+pub struct Cache {
+    handle: Handle,
+}
+
+impl Cache {
+    fn nested(parent: &Cache, options: &Bound<'_, PyDict>) -> PyResult<Cache> {
+        let py = options.py();
+        let part = match options.get_item("namespace")? {
+            Some(value) => part(&value)?,
+            None => return Err(errors::invalid_argument(py, "a namespace needs a part")),
+        };
+        let nested = parent.handle.cache.namespace(part);
+        let nested = nested.map_err(|error| errors::raise(py, error))?;
+        Ok(Cache {
+            handle: parent.handle.with_cache(py, nested),
+        })
+    }
+
+    #[inline]
+    fn store(&self, key: &[u8], value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+        self.handle.tick(value.py())?;
+        self.handle
+            .write(value, |cache, value| cache.set_value(key, value, ttl))
+    }
+
+    /// The key's value, None for a miss.
+    #[inline]
+    fn read<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.handle.tick(py)?;
+        let cache = &self.handle.cache;
+        match cache.get_with(key, |value| to_python::object(py, value)) {
+            Ok(found) => found.transpose(),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+
+    fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
+        result.map_err(|error| errors::raise(py, error))
+    }
+}
+
+#[pymethods]
+impl Cache {
+    /// Opens the cache at `path`. With a cache instead of a path: its namespace nested by one part.
+    #[new]
+    fn new(path: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Cache> {
+        if let Ok(parent) = path.cast::<Cache>() {
+            return Cache::nested(parent.get(), options);
+        }
+        let py = path.py();
+        let read = Options::read(path, options)?;
+        let builder = read.builder;
+        let cache = Cache::failed(py, py.detach(|| builder.build()))?;
+        let slow_from = match read.compressor {
+            Compressor::None => SLOW_TO_COPY,
+            Compressor::Zstd { .. } => SLOW_TO_COMPRESS,
+        };
+        Ok(Cache {
+            handle: Handle {
+                cache,
+                serializer: read.serializer,
+                slow_from,
+                clock: read.clock,
+            },
+        })
+    }
+
+    #[pyo3(signature = (key, default = None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.read(py, key::bytes(key)?)?;
+        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+    }
+
+    /// What `get_or_set` begins with: the value, or MISSING. The time to live is checked also for a
+    /// hit, which has no use for it.
+    #[pyo3(signature = (key, ttl))]
+    fn _hit<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = key::bytes(key)?;
+        ttl.read()?;
+        match self.read(py, bytes)? {
+            Some(value) => Ok(value),
+            None => Ok(Classes::get(py)?.missing.bind(py).clone()),
+        }
+    }
+
+    #[pyo3(signature = (key, value, *, ttl = TtlArgument::default()))]
+    fn set(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<()> {
+        let bytes = key::bytes(key)?;
+        self.store(bytes, value, ttl.read()?)
+    }
+
+    fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let bytes = key::bytes(key)?;
+        self.handle.tick(py)?;
+        Cache::failed(py, self.handle.cache.delete(bytes))
+    }
+
+    fn has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let bytes = key::bytes(key)?;
+        self.handle.tick(py)?;
+        Cache::failed(py, self.handle.cache.has(bytes))
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.has(py, key)
+    }
+
+    fn ttl(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        let bytes = key::bytes(key)?;
+        self.handle.tick(py)?;
+        let left = Cache::failed(py, self.handle.cache.ttl(bytes))?;
+        Ok(left.map(|left| match left {
+            TtlLeft::Forever => f64::INFINITY,
+            TtlLeft::For(left) => left.as_secs_f64(),
+        }))
+    }
+
+    fn get_many<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        for key in several(keys)? {
+            let key = key?;
+            if let Some(value) = self.read(py, key::bytes(&key)?)? {
+                found.set_item(&key, value)?;
+            }
+        }
+        Ok(found)
+    }
+
+    #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
+    fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
+        let py = entries.py();
+        let Ok(entries) = entries.cast::<PyMapping>() else {
+            let class = errors::class_of(entries);
+            let what = format!("set_many takes a mapping of keys to values, not {class}");
+            return Err(errors::invalid_argument(py, &what));
+        };
+        let ttl = ttl.read()?;
+        for entry in entries.items()? {
+            let (key, value) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+            self.store(key::bytes(&key)?, &value, ttl)?;
+        }
+        Ok(())
+    }
+
+    fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let mut stood = 0;
+        for key in several(keys)? {
+            stood += usize::from(self.delete(keys.py(), &key?)?);
+        }
+        Ok(stood)
+    }
+
+    /// Reads the key, or takes the lease to load it; None when there is no room for a lease.
+    fn _lease<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let bytes = key::bytes(key)?;
+        self.handle.tick(py)?;
+        let leased = self
+            .handle
+            .cache
+            .lease_with(bytes, |value| to_python::object(py, value));
+        Ok(match Cache::failed(py, leased)? {
+            Leased::Hit(object) => {
+                let value = object?.unbind();
+                Some(Bound::new(py, Hit { value })?.into_any())
+            }
+            Leased::Acquired(token) => {
+                let handle = self.handle.clone_ref(py);
+                let flight = Flight::new(token.slot, token.word, bytes);
+                let lease = Lease {
+                    handle,
+                    token,
+                    flight,
+                };
+                Some(Bound::new(py, lease)?.into_any())
+            }
+            Leased::Busy { slot, word } => {
+                let flight = Flight::new(slot, word, bytes);
+                Some(Bound::new(py, Busy { flight })?.into_any())
+            }
+            Leased::Bypass => None,
+        })
+    }
+
+    /// The keys found from `cursor` on (0 at first), and the cursor to go on from, None at the end.
+    fn _keys_page<'py>(
+        &self,
+        py: Python<'py>,
+        prefix: &Bound<'py, PyAny>,
+        cursor: u64,
+    ) -> PyResult<(Bound<'py, PyList>, Option<u64>)> {
+        const PLACES: u64 = 4096;
+        let prefix = key::bytes(prefix)?;
+        self.handle.tick(py)?;
+        let mut keys = Vec::new();
+        let next = self
+            .handle
+            .cache
+            .keys_page(prefix, cursor, PLACES, &mut keys);
+        let next = Cache::failed(py, next)?;
+        let keys = PyList::new(py, keys.iter().map(|bytes| key::object(py, bytes)))?;
+        Ok((keys, next))
+    }
+
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.handle.tick(py)?;
+        Cache::failed(py, self.handle.cache.clear())
+    }
+
+    fn _stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let cache = &self.handle.cache;
+        statistics::stats(py, &Cache::failed(py, py.detach(|| cache.stats()))?)
+    }
+
+    fn _check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let cache = &self.handle.cache;
+        statistics::report(py, Cache::failed(py, py.detach(|| cache.check()))?)
+    }
+
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        let cache = &self.handle.cache;
+        Cache::failed(py, py.detach(|| cache.flush()))
+    }
+
+    fn close(&self, py: Python<'_>) {
+        let cache = &self.handle.cache;
+        py.detach(|| cache.close());
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.handle.cache.is_closed()
+    }
+
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.handle.cache.path().to_owned()
+    }
+}
+
+/// Iterates over keys; a single one is a mistake.
+fn several<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    if key::is_single(keys) {
+        return Err(errors::invalid_argument(
+            keys.py(),
+            "several keys are wanted, like a list of them, not a single one",
+        ));
+    }
+    keys.try_iter()
+}

@@ -1,0 +1,87 @@
+//! Durations: text like "5m", seconds, or a timedelta.
+
+use crate::classes::Classes;
+use crate::errors;
+use polycache::Ttl;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::Borrowed;
+use std::time::Duration;
+
+/// The argument `ttl` as it was given, to be read after the key: the first wrong argument is the one
+/// that is reported.
+#[derive(Default)]
+pub struct TtlArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for TtlArgument<'a, 'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(TtlArgument(Some(object)))
+    }
+}
+
+impl TtlArgument<'_, '_> {
+    /// None is "never", `MISSING` or nothing the cache's own.
+    #[inline]
+    pub fn read(self) -> PyResult<Ttl> {
+        match self.0 {
+            None => Ok(Ttl::Default),
+            Some(object) => given(&object),
+        }
+    }
+}
+
+fn given(object: &Bound<'_, PyAny>) -> PyResult<Ttl> {
+    let py = object.py();
+    if object.is_none() {
+        return Ok(Ttl::Forever);
+    }
+    if object.is(&Classes::get(py)?.missing) {
+        return Ok(Ttl::Default);
+    }
+    let ttl = Ttl::For(extract(object)?);
+    ttl.check().map_err(|error| errors::raise(py, error))?;
+    Ok(ttl)
+}
+
+/// A duration that is not negative.
+pub fn extract(object: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let py = object.py();
+    if let Ok(text) = object.cast::<PyString>() {
+        let text = text.to_str().map_err(|_| not_a_duration(object))?;
+        return polycache::duration::parse(text).map_err(|error| errors::raise(py, error));
+    }
+    if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
+        let seconds = object.extract().map_err(|_| not_a_duration(object))?;
+        return Ok(Duration::from_secs(seconds));
+    }
+    if let Ok(seconds) = object.cast::<PyFloat>() {
+        return Duration::try_from_secs_f64(seconds.value()).map_err(|_| not_a_duration(object));
+    }
+    if object.is_instance(Classes::get(py)?.timedelta.bind(py))? {
+        return timedelta(object)?.ok_or_else(|| not_a_duration(object));
+    }
+    Err(not_a_duration(object))
+}
+
+/// None when it is negative: a negative timedelta has negative days.
+fn timedelta(object: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
+    let days: i64 = object.getattr("days")?.extract()?;
+    let seconds: u64 = object.getattr("seconds")?.extract()?;
+    let microseconds: u32 = object.getattr("microseconds")?.extract()?;
+    Ok(u64::try_from(days)
+        .ok()
+        .map(|days| Duration::new(days * 86_400 + seconds, microseconds * 1000)))
+}
+
+#[cold]
+fn not_a_duration(object: &Bound<'_, PyAny>) -> PyErr {
+    errors::invalid_argument(
+        object.py(),
+        &format!(
+            "{} is not a duration: write text like \"5m\", seconds as a number, or a timedelta",
+            errors::represent(object)
+        ),
+    )
+}

@@ -1,0 +1,95 @@
+//! Entries and keys as bytes, for the tests that read and write `spec/vectors`.
+
+use crate::{errors, from_python, key, to_python};
+use polycache::Error;
+use polycache_entry::{decode_payload, decode_value, encode, CompressorId};
+use polycache_entry::{EntryOptions, Limits, Tag, Verify};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// The bytes of the entry that holds `value`; times are milliseconds since 1970.
+#[pyfunction]
+#[pyo3(signature = (value, *, serializer = "messagepack", compressor = "none", created = 0, expires = 0, fresh_until = None, tags = Vec::new()))]
+pub fn encode_entry<'py>(
+    value: &Bound<'py, PyAny>,
+    serializer: &str,
+    compressor: &str,
+    created: u64,
+    expires: u64,
+    fresh_until: Option<u64>,
+    tags: Vec<(String, u64)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let py = value.py();
+    let raise = |error| errors::raise(py, error);
+    let tags: Vec<_> = tags
+        .iter()
+        .map(|(name, generation)| Tag {
+            name,
+            generation: *generation,
+        })
+        .collect();
+    let options = EntryOptions {
+        serializer: polycache::serializer::parse(serializer).map_err(raise)?,
+        compressor: polycache::compressor::parse(compressor).map_err(raise)?,
+        created,
+        expires,
+        fresh_until,
+        tags: &tags,
+    };
+    let mut entry = Vec::new();
+    from_python::with_value(value, options.serializer, |value, _| {
+        encode(value, &options, &mut entry)
+    })?
+    .map_err(|error| raise(error.into()))?;
+    Ok(PyBytes::new(py, &entry))
+}
+
+/// What an entry holds: its value and its header, as a dict.
+#[pyfunction]
+pub fn decode_entry<'py>(py: Python<'py>, entry: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+    let raise = |error: polycache_entry::Error| errors::raise(py, error.into());
+    let limits = Limits::default();
+    let mut scratch = Vec::new();
+    let (header, payload) =
+        decode_payload(entry, Verify::Checksum, &limits, &mut scratch).map_err(raise)?;
+    let value = decode_value(header.serializer, payload, &limits).map_err(raise)?;
+    let tags: Vec<_> = header
+        .tags
+        .iter()
+        .map(|tag| (tag.name, tag.generation))
+        .collect();
+    let decoded = PyDict::new(py);
+    decoded.set_item("value", to_python::object(py, value)?)?;
+    decoded.set_item("serializer", header.serializer.name())?;
+    decoded.set_item(
+        "compressor",
+        match header.compressor {
+            CompressorId::None => "none",
+            CompressorId::Zstd => "zstd",
+        },
+    )?;
+    decoded.set_item("created", header.created)?;
+    decoded.set_item("expires", header.expires)?;
+    decoded.set_item("fresh_until", header.fresh_until)?;
+    decoded.set_item("tags", tags)?;
+    Ok(decoded)
+}
+
+/// The full key that is stored for a key in a namespace.
+#[pyfunction]
+pub fn full_key<'py>(
+    py: Python<'py>,
+    namespace: Vec<String>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut full = polycache_host::keys::prefix(&namespace)
+        .map_err(|error| errors::raise(py, Error::from(error)))?;
+    full.extend_from_slice(key::bytes(key)?);
+    Ok(PyBytes::new(py, &full))
+}
+
+/// The hash of a full key with a directory's seed.
+#[pyfunction]
+pub fn key_hash(key: &[u8], seed: u64) -> u64 {
+    polycache_host::hash::key_hash(seed, key).as_u64()
+}

@@ -1,0 +1,56 @@
+//! Errors: `polycache.errors` has the classes, one for each code of `spec/errors.md`.
+
+use polycache::Error;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+static FROM_CODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The exception for an error of the engine.
+#[cold]
+pub fn raise(py: Python<'_>, error: Error) -> PyErr {
+    let facts = PyDict::new(py);
+    let told = match &error {
+        Error::UnsupportedValue { path, .. } => facts.set_item("path", path),
+        Error::EntryTooLarge { size, limit } | Error::ValueTooLarge { size, limit } => facts
+            .set_item("size", size)
+            .and_then(|()| facts.set_item("limit", limit)),
+        _ => Ok(()),
+    };
+    let build = || -> PyResult<PyErr> {
+        told?;
+        let from_code = FROM_CODE.import(py, "polycache.errors", "from_code")?;
+        let exception = from_code.call((error.code(), error.to_string()), Some(&facts))?;
+        Ok(PyErr::from_value(exception))
+    };
+    build().unwrap_or_else(|failure| failure)
+}
+
+#[cold]
+pub fn invalid_argument(py: Python<'_>, what: &str) -> PyErr {
+    raise(py, Error::InvalidArgument(what.into()))
+}
+
+/// `object` for a message: short, and never an error of its own.
+#[cold]
+pub fn represent(object: &Bound<'_, PyAny>) -> String {
+    const SHOWN: usize = 60;
+    let Ok(text) = object.repr() else {
+        return class_of(object);
+    };
+    let text = text.to_string_lossy();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+/// `module.Class` of an object, for a message.
+#[cold]
+pub fn class_of(object: &Bound<'_, PyAny>) -> String {
+    object
+        .get_type()
+        .fully_qualified_name()
+        .map_or_else(|_| "?".into(), |name| name.to_string_lossy().into_owned())
+}

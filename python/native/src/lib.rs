@@ -1,0 +1,31 @@
+//! The native extension of the Python package: what has to be fast or must not differ between
+//! languages. Waiting, loaders and asyncio are Python (`python/src/polycache`).
+//!
+//! No user code runs while the engine is in an operation: keys, values and durations are read
+//! before it begins, results are built from a private copy.
+
+mod cache;
+mod classes;
+mod clock;
+mod duration;
+mod entries;
+mod errors;
+mod from_python;
+mod key;
+mod lease;
+mod options;
+mod statistics;
+mod to_python;
+
+use pyo3::prelude::*;
+
+/// The native half of polycache; import from `polycache` instead.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::cache::Cache;
+    #[pymodule_export]
+    use crate::entries::{decode_entry, encode_entry, full_key, key_hash};
+    #[pymodule_export]
+    use crate::lease::{Busy, Hit, Lease};
+}

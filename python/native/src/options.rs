@@ -1,0 +1,144 @@
+//! Options of a cache, as keyword arguments.
+
+use crate::clock::CallableClock;
+use crate::{duration, errors};
+use polycache::{Builder, Cache, Compressor, Error, Serializer};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
+use std::path::PathBuf;
+
+/// What the extension itself has to know of the options.
+pub struct Options {
+    pub builder: Builder,
+    pub serializer: Serializer,
+    pub compressor: Compressor,
+    pub clock: Option<CallableClock>,
+}
+
+impl Options {
+    /// Reads the path and the options. None stands for an option's default wherever it has no meaning
+    /// of its own.
+    ///
+    /// # Errors
+    /// `InvalidArgument`.
+    pub fn read(path: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Options> {
+        let py = path.py();
+        let path = path.extract::<PathBuf>().map_err(|_| {
+            let class = errors::class_of(path);
+            errors::invalid_argument(py, &format!("path is str or os.PathLike, not {class}"))
+        })?;
+        let mut read = Options {
+            builder: Cache::builder().path(path),
+            serializer: Serializer::default(),
+            compressor: Compressor::default(),
+            clock: None,
+        };
+        for (name, value) in options.iter() {
+            let name = name.extract::<String>()?;
+            read.builder = read.option(&name, &value)?;
+        }
+        Ok(read)
+    }
+
+    fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Builder> {
+        let py = value.py();
+        let builder = std::mem::take(&mut self.builder);
+        if value.is_none() && NAMES.contains(&name) {
+            return Ok(builder);
+        }
+        Ok(match name {
+            "namespace" => builder.namespaces(parts(value)?),
+            "ttl" => builder.ttl(duration::extract(value)?),
+            "limit" => builder.limit(size(value)?),
+            "serializer" => {
+                self.serializer = parse(name, value, polycache::serializer::parse)?;
+                builder.serializer(self.serializer)
+            }
+            "compressor" => {
+                self.compressor = parse(name, value, polycache::compressor::parse)?;
+                builder.compressor(self.compressor)
+            }
+            "lease_timeout" => builder.lease_timeout(duration::extract(value)?),
+            "keep_after_reboot" => match value.cast::<PyBool>() {
+                Ok(keep) => builder.keep_after_reboot(keep.is_true()),
+                Err(_) => return Err(wrong(name, "True or False", value)),
+            },
+            "clock" if value.is_callable() => {
+                let clock = self
+                    .clock
+                    .insert(CallableClock::new(value.clone().unbind()));
+                builder.clock(clock.engine())
+            }
+            "clock" => return Err(wrong(name, "a callable", value)),
+            _ => {
+                let names = NAMES.join(", ");
+                return Err(errors::invalid_argument(
+                    py,
+                    &format!("{name} is no option: there are {names}"),
+                ));
+            }
+        })
+    }
+}
+
+const NAMES: [&str; 8] = [
+    "namespace",
+    "ttl",
+    "limit",
+    "serializer",
+    "compressor",
+    "lease_timeout",
+    "keep_after_reboot",
+    "clock",
+];
+
+/// The parts of a namespace: one as text, or a list of them.
+fn parts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![part(value)?]);
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return value.try_iter()?.map(|one| part(&one?)).collect();
+    }
+    Err(wrong("namespace", "text, or a list of text", value))
+}
+
+/// One part of a namespace.
+pub fn part(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text = value.cast::<PyString>().ok();
+    text.and_then(|text| text.to_str().ok().map(str::to_owned))
+        .ok_or_else(|| wrong("a namespace's part", "text", value))
+}
+
+fn size(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if value.is_instance_of::<PyString>() {
+        return parse("limit", value, polycache::size::parse);
+    }
+    let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    match value.extract() {
+        Ok(bytes) if is_number => Ok(bytes),
+        _ => Err(wrong(
+            "limit",
+            "bytes as an int, or text like \"64MiB\"",
+            value,
+        )),
+    }
+}
+
+fn parse<T>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    parse: impl FnOnce(&str) -> Result<T, Error>,
+) -> PyResult<T> {
+    let text = value.cast::<PyString>().ok();
+    match text.and_then(|text| text.to_str().ok()) {
+        Some(text) => parse(text).map_err(|error| errors::raise(value.py(), error)),
+        None => Err(wrong(name, "text", value)),
+    }
+}
+
+#[cold]
+fn wrong(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let shown = errors::represent(value);
+    errors::invalid_argument(value.py(), &format!("{name} is {wanted}, not {shown}"))
+}

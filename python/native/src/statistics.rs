@@ -1,0 +1,62 @@
+//! Statistics and the report of a check, as keyword arguments of the Python classes.
+
+use polycache::{Report, Stats};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+pub fn stats<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
+    // Without `..`: a counter that is added does not compile until it is shown.
+    let Stats {
+        hits,
+        misses,
+        writes,
+        deletes,
+        voided_fills,
+        entries,
+        bytes,
+        limit,
+        max_record,
+        evicted_by_age,
+        evicted_by_conflict,
+        evicted_by_failed_put,
+        expired,
+        reinserted,
+        blocks_claimed,
+        floor_overflows,
+    } = *stats;
+    let dict = PyDict::new(py);
+    for (name, value) in [
+        ("hits", hits),
+        ("misses", misses),
+        ("writes", writes),
+        ("deletes", deletes),
+        ("voided_fills", voided_fills),
+        ("entries", entries),
+        ("bytes", bytes),
+        ("limit", limit),
+        ("max_record", max_record),
+        ("evicted_by_age", evicted_by_age),
+        ("evicted_by_conflict", evicted_by_conflict),
+        ("evicted_by_failed_put", evicted_by_failed_put),
+        ("expired", expired),
+        ("reinserted", reinserted),
+        ("blocks_claimed", blocks_claimed),
+        ("floor_overflows", floor_overflows),
+    ] {
+        dict.set_item(name, value)?;
+    }
+    Ok(dict)
+}
+
+pub fn report(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyDict>> {
+    let Report {
+        whole,
+        damaged,
+        leases,
+    } = report;
+    let dict = PyDict::new(py);
+    dict.set_item("whole", whole)?;
+    dict.set_item("damaged", damaged)?;
+    dict.set_item("leases", leases)?;
+    Ok(dict)
+}

@@ -1,0 +1,181 @@
+"""The cache for asyncio."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack, cast
+
+from . import _native
+from .cache import Cache
+from .durations import Duration
+from .flights import Flights
+from .missing import MISSING, Missing
+from .options import Options
+from .statistics import Report, Stats
+
+T = TypeVar("T")
+
+
+class AsyncCache:
+    """`Cache` for asyncio: the same arguments, methods and errors, to be awaited.
+
+    Reads and writes are done in place, without a hop to another thread: they take about a
+    microsecond. (Compressing large values takes longer: `await asyncio.to_thread(cache.set, ...)`
+    on a `Cache` does that elsewhere.) What walks the whole directory (`stats`, `check`, `flush`)
+    runs in a thread, and waiting for another's load never blocks the event loop.
+    """
+
+    def __init__(self, path: str | PathLike[str], **options: Unpack[Options]) -> None:
+        self._use(Cache(path, **options))
+
+    @classmethod
+    def over(cls, cache: Cache) -> Self:
+        """A cache over the handle of a synchronous one: closing either closes both."""
+        made = cls.__new__(cls)
+        made._use(cache)
+        return made
+
+    def _use(self, cache: Cache) -> None:
+        self._cache = cache
+        self._flights = Flights(cache)
+
+    async def get(self, key: str | bytes, default: Any = None) -> Any:
+        """See `Cache.get`."""
+        return self._cache.get(key, default)
+
+    async def set(
+        self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = MISSING
+    ) -> None:
+        """See `Cache.set`."""
+        self._cache.set(key, value, ttl=ttl)
+
+    async def delete(self, key: str | bytes) -> bool:
+        """See `Cache.delete`."""
+        return self._cache.delete(key)
+
+    async def has(self, key: str | bytes) -> bool:
+        """See `Cache.has`."""
+        return self._cache.has(key)
+
+    async def ttl(self, key: str | bytes) -> float | None:
+        """See `Cache.ttl`."""
+        return self._cache.ttl(key)
+
+    async def get_many(self, keys: Iterable[str | bytes]) -> dict[str | bytes, Any]:
+        """See `Cache.get_many`."""
+        return self._cache.get_many(keys)
+
+    async def set_many(
+        self,
+        entries: Mapping[str, Any] | Mapping[bytes, Any],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+    ) -> None:
+        """See `Cache.set_many`."""
+        self._cache.set_many(entries, ttl=ttl)
+
+    async def delete_many(self, keys: Iterable[str | bytes]) -> int:
+        """See `Cache.delete_many`."""
+        return self._cache.delete_many(keys)
+
+    async def get_or_set(
+        self,
+        key: str | bytes,
+        loader: Callable[[], Awaitable[T]],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+    ) -> T:
+        """See `Cache.get_or_set`; what `loader` returns is awaited.
+
+        When the task that loads is cancelled its loader is too, and the next of those who wait
+        loads. Cancelling one that waits disturbs nobody.
+        """
+        value = self._cache._hit(key, ttl)
+        if value is MISSING:
+            return await self._load(key, loader, ttl)
+        return cast(T, value)
+
+    async def _load(
+        self,
+        key: str | bytes,
+        loader: Callable[[], Awaitable[T]],
+        ttl: Duration | Missing | None,
+    ) -> T:
+        answer = self._cache._lease(key)
+        while isinstance(answer, _native.Busy):
+            answer = await self._flights.wait(key, answer.flight)
+        if isinstance(answer, _native.Hit):
+            return cast(T, answer.value)
+        if answer is None:
+            # No room for a lease: too many loads of other keys. This one is not stored.
+            return await loader()
+        with self._flights.running(answer.flight):
+            try:
+                value = await loader()
+                # A set, delete or clear during the load wins: then the value is this caller's.
+                answer.fill(value, ttl=ttl)
+                return value
+            finally:
+                answer.release()
+
+    async def keys(self, prefix: str | bytes = "") -> AsyncIterator[str | bytes]:
+        """See `Cache.keys`; other tasks run after some thousand places of the index."""
+        cursor: int | None = 0
+        while cursor is not None:
+            page, cursor = self._cache._keys_page(prefix, cursor)
+            for key in page:
+                yield key
+            await asyncio.sleep(0)
+
+    async def clear(self) -> None:
+        """See `Cache.clear`."""
+        self._cache.clear()
+
+    async def stats(self) -> Stats:
+        """See `Cache.stats`."""
+        return await asyncio.to_thread(self._cache.stats)
+
+    async def check(self) -> Report:
+        """See `Cache.check`."""
+        return await asyncio.to_thread(self._cache.check)
+
+    async def flush(self) -> None:
+        """See `Cache.flush`."""
+        await asyncio.to_thread(self._cache.flush)
+
+    async def close(self) -> None:
+        """See `Cache.close`."""
+        self._cache.close()
+
+    @property
+    def closed(self) -> bool:
+        """True after `close`."""
+        return self._cache.closed
+
+    @property
+    def path(self) -> Path:
+        """The cache's directory, absolute."""
+        return self._cache.path
+
+    def namespace(self, part: str) -> Self:
+        """See `Cache.namespace`."""
+        return self.over(self._cache.namespace(part))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cache.close()
+
+    def __repr__(self) -> str:
+        return f"<polycache.{type(self).__name__} over {self._cache!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).over, (self._cache,)

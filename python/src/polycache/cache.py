@@ -1,0 +1,121 @@
+"""The cache for synchronous code."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from os import PathLike
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack, cast
+
+from . import _native
+from .durations import Duration
+from .errors import Closed
+from .loading import load
+from .missing import MISSING, Missing
+from .options import Options
+from .statistics import Report, Stats
+
+T = TypeVar("T")
+_log = logging.getLogger("polycache")
+
+
+class Cache(_native.Cache):
+    """A cache directory, shared with every process of the machine that opens it.
+
+    `path` is the directory, made when it is missing; a relative one is resolved once. The options
+    are those of `polycache.options.Options`. Keys are str or bytes; a str stands for its UTF-8
+    bytes. Values are those of the type map: None, bool, int, float, str, bytes, list, dict with
+    str keys, set, aware datetime, Decimal and UUID; tuples come back as lists, everything else is
+    refused as `UnsupportedValue`, instances of subclasses included.
+
+    Every method may be called from any thread, and from a child that was forked. Pickling a cache
+    opens its directory again where it is unpickled, so it can be handed to processes that
+    multiprocessing spawns. Every method raises `Closed` after `close`, and `InvalidKey` for a key
+    that is none.
+
+    Raises `InvalidArgument` for an unknown option or one out of range, `ConfigMismatch`,
+    `UnsupportedFilesystem`, `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`,
+    `TooManyParticipants`, `NoSpace` or `IoError`.
+    """
+
+    _options: Options
+
+    def __new__(cls, path: str | PathLike[str], **options: Unpack[Options]) -> Self:
+        cache = super().__new__(cls, path, cast(Mapping[str, object], options))
+        cache._options = options
+        _log.debug("opened the cache at %s", cache.path)
+        return cache
+
+    def get_or_set(
+        self, key: str | bytes, loader: Callable[[], T], *, ttl: Duration | Missing | None = MISSING
+    ) -> T:
+        """The key's value; when there is none, `loader` is called and what it returns is stored.
+
+        Of all callers on this machine, in every language, one loads and the others wait for it.
+        When it fails, is interrupted or its process dies, the next caller loads. A set, delete or
+        clear of the key during the load wins over it: the loaded value is returned, not stored.
+        No lock is held while the loader runs.
+
+        Raises what the loader raises, and what `get` and `set` raise.
+        """
+        value = self._hit(key, ttl)
+        if value is MISSING:
+            return load(self, key, loader, ttl)
+        return cast(T, value)
+
+    def keys(self, prefix: str | bytes = "") -> Iterator[str | bytes]:
+        """The keys of this namespace, without those nested in it, that begin with `prefix`.
+
+        They are looked up as they are consumed, in no order; an entry that stays throughout is
+        yielded exactly once. Keys that are valid UTF-8 are str, others bytes.
+        """
+        cursor: int | None = 0
+        while cursor is not None:
+            page, cursor = self._keys_page(prefix, cursor)
+            yield from page
+
+    def namespace(self, part: str) -> Self:
+        """The cache of a namespace nested in this one, over the same handle.
+
+        Closing either closes both. Raises `InvalidArgument` for an empty part.
+        """
+        nested = _native.Cache.__new__(type(self), self, {"namespace": part})
+        nested._options = self._options.copy()
+        nested._options["namespace"] = [*self._namespace(), part]
+        return nested
+
+    def stats(self) -> Stats:
+        """Counts and sizes; walks the index, which takes milliseconds."""
+        return Stats(**self._stats())
+
+    def check(self) -> Report:
+        """Verifies every entry of the directory against its checksums; reads all of it."""
+        return Report(**self._check())
+
+    def _namespace(self) -> list[str]:
+        given = self._options.get("namespace") or []
+        return [given] if isinstance(given, str) else list(given)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        parts = "".join(f", namespace={parts!r}" for parts in [self._namespace()] if parts)
+        closed = " (closed)" if self.closed else ""
+        return f"<polycache.{type(self).__name__} {str(self.path)!r}{parts}{closed}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.closed:
+            raise Closed("the cache was closed; a closed cache cannot be pickled")
+        return _reopen, (type(self), str(self.path), self._options)
+
+
+def _reopen(cls: type[Cache], path: str, options: Options) -> Cache:
+    return cls(path, **options)

@@ -1,0 +1,158 @@
+"""Every error of the package: one class for each code of spec/errors.md."""
+
+from typing import ClassVar
+
+
+class PolycacheError(Exception):
+    """The base class.
+
+    `code` is the same in every language; `retryable` says whether the same call may succeed later
+    without a change by the caller.
+    """
+
+    code: ClassVar[str]
+    retryable: ClassVar[bool] = False
+
+
+class InvalidArgument(PolycacheError, ValueError):
+    """An option is unknown, or an argument out of range or of a wrong type."""
+
+    code = "invalid_argument"
+
+
+class InvalidKey(PolycacheError, TypeError):
+    """The key is neither str nor bytes, or a str with a lone surrogate."""
+
+    code = "invalid_key"
+
+
+class UnsupportedValue(PolycacheError, TypeError):
+    """The value is not in the serializer's row of the type map.
+
+    `path` leads to the culprit: `$` is the value itself, `$.user.tags[3]` a part of it.
+    """
+
+    code = "unsupported_value"
+
+    def __init__(self, message: str, path: str = "$") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class EntryTooLarge(PolycacheError):
+    """Key and entry do not fit one block; the key's old value is gone. Sizes are in bytes."""
+
+    code = "entry_too_large"
+
+    def __init__(self, message: str, size: int = 0, limit: int = 0) -> None:
+        super().__init__(message)
+        self.size = size
+        self.limit = limit
+
+
+class ValueTooLarge(PolycacheError):
+    """An entry declares more uncompressed bytes than a reader takes. Sizes are in bytes."""
+
+    code = "value_too_large"
+
+    def __init__(self, message: str, size: int = 0, limit: int = 0) -> None:
+        super().__init__(message)
+        self.size = size
+        self.limit = limit
+
+
+class MalformedEntry(PolycacheError):
+    """The bytes are not an entry, or its payload does not decode."""
+
+    code = "malformed_entry"
+
+
+class ChecksumMismatch(PolycacheError):
+    """The entry's checksum is wrong."""
+
+    code = "checksum_mismatch"
+
+
+class UnsupportedVersion(PolycacheError):
+    """The entry format or the directory's layout is newer than this build."""
+
+    code = "unsupported_version"
+
+
+class UnsupportedFlags(PolycacheError):
+    """The entry has a flag that this build does not know."""
+
+    code = "unsupported_flags"
+
+
+class UnsupportedSerializer(PolycacheError):
+    """The entry's serializer is unknown, or one that Python cannot decode."""
+
+    code = "unsupported_serializer"
+
+
+class UnsupportedCompressor(PolycacheError):
+    """The entry's compressor is unknown, or one that this build lacks."""
+
+    code = "unsupported_compressor"
+
+
+class NoSpace(PolycacheError):
+    """The disk is full with nothing to recycle, or live processes write every block."""
+
+    code = "no_space"
+    retryable = True
+
+
+class ConfigMismatch(PolycacheError):
+    """The directory exists with another byte limit than the one asked for."""
+
+    code = "config_mismatch"
+
+
+class UnsupportedFilesystem(PolycacheError):
+    """A network or FUSE file system, where memory is not shared."""
+
+    code = "unsupported_filesystem"
+
+
+class ForeignDirectory(PolycacheError):
+    """The directory belongs to another user."""
+
+    code = "foreign_directory"
+
+
+class TooManyParticipants(PolycacheError):
+    """4095 handles are open on the directory."""
+
+    code = "too_many_participants"
+    retryable = True
+
+
+class UnsupportedPlatform(PolycacheError):
+    """The host tier does not run here (big-endian, Windows)."""
+
+    code = "unsupported_platform"
+
+
+class Closed(PolycacheError):
+    """The cache was closed."""
+
+    code = "closed"
+
+
+class IoError(PolycacheError, OSError):
+    """The operating system failed; the message is its own."""
+
+    code = "io"
+    retryable = True
+
+
+_BY_CODE: dict[str, type[PolycacheError]] = {
+    error.code: error for error in PolycacheError.__subclasses__()
+}
+
+
+def from_code(code: str, message: str, **facts: object) -> PolycacheError:
+    """The error of that code; the native extension makes all of its errors with it."""
+    return _BY_CODE[code](message, **facts)

@@ -1,0 +1,38 @@
+"""The options of a cache: the keyword arguments of `Cache` and `AsyncCache`."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypedDict
+
+from .durations import Duration
+
+
+class Options(TypedDict, total=False):
+    """Every option has a default; None stands for it. An unknown one is `InvalidArgument`."""
+
+    namespace: str | Sequence[str] | None
+    """One part as text, or a list of parts. Default: none."""
+
+    ttl: Duration | None
+    """How long an entry lives when its write does not say. Default: until it is evicted."""
+
+    limit: int | str | None
+    """Bytes of everything in the directory, as a number or as text like "64MiB", 2 MiB to 1 TiB.
+    Default: the existing directory's, or 256 MiB for a new one."""
+
+    serializer: Literal["messagepack", "json", "text", "bytes"] | None
+    """How values become bytes. Default: "messagepack", which takes every row of the type map."""
+
+    compressor: str | None
+    """What makes the bytes fewer: "none", "zstd" (level 3) or "zstd:1" to "zstd:22".
+    Default: "none"."""
+
+    lease_timeout: Duration | None
+    """How long a load may take before another caller may load the same key, 63 ms to 8 hours. A
+    loader whose process dies does not count: its key is free at once. Default: "30s"."""
+
+    keep_after_reboot: bool | None
+    """Keeps what is whole after a reboot, though it may be older than the last write, or deleted
+    since. Default: False, a reboot empties the cache."""
+
+    clock: Callable[[], float] | None
+    """Returns milliseconds since 1970; for tests. Default: the system's clock."""

@@ -1,0 +1,57 @@
+"""What a cache tells about itself."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """What a directory holds and what became of the rest.
+
+    The first five count the operations of one handle, namespaces included; the others are the
+    whole directory's.
+    """
+
+    hits: int
+    """Reads that found an entry."""
+    misses: int
+    """Reads that found none."""
+    writes: int
+    """Entries stored."""
+    deletes: int
+    """Entries deleted."""
+    voided_fills: int
+    """Loads whose value was not stored, because a set, delete, clear or eviction came between."""
+    entries: int
+    """Entries in the index, expired and cleared ones included until they are recycled."""
+    bytes: int
+    """Bytes of disk space taken."""
+    limit: int
+    """Byte limit."""
+    max_record: int
+    """Bytes of the largest key and entry together."""
+    evicted_by_age: int
+    """Entries evicted because their block was the oldest."""
+    evicted_by_conflict: int
+    """Entries evicted because the index had no place for a new key."""
+    evicted_by_failed_put: int
+    """Old values removed because their replacement could not be stored."""
+    expired: int
+    """Expired entries that recycling removed."""
+    reinserted: int
+    """Entries that recycling kept because they had been read."""
+    blocks_claimed: int
+    """Blocks claimed since the directory was made."""
+    floor_overflows: int
+    """Clears that could not be told apart and cleared everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What `check` found."""
+
+    whole: int
+    """Entries whose checksums agree."""
+    damaged: list[str]
+    """Why each damaged entry is damaged; at most a hundred."""
+    leases: int
+    """Loads under way."""

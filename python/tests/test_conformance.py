@@ -1,0 +1,199 @@
+"""The cases of spec/conformance; their form is described in the README there."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Clock
+from tagged import as_python_has_it, tagged_of, value_of
+
+from polycache import MISSING, Cache, PolycacheError
+
+FOLDER = Path(__file__).resolve().parents[2] / "spec" / "conformance"
+CAPABILITIES = {"dynamic", "invalid_text"}
+MISS = {"miss": True}
+
+
+class LoaderFailed(Exception):
+    """The runner's own error, which get_or_set hands on."""
+
+    code = "loader_failed"
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(case, id=f"{file.stem}: {case['name']}")
+        for file in sorted(FOLDER.glob("*.json"))
+        for case in json.loads(file.read_text("utf-8"))
+    ]
+
+
+@pytest.mark.parametrize("case", cases())
+def test_case(case: dict[str, Any], tmp_path: Path, clock: Clock) -> None:
+    missing = set(case.pop("requires", ())) - CAPABILITIES
+    if missing:
+        pytest.skip(f"Python has no {missing}")
+    run = Run(tmp_path, clock)
+    try:
+        run.open("cache", {"limit": "4MiB"} | case.pop("options", {}))
+        case.pop("name")
+        for step in case.pop("steps"):
+            run.step(step)
+        assert not case, "keys that the README does not describe"
+    finally:
+        for handle in run.handles.values():
+            handle.close()
+
+
+def duration_of(given: Any) -> Any:
+    """The language's own type is a number of seconds."""
+    return float(given["ms"]) / 1000 if isinstance(given, dict) else given
+
+
+def found(value: Any) -> Any:
+    return MISS if value is MISSING else tagged_of(value)
+
+
+def pairs(values: dict[Any, Any]) -> list[Any]:
+    return in_order([tagged_key(key), tagged_of(value)] for key, value in values.items())
+
+
+def tagged_key(key: str | bytes) -> Any:
+    """get_many answers with the keys as they were given; text and its bytes are one key."""
+    if isinstance(key, bytes):
+        with suppress(UnicodeDecodeError):
+            return key.decode()
+    return tagged_of(key)
+
+
+def in_order(given: Any) -> list[Any]:
+    return sorted(given, key=repr)
+
+
+class Run:
+    """One case under way."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self.folder = folder
+        self.clock = clock
+        self.handles: dict[str, Cache] = {}
+
+    def open(self, name: str, options: dict[str, Any], directory: str = "main") -> None:
+        for option in {"ttl", "lease_timeout"} & options.keys():
+            options = options | {option: duration_of(options[option])}
+        opened = Cache(self.folder / directory, **options, clock=self.clock)
+        self.handles[name] = opened
+
+    def step(self, given: dict[str, Any]) -> None:
+        step = dict(given)
+        error, path = step.pop("error", None), step.pop("path", None)
+        expects = "result" in step
+        expected = step.pop("result", None)
+        operation: Callable[..., Any] = getattr(self, f"do_{step.pop('op')}")
+        handle = self.handles.get(step.pop("on", "cache"))
+        if "ttl" in step:
+            step["ttl"] = duration_of(step["ttl"])
+        if error is None:
+            result = operation(handle, **step)
+            if expects:
+                assert result == self.expected(given["op"], expected), given
+            return
+        with pytest.raises((PolycacheError, LoaderFailed)) as failure:
+            operation(handle, **step)
+        assert failure.value.code == error, given
+        if path is not None:
+            assert getattr(failure.value, "path", None) == path, given
+
+    @staticmethod
+    def expected(operation: str, result: Any) -> Any:
+        match operation:
+            case "get" if result == MISS:
+                return MISS
+            case "get" | "get_or_set":
+                return as_python_has_it(result)
+            case "get_many":
+                return in_order([[as_python_has_it(one) for one in pair] for pair in result])
+            case "keys":
+                return in_order(as_python_has_it(key) for key in result)
+        return result
+
+    # Each operation with the arguments that the README gives it; another one is a TypeError.
+
+    def do_get(self, on: Cache, key: Any) -> Any:
+        return found(on.get(value_of(key), MISSING))
+
+    def do_set(self, on: Cache, key: Any, value: Any, **ttl: Any) -> None:
+        on.set(value_of(key), value_of(value), **ttl)
+
+    def do_delete(self, on: Cache, key: Any) -> Any:
+        return on.delete(value_of(key))
+
+    def do_has(self, on: Cache, key: Any) -> Any:
+        there = on.has(value_of(key))
+        assert (value_of(key) in on) is there
+        return there
+
+    def do_ttl(self, on: Cache, key: Any) -> Any:
+        left = on.ttl(value_of(key))
+        if left is None:
+            return MISS
+        return "forever" if left == float("inf") else round(left * 1000)
+
+    def do_get_many(self, on: Cache, keys: list[Any]) -> Any:
+        return pairs(on.get_many([value_of(key) for key in keys]))
+
+    def do_set_many(self, on: Cache, entries: list[Any], **ttl: Any) -> None:
+        on.set_many({value_of(key): value_of(value) for key, value in entries}, **ttl)
+
+    def do_delete_many(self, on: Cache, keys: list[Any]) -> Any:
+        return on.delete_many([value_of(key) for key in keys])
+
+    def do_get_or_set(
+        self, on: Cache, key: Any, loads: Any = MISSING, during: Any = (), **ttl: Any
+    ) -> Any:
+        loaded = []
+
+        def loader() -> Any:
+            loaded.append(1)
+            for step in during:
+                self.step(step)
+            if loads == {"error": True}:
+                raise LoaderFailed
+            return value_of(loads)
+
+        try:
+            return tagged_of(on.get_or_set(value_of(key), loader, **ttl))
+        finally:
+            assert len(loaded) == (loads is not MISSING)
+
+    def do_keys(self, on: Cache, prefix: Any = "") -> Any:
+        return in_order(tagged_of(key) for key in on.keys(value_of(prefix)))
+
+    def do_clear(self, on: Cache) -> None:
+        on.clear()
+
+    def do_flush(self, on: Cache) -> None:
+        on.flush()
+
+    def do_close(self, on: Cache) -> None:
+        on.close()
+
+    def do_stats(self, on: Cache, field: str) -> Any:
+        return getattr(on.stats(), field)
+
+    def do_check(self, on: Cache) -> Any:
+        return len(on.check().damaged)
+
+    def do_namespace(self, on: Cache, part: Any, **named: str) -> None:
+        self.handles[named.pop("as")] = on.namespace(part)
+        assert not named
+
+    def do_open(self, _: Cache, options: Any, directory: str = "main", **named: str) -> None:
+        self.open(named.pop("as"), options, directory)
+        assert not named
+
+    def do_advance(self, _: Cache, ms: int) -> None:
+        self.clock.now += ms

@@ -1,0 +1,200 @@
+//! `Polycache::Native::Cache`: what `ruby/lib/polycache/cache.rb` calls.
+
+use crate::error::OrRaise;
+use crate::from_ruby::with_value;
+use crate::key::{key, text};
+use crate::to_ruby::to_ruby;
+use crate::without_gvl::without_gvl;
+use crate::{duration, options, report};
+use magnus::{
+    function, gc::Marker, method, prelude::*, typed_data, value::Opaque, DataTypeFunctions, Error,
+    RArray, RHash, RModule, Ruby, TypedData, Value,
+};
+use polycache::{Clock, TtlLeft};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// Slots that one page of keys looks at.
+const PAGE: u64 = 4096;
+
+/// An open cache.
+#[derive(TypedData)]
+#[magnus(class = "Polycache::Native::Cache", free_immediately, mark, size)]
+pub(crate) struct Cache {
+    pub(crate) cache: polycache::Cache,
+    clock: Option<ManualClock>,
+}
+
+/// A clock of the user's: it is asked before each operation.
+#[derive(Clone)]
+struct ManualClock {
+    /// Answers `call` with milliseconds since 1970.
+    callable: Opaque<Value>,
+    now: Arc<AtomicU64>,
+}
+
+impl DataTypeFunctions for Cache {
+    fn mark(&self, marker: &Marker) {
+        if let Some(clock) = &self.clock {
+            marker.mark(clock.callable);
+        }
+    }
+}
+
+impl Cache {
+    fn open(ruby: &Ruby, options: RHash) -> Result<Cache, Error> {
+        let mut builder = options::builder(ruby, options)?;
+        let clock = options
+            .get(ruby.sym_new("clock"))
+            .filter(|clock| !clock.is_nil())
+            .map(|callable| ManualClock {
+                callable: callable.into(),
+                now: Arc::default(),
+            });
+        if let Some(clock) = &clock {
+            builder = builder.clock(Clock::Manual(clock.now.clone()));
+        }
+        let cache = builder.build().or_raise(ruby)?;
+        Ok(Cache { cache, clock })
+    }
+
+    /// Sets the store's time, when it is the user's.
+    #[inline]
+    pub(crate) fn tick(&self, ruby: &Ruby) -> Result<(), Error> {
+        if let Some(clock) = &self.clock {
+            let now = ruby.get_inner(clock.callable).funcall("call", ())?;
+            clock.now.store(now, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The key's value, or `miss`.
+    fn get(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
+        this.tick(ruby)?;
+        let key = key(ruby, name)?;
+        this.cache
+            .get_with(&key, |value| to_ruby(ruby, &value))
+            .or_raise(ruby)?
+            .unwrap_or(Ok(miss))
+    }
+
+    fn set(ruby: &Ruby, this: &Cache, name: Value, object: Value, ttl: Value) -> Result<(), Error> {
+        this.tick(ruby)?;
+        let key = key(ruby, name)?;
+        let ttl = duration::ttl(ruby, ttl)?;
+        with_value(ruby, object, |value| this.cache.set_value(&key, value, ttl))?.or_raise(ruby)
+    }
+
+    fn delete(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
+        this.tick(ruby)?;
+        this.cache.delete(key(ruby, name)?).or_raise(ruby)
+    }
+
+    fn has(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
+        this.tick(ruby)?;
+        this.cache.has(key(ruby, name)?).or_raise(ruby)
+    }
+
+    /// Seconds, infinity, or nil.
+    fn ttl(ruby: &Ruby, this: &Cache, name: Value) -> Result<Option<f64>, Error> {
+        this.tick(ruby)?;
+        let left = this.cache.ttl(key(ruby, name)?).or_raise(ruby)?;
+        Ok(left.map(|left| match left {
+            TtlLeft::Forever => f64::INFINITY,
+            TtlLeft::For(left) => left.as_millis() as f64 / 1000.0,
+        }))
+    }
+
+    /// Some keys that begin with `prefix`, and the cursor for the next ones: nil at the end.
+    fn keys_page(
+        ruby: &Ruby,
+        this: &Cache,
+        prefix: Value,
+        cursor: u64,
+    ) -> Result<(RArray, Option<u64>), Error> {
+        this.tick(ruby)?;
+        let prefix = key(ruby, prefix)?;
+        let mut found = Vec::new();
+        let next = this
+            .cache
+            .keys_page(&prefix, cursor, PAGE, &mut found)
+            .or_raise(ruby)?;
+        let keys = ruby.ary_new_capa(found.len());
+        for key in found {
+            match std::str::from_utf8(&key) {
+                Ok(text) => keys.push(ruby.str_new(text))?,
+                Err(_) => keys.push(ruby.str_from_slice(&key))?,
+            }
+        }
+        Ok((keys, next))
+    }
+
+    fn clear(ruby: &Ruby, this: &Cache) -> Result<(), Error> {
+        this.tick(ruby)?;
+        this.cache.clear().or_raise(ruby)
+    }
+
+    fn stats(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
+        let cache = &this.cache;
+        let stats = without_gvl(|| cache.stats())?.or_raise(ruby)?;
+        report::stats(ruby, &stats)
+    }
+
+    fn check(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
+        this.tick(ruby)?;
+        let cache = &this.cache;
+        let found = without_gvl(|| cache.check())?.or_raise(ruby)?;
+        report::check(ruby, &found)
+    }
+
+    fn flush(ruby: &Ruby, this: &Cache) -> Result<(), Error> {
+        let cache = &this.cache;
+        without_gvl(|| cache.flush())?.or_raise(ruby)
+    }
+
+    fn close(&self) {
+        self.cache.close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.cache.is_closed()
+    }
+
+    fn namespace(ruby: &Ruby, this: &Cache, part: Value) -> Result<typed_data::Obj<Cache>, Error> {
+        let part = text(ruby, "a namespace's part", part)?;
+        let cache = this.cache.namespace(part).or_raise(ruby)?;
+        let clock = this.clock.clone();
+        Ok(ruby.obj_wrap(Cache { cache, clock }))
+    }
+
+    fn path(ruby: &Ruby, this: &Cache) -> magnus::RString {
+        use std::os::unix::ffi::OsStrExt;
+        let path = this.cache.path().as_os_str();
+        ruby.enc_str_new(path.as_bytes(), ruby.filesystem_encoding())
+    }
+}
+
+/// Defines the class.
+///
+/// # Errors
+/// What Ruby raises when it cannot.
+pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
+    let class = native.define_class("Cache", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    class.define_singleton_method("open", function!(Cache::open, 1))?;
+    class.define_method("get", method!(Cache::get, 2))?;
+    class.define_method("set", method!(Cache::set, 3))?;
+    class.define_method("delete", method!(Cache::delete, 1))?;
+    class.define_method("has", method!(Cache::has, 1))?;
+    class.define_method("ttl", method!(Cache::ttl, 1))?;
+    class.define_method("fetch", method!(Cache::fetch, 3))?;
+    class.define_method("keys_page", method!(Cache::keys_page, 2))?;
+    class.define_method("clear", method!(Cache::clear, 0))?;
+    class.define_method("stats", method!(Cache::stats, 0))?;
+    class.define_method("check", method!(Cache::check, 0))?;
+    class.define_method("flush", method!(Cache::flush, 0))?;
+    class.define_method("close", method!(Cache::close, 0))?;
+    class.define_method("closed?", method!(Cache::is_closed, 0))?;
+    class.define_method("namespace", method!(Cache::namespace, 1))?;
+    class.define_method("path", method!(Cache::path, 0))
+}

@@ -1,0 +1,80 @@
+//! Durations as Ruby writes them: `"5m"`, or seconds as any Numeric.
+
+use crate::error::{invalid, OrRaise};
+use magnus::{prelude::*, Error, Float, Integer, RString, Ruby, Symbol, Value};
+use polycache::Ttl;
+use polycache_entry::MAX_TIME_MS;
+use std::time::Duration;
+
+/// The argument `ttl`: `:default`, `nil` for no expiry, or a duration.
+///
+/// # Errors
+/// `InvalidArgument`.
+#[inline]
+pub(crate) fn ttl(ruby: &Ruby, value: Value) -> Result<Ttl, Error> {
+    if value.is_nil() {
+        return Ok(Ttl::Forever);
+    }
+    match Symbol::from_value(value) {
+        Some(symbol) if symbol.name()? == "default" => Ok(Ttl::Default),
+        _ => duration(ruby, "ttl", value).map(Ttl::For),
+    }
+}
+
+/// A duration longer than 0 and at most 2^48 - 1 ms.
+///
+/// # Errors
+/// `InvalidArgument`, which names the option.
+pub(crate) fn duration(ruby: &Ruby, option: &str, value: Value) -> Result<Duration, Error> {
+    let duration = if RString::from_value(value).is_some() {
+        let text = crate::key::text(ruby, option, value)?;
+        Some(polycache::duration::parse(&text).or_raise(ruby)?)
+    } else {
+        from_seconds(ruby, value)?
+    };
+    duration
+        .filter(|duration| !duration.is_zero() && duration.as_millis() <= u128::from(MAX_TIME_MS))
+        .ok_or_else(|| {
+            invalid(
+                ruby,
+                format!(
+                    "{option} is a duration longer than 0 and at most 2^48 - 1 ms, as text \
+                     (\"250ms\", \"30s\", \"5m\", \"2h\", \"1d\") or in seconds: {}",
+                    value.inspect()
+                ),
+            )
+        })
+}
+
+/// The duration that a number of seconds stands for; `None` for what is no number, or none that
+/// lasts.
+fn from_seconds(ruby: &Ruby, value: Value) -> Result<Option<Duration>, Error> {
+    if let Some(seconds) = Float::from_value(value) {
+        return Ok(Duration::try_from_secs_f64(seconds.to_f64()).ok());
+    }
+    if let Some(seconds) = Integer::from_value(value) {
+        return Ok(seconds.to_u64().ok().map(Duration::from_secs));
+    }
+    // Asked by its method, because ActiveSupport's durations answer for the number they hold.
+    if !value.funcall::<_, _, bool>("is_a?", (ruby.class_numeric(),))? {
+        return Ok(None);
+    }
+    match milliseconds(value) {
+        Ok(milliseconds) => Ok(milliseconds.map(Duration::from_millis)),
+        // A Complex with an imaginary part, a BigDecimal that is NaN.
+        Err(error) if error.is_kind_of(ruby.exception_standard_error()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// An exact number of seconds in milliseconds, rounded up.
+fn milliseconds(seconds: Value) -> Result<Option<u64>, Error> {
+    // First roughly: the digits of an exact number may be many.
+    let roughly: f64 = seconds.funcall("to_f", ())?;
+    if !(roughly > 0.0 && roughly < 1e12) {
+        return Ok(None);
+    }
+    let exact: Value = seconds.funcall("to_r", ())?;
+    let exact: Value = exact.funcall("*", (1000,))?;
+    exact.funcall("ceil", ()).map(Some)
+}

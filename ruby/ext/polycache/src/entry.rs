@@ -1,0 +1,104 @@
+//! Entries without a cache, for the tests that share `spec/vectors` with the other languages.
+
+use crate::error::{invalid, OrRaise};
+use crate::from_ruby::with_value;
+use crate::key::{key, text};
+use crate::to_ruby::to_ruby;
+use magnus::{function, prelude::*, Error, RArray, RHash, RModule, RString, Ruby, Value};
+use polycache_entry::{
+    decode_payload, decode_value, encode, CompressorId, EntryOptions, Limits, Tag, Verify,
+};
+
+/// What an entry holds: its value and the facts of its header.
+fn decode(ruby: &Ruby, entry: RString) -> Result<RHash, Error> {
+    // SAFETY: copied at once.
+    let entry = unsafe { entry.as_slice() }.to_vec();
+    let limits = Limits::default();
+    let mut scratch = Vec::new();
+    let (header, payload) = decode_payload(&entry, Verify::Checksum, &limits, &mut scratch)
+        .map_err(polycache::Error::from)
+        .or_raise(ruby)?;
+    let value = decode_value(header.serializer, payload, &limits)
+        .map_err(polycache::Error::from)
+        .or_raise(ruby)?;
+    let tags = ruby.ary_new();
+    for tag in header.tags.iter() {
+        tags.push((tag.name, tag.generation))?;
+    }
+    let compressor = match header.compressor {
+        CompressorId::None => "none",
+        CompressorId::Zstd => "zstd",
+    };
+    let hash = ruby.hash_new();
+    hash.aset(ruby.sym_new("value"), to_ruby(ruby, &value)?)?;
+    hash.aset(ruby.sym_new("serializer"), header.serializer.name())?;
+    hash.aset(ruby.sym_new("compressor"), compressor)?;
+    hash.aset(ruby.sym_new("created"), header.created)?;
+    hash.aset(ruby.sym_new("expires"), header.expires)?;
+    hash.aset(ruby.sym_new("fresh_until"), header.fresh_until)?;
+    hash.aset(ruby.sym_new("tags"), tags)?;
+    Ok(hash)
+}
+
+/// The entry that holds `value`, with the facts of `header`.
+fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Error> {
+    let fact = |name: &str| -> Result<Value, Error> { header.fetch(ruby.sym_new(name)) };
+    let number = |name: &str| -> Result<u64, Error> { u64::try_convert(fact(name)?) };
+    let tags: Vec<(String, u64)> = RArray::try_convert(fact("tags")?)?.to_vec()?;
+    let tags: Vec<Tag<'_>> = tags
+        .iter()
+        .map(|(name, generation)| Tag {
+            name,
+            generation: *generation,
+        })
+        .collect();
+    let options = EntryOptions {
+        serializer: polycache::serializer::parse(&text(ruby, "serializer", fact("serializer")?)?)
+            .or_raise(ruby)?,
+        compressor: polycache::compressor::parse(&text(ruby, "compressor", fact("compressor")?)?)
+            .or_raise(ruby)?,
+        created: number("created")?,
+        expires: number("expires")?,
+        fresh_until: Option::<u64>::try_convert(fact("fresh_until")?)?,
+        tags: &tags,
+    };
+    let mut entry = Vec::new();
+    with_value(ruby, value, |value| encode(value, &options, &mut entry))?
+        .map_err(polycache::Error::from)
+        .or_raise(ruby)?;
+    Ok(ruby.str_from_slice(&entry))
+}
+
+/// The full key that is stored for `name` within the namespace `parts`.
+fn full_key(ruby: &Ruby, parts: RArray, name: Value) -> Result<RString, Error> {
+    let parts = parts
+        .into_iter()
+        .map(|part| text(ruby, "a namespace's part", part))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut full = polycache_host::keys::prefix(&parts)
+        .map_err(polycache::Error::from)
+        .or_raise(ruby)?;
+    full.extend_from_slice(&key(ruby, name)?);
+    Ok(ruby.str_from_slice(&full))
+}
+
+/// The hash of a full key in a directory with this seed, 8 bytes.
+fn key_hash(ruby: &Ruby, seed: RString, key: RString) -> Result<u64, Error> {
+    // SAFETY: nothing happens while the bytes are in use.
+    let (seed, key) = unsafe { (seed.as_slice(), key.as_slice()) };
+    let seed: [u8; 8] = seed
+        .try_into()
+        .map_err(|_| invalid(ruby, "a seed has 8 bytes"))?;
+    Ok(polycache_host::hash::key_hash(u64::from_le_bytes(seed), key).as_u64())
+}
+
+/// Defines the functions.
+///
+/// # Errors
+/// What Ruby raises when it cannot.
+pub(crate) fn define(native: RModule) -> Result<(), Error> {
+    native.define_singleton_method("decode_entry", function!(decode, 1))?;
+    native.define_singleton_method("encode_entry", function!(encode_entry, 2))?;
+    native.define_singleton_method("full_key", function!(full_key, 2))?;
+    native.define_singleton_method("key_hash", function!(key_hash, 2))
+}

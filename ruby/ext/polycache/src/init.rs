@@ -1,0 +1,13 @@
+//! What `require "polycache/polycache"` runs.
+
+use crate::{cache, entry};
+use magnus::{Error, Module, Ruby};
+
+// The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
+#[magnus::init(name = "polycache")]
+fn init(ruby: &Ruby) -> Result<(), Error> {
+    let polycache = ruby.define_module("Polycache")?;
+    let native = polycache.define_module("Native")?;
+    cache::define(ruby, native)?;
+    entry::define(native)
+}

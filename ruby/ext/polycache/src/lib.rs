@@ -1,0 +1,24 @@
+//! The native extension of the gem `polycache`: `Polycache::Native`, which `ruby/lib/polycache`
+//! wraps. It turns Ruby objects into values and back, and leaves everything else to the facade
+//! crate.
+//!
+//! Two rules keep it sound:
+//! - Rust's heap holds no Ruby object: the garbage collector would not see it there. The one
+//!   exception, the clock of a cache, is marked.
+//! - Ruby raises by a long jump, which must not skip a destructor. Whatever may raise is called
+//!   within `protect`, and the closure in there owns nothing.
+
+mod cache;
+mod duration;
+mod entry;
+mod error;
+mod fetch;
+mod from_ruby;
+mod init;
+mod key;
+mod options;
+mod path;
+mod report;
+mod string;
+mod to_ruby;
+mod without_gvl;

@@ -1,0 +1,90 @@
+//! The options of a cache as Ruby writes them.
+
+use crate::duration::duration;
+use crate::error::{invalid, OrRaise};
+use crate::key::text;
+use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, Value};
+use polycache::{Builder, Cache};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// The builder for `options`, whose names `cache.rb` has checked. The clock is left to the caller.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
+    let given = |name: &str| -> Option<Value> {
+        options
+            .get(ruby.sym_new(name))
+            .filter(|value| !value.is_nil())
+    };
+    let mut builder = Cache::builder();
+    if let Some(path) = given("path") {
+        builder = builder.path(path_of(ruby, path)?);
+    }
+    if let Some(namespace) = given("namespace") {
+        let parts = match RArray::from_value(namespace) {
+            Some(parts) => parts
+                .into_iter()
+                .map(|part| text(ruby, "a namespace's part", part))
+                .collect::<Result<Vec<_>, _>>()?,
+            None => vec![text(ruby, "namespace", namespace)?],
+        };
+        builder = builder.namespaces(parts);
+    }
+    if let Some(limit) = given("limit") {
+        builder = builder.limit(bytes(ruby, limit)?);
+    }
+    if let Some(serializer) = given("serializer") {
+        let name = text(ruby, "serializer", serializer)?;
+        builder = builder.serializer(polycache::serializer::parse(&name).or_raise(ruby)?);
+    }
+    if let Some(compressor) = given("compressor") {
+        let name = text(ruby, "compressor", compressor)?;
+        builder = builder.compressor(polycache::compressor::parse(&name).or_raise(ruby)?);
+    }
+    if let Some(ttl) = given("ttl") {
+        builder = builder.ttl(duration(ruby, "ttl", ttl)?);
+    }
+    if let Some(timeout) = given("lease_timeout") {
+        builder = builder.lease_timeout(duration(ruby, "lease_timeout", timeout)?);
+    }
+    if let Some(keep) = given("keep_after_reboot") {
+        if !keep.is_kind_of(ruby.class_true_class()) && !keep.is_kind_of(ruby.class_false_class()) {
+            let message = format!("keep_after_reboot is true or false, not {}", keep.inspect());
+            return Err(invalid(ruby, message));
+        }
+        builder = builder.keep_after_reboot(keep.to_bool());
+    }
+    Ok(builder)
+}
+
+fn path_of(ruby: &Ruby, path: Value) -> Result<std::path::PathBuf, Error> {
+    let string: RString = match ruby.class_file().funcall("path", (path,)) {
+        Ok(string) => string,
+        Err(error) if error.is_kind_of(ruby.exception_standard_error()) => {
+            let message = format!("path is a String or a Pathname, not {}", path.inspect());
+            return Err(invalid(ruby, message));
+        }
+        Err(error) => return Err(error),
+    };
+    // SAFETY: the bytes are copied at once.
+    let bytes = unsafe { string.as_slice() };
+    if bytes.contains(&0) {
+        return Err(invalid(ruby, "path holds a NUL"));
+    }
+    Ok(OsStr::from_bytes(bytes).into())
+}
+
+fn bytes(ruby: &Ruby, limit: Value) -> Result<u64, Error> {
+    if RString::from_value(limit).is_some() {
+        return polycache::size::parse(&text(ruby, "limit", limit)?).or_raise(ruby);
+    }
+    Integer::from_value(limit)
+        .and_then(|limit| limit.to_u64().ok())
+        .ok_or_else(|| {
+            let inspected = limit.inspect();
+            let message = format!("limit is bytes or text like \"64MiB\", not {inspected}");
+            invalid(ruby, message)
+        })
+}

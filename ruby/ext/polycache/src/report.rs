@@ -1,0 +1,45 @@
+//! Statistics and check results as hashes.
+
+use magnus::{Error, RHash, Ruby};
+use polycache::{Report, Stats};
+
+/// # Errors
+/// What Ruby raises: no memory.
+pub(crate) fn stats(ruby: &Ruby, stats: &Stats) -> Result<RHash, Error> {
+    let hash = ruby.hash_new();
+    for (name, number) in [
+        ("hits", stats.hits),
+        ("misses", stats.misses),
+        ("writes", stats.writes),
+        ("deletes", stats.deletes),
+        ("voided_fills", stats.voided_fills),
+        ("entries", stats.entries),
+        ("bytes", stats.bytes),
+        ("limit", stats.limit),
+        ("max_record", stats.max_record),
+        ("evicted_by_age", stats.evicted_by_age),
+        ("evicted_by_conflict", stats.evicted_by_conflict),
+        ("evicted_by_failed_put", stats.evicted_by_failed_put),
+        ("expired", stats.expired),
+        ("reinserted", stats.reinserted),
+        ("blocks_claimed", stats.blocks_claimed),
+        ("floor_overflows", stats.floor_overflows),
+    ] {
+        hash.aset(ruby.sym_new(name), number)?;
+    }
+    Ok(hash)
+}
+
+/// # Errors
+/// What Ruby raises: no memory.
+pub(crate) fn check(ruby: &Ruby, report: &Report) -> Result<RHash, Error> {
+    let hash = ruby.hash_new();
+    hash.aset(ruby.sym_new("whole"), report.whole)?;
+    let damaged = ruby.ary_new();
+    for reason in &report.damaged {
+        damaged.push(reason.as_str())?;
+    }
+    hash.aset(ruby.sym_new("damaged"), damaged)?;
+    hash.aset(ruby.sym_new("leases"), report.leases)?;
+    Ok(hash)
+}

@@ -1,0 +1,233 @@
+# frozen_string_literal: true
+
+require_relative "cache/many"
+
+module Polycache
+  # An open cache: one namespace of a directory that every process of the machine may share.
+  #
+  # A cache may be used by any number of threads and fibers, and goes on working in forked children
+  # (Puma, Sidekiq, Process.fork) without being opened again.
+  #
+  # *Keys* are Strings (text, or bytes with the encoding BINARY) or Symbols, which stand for their
+  # text. *Values* are what every language of Polycache has: nil, true, false, Integer, Float,
+  # String (text; bytes with the encoding BINARY), Array, Hash with text or Symbol keys (which come
+  # back as text), Set, Time (comes back in UTC), BigDecimal, Polycache::UUID. Subclasses are stored
+  # as these and come back as these. Anything else, a Symbol too, raises UnsupportedValue.
+  #
+  # *Durations* are text ("250ms", "30s", "5m", "2h", "1d") or seconds as any Numeric.
+  #
+  # Every method but +close+ raises Closed after +close+; methods that take a key raise InvalidKey.
+  class Cache
+    include Many
+
+    # Options and what they are when they are left out (see +new+).
+    OPTIONS = {
+      path: nil, namespace: nil, ttl: nil, limit: nil, serializer: "messagepack",
+      compressor: "none", lease_timeout: "30s", keep_after_reboot: false, clock: nil
+    }.freeze
+
+    # Stands for "no entry" where nil may be a value: <tt>cache.get(key, MISSING)</tt>.
+    MISSING = Object.new
+    def MISSING.inspect = "Polycache::Cache::MISSING"
+    MISSING.freeze
+
+    # What the native extension answers when another caller loads.
+    BUSY = Object.new.freeze
+    private_constant :BUSY
+
+    # Opens a cache; with a block, closes it when the block ends.
+    #
+    # @param options what +new+ takes
+    # @yieldparam cache [Cache]
+    # @return [Cache, Object] the cache, or what the block returns
+    def self.open(**options)
+      cache = new(**options)
+      return cache unless block_given?
+
+      begin
+        yield cache
+      ensure
+        cache.close
+      end
+    end
+
+    # @param path [String, Pathname] the directory of the cache, made when it is missing; required
+    # @param namespace [String, Symbol, Array<String>] one part, or several
+    # @param ttl [String, Numeric, nil] how long an entry lives when its write does not say; by
+    #   default until it is evicted. +expires_in+ is another name for it
+    # @param limit [Integer, String, nil] bytes of everything in the directory, or text like
+    #   "64MiB"; by default the existing directory's limit, or 256 MiB
+    # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes"
+    # @param compressor [String, Symbol] "none", "zstd", or "zstd:1" to "zstd:22"
+    # @param lease_timeout [String, Numeric] how long a load may take before another caller may
+    #   load the same key, 63 ms to 8 h
+    # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older
+    #   than the last write; by default a reboot empties the cache
+    # @param clock [#call, nil] answers with milliseconds since 1970, for tests; by default the
+    #   system's clock
+    # @raise [InvalidArgument] for an unknown option or a wrong value
+    # @raise [ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
+    #   ForeignDirectory, TooManyParticipants, NoSpace, IoError]
+    def initialize(expires_in: nil, **options)
+      refuse_unknown(options.keys - OPTIONS.keys, OPTIONS.keys)
+      options[:ttl] = expires_in unless expires_in.nil?
+      @native = Native::Cache.open(OPTIONS.merge(options))
+    end
+
+    # Reads a key.
+    #
+    # @param key [String, Symbol]
+    # @param default [Object] the answer when there is no entry
+    # @return [Object, nil] its value
+    # @raise [ValueTooLarge, MalformedEntry, UnsupportedVersion, UnsupportedFlags,
+    #   UnsupportedSerializer, UnsupportedCompressor] for an entry that cannot be read
+    def get(key, default = nil) = @native.get(key, default)
+    alias [] get
+
+    # Stores a value. When it returns, every read on this machine that begins sees it or a later
+    # one.
+    #
+    # @param key [String, Symbol]
+    # @param value [Object]
+    # @param ttl [String, Numeric, nil, :default] how long it lives: nil is without end, :default
+    #   what the cache's own +ttl+ says. +expires_in+ is another name for it
+    # @return [nil]
+    # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
+    # @raise [EntryTooLarge, NoSpace, IoError] and the old value is gone as well
+    def set(key, value, ttl: :default, expires_in: ttl, **unknown)
+      refuse_unknown(unknown.keys, TTL_OPTIONS) unless unknown.empty?
+      @native.set(key, value, expires_in)
+    end
+
+    # <tt>cache[key] = value</tt>
+    def []=(key, value)
+      @native.set(key, value, :default)
+    end
+
+    # Deletes a key, and voids every load of it under way.
+    #
+    # @param key [String, Symbol]
+    # @return [Boolean] whether an entry stood there
+    def delete(key) = @native.delete(key)
+
+    # @param key [String, Symbol]
+    # @return [Boolean] whether there is an entry, nil included
+    def has?(key) = @native.has(key)
+    alias exist? has?
+    alias key? has?
+
+    # Reads a key; when there is no entry, runs the block and stores what it returns. Of all
+    # callers on this machine, in every language, one runs its block; the others wait for the value
+    # without blocking other threads (or, under a Fiber scheduler, other fibers).
+    #
+    # A +set+, +delete+ or +clear+ during the load wins over it: the loaded value is returned and
+    # not stored. A load that fails, is killed or takes longer than +lease_timeout+ holds nobody
+    # up: the next caller loads.
+    #
+    # @param key [String, Symbol]
+    # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
+    # @yieldreturn [Object] the value
+    # @return [Object] the value
+    # @raise whatever the block raises; what +get+ and +set+ raise
+    def fetch(key, ttl: :default, expires_in: ttl, **unknown, &load)
+      refuse_unknown(unknown.keys, TTL_OPTIONS) unless unknown.empty?
+      value = @native.fetch(key, expires_in, BUSY, &load)
+      return value unless BUSY.equal?(value)
+
+      wait_for(key, expires_in, &load)
+    end
+    alias get_or_set fetch
+
+    # @param key [String, Symbol]
+    # @return [Float, nil] the seconds that its entry has left, infinity when it does not expire;
+    #   nil when there is no entry
+    def ttl(key) = @native.ttl(key)
+
+    # The keys of this namespace (not of nested ones) that begin with +prefix+, in no order, page by
+    # page as they are asked for. Text where it is valid UTF-8, else bytes.
+    #
+    # @param prefix [String, Symbol]
+    # @yieldparam key [String]
+    # @return [Enumerator<String>, self] the enumerator without a block
+    def keys(prefix = "", &block)
+      return enum_for(:keys, prefix) unless block
+
+      cursor = 0
+      while cursor
+        page, cursor = @native.keys_page(prefix, cursor)
+        page.each(&block)
+      end
+      self
+    end
+
+    # Clears this namespace and those nested in it, in constant time; loads under way are not
+    # stored.
+    #
+    # @return [nil]
+    def clear = @native.clear
+
+    # @return [Hash{Symbol => Integer}] what the whole directory holds and what this handle did
+    def stats = @native.stats
+
+    # Verifies every entry of the whole directory against its checksums.
+    #
+    # @return [Hash] +:whole+ entries, +:damaged+ ones (an Array of reasons), +:leases+ (loads
+    #   under way)
+    def check = @native.check
+
+    # Writes everything to the disk; only +keep_after_reboot+ has a use for it.
+    #
+    # @return [nil]
+    # @raise [IoError]
+    def flush = @native.flush
+
+    # Closes the cache with all its namespaces. Closing again does nothing.
+    #
+    # @return [nil]
+    def close = @native.close
+
+    # @return [Boolean]
+    def closed? = @native.closed?
+
+    # The cache of a namespace nested in this one, over the same handle: closing either closes both.
+    #
+    # @param part [String, Symbol]
+    # @return [Cache]
+    # @raise [InvalidArgument] when it is empty
+    def namespace(part)
+      dup.rebind(@native.namespace(part))
+    end
+
+    # @return [String] the directory, absolute
+    def path = @native.path
+
+    # @return [String]
+    def inspect = "#<#{self.class} #{path}#{" (closed)" if closed?}>"
+
+    protected
+
+    def rebind(native) = tap { @native = native }
+
+    TTL_OPTIONS = %i[ttl expires_in].freeze
+    private_constant :TTL_OPTIONS
+
+    private
+
+    def refuse_unknown(unknown, known)
+      return if unknown.empty?
+
+      raise InvalidArgument, "unknown option #{unknown.join(", ")}: there are #{known.join(", ")}"
+    end
+
+    # Asks until the value is there or the lease is ours, at first often, then every 20 ms.
+    def wait_for(key, ttl, &load)
+      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      loop do
+        waited = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
+        sleep((waited / 8).clamp(0.0001, 0.02))
+        value = @native.fetch(key, ttl, BUSY, &load)
+        return value unless BUSY.equal?(value)
+      end
+    end
+  end
+end

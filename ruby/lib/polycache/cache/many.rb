@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+module Polycache
+  class Cache
+    # Operations on many keys. Each key is read or written on its own: others may change one
+    # between two.
+    module Many
+      # @param keys [Enumerable<String, Symbol>]
+      # @return [Hash] the keys found, as they were given, with their values
+      def get_many(keys)
+        keys.each_with_object({}) do |key, found|
+          value = get(key, MISSING)
+          found[key] = value unless MISSING.equal?(value)
+        end
+      end
+
+      # @param values [Hash] keys with their values
+      # @param ttl [String, Numeric, nil, :default] as for +set+
+      # @return [nil]
+      # @raise what +set+ raises; the keys before that one are stored
+      def set_many(values, **options)
+        values.each { |key, value| set(key, value, **options) }
+        nil
+      end
+
+      # @param keys [Enumerable<String, Symbol>]
+      # @return [Integer] how many entries stood there
+      def delete_many(keys) = keys.count { |key| delete(key) }
+    end
+  end
+end

@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+module Polycache
+  # What every error of Polycache is (spec/errors.md; the classes have the same names in every
+  # language). Errors of a loader are not wrapped: +fetch+ raises them as they are.
+  class Error < StandardError
+    CODE = "error"
+    RETRYABLE = false
+
+    # @return [String] the stable name of this error, the same in every language
+    def code = self.class::CODE
+
+    # @return [Boolean] whether the same call may succeed later without a change by the caller
+    def retryable? = self.class::RETRYABLE
+
+    # The error of that code; the native extension calls this.
+    # @api private
+    def self.build(code, message, details)
+      error = CLASSES.fetch(code).new(message)
+      details.each { |name, value| error.instance_variable_set(:"@#{name}", value) }
+      error
+    end
+  end
+
+  # An option is unknown, or its value is out of range or of a wrong type.
+  class InvalidArgument < Error
+    CODE = "invalid_argument"
+  end
+
+  # The key is not a String or a Symbol, or its text has no UTF-8 form.
+  class InvalidKey < Error
+    CODE = "invalid_key"
+  end
+
+  # The value is not in the serializer's row of the type map.
+  class UnsupportedValue < Error
+    CODE = "unsupported_value"
+    # @return [String] where the culprit stands: "$" is the value itself, "$.user.tags[3]" a part
+    attr_reader :path
+  end
+
+  # Key and entry do not fit one block; the key's old value is gone.
+  class EntryTooLarge < Error
+    CODE = "entry_too_large"
+    # @return [Integer] bytes that they take
+    attr_reader :size
+    # @return [Integer] bytes that they may take
+    attr_reader :limit
+  end
+
+  # An entry declares more uncompressed bytes than a reader takes.
+  class ValueTooLarge < Error
+    CODE = "value_too_large"
+    # @return [Integer] bytes that it declares
+    attr_reader :size
+    # @return [Integer] bytes that it may declare
+    attr_reader :limit
+  end
+
+  # The bytes are not an entry, or its payload does not decode.
+  class MalformedEntry < Error
+    CODE = "malformed_entry"
+  end
+
+  # The entry's checksum is wrong.
+  class ChecksumMismatch < Error
+    CODE = "checksum_mismatch"
+  end
+
+  # The entry format or the directory's layout is newer than this build.
+  class UnsupportedVersion < Error
+    CODE = "unsupported_version"
+  end
+
+  # The entry has a flag that this build does not know.
+  class UnsupportedFlags < Error
+    CODE = "unsupported_flags"
+  end
+
+  # The entry's serializer is unknown, or one that Ruby cannot decode.
+  class UnsupportedSerializer < Error
+    CODE = "unsupported_serializer"
+  end
+
+  # The entry's compressor is unknown.
+  class UnsupportedCompressor < Error
+    CODE = "unsupported_compressor"
+  end
+
+  # The disk is full with nothing to recycle, or live processes write every block; the key's old
+  # value is gone.
+  class NoSpace < Error
+    CODE = "no_space"
+    RETRYABLE = true
+  end
+
+  # The directory exists with another byte limit than the one asked for.
+  class ConfigMismatch < Error
+    CODE = "config_mismatch"
+  end
+
+  # A network or FUSE file system, where memory is not shared.
+  class UnsupportedFilesystem < Error
+    CODE = "unsupported_filesystem"
+  end
+
+  # The directory belongs to another user.
+  class ForeignDirectory < Error
+    CODE = "foreign_directory"
+  end
+
+  # 4095 handles are open on the directory.
+  class TooManyParticipants < Error
+    CODE = "too_many_participants"
+    RETRYABLE = true
+  end
+
+  # The host tier does not run on this platform.
+  class UnsupportedPlatform < Error
+    CODE = "unsupported_platform"
+  end
+
+  # The cache was closed.
+  class Closed < Error
+    CODE = "closed"
+  end
+
+  # The operating system failed; the message says how.
+  class IoError < Error
+    CODE = "io"
+    RETRYABLE = true
+  end
+
+  class Error
+    CLASSES = [
+      InvalidArgument, InvalidKey, UnsupportedValue, EntryTooLarge, ValueTooLarge, MalformedEntry,
+      ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
+      UnsupportedCompressor, NoSpace, ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
+      TooManyParticipants, UnsupportedPlatform, Closed, IoError
+    ].to_h { |error| [error::CODE, error] }.freeze
+    private_constant :CLASSES
+  end
+end

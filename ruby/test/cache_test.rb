@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# What Ruby adds to the behaviour that spec/conformance covers.
+class CacheTest < Minitest::Test
+  include Caches
+
+  def test_a_miss_is_nil_or_the_default
+    cache = open_cache
+
+    assert_nil cache.get("k")
+    assert_equal 1, cache.get("k", 1)
+    cache.set("k", nil)
+
+    assert_nil cache.get("k", 1)
+    assert cache.key?("k")
+    assert cache.exist?("k")
+    assert cache.has?("k")
+  end
+
+  def test_brackets_and_the_other_names
+    cache = open_cache
+    cache["k"] = 1
+
+    assert_equal 1, cache["k"]
+    assert_equal 2, cache.get_or_set("other") { 2 }
+    assert_equal 2, cache["other"]
+  end
+
+  def test_set_gives_nothing
+    assert_nil open_cache.set("k", 1)
+  end
+
+  def test_symbols_and_strings_are_one_key
+    cache = open_cache
+    cache.set(:user, 1)
+
+    assert_equal 1, cache.get("user")
+    assert_equal ["user"], cache.keys.to_a
+    assert_equal({ user: 1 }, cache.get_many([:user, "nobody"]))
+  end
+
+  def test_a_key_is_converted_to_utf8
+    cache = open_cache
+    cache.set("é".encode("ISO-8859-1"), 1)
+
+    assert_equal 1, cache.get("é")
+    assert_equal 1, cache.get("é".encode("UTF-16LE"))
+    assert_equal 1, cache.get("é".b)
+    assert_nil cache.get("é".encode("ISO-8859-1").b)
+  end
+
+  def test_a_key_without_a_utf8_form_is_refused
+    cache = open_cache
+    ["\xFF", "\xE9".dup.force_encoding("US-ASCII"), "\xD8".dup.force_encoding("UTF-16LE"),
+     "\x81".dup.force_encoding("Windows-1252"), 1, nil, ["k"], Object.new].each do |key|
+      %i[get delete has? ttl].each do |operation|
+        assert_raises(Polycache::InvalidKey, key.inspect) { cache.public_send(operation, key) }
+      end
+      assert_raises(Polycache::InvalidKey) { cache.set(key, 1) }
+      assert_raises(Polycache::InvalidKey) { cache.fetch(key) { flunk } }
+      assert_raises(Polycache::InvalidKey) { cache.keys(key).to_a }
+    end
+  end
+
+  def test_a_key_that_the_loader_changes_is_the_one_asked_for
+    cache = open_cache
+    key = +"k"
+    cache.fetch(key) do
+      key << ("x" * 1000)
+      1
+    end
+
+    assert_equal ["k"], cache.keys.to_a
+  end
+
+  def test_open_with_a_block_closes
+    kept = nil
+    result = Polycache::Cache.open(path: @directory, limit: "4MiB") do |cache|
+      kept = cache
+      refute_predicate cache, :closed?
+      :result
+    end
+
+    assert_equal :result, result
+    assert_predicate kept, :closed?
+    assert_raises(Polycache::Closed) { kept.get("k") }
+    assert_nil kept.close
+  end
+
+  def test_keys_are_found_page_by_page
+    cache = open_cache
+    cache.set_many((1..1000).to_h { |number| ["k#{number}", number] })
+    keys = cache.keys("k")
+
+    assert_kind_of Enumerator, keys
+    assert_equal 3, keys.first(3).uniq.size
+    assert_equal (1..1000).map { |number| "k#{number}" }.sort, keys.sort
+    assert_same(cache, cache.keys { |key| assert_kind_of String, key })
+  end
+
+  def test_ttl_is_seconds
+    clock = ManualClock.new
+    cache = open_cache(clock: clock, ttl: 60)
+    cache.set("default", 1)
+    cache.set("own", 1, ttl: "1500ms")
+    cache.set("rails", 1, expires_in: 2)
+    cache.set("forever", 1, ttl: nil)
+
+    assert_in_delta 60.0, cache.ttl("default")
+    assert_in_delta 1.5, cache.ttl("own")
+    assert_in_delta 2.0, cache.ttl("rails")
+    assert_equal Float::INFINITY, cache.ttl("forever")
+    assert_nil cache.ttl("nobody")
+    clock.advance(1500)
+
+    assert_nil cache.get("own")
+    assert_equal 1, cache.get("rails")
+  end
+
+  def test_a_clock_that_raises_says_so
+    cache = open_cache(clock: -> { raise "no time" })
+
+    assert_raises(RuntimeError) { cache.get("k") }
+  end
+
+  def test_stats_and_check
+    cache = open_cache
+    cache.set("k", 1)
+    cache.get("k")
+    cache.get("nobody")
+
+    assert_equal [1, 1, 1, 1], cache.stats.values_at(:hits, :misses, :writes, :entries)
+    assert_equal({ whole: 1, damaged: [], leases: 0 }, cache.check)
+    cache.fetch("other") do
+      assert_equal 1, cache.check[:leases]
+    end
+    assert_nil cache.flush
+  end
+
+  def test_a_nested_namespace_is_a_cache_over_the_same_handle
+    cache = open_cache(namespace: "shop")
+    users = cache.namespace("users")
+    users.set("1", "Ada")
+
+    assert_nil cache.get("1")
+    assert_equal "Ada", open_cache(namespace: %w[shop users]).get("1")
+    users.close
+
+    assert_predicate cache, :closed?
+  end
+
+  def test_path_and_inspect
+    cache = open_cache
+
+    assert_equal File.join(@directory, "cache"), cache.path
+    assert_includes cache.inspect, cache.path
+    cache.close
+
+    assert_includes cache.inspect, "closed"
+  end
+
+  def test_an_entry_too_large_says_by_how_much
+    cache = open_cache
+    error = assert_raises(Polycache::EntryTooLarge) { cache.set("k", "x" * 1_000_000) }
+
+    assert_operator error.size, :>, 1_000_000
+    assert_operator error.limit, :<, 100_000
+  end
+
+  def test_a_cache_is_neither_copied_by_marshal_nor_made_by_hand
+    assert_raises(TypeError) { Marshal.dump(open_cache) }
+    assert_raises(TypeError, NoMethodError) { Polycache::Native::Cache.allocate }
+  end
+end

@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# spec/errors.md
+class ErrorsTest < Minitest::Test
+  TABLE = File.read(File.expand_path("../../spec/errors.md", __dir__))
+              .scan(/^\| `(\w+)` \| `(\w+)` \|.*\| (yes|no) \|$/)
+              .reject { |code,| code == "loader_failed" }
+
+  def test_every_row_of_the_table_has_its_class
+    refute_empty TABLE
+    TABLE.each do |code, name, retryable|
+      error = Polycache.const_get(name).new
+
+      assert_kind_of Polycache::Error, error
+      assert_equal code, error.code
+      assert_equal retryable == "yes", error.retryable?, code
+      assert_instance_of error.class, Polycache::Error.build(code, "message", {})
+    end
+  end
+
+  def test_there_is_no_class_without_a_row
+    classes = Polycache.constants.map { |name| Polycache.const_get(name) }
+    errors = classes.grep(Class).select { |klass| klass < Polycache::Error }
+
+    assert_equal TABLE.map { |_, name,| name }.sort, errors.map { |klass| klass.name[/\w+\z/] }.sort
+  end
+end

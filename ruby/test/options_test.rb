@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "pathname"
+
+# What an option may be in Ruby.
+class OptionsTest < Minitest::Test
+  include Caches
+
+  def test_names_may_be_symbols
+    cache = open_cache(namespace: :shop, serializer: :json, compressor: :zstd)
+    cache.set("k", [1])
+
+    assert_equal [1], cache.get("k")
+  end
+
+  def test_a_path_may_be_a_pathname
+    cache = Polycache::Cache.new(path: Pathname(@directory).join("here"), limit: 4 << 20)
+    @opened << cache
+
+    assert_equal File.join(@directory, "here"), cache.path
+  end
+
+  def test_wrong_options_are_refused_and_leave_nothing_behind
+    path = File.join(@directory, "never")
+    [
+      { limits: 1 }, { limit: -1 }, { limit: 1.5 }, { limit: "64M" }, { limit: "\xFF" },
+      { ttl: 0 }, { ttl: "5" }, { ttl: :soon }, { lease_timeout: "1ms" },
+      { lease_timeout: [] },
+      { serializer: "marshal" }, { serializer: 1 }, { compressor: "zstd:23" },
+      { namespace: "" }, { namespace: 1 }, { namespace: ["a", nil] }, { namespace: "\xFF" },
+      { keep_after_reboot: "yes" }, { keep_after_reboot: 1 }
+    ].each do |options|
+      assert_raises(Polycache::InvalidArgument, options.inspect) do
+        Polycache::Cache.new(path: path, **options)
+      end
+    end
+    [nil, 1, "", "a\0b", []].each do |wrong|
+      assert_raises(Polycache::InvalidArgument, wrong.inspect) { Polycache::Cache.new(path: wrong) }
+    end
+    assert_raises(Polycache::InvalidArgument) { Polycache::Cache.new }
+    refute_path_exists path
+  end
+
+  def test_an_unknown_option_of_an_operation_is_refused
+    cache = open_cache
+
+    assert_raises(Polycache::InvalidArgument) { cache.set("k", 1, tll: 5) }
+    assert_raises(Polycache::InvalidArgument) { cache.set_many({ "k" => 1 }, tags: []) }
+    error = assert_raises(Polycache::InvalidArgument) { cache.fetch("k", race: 1) { flunk } }
+
+    assert_includes error.message, "race"
+    assert_includes error.message, "ttl"
+    refute cache.has?("k")
+  end
+
+  def test_fetch_without_a_block_is_refused
+    assert_raises(Polycache::InvalidArgument) { open_cache.fetch("k") }
+  end
+
+  def test_durations
+    cache = open_cache(clock: ManualClock.new)
+    { 5 => 5.0, 0.25 => 0.25, Rational(1, 3) => 0.334, BigDecimal("1.5") => 1.5, "5m" => 300.0,
+      "250ms" => 0.25, 0.0001 => 0.001, "1d" => 86_400.0 }.each do |ttl, seconds|
+      cache.set("k", 1, ttl: ttl)
+
+      assert_in_delta seconds, cache.ttl("k"), 0.0001, ttl.inspect
+    end
+  end
+
+  def test_the_longest_duration
+    cache = open_cache(clock: ManualClock.new(0))
+    cache.set("k", 1, ttl: Rational((2**48) - 1, 1000))
+
+    assert_in_delta 281_474_976_710.655, cache.ttl("k"), 0.0001
+  end
+
+  def test_durations_that_are_none
+    cache = open_cache
+    [0, 0.0, -1, -0.5, Float::NAN, Float::INFINITY, -Float::INFINITY, 2**48, 2**70,
+     Rational(2**48, 1000), BigDecimal("NaN"), BigDecimal("1E-500"), BigDecimal("1E+500"),
+     Complex(1, 1), "5", "5 m", " 5m", "m", "", "0s", "1.5s", "-1s", "\xFF", "٥m", true, false,
+     Object.new, [], {}, :forever].each do |ttl|
+      assert_raises(Polycache::InvalidArgument, ttl.inspect) { cache.set("k", 1, ttl: ttl) }
+      assert_raises(Polycache::InvalidArgument) { cache.fetch("k", ttl: ttl) { flunk } }
+    end
+    refute cache.has?("k")
+  end
+
+  # ActiveSupport's durations are no Numerics, but say that they are.
+  def test_a_duration_may_stand_for_its_number
+    minutes = Class.new(BasicObject) do
+      def is_a?(klass) = klass == ::Numeric
+      def to_f = 300.0
+      def to_r = 300r
+      def inspect = "5 minutes"
+    end
+    cache = open_cache(clock: ManualClock.new)
+    cache.set("k", 1, expires_in: minutes.new)
+
+    assert_in_delta 300.0, cache.ttl("k")
+  end
+
+  def test_another_limit_is_a_mismatch
+    open_cache
+    error = assert_raises(Polycache::ConfigMismatch) do
+      Polycache::Cache.new(path: File.join(@directory, "cache"), limit: "8MiB")
+    end
+
+    assert_equal "config_mismatch", error.code
+    refute_predicate error, :retryable?
+  end
+end

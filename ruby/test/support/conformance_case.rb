@@ -1,0 +1,189 @@
+# frozen_string_literal: true
+
+# One case of spec/conformance, run (the format is in its README).
+class ConformanceCase
+  # What Ruby can: every capability there is.
+  CAPABILITIES = %w[dynamic invalid_text].freeze
+  FIELDS = %w[name options requires steps].freeze
+  # Of every step; and of each operation: its arguments.
+  COMMON = %w[op on error path result].freeze
+  ARGUMENTS = {
+    "get" => %w[key], "set" => %w[key value ttl], "delete" => %w[key], "has" => %w[key],
+    "ttl" => %w[key], "get_many" => %w[keys], "set_many" => %w[entries ttl],
+    "delete_many" => %w[keys], "get_or_set" => %w[key loads during ttl], "keys" => %w[prefix],
+    "clear" => [], "flush" => [], "close" => [], "stats" => %w[field], "check" => [],
+    "namespace" => %w[part as], "open" => %w[as options directory], "advance" => %w[ms]
+  }.freeze
+  MISS = { "miss" => true }.freeze
+  private_constant(*constants(false))
+
+  # What a loader of a case fails with.
+  class LoaderError < StandardError
+    def code = "loader_failed"
+  end
+
+  def initialize(test, directory, description)
+    @test = test
+    @directory = directory
+    @description = description
+    @clock = ManualClock.new
+    @handles = {}
+  end
+
+  def run
+    know(@description, FIELDS)
+    missing = (@description["requires"] || []) - CAPABILITIES
+    @test.skip("Ruby lacks #{missing.join(", ")}") unless missing.empty?
+    step("op" => "open", "as" => "cache", "options" => @description["options"] || {})
+    steps(@description["steps"])
+  ensure
+    @handles.each_value(&:close)
+  end
+
+  private
+
+  def know(object, fields)
+    unknown = object.keys - fields
+    raise "not in the format: #{unknown.join(", ")}" unless unknown.empty?
+  end
+
+  def steps(steps) = steps.each { |each| step(each) }
+
+  def step(step)
+    know(step, COMMON + ARGUMENTS.fetch(step["op"]))
+    return expect_error(step) if step["error"]
+
+    result = perform(step)
+    return unless step.key?("result")
+
+    expected, found = expected_and_found(step, result)
+    # In lists, because minitest wants nil asserted by another method.
+    @test.assert_equal [expected], [found], "at #{step}"
+  end
+
+  def expect_error(step)
+    error = @test.assert_raises(Polycache::Error, LoaderError, "at #{step}") { perform(step) }
+    @test.assert_equal step["error"], error.code, "at #{step}: #{error.message}"
+    @test.assert_equal step["path"], error.path, "at #{step}" if step["path"]
+  end
+
+  def perform(step)
+    operation = step["op"]
+    return advance(step) if operation == "advance"
+    return open_handle(step) if operation == "open"
+
+    send("do_#{operation}", @handles.fetch(step["on"] || "cache"), step)
+  end
+
+  # Results in one form; those without an order, sorted.
+  def expected_and_found(step, result)
+    expected = step["result"]
+    case step["op"]
+    when "get_or_set" then [canonical(expected), result]
+    when "get" then [expected == MISS ? MISS : canonical(expected), result]
+    when "get_many" then [sorted(expected.map { |pair| [key_form(pair[0]), canonical(pair[1])] }),
+                          sorted(result)]
+    when "keys" then [sorted(expected.map { |key| key_form(key) }), sorted(result)]
+    else [expected, result]
+    end
+  end
+
+  def canonical(tagged) = Tagged.dump(Tagged.load(tagged))
+  def key_form(tagged) = Tagged.load(tagged).b
+  def sorted(list) = list.sort_by(&:to_s)
+
+  def advance(step)
+    @clock.advance(step["ms"])
+    nil
+  end
+
+  def open_handle(step)
+    directory = File.join(@directory, step["directory"] || "main")
+    options = { "path" => directory, "limit" => "4MiB" }.merge(step["options"])
+    options = options.to_h { |name, value| [name.to_sym, option(name, value)] }
+    @handles[step["as"]] = Polycache::Cache.new(clock: @clock, **options)
+    nil
+  end
+
+  def option(name, value) = %w[ttl lease_timeout].include?(name) ? duration(value) : value
+
+  # Seconds, or text as it is.
+  def duration(value)
+    return value unless value.is_a?(Hash)
+
+    ms = value.fetch("ms")
+    return Tagged.load_float(ms) if ms.is_a?(String)
+
+    Rational(ms.is_a?(Float) ? ms.to_r : ms, 1000)
+  end
+
+  def ttl_of(step) = step.key?("ttl") ? { ttl: duration(step["ttl"]) } : {}
+
+  def do_get(cache, step)
+    value = cache.get(Tagged.load(step["key"]), Polycache::Cache::MISSING)
+    Polycache::Cache::MISSING.equal?(value) ? MISS : Tagged.dump(value)
+  end
+
+  def do_set(cache, step)
+    cache.set(Tagged.load(step["key"]), Tagged.load(step["value"]), **ttl_of(step))
+  end
+
+  def do_delete(cache, step) = cache.delete(Tagged.load(step["key"]))
+  def do_has(cache, step) = cache.has?(Tagged.load(step["key"]))
+
+  def do_ttl(cache, step)
+    left = cache.ttl(Tagged.load(step["key"]))
+    return MISS if left.nil?
+
+    left.infinite? ? "forever" : (left * 1000).round
+  end
+
+  def do_get_many(cache, step)
+    found = cache.get_many(step["keys"].map { |key| Tagged.load(key) })
+    found.map { |key, value| [key.b, Tagged.dump(value)] }
+  end
+
+  def do_set_many(cache, step)
+    entries = step["entries"].to_h { |pair| pair.map { |tagged| Tagged.load(tagged) } }
+    cache.set_many(entries, **ttl_of(step))
+  end
+
+  def do_delete_many(cache, step)
+    cache.delete_many(step["keys"].map { |key| Tagged.load(key) })
+  end
+
+  def do_get_or_set(cache, step)
+    loads = 0
+    value = cache.fetch(Tagged.load(step["key"]), **ttl_of(step)) do
+      loads += 1
+      steps(step["during"] || [])
+      raise LoaderError if step["loads"] == { "error" => true }
+
+      Tagged.load(step["loads"])
+    end
+    Tagged.dump(value)
+  ensure
+    @test.assert_equal step.key?("loads") ? 1 : 0, loads, "loads at #{step}"
+  end
+
+  def do_keys(cache, step)
+    keys = step.key?("prefix") ? cache.keys(Tagged.load(step["prefix"])) : cache.keys
+    keys.map do |key|
+      # Text wherever it can be.
+      text = key.b.force_encoding(Encoding::UTF_8).valid_encoding?
+      @test.assert_equal text ? Encoding::UTF_8 : Encoding::BINARY, key.encoding
+      key.b
+    end
+  end
+
+  def do_clear(cache, _step) = cache.clear
+  def do_flush(cache, _step) = cache.flush
+  def do_close(cache, _step) = cache.close
+  def do_stats(cache, step) = cache.stats.fetch(step["field"].to_sym)
+  def do_check(cache, _step) = cache.check[:damaged].size
+
+  def do_namespace(cache, step)
+    @handles[step["as"]] = cache.namespace(Tagged.load(step["part"]))
+    nil
+  end
+end
