@@ -35,8 +35,7 @@ class Check:
 CHECKS = [
     Check(
         "rustfmt",
-        "cargo fmt --all --check && "
-        "cargo fmt --check --manifest-path bench/host/rust/Cargo.toml",
+        "cargo fmt --all --check && cargo fmt --check --manifest-path bench/host/rust/Cargo.toml",
     ),
     # In release, so that build scripts and procedural macros are those the build has already made.
     Check(
