@@ -33,6 +33,13 @@ def test_a_small_margin_is_too_close_to_call():
     assert "too close to call (1.08)" in line_of(rows, "lmdb")
 
 
+def test_the_limit_is_no_peer_that_beats_us():
+    rows = [row("polycache-store", [150, 150]), row("copy", [100, 100])]
+    said = line_of(rows, "copy")
+    assert "the machine's limit; polycache-store takes 1.5 times as long" in said
+    assert "SLOWER" not in said
+
+
 def test_a_peer_that_is_missing_is_a_row_that_says_so():
     missing = Row("rust", WORKLOAD, "lmdb", "-", "-", failure="no such file")
     rows = [row("polycache-store", [100]), missing]

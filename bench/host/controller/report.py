@@ -15,6 +15,8 @@ NOTE = f"""A ratio is the median over the rounds, with its quartiles in brackets
 two measurements that were neighbours in time. Within {CLOSE:.0%} of a goal, or of each other, is
 too close to call. Durability says what a write survives once it has returned."""
 
+# A bare copy of the bytes: what no store on this machine can do faster.
+LIMIT = "copy"
 # In Rust the bare engine stands beside the peers: bytes in and bytes out, as they do it.
 STANDARD = {"rust": "polycache-store"}
 
@@ -101,6 +103,8 @@ def _beside(row: Row, ours: str, rows: list[Row]) -> str:
     if not own:
         return ""
     times = ratio(row.samples, own[0].samples).median
+    if row.subject == LIMIT:
+        return f"the machine's limit; {ours} takes {1 / times:.3g} times as long"
     if abs(times - 1) < CLOSE:
         return f"too close to call ({times:.2f})"
     return (
