@@ -29,10 +29,10 @@ if can_package typescript node; then
   (cd typescript && npm run --if-present build && npm pack --pack-destination "$out")
 fi
 if can_package python python; then
-  maturin build --release --manifest-path python/native/Cargo.toml --out "$out"
+  maturin build --profile dist --strip --manifest-path python/native/Cargo.toml --out "$out"
 fi
 if can_package ruby ruby; then
-  (cd ruby && gem build --output "$out/polycache.gem" ./*.gemspec)
+  ruby/package.sh "$out"
 fi
 
 ls -l "$out"

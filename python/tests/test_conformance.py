@@ -103,7 +103,7 @@ class Run:
             return
         with pytest.raises((PolycacheError, LoaderFailed)) as failure:
             operation(handle, **step)
-        assert failure.value.code == error, given
+        assert getattr(failure.value, "code", None) == error, given
         if path is not None:
             assert getattr(failure.value, "path", None) == path, given
 

@@ -14,7 +14,7 @@ from polycache import PolycacheError, UnsupportedValue, _native
 WRITERS = sorted(path.name for path in vectors.FOLDER.glob("entries.*.json"))
 
 
-def cases(file: str) -> Any:
+def cases(file: str) -> pytest.MarkDecorator:
     rows = vectors.rows(file)
     return pytest.mark.parametrize("row", rows, ids=[row["name"] for row in rows])
 

@@ -57,7 +57,8 @@ def python_rows() -> list[dict[str, Any]]:
 
 
 def _entry(name: str, value: Any, options: dict[str, Any]) -> dict[str, Any]:
-    given = {"serializer": "messagepack", "compressor": "none", "created": CREATED} | options
+    given: dict[str, Any] = {"serializer": "messagepack", "compressor": "none", "created": CREATED}
+    given |= options
     entry = _native.encode_entry(value_of(value), **given)
     tags = [[tag, str(generation)] for tag, generation in given.get("tags", [])]
     return {

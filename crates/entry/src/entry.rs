@@ -156,6 +156,26 @@ pub fn decode_payload<'a>(
     }
 }
 
+/// As [`decode_payload`] with [`Verify::Trusted`], for a reader that wants no more of the header than
+/// the serializer: most entries are plain, and their payload is found by a few comparisons.
+///
+/// # Errors
+/// Those of [`decode_payload`], but for `ChecksumMismatch`.
+#[inline]
+pub fn trusted_payload<'a>(
+    entry: &'a [u8],
+    limits: &Limits,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(Serializer, &'a [u8]), Error> {
+    if let Some((serializer, payload)) = header::plain(entry) {
+        if payload.len() as u64 <= limits.max_length {
+            return Ok((serializer, payload));
+        }
+    }
+    let (header, payload) = decode_payload(entry, Verify::Trusted, limits, scratch)?;
+    Ok((header.serializer, payload))
+}
+
 /// The value in a `payload` that [`decode_payload`] handed out.
 ///
 /// # Errors

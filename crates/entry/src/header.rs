@@ -121,6 +121,20 @@ impl<'a> Header<'a> {
     }
 }
 
+/// The serializer and payload of an entry without fields and compressor; `None` for every other, and
+/// for what is no entry.
+#[inline]
+pub(crate) fn plain(entry: &[u8]) -> Option<(Serializer, &[u8])> {
+    let (fixed, payload) = entry.split_first_chunk::<HEADER_LEN>()?;
+    let plain = fixed[0] == MAGIC
+        && fixed[1] == VERSION
+        && fixed[3] == CompressorId::None as u8
+        && u16_at(fixed, 14) == 0
+        && usize::from(u16_at(fixed, 22)) == HEADER_LEN;
+    let serializer = Serializer::from_id(fixed[2]).ok()?;
+    plain.then_some((serializer, payload))
+}
+
 /// Appends the header with a checksum of 0; [`seal`] fills that in when the payload follows.
 pub(crate) fn write(
     serializer: Serializer,

@@ -32,7 +32,9 @@ pub mod tagged;
 mod value;
 
 pub use compressor::{Compressor, CompressorId};
-pub use entry::{decode_payload, decode_value, encode, encode_payload, EntryOptions, Limits};
+pub use entry::{
+    decode_payload, decode_value, encode, encode_payload, trusted_payload, EntryOptions, Limits,
+};
 pub use error::Error;
 pub use header::{
     created, expires, is_valid_at, Header, Tag, Tags, TagsIter, Verify, CLOCK_TOLERANCE_MS,

@@ -2,8 +2,9 @@
 
 use polycache_entry::tagged::to_json;
 use polycache_entry::{
-    decode_payload, decode_value, encode, encode_payload, Compressor, EntryOptions, Error, Limits,
-    Serializer, Tag, Value, Verify, MAX_TIMESTAMP_SECONDS, MAX_TIME_MS, MIN_TIMESTAMP_SECONDS,
+    decode_payload, decode_value, encode, encode_payload, trusted_payload, Compressor,
+    EntryOptions, Error, Limits, Serializer, Tag, Value, Verify, MAX_TIMESTAMP_SECONDS,
+    MAX_TIME_MS, MIN_TIMESTAMP_SECONDS,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -100,6 +101,15 @@ fn read(entry: &[u8], verify: Verify) -> Result<serde_json::Value, Error> {
     Ok(to_json(&decode_value(header.serializer, payload, &limits)?))
 }
 
+fn read_without_header(entry: &[u8]) -> Result<serde_json::Value, Error> {
+    let limits = Limits {
+        max_length: 1 << 20,
+    };
+    let mut scratch = Vec::new();
+    let (serializer, payload) = trusted_payload(entry, &limits, &mut scratch)?;
+    Ok(to_json(&decode_value(serializer, payload, &limits)?))
+}
+
 fn seal(entry: &mut [u8]) {
     let sum = crc32fast::hash(&[&entry[..4], &entry[8..]].concat());
     entry[4..8].copy_from_slice(&sum.to_le_bytes());
@@ -167,6 +177,7 @@ proptest! {
         entry[22..24].copy_from_slice(&[header_len, 0]);
         seal(&mut entry);
         let _ = read(&entry, Verify::Checksum);
+        prop_assert_eq!(read_without_header(&entry), read(&entry, Verify::Trusted));
     }
 }
 
@@ -182,12 +193,12 @@ proptest! {
         for bit in 0..entry.len() * 8 {
             entry[bit / 8] ^= 1 << (bit % 8);
             prop_assert!(read(&entry, Verify::Checksum).is_err(), "bit {bit}");
-            let _ = read(&entry, Verify::Trusted);
+            prop_assert_eq!(read_without_header(&entry), read(&entry, Verify::Trusted));
             entry[bit / 8] ^= 1 << (bit % 8);
         }
         for len in 0..entry.len() {
             prop_assert!(read(&entry[..len], Verify::Checksum).is_err());
-            let _ = read(&entry[..len], Verify::Trusted);
+            prop_assert_eq!(read_without_header(&entry[..len]), read(&entry[..len], Verify::Trusted));
         }
     }
 }

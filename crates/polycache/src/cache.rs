@@ -1,12 +1,12 @@
 //! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
 
 use crate::scratch::Scratch;
+use crate::ttl;
 use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
-use polycache_entry::{decode_payload, decode_value, encode, EntryOptions, Limits, Verify};
+use polycache_entry::{decode_value, encode, trusted_payload, EntryOptions, Limits};
 use polycache_host::{Lease, Namespace, Report, Stats, Store, Token};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// An open cache: one namespace of a directory that every process of the machine may share. Cheap
 /// to clone; every method may be called from any thread, and from a forked child.
@@ -203,12 +203,7 @@ impl Cache {
     /// `Closed`.
     pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
         self.raw(key.as_ref(), |entry| {
-            match polycache_entry::expires(entry) {
-                0 => TtlLeft::Forever,
-                expires => TtlLeft::For(Duration::from_millis(
-                    expires.saturating_sub(self.0.store.now()),
-                )),
-            }
+            ttl::left(polycache_entry::expires(entry), self.now())
         })
     }
 
@@ -226,6 +221,20 @@ impl Cache {
     ) -> Result<Option<u64>, Error> {
         let store = &self.0.store;
         Ok(store.keys(&self.0.namespace, prefix, cursor, budget, out)?)
+    }
+
+    /// As [`Cache::keys_page`], for the whole directory: the full keys of every namespace, which
+    /// [`split_full_key`](crate::split_full_key) takes apart.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn full_keys_page(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        Ok(self.0.store.full_keys(cursor, budget, out)?)
     }
 
     /// Clears this namespace and those nested in it, in constant time; loads under way do not fill.
@@ -279,8 +288,20 @@ impl Cache {
         Ok(())
     }
 
+    pub(crate) fn now(&self) -> u64 {
+        self.0.store.now()
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.settings.limits
+    }
+
     /// What `f` makes of the key's entry bytes.
-    fn raw<R>(&self, key: &[u8], f: impl FnOnce(&[u8]) -> R) -> Result<Option<R>, Error> {
+    pub(crate) fn raw<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(&[u8]) -> R,
+    ) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
         let found = self
             .0
@@ -297,15 +318,15 @@ impl Cache {
         let Scratch { entry, payload } = scratch;
         let limits = &self.0.settings.limits;
         // The store's own checks say that its bytes are whole.
-        let (header, payload) = decode_payload(entry, Verify::Trusted, limits, payload)?;
-        Ok(f(decode_value(header.serializer, payload, limits)?))
+        let (serializer, payload) = trusted_payload(entry, limits, payload)?;
+        Ok(f(decode_value(serializer, payload, limits)?))
     }
 
     /// Encodes an entry.
     #[inline]
     fn write(&self, value: &Value<'_>, ttl: Ttl, entry: &mut Vec<u8>) -> Result<(), Error> {
         let settings = &self.0.settings;
-        let now = self.0.store.now();
+        let now = self.now();
         let options = EntryOptions {
             serializer: settings.serializer,
             compressor: settings.compressor,

@@ -136,6 +136,12 @@ impl Cache {
         })
     }
 
+    /// The value of the key, or `default` when there is none.
+    ///
+    /// Every call makes objects of its own. None is a value that can be stored: pass
+    /// `polycache.MISSING` as the default to tell it from a miss. Raises `MalformedEntry`,
+    /// `UnsupportedSerializer` and their like for an entry that cannot be read; `set` and `delete` get
+    /// rid of it.
     #[pyo3(signature = (key, default = None))]
     fn get<'py>(
         &self,
@@ -164,6 +170,12 @@ impl Cache {
         }
     }
 
+    /// Stores a value; every read on this machine that begins afterwards sees it or a later one.
+    ///
+    /// `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for ever, and
+    /// without it the cache's own `ttl` counts. Raises `InvalidArgument` and `UnsupportedValue`,
+    /// which change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after which the old value
+    /// is gone as well.
     #[pyo3(signature = (key, value, *, ttl = TtlArgument::default()))]
     fn set(
         &self,
@@ -175,12 +187,14 @@ impl Cache {
         self.store(bytes, value, ttl.read()?)
     }
 
+    /// Deletes the key and voids every load of it under way. True when an entry stood there.
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let bytes = key::bytes(key)?;
         self.handle.tick(py)?;
         Cache::failed(py, self.handle.cache.delete(bytes))
     }
 
+    /// True when the key has an entry; its value is not decoded. So does `key in cache`.
     fn has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let bytes = key::bytes(key)?;
         self.handle.tick(py)?;
@@ -191,6 +205,7 @@ impl Cache {
         self.has(py, key)
     }
 
+    /// Seconds that the key's entry has left: infinite when it does not expire, None for a miss.
     fn ttl(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let bytes = key::bytes(key)?;
         self.handle.tick(py)?;
@@ -201,6 +216,7 @@ impl Cache {
         }))
     }
 
+    /// The values of those keys that are there, in a dict, under the keys as they were given.
     fn get_many<'py>(
         &self,
         py: Python<'py>,
@@ -216,6 +232,9 @@ impl Cache {
         Ok(found)
     }
 
+    /// Stores every value of a mapping, in its order, with one time to live.
+    ///
+    /// Raises what `set` raises; the entries before the one that failed stay.
     #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
     fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
         let py = entries.py();
@@ -232,6 +251,7 @@ impl Cache {
         Ok(())
     }
 
+    /// Deletes several keys, and returns how many of them had an entry.
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut stood = 0;
         for key in several(keys)? {
@@ -295,6 +315,7 @@ impl Cache {
         Ok((keys, next))
     }
 
+    /// Clears this namespace and those nested in it, at once; loads under way are not stored.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.tick(py)?;
         Cache::failed(py, self.handle.cache.clear())
@@ -310,21 +331,25 @@ impl Cache {
         statistics::report(py, Cache::failed(py, py.detach(|| cache.check()))?)
     }
 
+    /// Writes the directory to its disk; only `keep_after_reboot` has a use for it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let cache = &self.handle.cache;
         Cache::failed(py, py.detach(|| cache.flush()))
     }
 
+    /// Closes the handle, and with it every namespace made from it. Closing again does nothing.
     fn close(&self, py: Python<'_>) {
         let cache = &self.handle.cache;
         py.detach(|| cache.close());
     }
 
+    /// True after `close`.
     #[getter]
     fn closed(&self) -> bool {
         self.handle.cache.is_closed()
     }
 
+    /// The cache's directory, absolute.
     #[getter]
     fn path(&self) -> PathBuf {
         self.handle.cache.path().to_owned()

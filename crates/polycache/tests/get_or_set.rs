@@ -1,0 +1,99 @@
+//! What the cases of spec/conformance cannot say about loading: callers at the same time, panics.
+
+use polycache::{Cache, Error, Leased, Ttl, Value};
+use std::convert::Infallible;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Barrier;
+
+fn open(directory: &tempfile::TempDir) -> Cache {
+    Cache::builder()
+        .path(directory.path())
+        .limit(2 << 20)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn of_many_callers_on_many_handles_one_loads() {
+    let directory = tempfile::tempdir().unwrap();
+    let (threads, rounds) = (8, 20);
+    let loads = AtomicU64::new(0);
+    let barrier = Barrier::new(threads);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let cache = open(&directory);
+                for round in 0..rounds {
+                    barrier.wait();
+                    let key = format!("key {round}");
+                    let got = cache.get_or_set(&key, || {
+                        std::thread::yield_now();
+                        Ok::<_, Infallible>(loads.fetch_add(1, Ordering::SeqCst))
+                    });
+                    assert_eq!(Some(got.unwrap()), cache.get::<u64>(&key).unwrap());
+                }
+            });
+        }
+    });
+    assert_eq!(loads.into_inner(), rounds);
+}
+
+#[test]
+fn a_panic_in_a_loader_frees_its_key() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory);
+    let load = || -> Result<u64, Infallible> { panic!("in the loader") };
+    let caught = catch_unwind(AssertUnwindSafe(|| cache.get_or_set("k", load)));
+    assert!(caught.is_err());
+    let lease = cache.lease_with(b"k", |_| ()).unwrap();
+    assert!(matches!(lease, Leased::Acquired(_)), "{lease:?}");
+}
+
+#[test]
+fn a_loaders_error_is_the_source() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory);
+    let error = cache.get_or_set("k", || "x".parse::<u64>()).unwrap_err();
+    assert!(matches!(error, Error::LoaderFailed(_)) && error.retryable());
+    let source = std::error::Error::source(&error).unwrap();
+    assert!(source.is::<std::num::ParseIntError>());
+}
+
+#[test]
+fn a_caller_that_waits_gets_what_another_loads() {
+    let directory = tempfile::tempdir().unwrap();
+    let (first, second) = (open(&directory), open(&directory));
+    for round in 0..50u64 {
+        let key = format!("key {round}");
+        let Leased::Acquired(token) = first.lease_with(key.as_bytes(), |_| ()).unwrap() else {
+            panic!("no lease");
+        };
+        let started = Barrier::new(2);
+        let load = || -> Result<u64, Infallible> { panic!("loaded twice") };
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                started.wait();
+                second.get_or_set(&key, load)
+            });
+            started.wait();
+            // Time for the other to find the lease taken; it passes as well when that comes later.
+            (0..round).for_each(|_| std::thread::yield_now());
+            let value = Value::from(round);
+            first
+                .fill_value(key.as_bytes(), token, &value, Ttl::Default)
+                .unwrap();
+            assert_eq!(waiting.join().unwrap().unwrap(), round);
+        });
+    }
+}
+
+#[test]
+fn a_stored_value_of_another_type_is_an_error_and_loads_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory);
+    cache.set("k", "text").unwrap();
+    let load = || -> Result<u64, Infallible> { panic!("loaded") };
+    let error = cache.get_or_set("k", load).unwrap_err();
+    assert_eq!((error.code(), error.path()), ("wrong_type", Some("$")));
+}
