@@ -14,7 +14,7 @@ use shuttle::thread;
 use std::sync::Arc;
 
 const KEY: &[u8] = b"::k";
-const OTHER: &[u8] = b"::other";
+const OTHER: &[u8] = b"::n3";
 const NO_FLOOR: fn(u64) -> u64 = |_| 0;
 
 /// One process with one thread.
@@ -154,7 +154,7 @@ fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
 fn with_neighbour(blocks: u64) -> Host {
     let host = Host::new(blocks);
     let first = host.process(50);
-    first.put_other(&mut Appender::default(), "::other", "neighbour");
+    first.put_other(&mut Appender::default(), "::n3", "neighbour");
     host
 }
 
@@ -340,5 +340,17 @@ fn a_stopped_writer_wakes_up() {
         waking.join().unwrap();
         writer.join().unwrap();
         host.judge();
+    });
+}
+
+/// The races above are races for different slots only if the neighbour stands in the way.
+#[test]
+fn the_neighbour_stands_in_the_keys_first_slot() {
+    explore(1, || {
+        let host = with_neighbour(16);
+        let process = host.process(1);
+        let first = process.engine.slots_of(process.key().hash).next().unwrap();
+        let found = process.engine.find(process.engine.key(OTHER)).unwrap();
+        assert_eq!(found.slot, first);
     });
 }
