@@ -63,6 +63,15 @@ $(INSTALLED): typescript/package-lock.json
 	cd typescript && npm ci --no-audit --no-fund
 	@touch $@
 
+# The module as it is published; README's snippets and the examples import it.
+DIST = typescript/dist/index.js
+.PHONY: typescript-dist
+typescript-dist: $(DIST)
+
+$(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -name '*.ts' 2>/dev/null)
+	cd typescript && npm run build --silent
+	@touch $@
+
 .PHONY: bench-host
 bench-host: build ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for under a minute
 	@bench/host/setup.sh
@@ -87,6 +96,11 @@ mutants: ## plants one fault at a time and shows that the checks find it; MUTANT
 .PHONY: conformance
 conformance: ## the cases of spec/conformance in every language
 	@$(MAKE) --no-print-directory test SECTIONS="$(addprefix conformance-,rust typescript python ruby)"
+
+.PHONY: examples
+examples: build ## runs the README's snippets and the programs in examples/
+	@tools/setup.sh python
+	@python tools/run_docs.py
 
 .PHONY: package
 package: ## builds what would be published, into target/package

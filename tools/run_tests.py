@@ -77,7 +77,7 @@ SECTIONS = [
         "python tools/run_docs.py",
         counts.summary,
         needs=("python",),
-        prepare=("build", "typescript-packages"),
+        prepare=("build",),
     ),
     Section(
         "coherence",
