@@ -19,6 +19,8 @@ pub mod header {
     pub const SEED: usize = 24;
     /// Boot id, first half, then second half.
     pub const BOOT_ID: usize = 32;
+    /// Inode of the `participants` file whose locks say who lives.
+    pub const LOCK_INODE: usize = 48;
     /// The memory tiers' epoch; its low 32 bits are what JavaScript loads.
     pub const EPOCH: usize = 128;
     /// The invalidation clock: counts clears.
@@ -171,6 +173,15 @@ impl Geometry {
     #[must_use]
     pub fn blocks_len(&self) -> u64 {
         self.blocks * self.block_size
+    }
+
+    /// True when the fixed part of a record fits between `at` and the end of its block; no record lies
+    /// anywhere else, whatever a damaged word or tail says.
+    #[inline(always)]
+    #[must_use]
+    pub fn may_hold_record(&self, at: u64) -> bool {
+        let room = self.block_size - (at & (self.block_size - 1));
+        at < self.blocks_len() && room >= RECORD_HEADER as u64
     }
 
     /// Bytes a record takes with this key and entry.

@@ -1,0 +1,5 @@
+//! Linker arguments of a Node-API library.
+
+fn main() {
+    napi_build::setup();
+}

@@ -1,0 +1,173 @@
+//! One call of a plain Node-API callback: its arguments and its answer.
+
+use crate::error;
+use napi::{check_status, sys, JsError, Result};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr;
+
+/// The arguments of a call.
+pub(crate) struct Call<const N: usize> {
+    env: sys::napi_env,
+    arguments: [sys::napi_value; N],
+}
+
+impl<const N: usize> Call<N> {
+    /// Asks for the arguments; those the caller left out are `undefined`.
+    #[inline(always)]
+    fn new(env: sys::napi_env, info: sys::napi_callback_info) -> Result<Call<N>> {
+        let mut arguments = [ptr::null_mut(); N];
+        let mut count = N;
+        // SAFETY: the environment and the call are those that the engine is in; the array has room
+        // for as many values as `count` says.
+        let status = unsafe {
+            sys::napi_get_cb_info(
+                env,
+                info,
+                &mut count,
+                arguments.as_mut_ptr(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        check_status!(status, "cannot get the arguments")?;
+        Ok(Call { env, arguments })
+    }
+
+    /// The argument as an unsigned integer.
+    #[inline(always)]
+    pub fn integer(&self, place: usize) -> Result<u32> {
+        let mut value = 0;
+        // SAFETY: the value belongs to this call; the engine refuses one of another type.
+        let status =
+            unsafe { sys::napi_get_value_uint32(self.env, self.arguments[place], &mut value) };
+        check_status!(status, "an argument is not a number")?;
+        Ok(value)
+    }
+
+    /// The argument as a number.
+    #[inline(always)]
+    pub fn number(&self, place: usize) -> Result<f64> {
+        let mut value = 0.0;
+        // SAFETY: as above.
+        let status =
+            unsafe { sys::napi_get_value_double(self.env, self.arguments[place], &mut value) };
+        check_status!(status, "an argument is not a number")?;
+        Ok(value)
+    }
+
+    /// The bytes of a Uint8Array.
+    #[inline(always)]
+    pub fn bytes(&self, place: usize) -> Result<&[u8]> {
+        let (data, length) = self.array(place, sys::TypedarrayType::uint8_array)?;
+        if length == 0 {
+            return Ok(&[]);
+        }
+        // SAFETY: the array is an argument, so it lives as long as the call, during which no
+        // JavaScript of its thread runs. It is the package's own and never shared or handed out.
+        Ok(unsafe { std::slice::from_raw_parts(data.cast(), length) })
+    }
+
+    /// A range of the bytes of a Uint8Array.
+    #[inline(always)]
+    pub fn range(&self, place: usize, from: usize, to: usize) -> Result<&[u8]> {
+        self.bytes(place)?
+            .get(from..to)
+            .ok_or_else(|| error::invalid("a range lies outside its buffer"))
+    }
+
+    /// Copies bytes to the beginning of a Uint8Array when it has room for them.
+    #[inline(always)]
+    pub fn fill_bytes(&self, place: usize, bytes: &[u8]) -> Result<()> {
+        let (data, length) = self.array(place, sys::TypedarrayType::uint8_array)?;
+        if bytes.len() <= length {
+            // SAFETY: as for `bytes`; no slice of this array is alive, and the source is Rust's own.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), bytes.len()) };
+        }
+        Ok(())
+    }
+
+    /// The three words of a BigUint64Array that hold a lease.
+    #[inline(always)]
+    pub fn token(&self, place: usize) -> Result<[u64; 3]> {
+        let (data, length) = self.array(place, BIG_UINT64_ARRAY)?;
+        if length != 3 {
+            return Err(error::invalid("a token is three words"));
+        }
+        // SAFETY: as for `bytes`; such an array is aligned for its elements.
+        Ok(unsafe { *data.cast() })
+    }
+
+    /// Writes the three words of a BigUint64Array.
+    #[inline(always)]
+    pub fn set_token(&self, place: usize, token: [u64; 3]) -> Result<()> {
+        let (data, length) = self.array(place, BIG_UINT64_ARRAY)?;
+        if length != 3 {
+            return Err(error::invalid("a token is three words"));
+        }
+        // SAFETY: as for `token`; no slice of this array is alive.
+        unsafe { *data.cast() = token };
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn array(&self, place: usize, kind: i32) -> Result<(*mut std::ffi::c_void, usize)> {
+        let mut found = 0;
+        let mut length = 0;
+        let mut data = ptr::null_mut();
+        // SAFETY: the value belongs to this call; the engine refuses one that is no typed array.
+        let status = unsafe {
+            sys::napi_get_typedarray_info(
+                self.env,
+                self.arguments[place],
+                &mut found,
+                &mut length,
+                &mut data,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        check_status!(status, "an argument is not a typed array")?;
+        if found != kind {
+            return Err(error::invalid("an argument is another typed array"));
+        }
+        Ok((data, length))
+    }
+}
+
+const BIG_UINT64_ARRAY: i32 = 10;
+
+/// What a callback answers.
+pub(crate) enum Answer {
+    /// `undefined`.
+    Nothing,
+    /// A boolean.
+    Boolean(bool),
+    /// A number.
+    Number(f64),
+}
+
+/// Runs a callback's body; what it refuses is thrown.
+#[inline(always)]
+pub(crate) fn answer<const N: usize>(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+    body: impl FnOnce(&Call<N>) -> Result<Answer>,
+) -> sys::napi_value {
+    let done = catch_unwind(AssertUnwindSafe(|| body(&Call::new(env, info)?)))
+        .unwrap_or_else(|_| Err(error::panicked()));
+    let mut value = ptr::null_mut();
+    // SAFETY: the environment is the one that the engine is in. A value that cannot be made stays
+    // null, which is `undefined`.
+    unsafe {
+        match done {
+            Ok(Answer::Nothing) => sys::Status::napi_ok,
+            Ok(Answer::Boolean(truth)) => sys::napi_get_boolean(env, truth, &mut value),
+            Ok(Answer::Number(number)) => sys::napi_create_double(env, number, &mut value),
+            Err(failure) => {
+                JsError::from(failure).throw_into(env);
+                sys::Status::napi_ok
+            }
+        }
+    };
+    value
+}

@@ -1,0 +1,187 @@
+//! A namespace, as one cache writes and reads it.
+
+use crate::store::Handle;
+use crate::{error, registry};
+use napi::bindgen_prelude::{BufferSlice, Env};
+use napi::Result;
+use napi_derive::napi;
+use polycache_entry::{
+    decode_payload, encode_payload, Compressor, CompressorId, EntryOptions, Limits, Serializer,
+    Verify, MAX_TIME_MS,
+};
+use polycache_host::Store;
+use std::rc::Rc;
+
+/// A buffer that grew larger than this is not kept.
+const KEPT: usize = 1024 * 1024;
+
+/// What the operations on a namespace's keys need.
+pub(crate) struct Namespace {
+    pub handle: Rc<Handle>,
+    pub inner: polycache_host::Namespace,
+    serializer: Serializer,
+    compressor: Compressor,
+    limits: Limits,
+    /// Buffers of one call, kept so that a usual one allocates nothing.
+    pub entry: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+impl Namespace {
+    /// Writes the entry of a payload into the buffer. A `ttl` of 0 milliseconds is none.
+    #[inline]
+    pub fn write(&mut self, store: &Store, payload: &[u8], ttl: f64) -> Result<()> {
+        let now = store.now();
+        let options = EntryOptions {
+            compressor: self.compressor,
+            created: now,
+            expires: match ttl as u64 {
+                0 => 0,
+                ttl => now.saturating_add(ttl).min(MAX_TIME_MS),
+            },
+            ..EntryOptions::default()
+        };
+        self.empty();
+        encode_payload(payload, self.serializer, &options, &mut self.entry).map_err(error::entry)
+    }
+
+    /// The payload of the entry in the buffer, with the id of its serializer before it.
+    #[inline]
+    pub fn read(&mut self) -> Result<&[u8]> {
+        // The store's own checks say that its bytes are whole.
+        let (header, _) = decode_payload(
+            &self.entry,
+            Verify::Trusted,
+            &self.limits,
+            &mut self.payload,
+        )
+        .map_err(error::entry)?;
+        let (id, start) = (header.serializer as u8, header.header_len - 1);
+        Ok(match header.compressor {
+            CompressorId::None => {
+                // The id goes where the header's last byte was, so that all is copied once.
+                self.entry[start] = id;
+                &self.entry[start..]
+            }
+            CompressorId::Zstd => {
+                self.payload.insert(0, id);
+                &self.payload
+            }
+        })
+    }
+
+    /// Empties the buffers for the next call.
+    #[inline]
+    pub fn empty(&mut self) {
+        for buffer in [&mut self.entry, &mut self.payload] {
+            buffer.clear();
+            if buffer.capacity() > KEPT {
+                *buffer = Vec::new();
+            }
+        }
+    }
+}
+
+/// A page of keys.
+#[napi(object)]
+pub struct KeyPage<'env> {
+    /// Where to go on; absent at the end.
+    pub next: Option<f64>,
+    /// The keys, without the namespace's part.
+    pub keys: Vec<BufferSlice<'env>>,
+}
+
+/// A namespace. The callbacks of [`crate::operations`] take its number, which is valid as long as
+/// this object lives.
+#[napi]
+pub struct NativeNamespace(u32);
+
+impl NativeNamespace {
+    pub(crate) fn new(
+        handle: &Rc<Handle>,
+        parts: &[String],
+        serializer: u32,
+        level: i32,
+        max_value: f64,
+    ) -> Result<NativeNamespace> {
+        let serializer = u8::try_from(serializer)
+            .map_err(|_| error::invalid("no such serializer"))
+            .and_then(|id| Serializer::from_id(id).map_err(error::entry))?;
+        Ok(NativeNamespace(registry::add(Namespace {
+            inner: handle.with(|store| store.namespace(parts).map_err(error::host))?,
+            handle: handle.clone(),
+            serializer,
+            compressor: match level {
+                0 => Compressor::None,
+                level => Compressor::Zstd { level },
+            },
+            limits: Limits {
+                max_length: max_value as u64,
+            },
+            entry: Vec::new(),
+            payload: Vec::new(),
+        })))
+    }
+}
+
+impl Drop for NativeNamespace {
+    fn drop(&mut self) {
+        registry::remove(self.0);
+    }
+}
+
+#[napi]
+impl NativeNamespace {
+    /// The number for the callbacks.
+    #[napi(getter)]
+    pub fn number(&self) -> u32 {
+        self.0
+    }
+
+    /// Looks at `budget` slots from `cursor` on for keys that begin with `prefix`.
+    #[napi]
+    pub fn keys<'env>(
+        &self,
+        env: &'env Env,
+        prefix: &[u8],
+        cursor: f64,
+        budget: u32,
+    ) -> Result<KeyPage<'env>> {
+        let mut keys = Vec::new();
+        let next = registry::with(self.0, |namespace| {
+            namespace.handle.with(|store| {
+                let (cursor, budget) = (cursor as u64, u64::from(budget));
+                store
+                    .keys(&namespace.inner, prefix, cursor, budget, &mut keys)
+                    .map_err(error::host)
+            })
+        })?;
+        Ok(KeyPage {
+            next: next.map(|next| next as f64),
+            keys: keys
+                .iter()
+                .map(|key| BufferSlice::copy_from(env, key))
+                .collect::<Result<_>>()?,
+        })
+    }
+
+    /// Stores bytes as the key's entry, whatever they are; tests use it.
+    #[napi]
+    pub fn put_entry(&self, key: &[u8], entry: &[u8]) -> Result<()> {
+        registry::with(self.0, |namespace| {
+            namespace
+                .handle
+                .with(|store| store.put(&namespace.inner, key, entry).map_err(error::host))
+        })
+    }
+
+    /// Clears the namespace and those nested in it.
+    #[napi]
+    pub fn clear(&self) -> Result<()> {
+        registry::with(self.0, |namespace| {
+            namespace
+                .handle
+                .with(|store| store.clear(&namespace.inner).map_err(error::host))
+        })
+    }
+}

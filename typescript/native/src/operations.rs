@@ -1,0 +1,219 @@
+//! What a program does often, as plain Node-API callbacks. The first argument of each is the number of
+//! a namespace; a key is a Uint8Array with the range it lies in.
+
+use crate::call::{answer, Answer, Call};
+use crate::namespace::Namespace;
+use crate::{error, registry};
+use napi::bindgen_prelude::{Env, FromNapiValue, Object, Unknown};
+use napi::{check_status, sys, Result};
+use napi_derive::napi;
+use polycache_host::{Lease, Store, Token};
+use std::ptr;
+
+/// What `get` and `lease` answer instead of a payload's length.
+mod code {
+    pub const MISS: f64 = -1.0;
+    pub const ACQUIRED: f64 = -2.0;
+    pub const BUSY: f64 = -3.0;
+    pub const BYPASS: f64 = -4.0;
+}
+
+/// Calls `f` with the namespace, its store and the key of a call.
+#[inline(always)]
+fn on<const N: usize>(
+    call: &Call<N>,
+    f: impl FnOnce(&mut Namespace, &Store, &[u8]) -> Result<Answer>,
+) -> Result<Answer> {
+    let (from, to) = (call.integer(2)? as usize, call.integer(3)? as usize);
+    let key = call.range(1, from, to)?;
+    registry::with(call.integer(0)?, |namespace| {
+        let handle = namespace.handle.clone();
+        handle.with(|store| f(namespace, store, key))
+    })
+}
+
+/// Hands the payload in the namespace's buffer out: its length, with the bytes in the caller's buffer
+/// when they fit.
+#[inline(always)]
+fn hand_out<const N: usize>(
+    call: &Call<N>,
+    place: usize,
+    namespace: &mut Namespace,
+) -> Result<Answer> {
+    let payload = namespace.read()?;
+    call.fill_bytes(place, payload)?;
+    Ok(Answer::Number(payload.len() as f64))
+}
+
+/// `get(namespace, key, from, to, out)`: the length of the payload behind the id of its serializer,
+/// both in `out` when it is that long; -1 is a miss.
+unsafe extern "C" fn get(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<5>(env, info, |call| {
+        on(call, |namespace, store, key| {
+            namespace.empty();
+            let found = store.get(&namespace.inner, key, &mut namespace.entry);
+            match found.map_err(error::host)? {
+                Some(_) => hand_out(call, 4, namespace),
+                None => Ok(Answer::Number(code::MISS)),
+            }
+        })
+    })
+}
+
+/// `put(namespace, key, from, to, payload, length, ttl)`: stores a payload of the namespace's
+/// serializer for `ttl` milliseconds, 0 for ever.
+unsafe extern "C" fn put(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<7>(env, info, |call| {
+        let payload = call.range(4, 0, call.integer(5)? as usize)?;
+        let ttl = call.number(6)?;
+        on(call, |namespace, store, key| {
+            namespace.write(store, payload, ttl)?;
+            let done = store.put(&namespace.inner, key, &namespace.entry);
+            done.map(|()| Answer::Nothing).map_err(error::host)
+        })
+    })
+}
+
+/// `delete(namespace, key, from, to)`: true when an entry stood there.
+unsafe extern "C" fn delete(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<4>(env, info, |call| {
+        on(call, |namespace, store, key| {
+            let stood = store.delete(&namespace.inner, key);
+            stood.map(Answer::Boolean).map_err(error::host)
+        })
+    })
+}
+
+/// `ttl(namespace, key, from, to)`: milliseconds the entry has left, infinite without expiry; -1 is a
+/// miss.
+unsafe extern "C" fn ttl(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<4>(env, info, |call| {
+        on(call, |namespace, store, key| {
+            namespace.empty();
+            let found = store.get(&namespace.inner, key, &mut namespace.entry);
+            let expires = polycache_entry::expires(&namespace.entry);
+            Ok(Answer::Number(match found.map_err(error::host)? {
+                None => code::MISS,
+                Some(_) if expires == 0 => f64::INFINITY,
+                Some(_) => expires.saturating_sub(store.now()) as f64,
+            }))
+        })
+    })
+}
+
+/// `lease(namespace, key, from, to, out, token)`: reads like `get`, or answers -2 (this caller loads,
+/// with the lease in `token`), -3 (another one does, with its slot and word there) or -4 (there is
+/// no place for a lease).
+unsafe extern "C" fn lease(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<6>(env, info, |call| {
+        on(call, |namespace, store, key| {
+            namespace.empty();
+            let lease = store.lease(&namespace.inner, key, &mut namespace.entry);
+            Ok(Answer::Number(match lease.map_err(error::host)? {
+                Lease::Hit(_) => return hand_out(call, 4, namespace),
+                Lease::Acquired(Token { slot, word, born }) => {
+                    call.set_token(5, [slot, word, born])?;
+                    code::ACQUIRED
+                }
+                Lease::Busy { slot, word } => {
+                    call.set_token(5, [slot, word, 0])?;
+                    code::BUSY
+                }
+                Lease::Bypass => code::BYPASS,
+            }))
+        })
+    })
+}
+
+/// `fill(namespace, key, from, to, payload, length, ttl, token)`: stores what the holder of a lease
+/// loaded; false when the lease was voided. The lease ends in any case.
+unsafe extern "C" fn fill(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<8>(env, info, |call| {
+        let payload = call.range(4, 0, call.integer(5)? as usize)?;
+        let ttl = call.number(6)?;
+        let [slot, word, born] = call.token(7)?;
+        let token = Token { slot, word, born };
+        on(call, |namespace, store, key| {
+            if let Err(failure) = namespace.write(store, payload, ttl) {
+                store.release(token);
+                return Err(failure);
+            }
+            let filled = store.fill(&namespace.inner, key, token, &namespace.entry);
+            filled.map(Answer::Boolean).map_err(error::host)
+        })
+    })
+}
+
+/// `release(namespace, token)`: gives a lease back without a value. Does nothing when it is void, or
+/// the directory closed.
+unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<2>(env, info, |call| {
+        let [slot, word, born] = call.token(1)?;
+        registry::with(call.integer(0)?, |namespace| {
+            if let Ok(store) = namespace.handle.store() {
+                store.release(Token { slot, word, born });
+            }
+            Ok(Answer::Nothing)
+        })
+    })
+}
+
+/// `stands(namespace, token)`: true while the load that the slot and word stand for may still fill.
+unsafe extern "C" fn stands(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<2>(env, info, |call| {
+        let [slot, word, _] = call.token(1)?;
+        registry::with(call.integer(0)?, |namespace| {
+            let handle = &namespace.handle;
+            handle.with(|store| Ok(Answer::Boolean(store.lease_stands(slot, word))))
+        })
+    })
+}
+
+/// `floor(namespace)`: the namespace's floor now; entries born below are not served.
+unsafe extern "C" fn floor(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    answer::<1>(env, info, |call| {
+        registry::with(call.integer(0)?, |namespace| {
+            let handle = &namespace.handle;
+            handle.with(|store| Ok(Answer::Number(store.floor(&namespace.inner) as f64)))
+        })
+    })
+}
+
+type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
+
+const ALL: [(&str, Callback); 9] = [
+    ("get", get),
+    ("put", put),
+    ("delete", delete),
+    ("ttl", ttl),
+    ("lease", lease),
+    ("fill", fill),
+    ("release", release),
+    ("stands", stands),
+    ("floor", floor),
+];
+
+/// An object with the callbacks; made once for each isolate.
+#[napi]
+pub fn operations(env: &Env) -> Result<Object<'_>> {
+    let mut all = Object::new(env)?;
+    for (name, callback) in ALL {
+        let mut function = ptr::null_mut();
+        // SAFETY: the name is valid for its length during the call; the callback takes no data.
+        let status = unsafe {
+            sys::napi_create_function(
+                env.raw(),
+                name.as_ptr().cast(),
+                name.len() as isize,
+                Some(callback),
+                ptr::null_mut(),
+                &mut function,
+            )
+        };
+        check_status!(status, "cannot make the callback {name}")?;
+        // SAFETY: the value was just made by this environment.
+        let function = unsafe { Unknown::from_napi_value(env.raw(), function)? };
+        all.set(name, function)?;
+    }
+    Ok(all)
+}

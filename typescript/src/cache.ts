@@ -1,0 +1,277 @@
+import { InvalidArgument } from './errors.ts'
+import { fly, type Loader } from './flight.ts'
+import { Handle } from './host/handle.ts'
+import { HostNamespace } from './host/namespace.ts'
+import { type CheckReport, type DirectoryStats, typed } from './host/native.ts'
+import type { Key } from './key.ts'
+import { namespaceParts } from './namespace.ts'
+import {
+  type CacheOptions,
+  type GetOrSetOptions,
+  getOrSetOptions,
+  resolveOptions,
+  type SetOptions,
+  ttlOf,
+} from './options.ts'
+
+/** What a cache holds and what became of the rest. The first five count this handle's own operations. */
+export interface Stats extends DirectoryStats {
+  /** Reads that found an entry. */
+  hits: number
+  /** Reads that found none. */
+  misses: number
+  /** Entries stored. */
+  writes: number
+  /** Entries deleted. */
+  deletes: number
+  /** Loads whose entry was refused, because a set or delete came in between. */
+  voidedFills: number
+}
+
+/** What `setMany` takes: pairs, as a Map or a list has them, or an object. */
+export type Entries = Iterable<readonly [Key, unknown]> | Readonly<Record<string, unknown>>
+
+/**
+ * A cache in a directory, shared with every process of this machine that opens it, in TypeScript, Python, Ruby and Rust.
+ *
+ * Reads and writes take microseconds or less and never wait, so every method has a synchronous twin; the promises of the
+ * others are settled when they are returned, but for `getOrSet`, `check` and `flush`. A miss is `undefined`; `null` is a
+ * value. Every method but `close` throws `Closed` after `close`.
+ */
+export class Cache {
+  readonly #handle: Handle
+  readonly #host: HostNamespace
+
+  /**
+   * Opens the cache.
+   * @throws InvalidArgument, ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
+   *   ForeignDirectory, TooManyParticipants, NoSpace, IoError
+   */
+  constructor(options: CacheOptions)
+  /** @internal */
+  constructor(options: CacheOptions | HostNamespace) {
+    if (options instanceof HostNamespace) {
+      this.#handle = options.handle
+      this.#host = options
+    } else {
+      const { opening, parts, settings, clock } = resolveOptions(options)
+      this.#handle = new Handle(opening, clock)
+      this.#host = new HostNamespace(this.#handle, parts, settings)
+    }
+  }
+
+  /** The cache's directory, absolute. */
+  get path(): string {
+    this.#handle.check()
+    return this.#handle.store.native.path
+  }
+
+  /** Whether the cache was closed. */
+  get closed(): boolean {
+    return this.#handle.closed
+  }
+
+  /**
+   * The cache of a namespace nested in this one, over the same handle: closing either closes both.
+   * @throws InvalidArgument for an empty part
+   */
+  namespace(part: string): Cache {
+    const { parts, settings } = this.#host
+    const nested = new HostNamespace(this.#handle, [...parts, ...namespaceParts(part)], settings)
+    return new (Cache as unknown as new (host: HostNamespace) => Cache)(nested)
+  }
+
+  /**
+   * The key's value, or undefined when there is none. A new object at each call, never one that is shared.
+   * @throws InvalidKey; MalformedEntry, ValueTooLarge, UnsupportedSerializer and the like for an entry that does not decode
+   */
+  getSync<T = unknown>(key: Key): T | undefined {
+    return this.#host.get(key) as T | undefined
+  }
+
+  /** Like `getSync`. */
+  async get<T = unknown>(key: Key): Promise<T | undefined> {
+    return this.getSync<T>(key)
+  }
+
+  /**
+   * Stores a value. When it returns, every read on this machine that begins sees it or a later one.
+   * @throws UnsupportedValue, InvalidKey and InvalidArgument, which change nothing; EntryTooLarge, NoSpace and IoError, after
+   *   which the old value is gone as well
+   */
+  setSync(key: Key, value: unknown, options?: SetOptions): void {
+    this.#host.put(key, value, options)
+  }
+
+  /** Like `setSync`. */
+  async set(key: Key, value: unknown, options?: SetOptions): Promise<void> {
+    this.setSync(key, value, options)
+  }
+
+  /** Deletes the key and voids every load of it under way; true when an entry stood there. */
+  deleteSync(key: Key): boolean {
+    return this.#host.delete(key)
+  }
+
+  /** Like `deleteSync`. */
+  async delete(key: Key): Promise<boolean> {
+    return this.deleteSync(key)
+  }
+
+  /** Whether the key has an entry; its value is not decoded. */
+  hasSync(key: Key): boolean {
+    return this.#host.ttl(key) !== undefined
+  }
+
+  /** Like `hasSync`. */
+  async has(key: Key): Promise<boolean> {
+    return this.hasSync(key)
+  }
+
+  /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
+  ttlSync(key: Key): number | undefined {
+    return this.#host.ttl(key)
+  }
+
+  /** Like `ttlSync`. */
+  async ttl(key: Key): Promise<number | undefined> {
+    return this.ttlSync(key)
+  }
+
+  /** The values of those of the keys that are there, by key, in the order of the keys. */
+  getManySync<T = unknown, K extends Key = Key>(keys: Iterable<K>): Map<K, T> {
+    const found = new Map<K, T>()
+    for (const key of keys) {
+      const value = this.getSync<T>(key)
+      if (value !== undefined) found.set(key, value)
+    }
+    return found
+  }
+
+  /** Like `getManySync`. */
+  async getMany<T = unknown, K extends Key = Key>(keys: Iterable<K>): Promise<Map<K, T>> {
+    return this.getManySync<T, K>(keys)
+  }
+
+  /** Stores several values, one after the other: after an error, those before it are stored. */
+  setManySync(entries: Entries, options?: SetOptions): void {
+    const pairs = Symbol.iterator in entries ? entries : Object.entries(entries)
+    // Looked at once more with every pair, but also when there is none.
+    ttlOf(options, 0)
+    for (const [key, value] of pairs as Iterable<readonly [Key, unknown]>) {
+      this.setSync(key, value, options)
+    }
+  }
+
+  /** Like `setManySync`. */
+  async setMany(entries: Entries, options?: SetOptions): Promise<void> {
+    this.setManySync(entries, options)
+  }
+
+  /** Deletes several keys; returns how many had an entry. */
+  deleteManySync(keys: Iterable<Key>): number {
+    let deleted = 0
+    for (const key of keys) if (this.deleteSync(key)) deleted++
+    return deleted
+  }
+
+  /** Like `deleteManySync`. */
+  async deleteMany(keys: Iterable<Key>): Promise<number> {
+    return this.deleteManySync(keys)
+  }
+
+  /**
+   * The key's value; when there is none, the loader's, which is stored. Of all callers on this machine, in every language,
+   * one loads and the others wait for it. When it fails, or is aborted or killed, the next caller loads; its error is this
+   * call's. A set, delete or clear of the key during the load wins: the value is returned and not stored.
+   *
+   * @throws what the loader throws; the signal's reason; what `setSync` throws for the loaded value
+   */
+  async getOrSet<T>(key: Key, loader: Loader<T>, options?: GetOrSetOptions): Promise<T> {
+    const namespace = this.#host
+    let { ttl } = namespace.settings
+    let signal: AbortSignal | undefined
+    if (options !== undefined) {
+      // A wrong key is told before a wrong option.
+      namespace.checkKey(key)
+      ;({ ttl, signal } = getOrSetOptions(options, ttl))
+      signal?.throwIfAborted()
+    }
+    if (typeof loader !== 'function') throw new InvalidArgument('the loader is a function')
+    const value = namespace.peek(key)
+    if (value !== undefined) return value as T
+    return fly({ namespace, key, loader, ttl, signal })
+  }
+
+  /**
+   * The keys of this namespace, not of those nested in it, that begin with a prefix, in no order, found as the iteration
+   * goes on. Text where a key is UTF-8, else bytes.
+   */
+  keys(prefix: Key = ''): IterableIterator<Key> {
+    this.#handle.check()
+    return this.#host.keys(prefix)
+  }
+
+  /** Clears this namespace and those nested in it, whatever their size, in the same short time. */
+  clearSync(): void {
+    this.#host.clear()
+  }
+
+  /** Like `clearSync`. */
+  async clear(): Promise<void> {
+    this.clearSync()
+  }
+
+  /** What the whole directory holds and what this handle did. Walks the index: some milliseconds. */
+  statsSync(): Stats {
+    this.#handle.check()
+    try {
+      return { ...this.#handle.counts, ...this.#handle.store.native.stats() }
+    } catch (failure) {
+      throw typed(failure)
+    }
+  }
+
+  /** Like `statsSync`. */
+  async stats(): Promise<Stats> {
+    return this.statsSync()
+  }
+
+  /** Verifies every entry of the whole directory against its checksums, on a thread of its own. */
+  async check(): Promise<CheckReport> {
+    this.#handle.check()
+    try {
+      return await this.#handle.store.native.check()
+    } catch (failure) {
+      throw typed(failure)
+    }
+  }
+
+  /** Writes everything to the disk, on a thread of its own. Only `keepAfterReboot` has a use for it. */
+  async flush(): Promise<void> {
+    this.#handle.check()
+    try {
+      await this.#handle.store.native.flush()
+    } catch (failure) {
+      throw typed(failure)
+    }
+  }
+
+  /** Closes this handle with the caches of its namespaces; closing again does nothing. */
+  closeSync(): void {
+    this.#handle.close()
+  }
+
+  /** Like `closeSync`. */
+  async close(): Promise<void> {
+    this.closeSync()
+  }
+
+  [Symbol.dispose](): void {
+    this.closeSync()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closeSync()
+  }
+}

@@ -1,0 +1,126 @@
+import { MalformedEntry } from '../errors.ts'
+import { MAX_DEPTH } from './messagepack/limits.ts'
+import { refused, type Segment } from './path.ts'
+import {
+  describe,
+  isMap,
+  isPlainObject,
+  LONE_SURROGATE,
+  OTHER_KEY,
+  SYMBOL_KEY,
+  TOO_DEEP,
+} from './typemap.ts'
+
+const NOT_FINITE = 'JSON has no NaN and no infinity: use messagepack'
+const UNSAFE = 'JSON takes integers within ±(2^53 - 1) only: use messagepack'
+
+/**
+ * A value as JSON. `JSON.stringify` alone would drop what it does not know, write a Date as text and a Map as `{}`.
+ * @throws UnsupportedValue with the path to what JSON does not have.
+ */
+export function writeJson(value: unknown): string {
+  return write(value, [])
+}
+
+function write(value: unknown, path: Segment[]): string {
+  switch (typeof value) {
+    case 'string':
+      return writeText(value, path)
+    case 'number':
+      if (!Number.isFinite(value)) throw refused(path, NOT_FINITE)
+      return JSON.stringify(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'bigint':
+      if (value < Number.MIN_SAFE_INTEGER || value > Number.MAX_SAFE_INTEGER)
+        throw refused(path, UNSAFE)
+      return value.toString()
+    case 'object':
+      return value === null ? 'null' : writeObject(value, path)
+    default:
+      throw refused(path, describe(value))
+  }
+}
+
+function writeObject(value: object, path: Segment[]): string {
+  const pairs = isMap(value) ? value : isPlainObject(value) ? Object.entries(value) : undefined
+  if (!Array.isArray(value) && pairs === undefined) {
+    throw refused(path, `JSON does not have ${nameOf(value)}: use messagepack`)
+  }
+  if (path.length === MAX_DEPTH) throw refused(path, TOO_DEEP)
+  const level = path.length
+  const parts: string[] = []
+  if (pairs === undefined) {
+    const values = value as readonly unknown[]
+    for (let place = 0; place < values.length; place++) {
+      path[level] = place
+      parts.push(write(values[place], path))
+    }
+  } else {
+    refuseSymbols(value, path)
+    for (const [key, held] of pairs) {
+      path[level] = String(key)
+      if (typeof key !== 'string') throw refused(path, OTHER_KEY)
+      parts.push(`${writeText(key, path)}:${write(held, path)}`)
+    }
+  }
+  path.length = level
+  return pairs === undefined ? `[${parts.join()}]` : `{${parts.join()}}`
+}
+
+function writeText(text: string, path: Segment[]): string {
+  if (!text.isWellFormed()) throw refused(path, LONE_SURROGATE)
+  return JSON.stringify(text)
+}
+
+function refuseSymbols(map: object, path: Segment[]): void {
+  for (const symbol of Object.getOwnPropertySymbols(map)) {
+    if (Object.prototype.propertyIsEnumerable.call(map, symbol)) {
+      throw refused([...path, symbol.toString()], SYMBOL_KEY)
+    }
+  }
+}
+
+function nameOf(value: object): string {
+  return value.constructor?.name ? `the type ${value.constructor.name}` : 'such objects'
+}
+
+/**
+ * The value in a JSON text.
+ * @throws MalformedEntry for what RFC 8259, or the entry format, does not allow.
+ */
+export function readJson(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (failure) {
+    throw malformed((failure as Error).message)
+  }
+  // JSON.parse accepts half a surrogate pair as an escape.
+  check(value, 0, text.includes('\\u'))
+  return value
+}
+
+function check(value: unknown, depth: number, escapes: boolean): void {
+  if (typeof value === 'string') {
+    if (escapes && !value.isWellFormed()) throw malformed(LONE_SURROGATE)
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw malformed('a number is out of range')
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth === MAX_DEPTH) throw malformed('nested deeper than 128 lists and maps')
+    if (Array.isArray(value)) {
+      for (const part of value) check(part, depth + 1, escapes)
+    } else {
+      for (const [key, part] of Object.entries(value)) {
+        if (escapes && !key.isWellFormed()) throw malformed(LONE_SURROGATE)
+        check(part, depth + 1, escapes)
+      }
+    }
+  }
+}
+
+function malformed(reason: string): MalformedEntry {
+  return new MalformedEntry(
+    `not a valid entry: JSON: ${reason}; delete it and load the value again`,
+  )
+}

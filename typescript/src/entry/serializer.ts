@@ -1,0 +1,135 @@
+import { UnsupportedSerializer } from '../errors.ts'
+import { readJson, writeJson } from './json.ts'
+import { readMessagePack } from './messagepack/read.ts'
+import { MessagePackWriter } from './messagepack/write.ts'
+import { refused } from './path.ts'
+import { Scratch } from './scratch.ts'
+import { readText } from './text.ts'
+import { isBytes, LONE_SURROGATE } from './typemap.ts'
+
+/** How a value becomes the payload of an entry. */
+export type SerializerName = 'messagepack' | 'json' | 'text' | 'bytes'
+
+/** The ids in an entry's header. */
+export const SERIALIZER_IDS: Record<SerializerName, number> = {
+  bytes: 0,
+  text: 1,
+  json: 2,
+  messagepack: 3,
+}
+
+const { bytes: BYTES, text: TEXT, json: JSON_ID, messagepack: MESSAGEPACK } = SERIALIZER_IDS
+
+/**
+ * The value in a payload.
+ * @throws MalformedEntry, UnsupportedSerializer
+ */
+export function readPayload(
+  serializer: number,
+  scratch: Scratch,
+  from: number,
+  to: number,
+): unknown {
+  switch (serializer) {
+    case MESSAGEPACK:
+      return readMessagePack(scratch, from, to)
+    case TEXT:
+      return readText(scratch, from, to)
+    case BYTES:
+      return scratch.bytes.slice(from, to)
+    case JSON_ID:
+      return readJson(readText(scratch, from, to))
+    default:
+      throw new UnsupportedSerializer(
+        `the entry was written with serializer ${serializer}, which TypeScript does not read`,
+      )
+  }
+}
+
+/** What writes payloads: the bytes of the last one are the first ones of `bytes`. */
+export interface PayloadWriter {
+  readonly bytes: Uint8Array
+  /**
+   * Writes a value and returns the payload's length.
+   * @throws UnsupportedValue
+   */
+  write(value: unknown): number
+  /** Lets go of large buffers. */
+  trim(): void
+}
+
+class TextWriter implements PayloadWriter {
+  readonly #output = new Scratch()
+
+  get bytes(): Uint8Array {
+    return this.#output.bytes
+  }
+
+  write(value: unknown): number {
+    if (typeof value !== 'string')
+      throw refused([], 'the serializer text takes strings only: use messagepack')
+    if (!value.isWellFormed()) throw refused([], LONE_SURROGATE)
+    return this.writeText(value)
+  }
+
+  protected writeText(text: string): number {
+    this.#output.reserve(text.length * 3)
+    return this.#output.buffer.utf8Write(text, 0)
+  }
+
+  trim(): void {
+    this.#output.trim()
+  }
+}
+
+class JsonWriter extends TextWriter {
+  override write(value: unknown): number {
+    return this.writeText(writeJson(value))
+  }
+}
+
+class BytesWriter implements PayloadWriter {
+  bytes: Uint8Array = new Uint8Array(0)
+
+  write(value: unknown): number {
+    if (typeof value !== 'object' || value === null || !isBytes(value)) {
+      throw refused([], 'the serializer bytes takes Uint8Arrays only: use messagepack')
+    }
+    // Memory that other threads share may change while it is written.
+    this.bytes = value.buffer instanceof ArrayBuffer ? value : value.slice()
+    return value.length
+  }
+
+  trim(): void {
+    this.bytes = new Uint8Array(0)
+  }
+}
+
+const WRITERS: Record<SerializerName, new () => PayloadWriter> = {
+  messagepack: MessagePackWriter,
+  json: JsonWriter,
+  text: TextWriter,
+  bytes: BytesWriter,
+}
+
+/**
+ * The writers of one serializer. A value that is written may run a caller's code (a getter), which may write another, so
+ * a writer is taken while it is in use.
+ */
+export class WriterPool {
+  readonly #make: new () => PayloadWriter
+  readonly #idle: PayloadWriter[] = []
+
+  constructor(serializer: SerializerName) {
+    this.#make = WRITERS[serializer]
+  }
+
+  take(): PayloadWriter {
+    return this.#idle.pop() ?? new this.#make()
+  }
+
+  give(writer: PayloadWriter): void {
+    writer.trim()
+    this.#idle.push(writer)
+  }
+}

@@ -1,0 +1,60 @@
+import { types } from 'node:util'
+
+export const TOO_DEEP = 'nested deeper than 128 lists, sets and maps, or a cycle'
+export const LONE_SURROGATE = 'text with half a surrogate pair has no UTF-8 form'
+export const SYMBOL_KEY = 'a key of a map is text, not a symbol'
+export const OTHER_KEY = 'a key of a map is text'
+export const IN_SET = 'a set cannot hold a list, map or set, which not every language can hash'
+export const TOO_MANY_DIGITS = 'a big integer has at most 4300 digits'
+export const NO_DATE = 'the date is not a moment of the years 1 to 9999'
+
+/**
+ * Whether a value is an object literal, of this realm or of another one, or an object without a prototype: not an
+ * instance of a class.
+ */
+export function isPlainObject(value: object): value is Record<string, unknown> {
+  const prototype = Object.getPrototypeOf(value)
+  return (
+    prototype === Object.prototype ||
+    prototype === null ||
+    (Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf'))
+  )
+}
+
+/** Like `instanceof Set`, also for other realms. */
+export function isSet(value: object): value is Set<unknown> {
+  return value instanceof Set || types.isSet(value)
+}
+
+/** Like `instanceof Map`, also for other realms. */
+export function isMap(value: object): value is Map<unknown, unknown> {
+  return value instanceof Map || types.isMap(value)
+}
+
+/** Like `instanceof Date`, also for other realms. */
+export function isDate(value: object): value is Date {
+  return value instanceof Date || types.isDate(value)
+}
+
+/** Like `instanceof Uint8Array`, also for other realms. */
+export function isBytes(value: object): value is Uint8Array {
+  return value instanceof Uint8Array || types.isUint8Array(value)
+}
+
+/** What to say of a value that is in no row of the type map. */
+export function describe(value: unknown): string {
+  switch (typeof value) {
+    case 'undefined':
+      return 'undefined cannot be stored: leave it out, or store null'
+    case 'function':
+      return 'a function cannot be stored'
+    case 'symbol':
+      return 'a symbol cannot be stored'
+    default: {
+      const name = (value as object | null)?.constructor?.name
+      return name
+        ? `an instance of ${name} cannot be stored: make a plain object or list of it`
+        : 'this object cannot be stored: make a plain object of it'
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import type { HostNamespace, Payload } from './host/namespace.ts'
+import type { Token } from './host/native.ts'
+import type { HostStore } from './host/store.ts'
+import type { Key } from './key.ts'
+import { orAbort, patience, pause } from './wait.ts'
+
+/** What a loader is given. */
+export interface LoaderContext {
+  /** The caller's signal, for the loader to hand on. */
+  readonly signal: AbortSignal | undefined
+}
+
+/** What makes the value of a key that is not there. */
+export type Loader<T> = (context: LoaderContext) => T | PromiseLike<T>
+
+/** One `getOrSet` whose key was not there. */
+export interface Request<T> {
+  readonly namespace: HostNamespace
+  readonly key: Key
+  readonly loader: Loader<T>
+  /** Milliseconds; 0 is for ever. */
+  readonly ttl: number
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * What this isolate does for a key that is not there: it waits for another process's load, or it loads. Callers that come
+ * meanwhile join it, so that one of them polls and none does what another one does already.
+ */
+class Flight {
+  /** The lease while this isolate loads. */
+  token: Token | undefined
+  joiners = 0
+  /** Whether it is over, or its load takes longer than others are asked to wait. */
+  over = false
+  readonly landed: Promise<Payload | undefined>
+  /** Ends the flight, with what it loaded, or with nothing: then the joiners look for themselves. */
+  land!: (payload: Payload | undefined) => void
+
+  constructor() {
+    this.landed = new Promise((resolve) => {
+      this.land = (payload) => {
+        this.over = true
+        resolve(payload)
+      }
+    })
+  }
+
+  /**
+   * Whether a caller that comes now may have what this flight brings. Not when the key was deleted, set or cleared since
+   * the load began: the load may have seen what was there before.
+   */
+  isOpen(namespace: HostNamespace): boolean {
+    return !this.over && (this.token === undefined || namespace.stands(this.token))
+  }
+}
+
+/** The flights of each store by full key. */
+const flights = new WeakMap<HostStore, Map<string, Flight>>()
+
+/** Brings the value of a key that was not there a moment ago, with one loader on the whole host. */
+export async function fly<T>(request: Request<T>): Promise<T> {
+  const { namespace, key, signal } = request
+  signal?.throwIfAborted()
+  const flying = flightsOf(namespace.handle.store)
+  const name = namespace.identity(key)
+  for (;;) {
+    const flight = flying.get(name)
+    if (flight?.isOpen(namespace)) {
+      flight.joiners++
+      const payload = await orAbort(flight.landed, signal)
+      if (payload !== undefined) return namespace.read(payload) as T
+      // What it waited for is there, or it failed: then this caller's own loader is the next.
+    } else {
+      const own = new Flight()
+      flying.set(name, own)
+      try {
+        return await lead(own, request)
+      } finally {
+        own.land(undefined)
+        if (flying.get(name) === own) flying.delete(name)
+      }
+    }
+    signal?.throwIfAborted()
+    const value = namespace.peek(key)
+    if (value !== undefined) return value as T
+  }
+}
+
+/** Waits for another process's load, and loads when there is none. */
+async function lead<T>(flight: Flight, request: Request<T>): Promise<T> {
+  const { namespace, key, loader, signal } = request
+  const began = performance.now()
+  for (;;) {
+    const lease = namespace.lease(key)
+    switch (lease.state) {
+      case 'hit':
+        return lease.value as T
+      case 'acquired':
+        return load(flight, lease.token, request)
+      case 'bypass':
+        return orAbort(Promise.resolve(loader({ signal })), signal)
+      case 'busy':
+        await pause(patience(performance.now() - began), signal)
+    }
+  }
+}
+
+async function load<T>(flight: Flight, token: Token, request: Request<T>): Promise<T> {
+  const { namespace, key, loader, ttl, signal } = request
+  flight.token = token
+  // When the lease is old enough for others to take it, those who wait here may do so too.
+  const late = setTimeout(() => flight.land(undefined), namespace.handle.leaseTimeout)
+  late.unref()
+  try {
+    const value = await orAbort(Promise.resolve(loader({ signal })), signal)
+    flight.land(namespace.fill(key, token, value, ttl, flight.joiners > 0))
+    return value
+  } finally {
+    clearTimeout(late)
+    // Does nothing after a fill. After a failure the next caller, here or in another process, loads.
+    namespace.release(token)
+  }
+}
+
+function flightsOf(store: HostStore): Map<string, Flight> {
+  let all = flights.get(store)
+  if (all === undefined) {
+    all = new Map()
+    flights.set(store, all)
+  }
+  return all
+}

@@ -1,0 +1,324 @@
+import { Scratch } from '../entry/scratch.ts'
+import {
+  readPayload,
+  SERIALIZER_IDS,
+  type SerializerName,
+  WriterPool,
+} from '../entry/serializer.ts'
+import { type Key, KeyBuffer } from '../key.ts'
+import { namespacePrefix } from '../namespace.ts'
+import { type SetOptions, ttlOf } from '../options.ts'
+import type { Handle } from './handle.ts'
+import {
+  ACQUIRED,
+  BUSY,
+  MISS,
+  type NativeNamespace,
+  native,
+  type Operations,
+  type Token,
+  typed,
+} from './native.ts'
+import { ASK_NATIVE, MappedReader } from './reader.ts'
+
+/** How a cache writes and reads its entries. */
+export interface Settings {
+  readonly serializer: SerializerName
+  /** The zstd level; 0 is no compression. */
+  readonly level: number
+  /** Milliseconds that an entry lives; 0 is for ever. */
+  readonly ttl: number
+  /** Most bytes of a payload that is read. */
+  readonly maxValue: number
+}
+
+/** What a caller that would load a key gets. */
+export type Lease =
+  | { readonly state: 'hit'; readonly value: unknown }
+  | { readonly state: 'acquired'; readonly token: Token }
+  | { readonly state: 'busy' }
+  | { readonly state: 'bypass' }
+
+/** A payload with the id of its serializer, for callers that each want a value of their own. */
+export interface Payload {
+  readonly serializer: number
+  readonly bytes: Uint8Array
+}
+
+/** Slots that are looked at for one page of keys. */
+const PAGE = 4096
+
+/** Where payloads are copied to before they are decoded. Nothing that decodes runs a caller's code, so one is enough. */
+const scratch = new Scratch()
+
+/** The operations on the keys of one namespace, on the way to the directory. */
+export class HostNamespace {
+  readonly handle: Handle
+  readonly parts: readonly string[]
+  readonly settings: Settings
+  readonly #key: KeyBuffer
+  readonly #native: NativeNamespace
+  readonly #number: number
+  readonly #calls: Operations
+  readonly #reader: MappedReader | undefined
+  readonly #writers: WriterPool
+
+  constructor(handle: Handle, parts: readonly string[], settings: Settings) {
+    handle.check()
+    this.handle = handle
+    this.parts = parts
+    this.settings = settings
+    this.#key = new KeyBuffer(namespacePrefix(parts))
+    this.#calls = native().calls
+    const { serializer, level, maxValue } = settings
+    const { native: store, mapping } = handle.store
+    try {
+      this.#native = store.namespace([...parts], SERIALIZER_IDS[serializer], level, maxValue)
+    } catch (failure) {
+      throw typed(failure)
+    }
+    this.#number = this.#native.number
+    this.#writers = new WriterPool(serializer)
+    const floor = () => this.#calls.floor(this.#number)
+    this.#reader =
+      mapping && new MappedReader(mapping, this.#key, scratch, maxValue, floor, handle.clock)
+  }
+
+  /** The value, or undefined for a miss. */
+  get(key: Key): unknown {
+    const value = this.peek(key)
+    if (value === undefined) this.handle.counts.misses++
+    return value
+  }
+
+  /** Like `get`, for a caller that goes on to a lease, which counts its own misses. */
+  peek(key: Key): unknown {
+    const { handle } = this
+    handle.check()
+    this.#key.set(key)
+    let value = this.#reader === undefined ? ASK_NATIVE : this.#reader.get()
+    if (value === ASK_NATIVE) value = this.#getNatively()
+    if (value !== undefined) handle.counts.hits++
+    return value
+  }
+
+  /** @throws Closed, InvalidKey */
+  checkKey(key: Key): void {
+    this.handle.check()
+    this.#key.set(key)
+  }
+
+  #getNatively(): unknown {
+    this.handle.setTime()
+    const { bytes, from, to } = this.#key
+    for (;;) {
+      const length = this.#ask(bytes, from, to)
+      if (length === MISS) return undefined
+      if (length <= scratch.bytes.length) return this.#take(length)
+      scratch.reserve(length)
+    }
+  }
+
+  #ask(bytes: Uint8Array, from: number, to: number): number {
+    try {
+      return this.#calls.get(this.#number, bytes, from, to, scratch.bytes)
+    } catch (failure) {
+      throw typed(failure)
+    }
+  }
+
+  /** Stores a value. Key, time to live and value are looked at in this order, and before anything is done. */
+  put(key: Key, value: unknown, options: SetOptions | undefined): void {
+    this.checkKey(key)
+    const { handle } = this
+    const { use } = this.#key
+    const ttl = ttlOf(options, this.settings.ttl)
+    const writer = this.#writers.take()
+    try {
+      const length = writer.write(value)
+      this.#resume(key, use)
+      const { bytes, from, to } = this.#key
+      this.#calls.put(this.#number, bytes, from, to, writer.bytes, length, ttl)
+    } catch (failure) {
+      throw typed(failure)
+    } finally {
+      this.#writers.give(writer)
+    }
+    handle.counts.writes++
+  }
+
+  /** Goes on with a key after a value was written: a getter of the value's may have used the cache, or closed it. */
+  #resume(key: Key, use: number): void {
+    this.handle.check()
+    this.handle.setTime()
+    if (this.#key.use !== use) this.#key.set(key)
+  }
+
+  /** True when an entry stood there. */
+  delete(key: Key): boolean {
+    this.#begin(key)
+    const { bytes, from, to } = this.#key
+    const stood = guarded(() => this.#calls.delete(this.#number, bytes, from, to))
+    if (stood) this.handle.counts.deletes++
+    return stood
+  }
+
+  /** Milliseconds that the entry has left, infinite without expiry; undefined when there is none. */
+  ttl(key: Key): number | undefined {
+    this.#begin(key)
+    const { bytes, from, to } = this.#key
+    const left = guarded(() => this.#calls.ttl(this.#number, bytes, from, to))
+    if (left === MISS) {
+      this.handle.counts.misses++
+      return undefined
+    }
+    this.handle.counts.hits++
+    return left
+  }
+
+  /** Reads the key, or takes the lease to load it. */
+  lease(key: Key): Lease {
+    this.#begin(key)
+    const { bytes, from, to } = this.#key
+    const { counts } = this.handle
+    const token = new BigUint64Array(3)
+    for (;;) {
+      const answer = guarded(() =>
+        this.#calls.lease(this.#number, bytes, from, to, scratch.bytes, token),
+      )
+      if (answer > scratch.bytes.length) {
+        scratch.reserve(answer)
+      } else if (answer >= 0) {
+        counts.hits++
+        return { state: 'hit', value: this.#take(answer) }
+      } else if (answer === BUSY) {
+        return { state: 'busy' }
+      } else {
+        counts.misses++
+        return answer === ACQUIRED ? { state: 'acquired', token } : { state: 'bypass' }
+      }
+    }
+  }
+
+  /**
+   * Stores what the holder of a lease loaded, unless the lease was voided; either way it has ended. Returns the payload for
+   * others when `copy` is asked for.
+   */
+  fill(key: Key, token: Token, value: unknown, ttl: number, copy: boolean): Payload | undefined {
+    const { handle } = this
+    const writer = this.#writers.take()
+    try {
+      handle.check()
+      const length = writer.write(value)
+      this.#resume(key, -1)
+      const { bytes, from, to } = this.#key
+      const payload = writer.bytes
+      if (this.#calls.fill(this.#number, bytes, from, to, payload, length, ttl, token)) {
+        handle.counts.writes++
+      } else {
+        handle.counts.voidedFills++
+      }
+      if (!copy) return undefined
+      const serializer = SERIALIZER_IDS[this.settings.serializer]
+      return { serializer, bytes: payload.slice(0, length) }
+    } catch (failure) {
+      this.release(token)
+      throw typed(failure)
+    } finally {
+      this.#writers.give(writer)
+    }
+  }
+
+  /** Gives a lease back without a value. Does nothing when it has ended already. */
+  release(token: Token): void {
+    this.#calls.release(this.#number, token)
+  }
+
+  /**
+   * Whether a load may still be joined: nobody set or deleted its key since it began (the lease's word stands), and nobody
+   * cleared its namespace (a clear leaves the word and raises the floor above the load).
+   */
+  stands(token: Token): boolean {
+    this.handle.check()
+    return guarded(
+      () => this.#calls.stands(this.#number, token) && this.#calls.floor(this.#number) <= token[2],
+    )
+  }
+
+  /** A value of one's own from a payload that another caller loaded. */
+  read(payload: Payload): unknown {
+    this.handle.counts.hits++
+    const { length } = payload.bytes
+    scratch.reserve(length)
+    scratch.bytes.set(payload.bytes)
+    try {
+      return readPayload(payload.serializer, scratch, 0, length)
+    } finally {
+      scratch.trim()
+    }
+  }
+
+  /** The full key as text that is equal for equal keys only. */
+  identity(key: Key): string {
+    this.#key.set(key)
+    const { bytes, to } = this.#key
+    return Buffer.from(bytes.buffer, 0, to).toString('latin1')
+  }
+
+  /** The keys that begin with a prefix, found page by page. */
+  keys(prefix: Key): Generator<Key, void, undefined> {
+    this.checkKey(prefix)
+    const { bytes, from, to } = this.#key
+    return this.#pages(bytes.slice(from, to))
+  }
+
+  *#pages(prefix: Uint8Array): Generator<Key, void, undefined> {
+    let cursor: number | undefined = 0
+    while (cursor !== undefined) {
+      this.handle.check()
+      this.handle.setTime()
+      const from: number = cursor
+      const page = guarded(() => this.#native.keys(prefix, from, PAGE))
+      yield* page.keys.map(toKey)
+      cursor = page.next
+    }
+  }
+
+  clear(): void {
+    this.handle.check()
+    guarded(() => this.#native.clear())
+  }
+
+  #begin(key: Key): void {
+    this.checkKey(key)
+    this.handle.setTime()
+  }
+
+  /** Decodes what the native part left in the scratch buffer: the serializer's id, then the payload. */
+  #take(length: number): unknown {
+    try {
+      return readPayload(scratch.bytes[0], scratch, 1, length)
+    } finally {
+      scratch.trim()
+    }
+  }
+}
+
+function guarded<R>(call: () => R): R {
+  try {
+    return call()
+  } catch (failure) {
+    throw typed(failure)
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Text where the bytes are UTF-8. */
+function toKey(bytes: Uint8Array): Key {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return Uint8Array.from(bytes)
+  }
+}

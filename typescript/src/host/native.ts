@@ -1,0 +1,220 @@
+import { createRequire } from 'node:module'
+import {
+  ChecksumMismatch,
+  Closed,
+  ConfigMismatch,
+  EntryTooLarge,
+  ForeignDirectory,
+  InvalidArgument,
+  IoError,
+  MalformedEntry,
+  NoSpace,
+  type PolycacheError,
+  TooManyParticipants,
+  UnsupportedCompressor,
+  UnsupportedFilesystem,
+  UnsupportedFlags,
+  UnsupportedPlatform,
+  UnsupportedSerializer,
+  UnsupportedVersion,
+  ValueTooLarge,
+} from '../errors.ts'
+
+/** How a directory is opened; `limit` is absent for the existing one, times are milliseconds. */
+export interface OpenOptions {
+  path: string
+  limit?: number
+  leaseTimeout: number
+  keepAfterReboot: boolean
+  manualClock: boolean
+}
+
+/** Where everything lies in the mapping; offsets and sizes are bytes. */
+export interface Layout {
+  epochAt: number
+  slotsAt: number
+  visitedAt: number
+  indexLength: number
+  buckets: number
+  bucketSlots: number
+  blockSize: number
+  unit: number
+  windowSize: number
+  blocksLength: number
+  recordHeader: number
+  entryHeader: number
+  limit: number
+  seedLow: number
+  seedHigh: number
+  /** Whether the processor keeps loads in order, which JavaScript cannot ask for. */
+  orderedLoads: boolean
+}
+
+/** What the directory holds. */
+export interface DirectoryStats {
+  entries: number
+  bytes: number
+  limit: number
+  maxRecord: number
+  evictedByAge: number
+  evictedByConflict: number
+  evictedByFailedPut: number
+  expired: number
+  reinserted: number
+  blocksClaimed: number
+  floorOverflows: number
+}
+
+/** What `check` found. */
+export interface CheckReport {
+  /** Entries whose checksums agree. */
+  whole: number
+  /** Entries that are damaged, with the reason, at most a hundred. */
+  damaged: string[]
+  /** Loads under way. */
+  leases: number
+}
+
+/** An open directory. */
+export interface NativeStore {
+  readonly path: string
+  layout(): Layout
+  /** Called once each: an engine may abort when an address is wrapped twice. */
+  indexBuffer(): ArrayBuffer | null
+  windowBuffer(window: number): ArrayBuffer | null
+  namespace(parts: string[], serializer: number, level: number, maxValue: number): NativeNamespace
+  setClock(now: number): void
+  stats(): DirectoryStats
+  check(): Promise<CheckReport>
+  flush(): Promise<void>
+  close(): void
+}
+
+/** A namespace of an open directory, as one cache writes and reads it. */
+export interface NativeNamespace {
+  readonly number: number
+  keys(prefix: Uint8Array, cursor: number, budget: number): { next?: number; keys: Uint8Array[] }
+  putEntry(key: Uint8Array, entry: Uint8Array): void
+  clear(): void
+}
+
+/** What an entry says of its value. `level` is the zstd level, 0 without compression. */
+export interface EntryHeader {
+  serializer: number
+  level: number
+  created: number
+  expires: number
+  freshUntil?: number
+  tags: { name: string; generation: string }[]
+}
+
+/** A lease: slot, word and the invalidation clock when it was taken. */
+export type Token = BigUint64Array
+
+/** What `get` and `lease` answer instead of a length. */
+export const MISS = -1
+export const ACQUIRED = -2
+export const BUSY = -3
+
+/** The callbacks of `native/src/operations.rs`, which says what they do. */
+export interface Operations {
+  get(namespace: number, key: Uint8Array, from: number, to: number, out: Uint8Array): number
+  put(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    payload: Uint8Array,
+    length: number,
+    ttl: number,
+  ): void
+  delete(namespace: number, key: Uint8Array, from: number, to: number): boolean
+  ttl(namespace: number, key: Uint8Array, from: number, to: number): number
+  lease(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    out: Uint8Array,
+    token: Token,
+  ): number
+  fill(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    payload: Uint8Array,
+    length: number,
+    ttl: number,
+    token: Token,
+  ): boolean
+  release(namespace: number, token: Token): void
+  stands(namespace: number, token: Token): boolean
+  floor(namespace: number): number
+}
+
+/** The native part of the package. */
+export interface Native {
+  NativeStore: { open(options: OpenOptions): NativeStore }
+  detach(buffer: ArrayBuffer): void
+  operations(): Operations
+  encodeEntry(header: EntryHeader, payload: Uint8Array): Uint8Array
+  decodeEntry(entry: Uint8Array, maxValue: number): { header: EntryHeader; payload: Uint8Array }
+}
+
+let loaded: (Native & { readonly calls: Operations }) | undefined
+
+/** Loads the native part at its first use, so that importing the package never fails. */
+export function native(): Native & { readonly calls: Operations } {
+  if (loaded === undefined) {
+    const module = load()
+    loaded = { ...module, calls: module.operations() }
+  }
+  return loaded
+}
+
+function load(): Native {
+  const require = createRequire(import.meta.url)
+  const failures: unknown[] = []
+  // From dist/ of the package, and from src/host/ of a checkout.
+  for (const path of ['../native/polycache.node', '../../native/polycache.node']) {
+    try {
+      return require(path) as Native
+    } catch (failure) {
+      failures.push(failure)
+      if ((failure as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') break
+    }
+  }
+  throw new UnsupportedPlatform(
+    `polycache's native part does not load on ${process.platform}-${process.arch}: it is built for Linux on x86-64 and ARM64; in a checkout, run \`make build\` first`,
+    { cause: failures.at(-1) },
+  )
+}
+
+const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => PolycacheError> = {
+  invalid_argument: InvalidArgument,
+  malformed_entry: MalformedEntry,
+  checksum_mismatch: ChecksumMismatch,
+  unsupported_version: UnsupportedVersion,
+  unsupported_flags: UnsupportedFlags,
+  unsupported_serializer: UnsupportedSerializer,
+  unsupported_compressor: UnsupportedCompressor,
+  no_space: NoSpace,
+  config_mismatch: ConfigMismatch,
+  unsupported_filesystem: UnsupportedFilesystem,
+  foreign_directory: ForeignDirectory,
+  too_many_participants: TooManyParticipants,
+  unsupported_platform: UnsupportedPlatform,
+  closed: Closed,
+  io: IoError,
+}
+
+/** The typed error for what the native part threw: code, two numbers and the message, each on a line. */
+export function typed(failure: unknown): unknown {
+  if (!(failure instanceof Error)) return failure
+  const [code, size, limit, ...rest] = failure.message.split('\n')
+  const message = rest.join('\n')
+  if (code === 'entry_too_large') return new EntryTooLarge(message, Number(size), Number(limit))
+  if (code === 'value_too_large') return new ValueTooLarge(message, Number(size), Number(limit))
+  return Object.hasOwn(PLAIN, code) ? new PLAIN[code](message) : failure
+}

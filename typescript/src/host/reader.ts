@@ -1,0 +1,270 @@
+import type { Scratch } from '../entry/scratch.ts'
+import { readPayload } from '../entry/serializer.ts'
+import { isAscii } from '../entry/text.ts'
+import type { KeyBuffer } from '../key.ts'
+import { type KeyHash, keyHash } from './hash.ts'
+import type { Mapping, Window } from './mapping.ts'
+
+/** What a look into the mapping may answer besides a value: ask the native part, which is always right. */
+export const ASK_NATIVE: unique symbol = Symbol('ask the native part')
+
+/** A payload that was copied to the scratch buffer and is decoded when the copy is known to be whole. */
+const COPIED: unique symbol = Symbol('copied')
+
+/** Looks before the native part is asked: a word that changes this often is being written all the time. */
+const ATTEMPTS = 8
+
+/** The upper bits of a slot's `ver` half that say VALUE; the tag stands below. */
+const VALUE = 2 << 10
+
+/** The first four bytes of an entry: magic, version 1, serializer, no compressor. */
+const PLAIN_ENTRY = 0x0000_01c1
+const MESSAGEPACK = 3
+const TEXT = 1
+
+/** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
+const CLOCK_TOLERANCE = 1000
+
+/** What a look found. */
+const MISS = 0
+const FOUND = 1
+const ODD = 2
+
+/**
+ * Reads hits of one namespace in the mapping, without a native call (`spec/host.md`, "Reading"; the Rust twin is
+ * `crates/host/src/read.rs`).
+ *
+ * EPOCH, the slot's word, the record, then the word and EPOCH again: when both still stand, what was read in between is
+ * one whole record. Each look begins and ends with `Atomics.load`, which no engine moves other loads across, in either
+ * direction (in Node it is a call; in JavaScriptCore it clobbers all typed arrays), and x86-64 keeps loads in order.
+ * Between them plain loads do, of bytes that another process may be writing over: every length is checked against its
+ * block, and nothing looks at what was read before the second look, but for counting and copying. Text is copied by
+ * `latin1Slice`, which takes as many bytes as it is told whatever they are.
+ */
+export class MappedReader {
+  readonly #mapping: Mapping
+  readonly #index: Int32Array
+  readonly #visited: Uint8Array
+  readonly #key: KeyBuffer
+  readonly #scratch: Scratch
+  readonly #maxValue: number
+  readonly #floorNow: () => number
+  readonly #clock: (() => number) | undefined
+
+  readonly #seedLow: number
+  readonly #seedHigh: number
+  readonly #epochAt: number
+  readonly #slotsAt: number
+  readonly #visitedAt: number
+  readonly #bucketMask: number
+  readonly #unitShift: number
+  readonly #windowShift: number
+  readonly #windowMask: number
+  readonly #blockMask: number
+  readonly #recordHeader: number
+  readonly #entryHeader: number
+
+  readonly #hash: KeyHash = { low: 0, high: 0 }
+  /** The namespace's floor, and the epoch that it was looked up at. */
+  #floor = 0
+  #floorEpoch = 0
+  #floorKnown = false
+
+  /** Where the last look found the record, by which word and epoch. */
+  #slot = 0
+  #isVisited = 0
+  #ver = 0
+  #epoch = 0
+  #window!: Window
+  #start = 0
+  #entryLength = 0
+  /** What the entry says, as it was copied. */
+  #serializer = 0
+  #length = 0
+  #born = 0
+  #created = 0
+  #expires = 0
+
+  constructor(
+    mapping: Mapping,
+    key: KeyBuffer,
+    scratch: Scratch,
+    maxValue: number,
+    floorNow: () => number,
+    clock: (() => number) | undefined,
+  ) {
+    const { layout } = mapping
+    this.#mapping = mapping
+    this.#index = mapping.index
+    this.#visited = mapping.indexBytes
+    this.#key = key
+    this.#scratch = scratch
+    this.#maxValue = maxValue
+    this.#floorNow = floorNow
+    this.#clock = clock
+    this.#seedLow = layout.seedLow | 0
+    this.#seedHigh = layout.seedHigh | 0
+    this.#epochAt = layout.epochAt >> 2
+    this.#slotsAt = layout.slotsAt >> 2
+    this.#visitedAt = layout.visitedAt
+    this.#bucketMask = layout.buckets - 1
+    this.#unitShift = Math.log2(layout.unit)
+    this.#windowShift = Math.log2(layout.windowSize) - this.#unitShift
+    this.#windowMask = 2 ** this.#windowShift - 1
+    this.#blockMask = layout.blockSize - 1
+    this.#recordHeader = layout.recordHeader
+    this.#entryHeader = layout.entryHeader
+  }
+
+  /** The value of the key in the key buffer, undefined for a miss, or `ASK_NATIVE`. */
+  get(): unknown {
+    const { words, to } = this.#key
+    keyHash(this.#seedLow, this.#seedHigh, words, to, this.#hash)
+    const now = this.#clock === undefined ? 0 : this.#clock()
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const found = this.#look()
+      if (found === MISS) return undefined
+      if (found === ODD) break
+      const value = this.#copy()
+      if (!this.#stands()) continue
+      if (value === ASK_NATIVE) break
+      if (this.#born < this.#floor) return undefined
+      if (this.#expires !== 0 && !this.#isValid(now)) return undefined
+      this.#visit()
+      return value === COPIED ? this.#decode() : value
+    }
+    return ASK_NATIVE
+  }
+
+  /** Finds the record of the key. */
+  #look(): number {
+    const { words, to } = this.#key
+    const hash = this.#hash
+    const index = this.#index
+    const epoch = Atomics.load(index, this.#epochAt)
+    if (epoch !== this.#floorEpoch || !this.#floorKnown) this.#renewFloor(epoch)
+    this.#epoch = epoch
+    const tagged = VALUE | (hash.high >>> 22)
+    const first = hash.low & this.#bucketMask
+    let bucket = first
+    for (let choice = 0; choice < 2; choice++) {
+      const from = bucket << 3
+      for (let slot = from; slot < from + 8; slot++) {
+        const ver = index[this.#slotsAt + (slot << 1)]
+        if (ver >>> 20 !== tagged) continue
+        // Asked for early, so that the processor fetches it beside the record.
+        this.#isVisited = this.#visited[this.#visitedAt + slot]
+        const same = this.#isRecord(
+          index[this.#slotsAt + (slot << 1) + 1] >>> 0,
+          hash.high,
+          words,
+          to,
+        )
+        if (same) {
+          this.#slot = slot
+          this.#ver = ver
+          return FOUND
+        }
+        // Another key with this tag, unless it changed under the look.
+        if (Atomics.load(index, this.#slotsAt + (slot << 1)) !== ver) return ODD
+      }
+      bucket = hash.high & this.#bucketMask
+      if (bucket === first) bucket ^= 1
+    }
+    return MISS
+  }
+
+  /** Whether the record at a location has this key. */
+  #isRecord(location: number, hashHigh: number, key: Int32Array, keyLength: number): boolean {
+    const window = this.#mapping.window(location >>> this.#windowShift)
+    if (window === undefined) return false
+    const start = (location & this.#windowMask) << this.#unitShift
+    const { words } = window
+    const at = start >> 2
+    if (words[at + 3] !== hashHigh) return false
+    if ((words[at + 1] & 0xff_ffff) !== keyLength) return false
+    const entryLength = words[at + 2] >>> 0
+    const room = this.#blockMask + 1 - (start & this.#blockMask)
+    if (this.#recordHeader + keyLength + entryLength > room) return false
+    const keyAt = at + (this.#recordHeader >> 2)
+    const whole = keyLength >>> 2
+    for (let word = 0; word < whole; word++) {
+      if (words[keyAt + word] !== key[word]) return false
+    }
+    const rest = (1 << ((keyLength & 3) << 3)) - 1
+    if (((words[keyAt + whole] ^ key[whole]) & rest) !== 0) return false
+    this.#window = window
+    this.#start = start
+    this.#entryLength = entryLength
+    return true
+  }
+
+  /** The value, when it is text or bytes; else its payload goes to the scratch buffer. */
+  #copy(): unknown {
+    const length = this.#entryLength - this.#entryHeader
+    if (length < 0 || length > this.#maxValue) return ASK_NATIVE
+    const { words, bytes, view } = this.#window
+    const at = this.#start + this.#recordHeader + this.#key.to
+    // serializer and compressor · the upper part of created, flags · expires · its upper part, header_len
+    const first = view.getUint32(at, true)
+    const flags = view.getUint32(at + 12, true)
+    const expires = view.getUint32(at + 16, true)
+    const rest = view.getUint32(at + 20, true)
+    const plain = (first & 0xff00_ffff) === PLAIN_ENTRY && flags >>> 16 === 0
+    if (!plain || rest >>> 16 !== this.#entryHeader) return ASK_NATIVE
+    const record = this.#start >> 2
+    this.#born = (words[record + 6] >>> 0) + (words[record + 7] >>> 0) * 0x1_0000_0000
+    this.#expires = expires + (rest & 0xffff) * 0x1_0000_0000
+    this.#created = view.getUint32(at + 8, true) + (flags & 0xffff) * 0x1_0000_0000
+    this.#serializer = (first >>> 16) & 0xff
+    const from = at + this.#entryHeader
+    const to = from + length
+    const text = this.#textFrom(bytes, from, to)
+    if (text !== 0 && isAscii(words, text, to)) return bytes.latin1Slice(text, to)
+    this.#scratch.reserve(length)
+    bytes.copy(this.#scratch.bytes, 0, from, to)
+    this.#length = length
+    return COPIED
+  }
+
+  /** Where the text begins when the payload is nothing else, or 0. */
+  #textFrom(bytes: Uint8Array, from: number, to: number): number {
+    if (this.#serializer === TEXT) return from
+    if (this.#serializer !== MESSAGEPACK || from === to) return 0
+    const marker = bytes[from]
+    if (marker >>> 5 === 0b101) return from + 1 + (marker & 0x1f) === to ? from + 1 : 0
+    if (marker === 0xd9) return from + 2 + bytes[from + 1] === to ? from + 2 : 0
+    if (marker !== 0xda) return 0
+    return from + 3 + ((bytes[from + 1] << 8) | bytes[from + 2]) === to ? from + 3 : 0
+  }
+
+  /** Whether nobody changed the word meanwhile: then all that was read belongs together. */
+  #stands(): boolean {
+    const index = this.#index
+    return (
+      Atomics.load(index, this.#slotsAt + (this.#slot << 1)) === this.#ver &&
+      Atomics.load(index, this.#epochAt) === this.#epoch
+    )
+  }
+
+  #isValid(clock: number): boolean {
+    const now = this.#clock === undefined ? Date.now() : clock
+    return this.#created <= now + CLOCK_TOLERANCE && now < this.#expires
+  }
+
+  /** Marks the slot visited, so that recycling keeps its entry. */
+  #visit(): void {
+    if (this.#isVisited === 0) this.#visited[this.#visitedAt + this.#slot] = 1
+  }
+
+  #decode(): unknown {
+    return readPayload(this.#serializer, this.#scratch, 0, this.#length)
+  }
+
+  /** Looks the floor up at an epoch. Whoever raised a floor moved the epoch afterwards. */
+  #renewFloor(epoch: number): void {
+    this.#floor = this.#floorNow()
+    this.#floorEpoch = epoch
+    this.#floorKnown = true
+  }
+}

@@ -1,0 +1,69 @@
+import { type BigIntStats, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Mapping } from './mapping.ts'
+import { type Layout, type NativeStore, native, type OpenOptions, typed } from './native.ts'
+
+/** The stores of this isolate that handles may share. */
+const stores = new Map<string, HostStore>()
+
+/**
+ * A directory as this isolate has it open: the native store and the ArrayBuffers over its mapping. Handles with the same
+ * options share it: a mapping costs address space and page tables, and a directory has few ids for participants.
+ */
+export class HostStore {
+  readonly native: NativeStore
+  readonly layout: Layout
+  /** Absent where JavaScript must not read the mapping itself. */
+  readonly mapping: Mapping | undefined
+  #name: string | undefined
+  #handles = 1
+
+  private constructor(options: OpenOptions) {
+    this.native = native().NativeStore.open(options)
+    this.layout = this.native.layout()
+    this.mapping = Mapping.of(this.native, this.layout)
+  }
+
+  /** Opens a directory, or takes what another handle of this isolate opened; either way `release` ends it. */
+  static open(options: OpenOptions): HostStore {
+    try {
+      const shared = stores.get(nameOf(options) ?? '')
+      if (shared !== undefined) {
+        shared.#handles++
+        return shared
+      }
+      const store = new HostStore(options)
+      // The directory may not have been there before.
+      store.#name = nameOf(options)
+      if (store.#name !== undefined) stores.set(store.#name, store)
+      return store
+    } catch (failure) {
+      throw typed(failure)
+    }
+  }
+
+  /** Lets go of the store; the last handle closes it. */
+  release(): void {
+    if (--this.#handles > 0) return
+    if (this.#name !== undefined) stores.delete(this.#name)
+    this.mapping?.detach()
+    this.native.close()
+  }
+}
+
+/**
+ * What a store is shared under: its index file, so that a directory that was removed and made anew is another one, and
+ * its options. A store with a clock of its own is not shared, nor is a directory that does not exist yet.
+ */
+function nameOf(options: OpenOptions): string | undefined {
+  if (options.manualClock) return undefined
+  const index = indexOf(options.path)
+  if (index === undefined) return undefined
+  const { limit, leaseTimeout, keepAfterReboot } = options
+  return [index.dev, index.ino, limit, leaseTimeout, keepAfterReboot].join()
+}
+
+function indexOf(path: string): BigIntStats | undefined {
+  // The folder of the one layout that there is. With another, nothing is shared and all is right.
+  return statSync(resolve(path, 'v1', 'index'), { bigint: true, throwIfNoEntry: false })
+}

@@ -1,0 +1,11 @@
+/** One cache that TypeScript, Python, Ruby and Rust processes of a machine share, without a server. */
+export { Cache, type Entries, type Stats } from './cache.ts'
+export type { Duration } from './duration.ts'
+export { Decimal } from './entry/decimal.ts'
+export type { SerializerName } from './entry/serializer.ts'
+export { Uuid } from './entry/uuid.ts'
+export * from './errors.ts'
+export type { Loader, LoaderContext } from './flight.ts'
+export type { CheckReport } from './host/native.ts'
+export type { Key } from './key.ts'
+export type { CacheOptions, GetOrSetOptions, SetOptions } from './options.ts'

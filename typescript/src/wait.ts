@@ -1,0 +1,38 @@
+/** The shortest and the longest wait between two looks at another's load, in milliseconds. */
+const SHORTEST = 0.1
+const LONGEST = 20
+
+/** Milliseconds to wait after so many of them: an eighth, so that a load is seen at most an eighth later than it ends. */
+export function patience(elapsed: number): number {
+  return Math.min(Math.max(elapsed / 8, SHORTEST), LONGEST)
+}
+
+/**
+ * Waits on the event loop. Timers count whole milliseconds, so a shorter wait is a turn of the loop.
+ * @throws the signal's reason when it is aborted.
+ */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const waited = new Promise<void>((resolve) => {
+    if (ms < 1) setImmediate(resolve)
+    else setTimeout(resolve, ms)
+  })
+  return orAbort(waited, signal)
+}
+
+/** What a promise settles to, unless the signal is aborted first: then its reason is thrown. */
+export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise
+  // Nobody may be there to hear of what fails after an abort.
+  promise.catch(() => {})
+  signal.throwIfAborted()
+  let abort!: () => void
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason)
+  })
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
