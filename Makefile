@@ -40,9 +40,10 @@ lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for
 format: typescript-packages ## rewrites the code of every language in the house format
 	@tools/setup.sh python ruby
 	cargo fmt --all
+	cargo fmt --manifest-path bench/host/rust/Cargo.toml
 	cd typescript && npx biome check --write .
-	ruff check --fix-only tools python && ruff format tools python
-	rubocop --autocorrect ruby
+	ruff check --fix-only tools python bench && ruff format tools python bench
+	rubocop --autocorrect ruby bench
 
 .PHONY: setup
 setup: ## installs everything that the other targets need
@@ -72,8 +73,9 @@ $(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -n
 	@touch $@
 
 .PHONY: bench-host
-bench-host: build ## measures the host tier on this machine
-	@$(CLI) bench-host $(ARGS)
+bench-host: build ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for under a minute
+	@bench/host/setup.sh
+	@QUICK=$(QUICK) python bench/host/run.py $(ARGS)
 
 READS ?= 100000000
 .PHONY: check-coherence

@@ -18,7 +18,8 @@ pub struct Options {
     /// Keeps what is whole after a reboot, though it may be older than the last write or deleted
     /// since. Without it a reboot empties the cache.
     pub keep_after_reboot: bool,
-    /// How long a load may take before another caller may load the same key; at most 8 hours.
+    /// How long a load may take before another caller may load the same key; at most 8 hours. With
+    /// different timeouts on one directory, the shorter of loader's and caller's counts.
     pub lease_timeout: Duration,
     /// Where the time of day comes from.
     pub clock: Clock,

@@ -91,6 +91,12 @@ impl Word {
         ahead > DEADLINE_MASK / 2
     }
 
+    /// Ticks from `ticks` to a lease's deadline, for one that has not passed.
+    #[must_use]
+    pub fn ticks_left(self, ticks: u32) -> u32 {
+        (self.location() & DEADLINE_MASK).wrapping_sub(ticks) & DEADLINE_MASK
+    }
+
     fn next(self, state: u32, tag: u32, location: u32) -> Word {
         let generation = self.generation().wrapping_add(1) & GENERATION_MASK;
         let ver = (state << STATE_SHIFT) | (tag << TAG_SHIFT) | generation;

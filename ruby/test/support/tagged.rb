@@ -45,6 +45,16 @@ module Tagged
     end
   end
 
+  # The form to compare by: a set has no order.
+  def form(value)
+    case value
+    when Set then { "set" => value.map { |element| form(element) }.sort_by(&:to_s) }
+    when Array then { "list" => value.map { |element| form(element) } }
+    when Hash then { "map" => value.map { |key, element| [dump_text(key), form(element)] } }
+    else dump(value)
+    end
+  end
+
   def load_float(text)
     { "nan" => Float::NAN, "inf" => Float::INFINITY, "-inf" => -Float::INFINITY }.fetch(text) do
       Float(text)
