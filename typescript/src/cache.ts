@@ -1,8 +1,8 @@
+import { InvalidArgument } from './errors.ts'
 import { fly, type Loader } from './flight.ts'
 import { Handle } from './host/handle.ts'
 import { HostNamespace } from './host/namespace.ts'
-import type { CheckReport, DirectoryStats } from './host/native.ts'
-import { typed } from './host/native.ts'
+import { type CheckReport, type DirectoryStats, typed } from './host/native.ts'
 import type { Key } from './key.ts'
 import { namespaceParts } from './namespace.ts'
 import {
@@ -100,7 +100,7 @@ export class Cache {
    *   which the old value is gone as well
    */
   setSync(key: Key, value: unknown, options?: SetOptions): void {
-    this.#host.put(key, value, ttlOf(options, this.#host.settings))
+    this.#host.put(key, value, options)
   }
 
   /** Like `setSync`. */
@@ -156,6 +156,8 @@ export class Cache {
   /** Stores several values, one after the other: after an error, those before it are stored. */
   setManySync(entries: Entries, options?: SetOptions): void {
     const pairs = Symbol.iterator in entries ? entries : Object.entries(entries)
+    // Looked at once more with every pair, but also when there is none.
+    ttlOf(options, 0)
     for (const [key, value] of pairs as Iterable<readonly [Key, unknown]>) {
       this.setSync(key, value, options)
     }
@@ -186,11 +188,19 @@ export class Cache {
    * @throws what the loader throws; the signal's reason; what `setSync` throws for the loaded value
    */
   async getOrSet<T>(key: Key, loader: Loader<T>, options?: GetOrSetOptions): Promise<T> {
-    const { ttl, signal } = getOrSetOptions(options, this.#host.settings)
-    signal?.throwIfAborted()
-    const value = this.#host.get(key)
+    const namespace = this.#host
+    let { ttl } = namespace.settings
+    let signal: AbortSignal | undefined
+    if (options !== undefined) {
+      // A wrong key is told before a wrong option.
+      namespace.checkKey(key)
+      ;({ ttl, signal } = getOrSetOptions(options, ttl))
+      signal?.throwIfAborted()
+    }
+    if (typeof loader !== 'function') throw new InvalidArgument('the loader is a function')
+    const value = namespace.peek(key)
     if (value !== undefined) return value as T
-    return fly({ namespace: this.#host, key, loader, ttl, signal })
+    return fly({ namespace, key, loader, ttl, signal })
   }
 
   /**

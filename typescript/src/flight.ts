@@ -61,6 +61,7 @@ const flights = new WeakMap<HostStore, Map<string, Flight>>()
 /** Brings the value of a key that was not there a moment ago, with one loader on the whole host. */
 export async function fly<T>(request: Request<T>): Promise<T> {
   const { namespace, key, signal } = request
+  signal?.throwIfAborted()
   const flying = flightsOf(namespace.handle.store)
   const name = namespace.identity(key)
   for (;;) {
@@ -81,7 +82,7 @@ export async function fly<T>(request: Request<T>): Promise<T> {
       }
     }
     signal?.throwIfAborted()
-    const value = namespace.get(key)
+    const value = namespace.peek(key)
     if (value !== undefined) return value as T
   }
 }

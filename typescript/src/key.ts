@@ -19,6 +19,8 @@ export class KeyBuffer {
   readonly from: number
   /** Where it ends. */
   to: number
+  /** Counts the uses, so that an operation sees that another one came in between. */
+  use = 0
   bytes: Uint8Array
   words: Int32Array
   readonly #prefix: Uint8Array
@@ -34,7 +36,9 @@ export class KeyBuffer {
     this.#tail = this.words[this.from >>> 2]
   }
 
+  /** @throws InvalidKey */
   set(key: Key): void {
+    this.use++
     if (typeof key === 'string') this.#setText(key)
     else this.#setBytes(key)
   }

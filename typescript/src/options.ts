@@ -103,32 +103,30 @@ export function resolveOptions(options: CacheOptions): Resolved {
 }
 
 /**
- * Milliseconds that a write's options ask for; 0 is for ever.
+ * Milliseconds that a write's options ask for, or the cache's own; 0 is for ever.
  * @throws InvalidArgument
  */
-export function ttlOf(options: SetOptions | undefined, settings: Settings): number {
-  if (options === undefined) return settings.ttl
+export function ttlOf(options: SetOptions | undefined, own: number): number {
+  if (options === undefined) return own
   checkNames(options, SET_OPTIONS)
-  return ttlIn(options, settings)
+  return ttlIn(options, own)
 }
 
 /** Like `ttlOf`, with the signal. */
 export function getOrSetOptions(
-  options: GetOrSetOptions | undefined,
-  settings: Settings,
+  options: GetOrSetOptions,
+  own: number,
 ): { ttl: number; signal: AbortSignal | undefined } {
-  if (options === undefined) return { ttl: settings.ttl, signal: undefined }
   checkNames(options, GET_OR_SET_OPTIONS)
   const { signal } = options
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new InvalidArgument('signal is an AbortSignal')
   }
-  return { ttl: ttlIn(options, settings), signal }
+  return { ttl: ttlIn(options, own), signal }
 }
 
-function ttlIn(options: SetOptions, settings: Settings): number {
-  const { ttl } = options
-  if (ttl === undefined) return settings.ttl
+function ttlIn({ ttl }: SetOptions, own: number): number {
+  if (ttl === undefined) return own
   return ttl === null ? 0 : milliseconds(ttl, 'ttl')
 }
 

@@ -15,12 +15,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// File systems whose pages every process of the machine shares and that allocate in advance.
-const LOCAL_FILESYSTEMS: [(u32, &str); 6] = [
+const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0xEF53, "ext4"),
     (0x5846_5342, "xfs"),
     (0x0102_1994, "tmpfs"),
     (0x794c_7630, "overlay"),
-    (0x9123_683E, "btrfs"),
     (0xF2F5_2010, "f2fs"),
 ];
 /// Byte 0 of the lock file is the directory's own lock; the others are the participants'.

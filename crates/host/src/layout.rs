@@ -70,6 +70,8 @@ pub const MAX_LIMIT: u64 = 1 << 40;
 pub const DEFAULT_LIMIT: u64 = 256 << 20;
 
 const PAGE: u64 = 4096;
+/// Left for the three folders themselves; the one of the blocks grows with up to 1024 names.
+const FOLDERS: u64 = 64 << 10;
 const MIN_BLOCK: u64 = 64 << 10;
 const MAX_BLOCK: u64 = 16 << 20;
 
@@ -123,8 +125,7 @@ impl Geometry {
         let slots_at = round_up(descriptors_at + most_blocks * DESCRIPTOR as u64, PAGE);
         let visited_at = slots_at + buckets * (BUCKET as u64) * 8;
         let index_len = round_up(visited_at + buckets * BUCKET as u64, PAGE);
-        // One page stays for the directory entries and the empty lock file.
-        let blocks = (limit - index_len - PAGE) / block_size;
+        let blocks = (limit - index_len - FOLDERS) / block_size;
         Ok(Geometry {
             limit,
             buckets,
@@ -232,7 +233,7 @@ mod tests {
                     continue;
                 };
                 assert!(
-                    geometry.index_len + geometry.blocks_len() + 4096 <= limit,
+                    geometry.index_len + geometry.blocks_len() + FOLDERS <= limit,
                     "{geometry:?}"
                 );
                 assert!(geometry.blocks >= 16, "{geometry:?}");

@@ -698,3 +698,18 @@ fn a_full_disk_is_asked_once_a_claim() {
     let refused = io.refused.load(Ordering::SeqCst);
     assert!(claims > 40 && refused <= 2 * claims, "{claims} {refused}");
 }
+
+/// Opening removes what is no cache in its directory; another user must not say which one that is.
+#[test]
+fn a_link_that_another_user_laid_is_refused() {
+    let (dir, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::create_dir(ours.path().join("blocks")).unwrap();
+    std::os::unix::fs::symlink(ours.path(), dir.path().join("v1")).unwrap();
+    if std::os::unix::fs::lchown(dir.path().join("v1"), Some(12_345), None).is_err() {
+        eprintln!("skipped: giving a link away needs root");
+        return;
+    }
+    let error = Store::open(&small(dir.path())).err().unwrap();
+    assert_eq!(error.code(), "foreign_directory");
+    assert!(!ours.path().join("index").exists());
+}

@@ -7,6 +7,7 @@ import {
 } from '../entry/serializer.ts'
 import { type Key, KeyBuffer } from '../key.ts'
 import { namespacePrefix } from '../namespace.ts'
+import { type SetOptions, ttlOf } from '../options.ts'
 import type { Handle } from './handle.ts'
 import {
   ACQUIRED,
@@ -85,14 +86,26 @@ export class HostNamespace {
 
   /** The value, or undefined for a miss. */
   get(key: Key): unknown {
+    const value = this.peek(key)
+    if (value === undefined) this.handle.counts.misses++
+    return value
+  }
+
+  /** Like `get`, for a caller that goes on to a lease, which counts its own misses. */
+  peek(key: Key): unknown {
     const { handle } = this
     handle.check()
     this.#key.set(key)
     let value = this.#reader === undefined ? ASK_NATIVE : this.#reader.get()
     if (value === ASK_NATIVE) value = this.#getNatively()
-    if (value === undefined) handle.counts.misses++
-    else handle.counts.hits++
+    if (value !== undefined) handle.counts.hits++
     return value
+  }
+
+  /** @throws Closed, InvalidKey */
+  checkKey(key: Key): void {
+    this.handle.check()
+    this.#key.set(key)
   }
 
   #getNatively(): unknown {
@@ -114,17 +127,16 @@ export class HostNamespace {
     }
   }
 
-  /** Stores a value for `ttl` milliseconds; 0 is for ever. */
-  put(key: Key, value: unknown, ttl: number): void {
+  /** Stores a value. Key, time to live and value are looked at in this order, and before anything is done. */
+  put(key: Key, value: unknown, options: SetOptions | undefined): void {
+    this.checkKey(key)
     const { handle } = this
-    handle.check()
+    const { use } = this.#key
+    const ttl = ttlOf(options, this.settings.ttl)
     const writer = this.#writers.take()
     try {
       const length = writer.write(value)
-      // A getter of the value's may have closed the cache, or used it for another key.
-      handle.check()
-      handle.setTime()
-      this.#key.set(key)
+      this.#resume(key, use)
       const { bytes, from, to } = this.#key
       this.#calls.put(this.#number, bytes, from, to, writer.bytes, length, ttl)
     } catch (failure) {
@@ -133,6 +145,13 @@ export class HostNamespace {
       this.#writers.give(writer)
     }
     handle.counts.writes++
+  }
+
+  /** Goes on with a key after a value was written: a getter of the value's may have used the cache, or closed it. */
+  #resume(key: Key, use: number): void {
+    this.handle.check()
+    this.handle.setTime()
+    if (this.#key.use !== use) this.#key.set(key)
   }
 
   /** True when an entry stood there. */
@@ -149,7 +168,12 @@ export class HostNamespace {
     this.#begin(key)
     const { bytes, from, to } = this.#key
     const left = guarded(() => this.#calls.ttl(this.#number, bytes, from, to))
-    return left === MISS ? undefined : left
+    if (left === MISS) {
+      this.handle.counts.misses++
+      return undefined
+    }
+    this.handle.counts.hits++
+    return left
   }
 
   /** Reads the key, or takes the lease to load it. */
@@ -186,9 +210,7 @@ export class HostNamespace {
     try {
       handle.check()
       const length = writer.write(value)
-      handle.check()
-      handle.setTime()
-      this.#key.set(key)
+      this.#resume(key, -1)
       const { bytes, from, to } = this.#key
       const payload = writer.bytes
       if (this.#calls.fill(this.#number, bytes, from, to, payload, length, ttl, token)) {
@@ -223,8 +245,9 @@ export class HostNamespace {
     )
   }
 
-  /** A value of one's own from a payload. */
+  /** A value of one's own from a payload that another caller loaded. */
   read(payload: Payload): unknown {
+    this.handle.counts.hits++
     const { length } = payload.bytes
     scratch.reserve(length)
     scratch.bytes.set(payload.bytes)
@@ -243,15 +266,19 @@ export class HostNamespace {
   }
 
   /** The keys that begin with a prefix, found page by page. */
-  *keys(prefix: Key): Generator<Key, void, undefined> {
-    this.#key.set(prefix)
-    const wanted = this.#key.bytes.slice(this.#key.from, this.#key.to)
+  keys(prefix: Key): Generator<Key, void, undefined> {
+    this.checkKey(prefix)
+    const { bytes, from, to } = this.#key
+    return this.#pages(bytes.slice(from, to))
+  }
+
+  *#pages(prefix: Uint8Array): Generator<Key, void, undefined> {
     let cursor: number | undefined = 0
     while (cursor !== undefined) {
       this.handle.check()
       this.handle.setTime()
       const from: number = cursor
-      const page = guarded(() => this.#native.keys(wanted, from, PAGE))
+      const page = guarded(() => this.#native.keys(prefix, from, PAGE))
       yield* page.keys.map(toKey)
       cursor = page.next
     }
@@ -263,9 +290,8 @@ export class HostNamespace {
   }
 
   #begin(key: Key): void {
-    this.handle.check()
+    this.checkKey(key)
     this.handle.setTime()
-    this.#key.set(key)
   }
 
   /** Decodes what the native part left in the scratch buffer: the serializer's id, then the payload. */

@@ -1,0 +1,1 @@
+def looks(a,b): return []

@@ -1,0 +1,260 @@
+/** The cases of spec/conformance; their form is described in the README there. */
+import { describe, expect, test } from 'vitest'
+import { Cache, type CacheOptions, type Key, PolycacheError } from '../src/index.ts'
+import { folder } from './support/caches.ts'
+import { withoutMapping } from './support/native-reads.ts'
+import { filesOf, readSpec } from './support/spec.ts'
+import { asHere, fromTagged, inOrder, type Tagged, toTagged } from './support/tagged.ts'
+
+interface Case {
+  name: string
+  options?: Record<string, unknown>
+  requires?: string[]
+  steps: Step[]
+}
+
+type Step = { op: string } & Record<string, unknown>
+
+const CAPABILITIES = new Set(['dynamic', 'invalid_text'])
+const MISS = { miss: true }
+
+/** The runner's own error, which getOrSet hands on. */
+class LoaderFailed extends Error {
+  readonly code = 'loader_failed'
+}
+
+for (const reads of ['in the mapping', 'by native calls']) {
+  describe(`reading ${reads}`, () => {
+    for (const file of filesOf('conformance')) {
+      for (const one of readSpec<Case[]>(`conformance/${file}`)) {
+        const lacks = (one.requires ?? []).filter((needed) => !CAPABILITIES.has(needed))
+        const run = lacks.length > 0 ? test.skip : test
+        run(`${file.replace('.json', '')}: ${one.name}`, async () => {
+          if (reads === 'in the mapping') await runCase(one)
+          else await withoutMapping(() => runCase(one))
+        })
+      }
+    }
+  })
+}
+
+async function runCase({ name, options = {}, requires, steps, ...rest }: Case): Promise<void> {
+  expect(rest, 'what the README does not describe').toEqual({})
+  const run = new Run()
+  try {
+    run.open('cache', { limit: '4MiB', ...options })
+    for (const step of steps) await run.step(step)
+  } finally {
+    for (const handle of run.handles.values()) handle.closeSync()
+  }
+}
+
+/** A case under way. */
+class Run {
+  readonly handles = new Map<string, Cache>()
+  readonly #folder = folder()
+  #now = 1_700_000_000_000
+
+  open(name: string, options: Record<string, unknown>, directory = 'main'): void {
+    const path = `${this.#folder}/${directory}`
+    const clock = () => this.#now
+    const given = { ...camelCase(options), path, clock } as unknown as CacheOptions
+    this.handles.set(name, new Cache(given))
+  }
+
+  async step(given: Step): Promise<void> {
+    const { op, on = 'cache', error, path, result, ...step } = given
+    const operation = this.#operations[op]
+    if (operation === undefined) throw new Error(`an unknown operation: ${op}`)
+    const handle = this.handles.get(on as string)
+    const label = JSON.stringify(given)
+    if (error === undefined) {
+      const answer = await operation(handle as Cache, new Arguments(step))
+      if (result !== undefined) expect(answer, label).toEqual(expected(op, result))
+      return
+    }
+    const failure = await failureOf(async () => operation(handle as Cache, new Arguments(step)))
+    expect(failure instanceof PolycacheError || failure instanceof LoaderFailed, label).toBe(true)
+    expect((failure as PolycacheError).code, label).toBe(error)
+    if (path !== undefined) expect((failure as { path?: string }).path, label).toBe(path)
+  }
+
+  readonly #operations: Record<string, (on: Cache, step: Arguments) => unknown> = {
+    get: async (on, step) => found(await on.get(step.key())),
+    set: (on, step) => on.set(step.key(), step.value(), ...step.ttl()),
+    delete: (on, step) => on.delete(step.key()),
+    has: (on, step) => on.has(step.key()),
+    ttl: async (on, step) => {
+      const left = await on.ttl(step.key())
+      return left === undefined ? MISS : left === Number.POSITIVE_INFINITY ? 'forever' : left
+    },
+    get_many: async (on, step) => pairs(await on.getMany(step.keys())),
+    set_many: (on, step) => on.setMany(step.entries(), ...step.ttl()),
+    delete_many: (on, step) => on.deleteMany(step.keys()),
+    get_or_set: (on, step) => this.#getOrSet(on, step),
+    keys: (on, step) => inOrder([...on.keys(...step.prefix())].map(toTagged)),
+    clear: (on, step) => on.clear(...step.none()),
+    flush: (on, step) => on.flush(...step.none()),
+    close: (on, step) => on.close(...step.none()),
+    stats: async (on, step) => {
+      const [field] = Object.keys(camelCase({ [step.take('field') as string]: 0 }))
+      return (await on.stats())[field as 'hits']
+    },
+    check: async (on, step) => (await on.check(...step.none())).damaged.length,
+    namespace: (on, step) => {
+      this.handles.set(step.take('as') as string, on.namespace(step.take('part') as string))
+    },
+    open: (_, step) => {
+      const as = step.take('as') as string
+      this.open(
+        as,
+        step.take('options') as Record<string, unknown>,
+        step.maybe('directory') as string,
+      )
+    },
+    advance: (_, step) => {
+      this.#now += step.take('ms') as number
+    },
+  }
+
+  async #getOrSet(on: Cache, step: Arguments): Promise<Tagged> {
+    const key = step.key()
+    const during = (step.maybe('during') ?? []) as Step[]
+    const loads = step.has('loads')
+    const result = step.maybe('loads') as Tagged
+    let runs = 0
+    const loader = async () => {
+      runs++
+      for (const inner of during) await this.step(inner)
+      if (result !== null && typeof result === 'object' && 'error' in result)
+        throw new LoaderFailed()
+      return fromTagged(result)
+    }
+    try {
+      return toTagged(await on.getOrSet(key, loader, ...step.ttl()))
+    } finally {
+      expect(runs).toBe(loads ? 1 : 0)
+    }
+  }
+}
+
+/** What a step gives; another thing that it gives is a mistake in the case. */
+class Arguments {
+  readonly #left: Map<string, unknown>
+
+  constructor(step: Record<string, unknown>) {
+    this.#left = new Map(Object.entries(step))
+  }
+
+  has(name: string): boolean {
+    return this.#left.has(name)
+  }
+
+  maybe(name: string): unknown {
+    const value = this.#left.get(name)
+    this.#left.delete(name)
+    return value
+  }
+
+  take(name: string): unknown {
+    expect(this.has(name), name).toBe(true)
+    return this.maybe(name)
+  }
+
+  key(): Key {
+    return fromTagged(this.take('key') as Tagged) as Key
+  }
+
+  value(): unknown {
+    return fromTagged(this.take('value') as Tagged)
+  }
+
+  keys(): Key[] {
+    const keys = (this.take('keys') as Tagged[]).map((key) => fromTagged(key) as Key)
+    this.none()
+    return keys
+  }
+
+  entries(): [Key, unknown][] {
+    const entries = this.take('entries') as [Tagged, Tagged][]
+    return entries.map(([key, value]) => [fromTagged(key) as Key, fromTagged(value)])
+  }
+
+  prefix(): [Key] | [] {
+    const prefix: [Key] | [] = this.has('prefix')
+      ? [fromTagged(this.take('prefix') as Tagged) as Key]
+      : []
+    this.none()
+    return prefix
+  }
+
+  ttl(): [{ ttl: string }] | [] {
+    const options: [{ ttl: string }] | [] = this.has('ttl')
+      ? [{ ttl: duration(this.take('ttl')) }]
+      : []
+    this.none()
+    return options
+  }
+
+  none(): [] {
+    expect([...this.#left.keys()], 'what the README does not describe').toEqual([])
+    return []
+  }
+}
+
+function camelCase(options: Record<string, unknown>): Record<string, unknown> {
+  const named = Object.entries(options).map(([name, value]) => [
+    name.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    name === 'ttl' || name === 'lease_timeout' ? duration(value) : value,
+  ])
+  return Object.fromEntries(named)
+}
+
+/** A duration as a case writes it; of its numbers some are text, for JSON has no NaN. */
+function duration(given: unknown): string {
+  if (typeof given !== 'object' || given === null) return given as string
+  const { ms } = given as { ms: unknown }
+  return { ms: typeof ms === 'string' ? fromTagged({ float: ms }) : ms } as unknown as string
+}
+
+function expected(op: string, result: unknown): unknown {
+  switch (op) {
+    case 'get':
+      return JSON.stringify(result) === JSON.stringify(MISS) ? MISS : asHere(result as Tagged)
+    case 'get_or_set':
+      return asHere(result as Tagged)
+    case 'get_many':
+      return inOrder((result as [Tagged, Tagged][]).map((pair) => pair.map(asHere)))
+    case 'keys':
+      return inOrder((result as Tagged[]).map(asHere))
+    default:
+      return result
+  }
+}
+
+function found(value: unknown): unknown {
+  return value === undefined ? MISS : toTagged(value)
+}
+
+function pairs(values: Map<Key, unknown>): unknown {
+  return inOrder([...values].map(([key, value]) => [textOf(key), toTagged(value)]))
+}
+
+/** getMany answers with the keys as they were given; text and its bytes are one key. */
+function textOf(key: Key): Tagged {
+  if (typeof key === 'string') return key
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(key)
+  } catch {
+    return toTagged(key)
+  }
+}
+
+async function failureOf(run: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await run()
+  } catch (failure) {
+    return failure
+  }
+  return undefined
+}

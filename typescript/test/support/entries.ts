@@ -1,0 +1,28 @@
+import { Scratch } from '../../src/entry/scratch.ts'
+import { readPayload } from '../../src/entry/serializer.ts'
+import { type EntryHeader, native, typed } from '../../src/host/native.ts'
+
+const MAX_VALUE = 64 * 2 ** 20
+
+/** The value in a payload, in a buffer that has nothing else around it. */
+export function decodePayload(serializer: number, payload: Uint8Array): unknown {
+  const scratch = new Scratch()
+  scratch.reserve(payload.length)
+  scratch.bytes.fill(0xff)
+  scratch.bytes.set(payload)
+  return readPayload(serializer, scratch, 0, payload.length)
+}
+
+/** Header and value of an entry, with all of a reader's checks. */
+export function decodeEntry(entry: Uint8Array): { header: EntryHeader; value: unknown } {
+  let decoded: { header: EntryHeader; payload: Uint8Array }
+  try {
+    decoded = native().decodeEntry(entry, MAX_VALUE)
+  } catch (failure) {
+    throw typed(failure)
+  }
+  return {
+    header: decoded.header,
+    value: decodePayload(decoded.header.serializer, decoded.payload),
+  }
+}
