@@ -61,6 +61,20 @@ describe('a read sees what another process did before it', () => {
 })
 
 test(
+  'Atomics.load in a loop of its own sees what another process does',
+  async () => {
+    const cache = open()
+    const other = child(cache.path)
+    other.send('epoch')
+    expect(await other.hear()).toBe('spinning')
+    cache.clearSync()
+    const { done } = (await other.hear()) as { done: { seen: boolean } }
+    expect(done.seen).toBe(true)
+  },
+  PATIENCE,
+)
+
+test(
   'no read is torn while others write over everything',
   async () => {
     const cache = open({ path: folder(), limit: '2MiB' })

@@ -4,6 +4,8 @@
  */
 import { appendFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { Mapping } from '../../src/host/mapping.ts'
+import { native } from '../../src/host/native.ts'
 import { Cache } from '../../src/index.ts'
 
 const [path, countFile] = process.argv.slice(2)
@@ -38,6 +40,19 @@ const commands: Record<string, (...given: string[]) => unknown> = {
     value === ''
       ? spinUntil(() => cache.getSync(key) === undefined)
       : spinUntil(() => cache.getSync(key) === value),
+  /** Spins on the epoch in the mapping itself until it moves: nothing but the load is in the loop. */
+  epoch: () => {
+    const store = native().NativeStore.open({
+      path,
+      leaseTimeout: 1000,
+      keepAfterReboot: false,
+      manualClock: false,
+    })
+    const { index, layout } = Mapping.of(store, store.layout()) as Mapping
+    const at = layout.epochAt >> 2
+    const before = Atomics.load(index, at)
+    return spinUntil(() => Atomics.load(index, at) !== before)
+  },
   /** Loads after a turn of the loop, and writes down that it did. */
   load: (key, value) =>
     cache.getOrSet(key, async () => {
