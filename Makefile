@@ -40,9 +40,10 @@ lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for
 format: typescript-packages ## rewrites the code of every language in the house format
 	@tools/setup.sh python ruby
 	cargo fmt --all
+	cargo fmt --manifest-path bench/host/rust/Cargo.toml
 	cd typescript && npx biome check --write .
-	ruff check --fix-only tools python && ruff format tools python
-	rubocop --autocorrect ruby
+	ruff check --fix-only tools python bench && ruff format tools python bench
+	rubocop --autocorrect ruby bench
 
 .PHONY: setup
 setup: ## installs everything that the other targets need
@@ -62,19 +63,31 @@ $(INSTALLED): typescript/package-lock.json
 	cd typescript && npm ci --no-audit --no-fund
 	@touch $@
 
+# The module as it is published; README's snippets and the examples import it.
+DIST = typescript/dist/index.js
+.PHONY: typescript-dist
+typescript-dist: $(DIST)
+
+$(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -name '*.ts' 2>/dev/null)
+	cd typescript && npm run build --silent
+	@touch $@
+
 .PHONY: bench-host
-bench-host: build ## measures the host tier on this machine
-	@$(CLI) bench-host $(ARGS)
+bench-host: build ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for under a minute
+	@bench/host/setup.sh
+	@QUICK=$(QUICK) python bench/host/run.py $(ARGS)
 
-READS ?= 100000000
+CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks
+
+READS ?= 10000000
 .PHONY: check-coherence
-check-coherence: build ## looks for a stale read among many processes; READS=1000000 for a short look
-	@$(CLI) check-coherence --reads $(READS) $(ARGS)
+check-coherence: build typescript-packages ## looks for a stale read among processes of all four languages; READS=1000000 for a short look
+	@$(CHECKS_PROGRAM) coherence --reads $(READS) $(ARGS)
 
-TORTURE_SECONDS ?= 600
+KILLS ?= 500
 .PHONY: torture
-torture: build ## kills writers at random and checks what is left; TORTURE_SECONDS=20 for a short look
-	@$(CLI) torture --seconds $(TORTURE_SECONDS) $(ARGS)
+torture: build typescript-packages ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
+	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
 MUTANTS ?=
 .PHONY: mutants
@@ -85,6 +98,11 @@ mutants: ## plants one fault at a time and shows that the checks find it; MUTANT
 .PHONY: conformance
 conformance: ## the cases of spec/conformance in every language
 	@$(MAKE) --no-print-directory test SECTIONS="$(addprefix conformance-,rust typescript python ruby)"
+
+.PHONY: examples
+examples: build ## runs the README's snippets and the programs in examples/
+	@tools/setup.sh python
+	@python tools/run_docs.py
 
 .PHONY: package
 package: ## builds what would be published, into target/package

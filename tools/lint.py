@@ -33,7 +33,10 @@ class Check:
 
 
 CHECKS = [
-    Check("rustfmt", "cargo fmt --all --check"),
+    Check(
+        "rustfmt",
+        "cargo fmt --all --check && cargo fmt --check --manifest-path bench/host/rust/Cargo.toml",
+    ),
     # In release, so that build scripts and procedural macros are those the build has already made.
     Check(
         "clippy",
@@ -42,11 +45,17 @@ CHECKS = [
     ),
     Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
     Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
-    Check("ruff-tools", "ruff check tools && ruff format --check tools", "python"),
+    Check("ruff-tools", "ruff check tools bench && ruff format --check tools bench", "python"),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
     Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),
-    Check("mypy", "mypy --strict src", "python", "python"),
-    Check("rubocop", "rubocop --display-style-guide ruby", "ruby"),
+    Check(
+        "mypy-bench",
+        "MYPYPATH=bench/host mypy --strict bench/host/run.py bench/host/controller && "
+        "mypy --strict bench/host/python/lib",
+        "python",
+    ),
+    Check("mypy", "mypy --strict src tests", "python", "python"),
+    Check("rubocop", "rubocop --display-style-guide ruby bench", "ruby"),
     Check("shell", "for file in $(git ls-files '*.sh') .ci/run; do bash -n $file || exit 1; done"),
 ]
 

@@ -29,7 +29,7 @@ if can_package typescript node; then
   (cd typescript && npm run --if-present build && npm pack --pack-destination "$out")
 fi
 if can_package python python; then
-  maturin build --release --manifest-path python/native/Cargo.toml --out "$out"
+  maturin build --profile dist --strip --manifest-path python/native/Cargo.toml --out "$out"
 fi
 if can_package ruby ruby; then
   ruby/package.sh "$out"

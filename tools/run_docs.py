@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Runs what the documentation shows: the code blocks of README.md and the programs in examples/.
 
-Blocks in TypeScript, Python and Ruby are run one by one, each in an empty folder of its own, so a
-block has to be complete. Rust's are run by `cargo test` as documentation tests. A block that
-cannot run carries a reason in the line before it: `<!-- not run: needs a Redis server -->`.
+Blocks in Rust, TypeScript, Python and Ruby are run one by one, each in an empty folder of its own,
+so a block has to be complete. A block that cannot run carries a reason in the line before it:
+`<!-- not run: needs a Redis server -->`.
 
-In examples/ every .ts, .py and .rb file runs, except those whose name starts with `_` (parts of
-others). An example passes when it exits with 0.
+In examples/ every .rs, .ts, .py and .rb file runs, except those whose name starts with `_` (parts
+of others) and those in a folder with a `run.sh`, which runs them. An example passes when it exits
+with 0. Those in Rust are programs of examples/Cargo.toml, which `make build` compiles.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -24,14 +26,17 @@ from runner.counts import Counts
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ["README.md"]
+EXAMPLES = ROOT / "examples"
+BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
 
 # How the file of each language is run, and the set-up it needs.
 LANGUAGES = {
+    ".rs": ([], ""),
     ".ts": (["node"], "node"),
     ".py": (["python"], "python"),
     ".rb": (["ruby"], "ruby"),
 }
-FENCES = {"ts": ".ts", "typescript": ".ts", "python": ".py", "ruby": ".rb"}
+FENCES = {"rust": ".rs", "ts": ".ts", "typescript": ".ts", "python": ".py", "ruby": ".rb"}
 
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<fence>\w+)\n(?P<code>.*?)^```$", re.M | re.S
@@ -67,14 +72,18 @@ def run_snippet(snippet: Snippet) -> Counts:
 
 
 def run_file(name: str, file: Path, folder: Path) -> Counts:
-    command, need = LANGUAGES[file.suffix]
-    if subprocess.call([ROOT / "tools/setup.sh", need]) != 0:
+    interpreter, need = LANGUAGES[file.suffix]
+    if need and subprocess.call([ROOT / "tools/setup.sh", need]) != 0:
         print(f"skipped {name}: no {need} here", flush=True)
         return Counts(skipped=1)
     if file.suffix == ".ts":
+        if not typescript_is_built():
+            print(f"FAILED  {name}: make typescript-dist failed", flush=True)
+            return Counts(failed=1)
         link_package(folder)
+    command = [*interpreter, str(file)] if interpreter else rust_command(file)
     done = subprocess.run(
-        [*command, str(file)],
+        command,
         cwd=folder,
         env={**os.environ, "POLYCACHE_ROOT": str(ROOT)},
         stdin=subprocess.DEVNULL,
@@ -90,6 +99,23 @@ def run_file(name: str, file: Path, folder: Path) -> Counts:
     return Counts(failed=1)
 
 
+def rust_command(file: Path) -> list[str]:
+    """An example is built already; a snippet is compiled against the crate as it was built."""
+    if file.is_relative_to(EXAMPLES):
+        return [str(BUILT / f"example-{file.stem.replace('_', '-')}")]
+    program = file.with_suffix("")
+    compiler = ["rustc", "--edition=2021", "--extern", f"polycache={BUILT / 'libpolycache.rlib'}"]
+    options = ["-L", f"dependency={BUILT / 'deps'}", "-o", str(program), str(file)]
+    return ["bash", "-c", '"$@" && exec "$0"', str(program), *compiler, *options]
+
+
+@functools.cache
+def typescript_is_built() -> bool:
+    """Here instead of before the run: a machine without Node runs the rest."""
+    command = ["make", "--no-print-directory", "typescript-dist"]
+    return subprocess.call(command, cwd=ROOT, stdout=sys.stderr) == 0
+
+
 def link_package(folder: Path) -> None:
     """Makes `import ... from 'polycache'` find the package of this checkout."""
     modules = folder / "node_modules"
@@ -99,15 +125,19 @@ def link_package(folder: Path) -> None:
         link.symlink_to(ROOT / "typescript")
 
 
-def examples() -> list[Path]:
-    files = sorted((ROOT / "examples").rglob("*"))
+def examples(folder: Path) -> list[Path]:
     return [
         file
-        for file in files
+        for file in sorted(folder.rglob("*"))
         if file.suffix in LANGUAGES
         and not file.name.startswith("_")
         and "node_modules" not in file.parts
+        and not _has_runner(file, folder)
     ]
+
+
+def _has_runner(file: Path, top: Path) -> bool:
+    return any((at / "run.sh").exists() for at in file.parents if at.is_relative_to(top))
 
 
 def main() -> int:
@@ -116,7 +146,8 @@ def main() -> int:
         for name in DOCUMENTS
         for snippet in snippets(name, (ROOT / name).read_text())
     ]
-    results += [run_file(str(file.relative_to(ROOT)), file, file.parent) for file in examples()]
+    for file in examples(EXAMPLES):
+        results.append(run_file(str(file.relative_to(ROOT)), file, file.parent))
     counts = sum(results, Counts())
     print(counts)
     return 1 if counts.failed else 0

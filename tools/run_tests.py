@@ -32,6 +32,8 @@ MINITEST = (
 # What fails fast comes first; what needs every language comes last.
 SECTIONS = [
     Section("tools", PYTEST + " -p no:asyncio tools/tests", counts.junit, needs=("python",)),
+    # The controller and its statistics; nothing is measured.
+    Section("bench", PYTEST + " -p no:asyncio bench/tests", counts.junit, needs=("python",)),
     Section(
         "lint",
         "python tools/lint.py",
@@ -75,7 +77,7 @@ SECTIONS = [
         "python tools/run_docs.py",
         counts.summary,
         needs=("python",),
-        prepare=("build", "typescript-packages"),
+        prepare=("build",),
     ),
     Section(
         "coherence",
@@ -85,7 +87,7 @@ SECTIONS = [
     ),
     Section(
         "torture",
-        "make --no-print-directory torture TORTURE_SECONDS=20",
+        "make --no-print-directory torture KILLS=25",
         counts.summary,
         prepare=("build",),
     ),

@@ -1,11 +1,20 @@
 """What the tests share: a fresh directory, a cache in it, and a clock that only a test moves."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from functools import wraps
+from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
+from helpers import LIMIT
+from hypothesis import HealthCheck, settings
 
 from polycache import Cache
+
+# No test asserts a time: a busy machine is no failure.
+settings.register_profile("polycache", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("polycache")
 
 NOW = 1_700_000_000_000
 
@@ -33,10 +42,29 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cache(directory: Path) -> Iterator[Cache]:
-    with Cache(directory, limit="4MiB") as cache:
+    # A lease that is left behind is noticed: it lasts for longer than any test may take. HOLDER's
+    # last as long: a caller waits for none that outlasts its own.
+    with Cache(directory, limit="4MiB", lease_timeout=2 * LIMIT) as cache:
         yield cache
         # After every test: what was stored is whole, and no lease was left behind.
         if not cache.closed:
             report = cache.check()
             assert report.damaged == []
             assert report.leases == 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+            item.obj = limited(item.obj)
+
+
+def limited(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """The test, failing when it takes as long as only a broken program does."""
+
+    @wraps(test)
+    async def run(**fixtures: object) -> None:
+        async with asyncio.timeout(LIMIT):
+            await test(**fixtures)
+
+    return run

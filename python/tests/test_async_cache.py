@@ -2,20 +2,19 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import HOLDER, LIMIT, answer, python, tell, together
+from helpers import HOLDER, answer, python, tell, together
 
 from polycache import MISSING, AsyncCache, Cache, Closed, InvalidArgument, _native
 
 
 @pytest.fixture
-async def shared(cache: Cache) -> AsyncIterator[AsyncCache]:
-    async with asyncio.timeout(LIMIT):
-        yield AsyncCache.over(cache)
+def shared(cache: Cache) -> AsyncCache:
+    return AsyncCache.over(cache)
 
 
 class Loader:
@@ -192,10 +191,7 @@ async def test_a_waiter_gets_an_object_of_its_own(shared: AsyncCache) -> None:
 
 
 async def test_a_load_that_takes_too_long_is_taken_over(directory: Path) -> None:
-    async with (
-        asyncio.timeout(LIMIT),
-        AsyncCache(directory, limit="4MiB", lease_timeout="63ms") as shared,
-    ):
+    async with AsyncCache(directory, limit="4MiB", lease_timeout="63ms") as shared:
         slow = Loader("slow")
         leader = asyncio.create_task(shared.get_or_set("k", slow))
         await slow.begun.wait()

@@ -67,6 +67,7 @@ def test_a_loader_s_error_comes_through_unchanged(cache: Cache) -> None:
     with pytest.raises(KeyError) as raised:
         cache.get_or_set("k", loader)
     assert raised.value is failure
+    assert cache.check().leases == 0
     assert cache.get_or_set("k", lambda: "next") == "next"
 
 
@@ -76,6 +77,7 @@ def test_an_interrupted_loader_frees_its_key(cache: Cache) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         cache.get_or_set("k", loader)
+    assert cache.check().leases == 0
     assert cache.get_or_set("k", lambda: "next") == "next"
 
 

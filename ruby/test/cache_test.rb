@@ -119,6 +119,18 @@ class CacheTest < Minitest::Test
     assert_equal 1, cache.get("rails")
   end
 
+  # Only the native handle knows the clock.
+  def test_a_clock_is_not_collected
+    caches = Array.new(20) do |number|
+      open_cache(clock: -> { 1_700_000_000_000 + number }).namespace("nested")
+    end
+    GC.start
+    Array.new(10_000) { -> { flunk } }
+
+    caches.each { |cache| cache.set("k", 1, ttl: 1) }
+    assert_in_delta 1.0, caches.last.ttl("k")
+  end
+
   def test_a_clock_that_raises_says_so
     cache = open_cache(clock: -> { raise "no time" })
 

@@ -46,7 +46,7 @@ class OptionsTest < Minitest::Test
     cache = open_cache
 
     assert_raises(Polycache::InvalidArgument) { cache.set("k", 1, tll: 5) }
-    assert_raises(Polycache::InvalidArgument) { cache.set_many({ "k" => 1 }, tags: []) }
+    assert_raises(Polycache::InvalidArgument) { cache.set_many({}, tags: []) }
     error = assert_raises(Polycache::InvalidArgument) { cache.fetch("k", race: 1) { flunk } }
 
     assert_includes error.message, "race"

@@ -120,8 +120,8 @@ class ProcessesTest < Minitest::Test
     cache = open_cache
     path = cache.path
     own = Object.new
-    own.define_singleton_method(:fetch) do |*arguments, &load|
-      Polycache::Cache.new(path: path).fetch(*arguments, &load)
+    own.define_singleton_method(:fetch) do |key, &load|
+      Polycache::Cache.new(path: path, lease_timeout: "1h").fetch(key, &load)
     end
     kill_a_holder(own, cache)
   end

@@ -15,7 +15,7 @@ require_relative "support/vectors"
 # A program that hangs is broken; nothing that works comes near this.
 module TimeLimit
   def run(...)
-    Timeout.timeout(120) { super }
+    Timeout.timeout(60) { super }
   end
 end
 Minitest::Test.prepend(TimeLimit)

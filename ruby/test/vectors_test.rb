@@ -13,10 +13,10 @@ class VectorsTest < Minitest::Test
       Vectors.rows(file).each do |row|
         found = Polycache::Native.decode_entry([row["entry"]].pack("H*"))
         expected = row.slice(*FACTS).transform_keys(&:to_sym)
-        expected[:value] = Tagged.dump(Tagged.load(row["value"]))
+        expected[:value] = Tagged.form(Tagged.load(row["value"]))
         expected[:tags] = row["tags"].map { |tag, generation| [tag, Integer(generation)] }
 
-        assert_equal expected, found.merge(value: Tagged.dump(found[:value])), row["name"]
+        assert_equal expected, found.merge(value: Tagged.form(found[:value])), row["name"]
       end
     end
   end

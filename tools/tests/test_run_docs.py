@@ -1,4 +1,6 @@
-from run_docs import snippets
+from pathlib import Path
+
+from run_docs import examples, snippets
 
 TEXT = """# Title
 
@@ -24,3 +26,11 @@ def test_blocks_of_languages_are_found_with_their_lines() -> None:
         ("README.md:8", ".ts", "needs a server"),
     ]
     assert found[0].code == "print(1)\n"
+
+
+def test_examples_are_found_but_not_parts_of_others(tmp_path: Path) -> None:
+    for name in ["one.py", "one.rs", "_part.rb", "notes.md", "demo/run.sh", "demo/workers/w.py"]:
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    assert [file.name for file in examples(tmp_path)] == ["one.py", "one.rs"]

@@ -180,12 +180,21 @@ impl<M: Memory, E: Environment> Engine<M, E> {
 
     /// A block nobody stores anything in: never used, given back, or a dead writer's reserve.
     fn claim_empty(&self, me: Participant) -> Option<u64> {
+        let mut full = false;
         (0..self.geometry.blocks).find(|block| {
+            if full && !self.is_allocated(*block) {
+                return false;
+            }
             let at = self.descriptor(*block, descriptor::OWNER);
             let owner = self.memory.load(at);
             let tail = self.memory.load(self.descriptor(*block, descriptor::TAIL));
             let empty = owner & 0xf == FREE || (tail == 0 && self.claimable(owner));
-            empty && self.take(*block, owner, me).is_ok_and(|taken| taken)
+            let mut take = || {
+                let taken = self.take(*block, owner, me);
+                full |= taken.is_err();
+                taken.unwrap_or(false)
+            };
+            empty && take()
                 // Whoever held it in between may have written; then it is recycled like any other.
                 && (self.memory.load(self.descriptor(*block, descriptor::TAIL)) == 0 || {
                     self.recycle(*block, None, 0);
@@ -201,6 +210,10 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             let block = self.memory.fetch_add(header::HAND, 1) % self.geometry.blocks;
             let owner = self.memory.load(self.descriptor(block, descriptor::OWNER));
             if owner & 0xf != FREE && !self.claimable(owner) {
+                continue;
+            }
+            // A full disk is asked once, not once for every block that it has no room for.
+            if refused.is_some() && !self.is_allocated(block) {
                 continue;
             }
             match self.take(block, owner, me) {
@@ -292,6 +305,9 @@ impl<M: Memory, E: Environment> Engine<M, E> {
 
     /// The record at `at` with its size, when it is one and ends by `end`.
     fn record_before(&self, at: u64, end: u64) -> Option<(Record, u64)> {
+        if !self.geometry.may_hold_record(at) {
+            return None;
+        }
         let header = RecordHeader::parse(&self.memory.read_array(at));
         let size = header.size_within(&self.geometry, at)?;
         (at + size <= end).then_some((Record { at, header }, size))

@@ -79,14 +79,14 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     /// The key of a slot's record, or what is wrong with it.
     fn verify(&self, slot: u64, word: Word) -> Result<Vec<u8>, String> {
         let at = u64::from(word.location()) * self.geometry.unit;
-        if at >= self.geometry.blocks_len() {
+        if !self.geometry.may_hold_record(at) {
             return Err("its record lies outside the blocks".into());
         }
         let bytes = self.memory.read_array(at);
         let record = RecordHeader::parse(&bytes);
         record
             .size_within(&self.geometry, at)
-            .ok_or("its record crosses the block's end")?;
+            .ok_or("its record crosses the block's end, or holds no entry")?;
         let mut body = Vec::new();
         self.memory.read(
             at + RECORD_HEADER as u64,
@@ -112,13 +112,20 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(key.to_vec())
     }
 
+    /// Recovery: the clock stands nowhere below a floor, or what is stored from now on would not be
+    /// served. Its page may have reached the disk before the floors' pages did.
+    pub(crate) fn clock_above_floors(&self) {
+        self.memory.fetch_max(header::CLOCK, self.highest_floor());
+    }
+
     /// Recovery, first half: the tails are what the chains of whole records say.
     pub(crate) fn seal_whole_records(&self) {
         for block in 0..self.geometry.blocks {
             let start = block * self.geometry.block_size;
             let end = start + self.geometry.block_size;
             let mut at = start;
-            while at < end && self.is_allocated(block) {
+            // Behind the last record there may be less room than a record's fixed part takes.
+            while at < end && self.geometry.may_hold_record(at) && self.is_allocated(block) {
                 let bytes = self.memory.read_array(at);
                 let record = RecordHeader::parse(&bytes);
                 let Some(size) = record.size_within(&self.geometry, at) else {
@@ -133,6 +140,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     break;
                 }
                 self.memory.fetch_max(header::SEQUENCE, record.block_seq);
+                // A clear must get a tick above whatever was born, though the clock's page is older.
+                self.memory.fetch_max(header::CLOCK, record.born);
                 at += size;
             }
             self.seal_at(block, at - start);

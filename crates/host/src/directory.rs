@@ -10,16 +10,16 @@ use crate::memory::Memory;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// File systems whose pages every process of the machine shares and that allocate in advance.
-const LOCAL_FILESYSTEMS: [(u32, &str); 6] = [
+const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0xEF53, "ext4"),
     (0x5846_5342, "xfs"),
     (0x0102_1994, "tmpfs"),
     (0x794c_7630, "overlay"),
-    (0x9123_683E, "btrfs"),
     (0xF2F5_2010, "f2fs"),
 ];
 /// Byte 0 of the lock file is the directory's own lock; the others are the participants'.
@@ -91,7 +91,7 @@ impl Opening<'_> {
         self.check_place(&path)?;
         let locks = self.open_file(&path.join("participants"), true)?;
         let held = self.lock_directory(&locks, &path)?;
-        let directory = match self.existing(&path)? {
+        let directory = match self.existing(&path, &locks)? {
             Some(directory) => directory,
             None => self.create(&path, &locks)?,
         };
@@ -119,6 +119,12 @@ impl Opening<'_> {
         };
         let locks = opening.open_file(&directory.join("participants"), false)?;
         let held = opening.lock_directory(&locks, directory)?;
+        if memory.load(header::LOCK_INODE) != inode(&locks)? {
+            return Err(Error::Io {
+                action: format!("{} was removed while it was open", directory.display()),
+                source: ErrorKind::NotFound.into(),
+            });
+        }
         let me = opening.join(memory, &locks)?;
         drop(held);
         fork::register(locks.as_raw_fd());
@@ -182,7 +188,7 @@ impl Opening<'_> {
     }
 
     /// The directory as it stands, or `None` when there is none to be trusted.
-    fn existing(&self, path: &Path) -> Result<Option<Directory>, Error> {
+    fn existing(&self, path: &Path, locks: &File) -> Result<Option<Directory>, Error> {
         let index_path = path.join("index");
         let index = match self.io.open(&index_path, false) {
             Ok(file) => file,
@@ -220,13 +226,19 @@ impl Opening<'_> {
                 requested,
             });
         }
+        // Somebody removed the file of locks (a cleaner of /tmp would): whoever holds the old one can
+        // not be asked, so the files are left to them.
+        if memory.load(header::LOCK_INODE) != inode(locks)? {
+            return Ok(None);
+        }
         let boot = self.boot_words()?;
         let same_boot = boot
             == [
                 memory.load(header::BOOT_ID),
                 memory.load(header::BOOT_ID + 8),
             ];
-        if !same_boot && !self.keep_after_reboot {
+        // Containers may be given boot ids of their own; recovery must never run beside a writer.
+        if !same_boot && (!self.keep_after_reboot || any_participant(locks)) {
             return Ok(None);
         }
         let Some((block_files, windows)) = self.block_windows(path, &geometry, false)? else {
@@ -298,7 +310,7 @@ impl Opening<'_> {
         if any_participant(locks) {
             return Err(Error::Io {
                 action: format!(
-                    "{} was damaged while processes use it; stop them and try again",
+                    "{} is damaged, or of another boot, while processes use it; stop them and try again",
                     path.display()
                 ),
                 source: ErrorKind::InvalidData.into(),
@@ -319,7 +331,7 @@ impl Opening<'_> {
         }
         let folder = path.join("blocks");
         self.io.create_directory(&folder).map_err(failed)?;
-        let made = self.fill_new(path, geometry, &failed);
+        let made = self.fill_new(path, locks, geometry, &failed);
         if made.is_err() {
             for part in ["index.new", "blocks"] {
                 // The first failure is the one worth reporting.
@@ -332,6 +344,7 @@ impl Opening<'_> {
     fn fill_new(
         &self,
         path: &Path,
+        locks: &File,
         geometry: Geometry,
         failed: &dyn Fn(std::io::Error) -> Error,
     ) -> Result<Directory, Error> {
@@ -351,6 +364,7 @@ impl Opening<'_> {
         memory.store(header::VERSION, VERSION);
         memory.store(header::LIMIT, geometry.limit);
         memory.store(header::SEED, seed);
+        memory.store(header::LOCK_INODE, inode(locks)?);
         self.store_boot(&memory, self.boot_words()?);
         memory.store(header::MAGIC, MAGIC);
         self.io.rename(&new, &path.join("index")).map_err(failed)?;
@@ -398,6 +412,13 @@ impl Drop for Held<'_> {
         // An unlock that fails leaves the lock to the closing of the descriptor.
         let _ = self.io.unlock(self.file, DIRECTORY_LOCK);
     }
+}
+
+fn inode(locks: &File) -> Result<u64, Error> {
+    let metadata = locks
+        .metadata()
+        .map_err(Error::io("cannot look at the participants' file"))?;
+    Ok(metadata.ino())
 }
 
 /// True when another description holds any participant's lock.

@@ -147,7 +147,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
 
     #[inline(always)]
     fn same_key(&self, at: u64, key: Key<'_>) -> Option<RecordHeader> {
-        if at >= self.geometry.blocks_len() {
+        if !self.geometry.may_hold_record(at) {
             return None;
         }
         let header = RecordHeader::parse(&self.memory.read_array(at));

@@ -54,6 +54,13 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             .fold(everybody, u64::max)
     }
 
+    /// The highest floor of all.
+    pub(crate) fn highest_floor(&self) -> u64 {
+        (0..FLOORS as u64)
+            .map(|cell| self.memory.load(self.cell(cell) + 8))
+            .fold(0, u64::max)
+    }
+
     /// The floor that holds for a full key, from the namespaces in it.
     pub(crate) fn floor_of_key(&self, full_key: &[u8]) -> u64 {
         if self.clock() == 0 {

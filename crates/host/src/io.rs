@@ -73,7 +73,10 @@ impl Io for SystemIo {
     }
 
     fn owner(&self, path: &Path) -> io::Result<u32> {
-        Ok(std::fs::metadata(path)?.uid())
+        let (link, target) = (std::fs::symlink_metadata(path)?, std::fs::metadata(path)?);
+        // A link that another user laid to a directory of ours is that user's.
+        let planted = link.uid() != 0 && link.uid() != target.uid();
+        Ok(if planted { link.uid() } else { target.uid() })
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {

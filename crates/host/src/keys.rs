@@ -34,6 +34,20 @@ pub fn prefix<S: AsRef<str>>(parts: &[S]) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
+/// The namespace's parts and the key of a full key; `None` for bytes that are no full key.
+#[must_use]
+pub fn split(full_key: &[u8]) -> Option<(Vec<String>, &[u8])> {
+    let end = full_key.windows(2).position(|pair| pair == b"::")?;
+    let (prefix, key) = (&full_key[..end], &full_key[end + 2..]);
+    if prefix.is_empty() {
+        return Some((Vec::new(), key));
+    }
+    let prefix = std::str::from_utf8(prefix).ok()?;
+    // In this order, so that the colon of an escaped "%3A" does not come of it.
+    let unescape = |part: &str| part.replace("%3A", ":").replace("%25", "%");
+    Some((prefix.split(':').map(unescape).collect(), key))
+}
+
 /// The prefixes of all namespaces around a full key, the root's first.
 pub fn ancestors(full_key: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let end = full_key
@@ -72,6 +86,12 @@ mod tests {
             b in prop::collection::vec("[a:%]{1,3}", 0..4), y in "[a:%]{0,5}",
         ) {
             prop_assert_eq!(full(&a, &x) == full(&b, &y), a == b && x == y);
+        }
+
+        #[test]
+        fn a_full_key_splits_into_what_made_it(parts in prop::collection::vec("[a:%253A]{1,5}", 0..4), key in "[a:%]{0,5}") {
+            let full = full(&parts, &key);
+            prop_assert_eq!(split(&full), Some((parts, key.as_bytes())));
         }
 
         #[test]

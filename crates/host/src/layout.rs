@@ -19,6 +19,8 @@ pub mod header {
     pub const SEED: usize = 24;
     /// Boot id, first half, then second half.
     pub const BOOT_ID: usize = 32;
+    /// Inode of the `participants` file whose locks say who lives.
+    pub const LOCK_INODE: usize = 48;
     /// The memory tiers' epoch; its low 32 bits are what JavaScript loads.
     pub const EPOCH: usize = 128;
     /// The invalidation clock: counts clears.
@@ -68,6 +70,8 @@ pub const MAX_LIMIT: u64 = 1 << 40;
 pub const DEFAULT_LIMIT: u64 = 256 << 20;
 
 const PAGE: u64 = 4096;
+/// Left for the three folders themselves; the one of the blocks grows with up to 1024 names.
+const FOLDERS: u64 = 64 << 10;
 const MIN_BLOCK: u64 = 64 << 10;
 const MAX_BLOCK: u64 = 16 << 20;
 
@@ -121,8 +125,7 @@ impl Geometry {
         let slots_at = round_up(descriptors_at + most_blocks * DESCRIPTOR as u64, PAGE);
         let visited_at = slots_at + buckets * (BUCKET as u64) * 8;
         let index_len = round_up(visited_at + buckets * BUCKET as u64, PAGE);
-        // One page stays for the directory entries and the empty lock file.
-        let blocks = (limit - index_len - PAGE) / block_size;
+        let blocks = (limit - index_len - FOLDERS) / block_size;
         Ok(Geometry {
             limit,
             buckets,
@@ -170,6 +173,15 @@ impl Geometry {
     #[must_use]
     pub fn blocks_len(&self) -> u64 {
         self.blocks * self.block_size
+    }
+
+    /// True when the fixed part of a record fits between `at` and the end of its block; no record lies
+    /// anywhere else, whatever a damaged word or tail says.
+    #[inline(always)]
+    #[must_use]
+    pub fn may_hold_record(&self, at: u64) -> bool {
+        let room = self.block_size - (at & (self.block_size - 1));
+        at < self.blocks_len() && room >= RECORD_HEADER as u64
     }
 
     /// Bytes a record takes with this key and entry.
@@ -221,7 +233,7 @@ mod tests {
                     continue;
                 };
                 assert!(
-                    geometry.index_len + geometry.blocks_len() + 4096 <= limit,
+                    geometry.index_len + geometry.blocks_len() + FOLDERS <= limit,
                     "{geometry:?}"
                 );
                 assert!(geometry.blocks >= 16, "{geometry:?}");

@@ -76,7 +76,10 @@ impl MappedMemory {
 impl Memory for MappedMemory {
     #[inline(always)]
     fn load(&self, at: usize) -> u64 {
-        self.word(at).load(Ordering::Acquire)
+        // Not acquire: an inserter's look at the other slots must not pass its own compare-and-swap, on
+        // which two inserters rely to see each other. The same instruction on x86-64; LDAR on ARM64,
+        // where acquire may become LDAPR.
+        self.word(at).load(Ordering::SeqCst)
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 
 /// Shared memory of one directory. Word offsets are multiples of eight.
 pub trait Memory: Send + Sync {
-    /// Atomic load (acquire) of the index word at `at`.
+    /// Atomic load (sequentially consistent) of the index word at `at`.
     fn load(&self, at: usize) -> u64;
     /// Atomic store (release) of the index word at `at`.
     fn store(&self, at: usize, value: u64);

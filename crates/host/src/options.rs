@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::io::{Io, SystemIo};
+use crate::word::MAX_LEASE_TICKS;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +44,7 @@ impl Options {
     /// The lease timeout in sixteenths of a second.
     pub(crate) fn lease_ticks(&self) -> Result<u32, Error> {
         let ticks = self.lease_timeout.as_millis() * 16 / 1000;
-        if ticks == 0 || self.lease_timeout > Duration::from_secs(8 * 3600) {
+        if ticks == 0 || ticks > u128::from(MAX_LEASE_TICKS) {
             return Err(Error::InvalidArgument(format!(
                 "lease_timeout is {:?}; it must lie between 63 ms and 8 hours",
                 self.lease_timeout

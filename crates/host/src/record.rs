@@ -59,13 +59,15 @@ impl RecordHeader {
         bytes
     }
 
-    /// Bytes of the whole record, or `None` when it does not fit between `at` and the block's end.
+    /// Bytes of the whole record, or `None` when it does not fit between `at` and the block's end or
+    /// its entry is shorter than an entry's header.
     #[inline(always)]
     #[must_use]
     pub fn size_within(&self, geometry: &Geometry, at: u64) -> Option<u64> {
         let size = geometry.record_size(self.key_len as usize, self.entry_len as usize);
         let room = geometry.block_size - (at & (geometry.block_size - 1));
-        (size <= room && at < geometry.blocks_len()).then_some(size)
+        let whole = self.entry_len as usize >= polycache_entry::HEADER_LEN;
+        (size <= room && whole && at < geometry.blocks_len()).then_some(size)
     }
 }
 

@@ -38,17 +38,14 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         at: u64,
         wanted: &[u8],
     ) -> Option<(RecordHeader, Vec<u8>, [u8; polycache_entry::HEADER_LEN])> {
-        if at >= self.geometry.blocks_len() {
+        if !self.geometry.may_hold_record(at) {
             return None;
         }
         let record = RecordHeader::parse(&self.memory.read_array(at));
         record.size_within(&self.geometry, at)?;
         let key_at = at + RECORD_HEADER as u64;
-        let (key_len, entry_len) = (record.key_len as usize, record.entry_len as usize);
-        if key_len < wanted.len()
-            || entry_len < polycache_entry::HEADER_LEN
-            || !self.memory.equal(key_at, wanted)
-        {
+        let key_len = record.key_len as usize;
+        if key_len < wanted.len() || !self.memory.equal(key_at, wanted) {
             return None;
         }
         let mut key = Vec::new();

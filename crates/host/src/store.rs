@@ -20,7 +20,7 @@ use crate::read::Hit;
 use crate::stats::Stats;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An open cache directory, shared with every other process that opens it. Cheap to clone; all
@@ -37,8 +37,6 @@ struct Inner {
     lease_ticks: u32,
     root: u64,
     closed: AtomicBool,
-    /// This process's part; replaced in a forked child.
-    process: AtomicPtr<Process>,
     hits: AtomicU64,
     misses: AtomicU64,
     writes: AtomicU64,
@@ -59,15 +57,20 @@ struct System {
     io: Arc<dyn Io>,
     block_size: u64,
     clock: Clock,
-    descriptor: AtomicI32,
-    own_id: AtomicU32,
+    /// This process's part; replaced in a forked child by one store, so that no thread of it ever
+    /// asks by a part of the parent's.
+    process: AtomicPtr<Process>,
 }
 
 impl Environment for System {
     fn id_alive(&self, id: u32) -> bool {
-        // A description's own locks never show as held by another.
-        id == self.own_id.load(Ordering::Relaxed)
-            || is_locked(self.descriptor.load(Ordering::Relaxed), u64::from(id), 1)
+        // SAFETY: the pointer comes from a box that is freed only with the store, or leaked.
+        let process = unsafe { &*self.process.load(Ordering::Acquire) };
+        // In a child that has not joined, the descriptor's number may be another file's by now; no
+        // answer counts as alive. A description's own locks never show as held by another.
+        process.forks != fork::count()
+            || id == process.membership.me.id
+            || is_locked(process.membership.descriptor(), u64::from(id), 1)
     }
 
     fn allocate(&self, block: u64) -> Result<(), Error> {
@@ -114,15 +117,14 @@ impl Store {
             memory,
             block_files,
         } = directory;
+        let process = Process::new(membership, geometry.appenders());
         let environment = System {
             files: block_files,
             io: options.io.clone(),
             block_size: geometry.block_size,
             clock: options.clock.clone(),
-            descriptor: AtomicI32::new(membership.descriptor()),
-            own_id: AtomicU32::new(membership.me.id),
+            process: AtomicPtr::new(Box::into_raw(Box::new(process))),
         };
-        let process = Process::new(membership, geometry.appenders());
         Ok(Store(Arc::new(Inner {
             engine: Engine {
                 memory,
@@ -135,7 +137,6 @@ impl Store {
             lease_ticks,
             root: key_hash(seed, b"::").as_u64(),
             closed: AtomicBool::new(false),
-            process: AtomicPtr::new(Box::into_raw(Box::new(process))),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             writes: AtomicU64::new(0),
@@ -187,7 +188,9 @@ impl Store {
     #[inline]
     #[must_use]
     pub fn stands(&self, hit: Hit) -> bool {
-        !self.0.closed.load(Ordering::Relaxed) && self.0.engine.stands(hit)
+        !self.0.closed.load(Ordering::Relaxed)
+            && hit.slot < self.0.engine.geometry.slots()
+            && self.0.engine.stands(hit)
     }
 
     /// Stores an entry. When it returns, every read on this host that begins sees it or a later one.
@@ -200,7 +203,10 @@ impl Store {
         is_entry(entry)?;
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        let process = inner.process()?;
+        let process = inner.process().inspect_err(|_| {
+            // What stands there is superseded, as by any other failed put.
+            inner.engine.delete_unreplaced(key);
+        })?;
         let mut appender = process.appender();
         inner.still_open()?;
         inner
@@ -269,10 +275,14 @@ impl Store {
         entry: &[u8],
     ) -> Result<bool, Error> {
         let inner = self.open_inner()?;
-        is_entry(entry)?;
+        let process = is_entry(entry)
+            .and_then(|()| inner.process())
+            .inspect_err(|_| self.release(token))?;
+        if token.slot >= inner.engine.geometry.slots() {
+            return Ok(false);
+        }
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        let process = inner.process()?;
         let mut appender = process.appender();
         inner.still_open()?;
         let me = process.membership.me;
@@ -288,13 +298,15 @@ impl Store {
     /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
     /// is void already or the store closed.
     pub fn release(&self, token: Token) {
-        self.0.engine.release(token);
+        if token.slot < self.0.engine.geometry.slots() {
+            self.0.engine.release(token);
+        }
     }
 
     /// True while the load that a `Busy` answer told of may still fill.
     #[must_use]
     pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
-        self.0.engine.lease_stands(slot, word)
+        slot < self.0.engine.geometry.slots() && self.0.engine.lease_stands(slot, word)
     }
 
     /// Clears the namespace and those nested in it, in constant time, and voids the loads under way.
@@ -335,6 +347,32 @@ impl Store {
             }
         }
         Ok((end < inner.engine.geometry.slots()).then_some(end))
+    }
+
+    /// Looks at `budget` slots from `cursor` on and appends the full keys of every namespace. Returns
+    /// the cursor to go on from, `None` at the end.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn full_keys(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        let engine = &self.open_inner()?.engine;
+        let slots = engine.geometry.slots();
+        let end = slots.min(cursor.saturating_add(budget));
+        for slot in cursor..end {
+            // The floor hangs on the key: it is read first without one, then against its own.
+            let Some(key) = engine.key_at(slot, b"", &|_| 0) else {
+                continue;
+            };
+            let namespace = Namespace::new(key, engine.seed);
+            let current = engine.key_at(slot, namespace.prefix(), &self.0.floor(&namespace));
+            out.extend(current.filter(|key| key == namespace.prefix()));
+        }
+        Ok((end < slots).then_some(end))
     }
 
     /// Counts and sizes. Walks the index: some milliseconds for the default limit.
@@ -465,7 +503,7 @@ impl Inner {
     /// This process's part; a forked child joins anew at its first write.
     #[inline(always)]
     fn process(&self) -> Result<&Process, Error> {
-        let pointer = self.process.load(Ordering::Acquire);
+        let pointer = self.engine.environment.process.load(Ordering::Acquire);
         // SAFETY: the pointer comes from a box that is freed only when self is dropped, or leaked.
         let process = unsafe { &*pointer };
         if process.forks == fork::count() {
@@ -477,22 +515,13 @@ impl Inner {
     #[cold]
     fn rejoin(&self, parents: *mut Process) -> Result<&Process, Error> {
         let membership = Opening::rejoin(&*self.io, &self.path, &self.engine.memory)?;
-        let environment = &self.engine.environment;
-        let descriptor = membership.descriptor();
-        let id = membership.me.id;
         let process = Process::new(membership, self.engine.geometry.appenders());
         let mine = Box::into_raw(Box::new(process));
         // The parent's part is leaked: its mutexes may be locked by threads that the child lacks.
-        match self
-            .process
-            .compare_exchange(parents, mine, Ordering::AcqRel, Ordering::Acquire)
-        {
-            Ok(_) => {
-                environment.own_id.store(id, Ordering::Relaxed);
-                environment.descriptor.store(descriptor, Ordering::Relaxed);
-                // SAFETY: as in `process`.
-                Ok(unsafe { &*mine })
-            }
+        let current = &self.engine.environment.process;
+        match current.compare_exchange(parents, mine, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: as in `process`.
+            Ok(_) => Ok(unsafe { &*mine }),
             Err(theirs) => {
                 // SAFETY: the box was made above and never shared.
                 drop(unsafe { Box::from_raw(mine) });
@@ -506,7 +535,7 @@ impl Inner {
         if self.closed.swap(true, Ordering::SeqCst) {
             return;
         }
-        let pointer = self.process.load(Ordering::Acquire);
+        let pointer = self.engine.environment.process.load(Ordering::Acquire);
         // SAFETY: as in `process`.
         let process = unsafe { &*pointer };
         if process.forks != fork::count() {
@@ -524,7 +553,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.close();
         // SAFETY: nobody else holds self; the pointer comes from a box.
-        let mut process = unsafe { Box::from_raw(*self.process.get_mut()) };
+        let mut process = unsafe { Box::from_raw(*self.engine.environment.process.get_mut()) };
         if process.forks != fork::count() {
             process.membership.forget();
         }

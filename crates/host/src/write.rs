@@ -32,11 +32,16 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 Ok(())
             }
             Err(error) => {
-                self.memory.fetch_add(header::EVICTED_BY_FAILED_PUT, 1);
-                self.delete(key);
+                self.delete_unreplaced(key);
                 Err(error)
             }
         }
+    }
+
+    /// Removes the value that a failed put was to supersede.
+    pub(crate) fn delete_unreplaced(&self, key: Key<'_>) {
+        self.memory.fetch_add(header::EVICTED_BY_FAILED_PUT, 1);
+        self.delete(key);
     }
 
     /// Points the key at a written record.
@@ -115,7 +120,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         let hand = self.memory.load(header::HAND) % self.geometry.blocks;
         let age = |word: Word| {
             let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
-            (hand + self.geometry.blocks - block) % self.geometry.blocks
+            (hand + self.geometry.blocks - block % self.geometry.blocks) % self.geometry.blocks
         };
         let mut oldest: Option<(bool, u64, u64, Word)> = None;
         let mut lease = None;

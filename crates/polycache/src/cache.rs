@@ -1,12 +1,13 @@
 //! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
 
 use crate::scratch::Scratch;
+use crate::ttl;
 use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use polycache_entry::{decode_value, encode, trusted_payload, EntryOptions, Limits};
 use polycache_host::{Lease, Namespace, Report, Stats, Store, Token};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// An open cache: one namespace of a directory that every process of the machine may share. Cheap
 /// to clone; every method may be called from any thread, and from a forked child.
@@ -28,6 +29,16 @@ pub(crate) struct Settings {
     /// Milliseconds, 0 = none.
     pub default_ttl: u64,
     pub limits: Limits,
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache")
+            .field("path", &self.path())
+            .field("namespace", &self.0.parts)
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Cache {
@@ -203,12 +214,7 @@ impl Cache {
     /// `Closed`.
     pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
         self.raw(key.as_ref(), |entry| {
-            match polycache_entry::expires(entry) {
-                0 => TtlLeft::Forever,
-                expires => TtlLeft::For(Duration::from_millis(
-                    expires.saturating_sub(self.0.store.now()),
-                )),
-            }
+            ttl::left(polycache_entry::expires(entry), self.now())
         })
     }
 
@@ -226,6 +232,20 @@ impl Cache {
     ) -> Result<Option<u64>, Error> {
         let store = &self.0.store;
         Ok(store.keys(&self.0.namespace, prefix, cursor, budget, out)?)
+    }
+
+    /// As [`Cache::keys_page`], for the whole directory: the full keys of every namespace, which
+    /// [`split_full_key`](crate::split_full_key) takes apart.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn full_keys_page(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        Ok(self.0.store.full_keys(cursor, budget, out)?)
     }
 
     /// Clears this namespace and those nested in it, in constant time; loads under way do not fill.
@@ -279,8 +299,20 @@ impl Cache {
         Ok(())
     }
 
+    pub(crate) fn now(&self) -> u64 {
+        self.0.store.now()
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.settings.limits
+    }
+
     /// What `f` makes of the key's entry bytes.
-    fn raw<R>(&self, key: &[u8], f: impl FnOnce(&[u8]) -> R) -> Result<Option<R>, Error> {
+    pub(crate) fn raw<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(&[u8]) -> R,
+    ) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
         let found = self
             .0
@@ -305,7 +337,7 @@ impl Cache {
     #[inline]
     fn write(&self, value: &Value<'_>, ttl: Ttl, entry: &mut Vec<u8>) -> Result<(), Error> {
         let settings = &self.0.settings;
-        let now = self.0.store.now();
+        let now = self.now();
         let options = EntryOptions {
             serializer: settings.serializer,
             compressor: settings.compressor,

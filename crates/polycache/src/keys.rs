@@ -32,6 +32,7 @@ impl Cache {
 }
 
 /// The iterator of [`Cache::keys`].
+#[derive(Debug)]
 pub struct Keys {
     cache: Cache,
     prefix: Vec<u8>,

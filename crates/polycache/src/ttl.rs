@@ -59,6 +59,14 @@ impl Ttl {
     }
 }
 
+/// The time left at `now` for an entry that expires then.
+pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
+    match expires {
+        0 => TtlLeft::Forever,
+        expires => TtlLeft::For(Duration::from_millis(expires.saturating_sub(now))),
+    }
+}
+
 /// A time to live in milliseconds, rounded up so that it is never 0.
 pub(crate) fn milliseconds(ttl: Duration) -> Result<u64, Error> {
     let ms = ttl.as_nanos().div_ceil(1_000_000);

@@ -3,7 +3,7 @@
 use crate::classes::Classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
-use crate::lease::{Busy, Flight, Hit, Lease};
+use crate::lease::{Busy, Hit, Lease};
 use crate::options::{part, Options};
 use crate::{errors, from_python, key, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
@@ -278,17 +278,11 @@ impl Cache {
                 Some(Bound::new(py, Hit { value })?.into_any())
             }
             Leased::Acquired(token) => {
-                let handle = self.handle.clone_ref(py);
-                let flight = Flight::new(token.slot, token.word, bytes);
-                let lease = Lease {
-                    handle,
-                    token,
-                    flight,
-                };
+                let lease = Lease::new(self.handle.clone_ref(py), bytes, token);
                 Some(Bound::new(py, lease)?.into_any())
             }
             Leased::Busy { slot, word } => {
-                let flight = Flight::new(slot, word, bytes);
+                let flight = (slot, word);
                 Some(Bound::new(py, Busy { flight })?.into_any())
             }
             Leased::Bypass => None,

@@ -1,4 +1,5 @@
-//! Entries and keys as bytes, for the tests that read and write `spec/vectors`.
+//! Entries and keys as bytes: for memoized functions, and for the tests that read and write
+//! `spec/vectors`.
 
 use crate::{errors, from_python, key, to_python};
 use polycache::Error;
@@ -73,6 +74,16 @@ pub fn decode_entry<'py>(py: Python<'py>, entry: &[u8]) -> PyResult<Bound<'py, P
     decoded.set_item("fresh_until", header.fresh_until)?;
     decoded.set_item("tags", tags)?;
     Ok(decoded)
+}
+
+/// The MessagePack of arguments: the key under which a memoized function's result is stored.
+#[pyfunction]
+pub fn encode_arguments<'py>(arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    let entry = encode_entry(arguments, "messagepack", "none", 0, 0, None, Vec::new())?;
+    Ok(PyBytes::new(
+        arguments.py(),
+        &entry.as_bytes()[polycache_entry::HEADER_LEN..],
+    ))
 }
 
 /// The full key that is stored for a key in a namespace.

@@ -4,7 +4,6 @@ use crate::cache::Handle;
 use crate::duration::TtlArgument;
 use polycache::Token;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 /// The value is there.
 #[pyclass(frozen, module = "polycache._native")]
@@ -16,25 +15,40 @@ pub struct Hit {
 /// Another caller loads.
 #[pyclass(frozen, module = "polycache._native")]
 pub struct Busy {
+    /// Names that load, so that those who wait for the same one can wait together.
+    #[pyo3(get)]
     pub flight: Flight,
-}
-
-#[pymethods]
-impl Busy {
-    /// Names that load.
-    #[getter]
-    fn flight<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
-        self.flight.name(py)
-    }
 }
 
 /// The caller loads; then it fills, and in any case releases.
 #[pyclass(frozen, module = "polycache._native")]
 pub struct Lease {
-    pub handle: Handle,
-    pub token: Token,
-    pub flight: Flight,
+    handle: Handle,
+    key: Box<[u8]>,
+    token: Token,
+    process: u32,
 }
+
+impl Lease {
+    pub fn new(handle: Handle, key: &[u8], token: Token) -> Lease {
+        Lease {
+            handle,
+            key: key.into(),
+            token,
+            process: std::process::id(),
+        }
+    }
+}
+
+/// An interrupt can come between taking the lease and the `try` that would give it back.
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// A load under way: its lease's place and word.
+pub type Flight = (u64, u64);
 
 #[pymethods]
 impl Lease {
@@ -49,36 +63,21 @@ impl Lease {
         let ttl = ttl.read()?;
         self.handle.tick(py)?;
         self.handle.write(value, |cache, value| {
-            cache.fill_value(&self.flight.key, self.token, value, ttl)
+            cache.fill_value(&self.key, self.token, value, ttl)
         })
     }
 
-    /// Gives the lease back; does nothing after it was filled or voided.
+    /// Gives the lease back; does nothing after it was filled or voided, nor in a child that the
+    /// loader forked: the load is its parent's.
     fn release(&self) {
-        self.handle.cache.release(self.token);
+        if self.process == std::process::id() {
+            self.handle.cache.release(self.token);
+        }
     }
 
     /// Names this load; equal to the `flight` of those who wait for it.
     #[getter]
-    fn flight<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
-        self.flight.name(py)
-    }
-}
-
-/// A load under way. The key belongs to it, because a lease matches a part of the hash only.
-pub struct Flight {
-    slot: u64,
-    word: u64,
-    key: Box<[u8]>,
-}
-
-impl Flight {
-    pub fn new(slot: u64, word: u64, key: &[u8]) -> Flight {
-        let key = key.into();
-        Flight { slot, word, key }
-    }
-
-    fn name<'py>(&self, py: Python<'py>) -> (u64, u64, Bound<'py, PyBytes>) {
-        (self.slot, self.word, PyBytes::new(py, &self.key))
+    fn flight(&self) -> Flight {
+        (self.token.slot, self.token.word)
     }
 }

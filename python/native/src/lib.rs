@@ -11,6 +11,7 @@ mod duration;
 mod entries;
 mod errors;
 mod from_python;
+mod interpreter;
 mod key;
 mod lease;
 mod options;
@@ -25,7 +26,12 @@ mod _native {
     #[pymodule_export]
     use crate::cache::Cache;
     #[pymodule_export]
-    use crate::entries::{decode_entry, encode_entry, full_key, key_hash};
+    use crate::entries::{decode_entry, encode_arguments, encode_entry, full_key, key_hash};
     #[pymodule_export]
     use crate::lease::{Busy, Hit, Lease};
+
+    #[pymodule_init]
+    fn init(py: pyo3::Python<'_>) -> pyo3::PyResult<()> {
+        crate::interpreter::claim(py)
+    }
 }

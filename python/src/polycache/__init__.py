@@ -32,6 +32,7 @@ from .errors import (
     UnsupportedVersion,
     ValueTooLarge,
 )
+from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import Report, Stats
@@ -50,6 +51,7 @@ __all__ = [
     "InvalidKey",
     "IoError",
     "MalformedEntry",
+    "Memoized",
     "Missing",
     "NoSpace",
     "Options",

@@ -5,16 +5,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack, cast
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast
 
-from . import _native
+from .async_loading import load
 from .cache import Cache
 from .durations import Duration
 from .flights import Flights
+from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import Report, Stats
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -94,31 +96,14 @@ class AsyncCache:
         """
         value = self._cache._hit(key, ttl)
         if value is MISSING:
-            return await self._load(key, loader, ttl)
+            return await load(self._flights, key, loader, ttl)
         return cast(T, value)
 
-    async def _load(
-        self,
-        key: str | bytes,
-        loader: Callable[[], Awaitable[T]],
-        ttl: Duration | Missing | None,
-    ) -> T:
-        answer = self._cache._lease(key)
-        while isinstance(answer, _native.Busy):
-            answer = await self._flights.wait(key, answer.flight)
-        if isinstance(answer, _native.Hit):
-            return cast(T, answer.value)
-        if answer is None:
-            # No room for a lease: too many loads of other keys. This one is not stored.
-            return await loader()
-        with self._flights.running(answer.flight):
-            try:
-                value = await loader()
-                # A set, delete or clear during the load wins: then the value is this caller's.
-                answer.fill(value, ttl=ttl)
-                return value
-            finally:
-                answer.release()
+    def memoize(
+        self, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
+    ) -> Callable[[Callable[P, Awaitable[T]]], Memoized[P, Awaitable[T]]]:
+        """See `Cache.memoize`; for asynchronous functions."""
+        return self._cache.memoize(ttl=ttl, name=name)
 
     async def keys(self, prefix: str | bytes = "") -> AsyncIterator[str | bytes]:
         """See `Cache.keys`; other tasks run after some thousand places of the index."""

@@ -4,16 +4,18 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack, cast
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast
 
 from . import _native
 from .durations import Duration
 from .errors import Closed
 from .loading import load
+from .memoize import Memoized, memoized, name_of
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import Report, Stats
 
+P = ParamSpec("P")
 T = TypeVar("T")
 _log = logging.getLogger("polycache")
 
@@ -61,6 +63,30 @@ class Cache(_native.Cache):
         if value is MISSING:
             return load(self, key, loader, ttl)
         return cast(T, value)
+
+    def memoize(
+        self, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
+    ) -> Callable[[Callable[P, T]], Memoized[P, T]]:
+        """A decorator that stores what a function returns, under its arguments.
+
+        For synchronous and asynchronous functions, by the rules of `get_or_set`. Arguments are
+        values of the type map (`UnsupportedValue` for others, `self` among them). The results are
+        kept in a nested namespace called after the function's module and name; `name` is another
+        one, which lambdas and functions that capture variables need. They outlive the program,
+        and changes of the function's code.
+
+            @cache.memoize(ttl="5m")
+            def load_user(number: int) -> dict[str, object]: ...
+
+            load_user(1)
+            load_user.forget(1)
+            load_user.forget_all()
+        """
+
+        def decorate(function: Callable[P, T]) -> Memoized[P, T]:
+            return memoized(self.namespace(name or name_of(function)), function, ttl)
+
+        return decorate
 
     def keys(self, prefix: str | bytes = "") -> Iterator[str | bytes]:
         """The keys of this namespace, without those nested in it, that begin with `prefix`.

@@ -8,8 +8,9 @@ from typing import TypeAlias
 from . import _native
 from .backoff import Backoff
 
-Flight: TypeAlias = tuple[int, int, bytes]
-"""A load: the place and word of its lease, and its key."""
+Flight: TypeAlias = tuple[int, int]
+"""A load: the place and the word of its lease. It may be another key's, because leases match by a
+part of the hash: then waiting for it is right as well, and its value goes to nobody else."""
 _Board: TypeAlias = dict[tuple[asyncio.AbstractEventLoop, Flight], asyncio.Event]
 Answer: TypeAlias = _native.Hit | _native.Lease | _native.Busy | None
 
@@ -22,7 +23,7 @@ class Flights:
     """
 
     def __init__(self, cache: _native.Cache) -> None:
-        self._cache = cache
+        self.cache = cache
         # Loads that run in this process, and loads that a coroutine of this process polls for.
         # The loop belongs to the key: an Event can be waited for in its own loop only.
         self._running: _Board = {}
@@ -39,7 +40,7 @@ class Flights:
         polled = self._polled.get((asyncio.get_running_loop(), flight))
         if polled is not None:
             await polled.wait()
-            return self._cache._lease(key)
+            return self.cache._lease(key)
         # When this one is cancelled the others are woken, and the first of them polls.
         with _posted(self._polled, flight):
             return await self._poll(key, flight)
@@ -48,13 +49,13 @@ class Flights:
         running = self._running.get((asyncio.get_running_loop(), flight))
         backoff = Backoff()
         while True:
-            if running is None:
+            if running is None or running.is_set():
                 await asyncio.sleep(backoff.seconds())
             else:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(backoff.seconds()):
                         await running.wait()
-            answer = self._cache._lease(key)
+            answer = self.cache._lease(key)
             if not isinstance(answer, _native.Busy) or answer.flight != flight:
                 return answer
 

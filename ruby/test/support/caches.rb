@@ -13,7 +13,9 @@ module Caches
   end
 
   def open_cache(**options)
-    cache = Polycache::Cache.new(path: File.join(@directory, "cache"), limit: "4MiB", **options)
+    # Leases last, so that a test whose lease was not freed does not pass by waiting.
+    defaults = { path: File.join(@directory, "cache"), limit: "4MiB", lease_timeout: "1h" }
+    cache = Polycache::Cache.new(**defaults, **options)
     @opened << cache
     cache
   end

@@ -88,7 +88,7 @@ class ConformanceCase
     end
   end
 
-  def canonical(tagged) = Tagged.dump(Tagged.load(tagged))
+  def canonical(tagged) = Tagged.form(Tagged.load(tagged))
   def key_form(tagged) = Tagged.load(tagged).b
   def sorted(list) = list.sort_by(&:to_s)
 
@@ -121,7 +121,7 @@ class ConformanceCase
 
   def do_get(cache, step)
     value = cache.get(Tagged.load(step["key"]), Polycache::Cache::MISSING)
-    Polycache::Cache::MISSING.equal?(value) ? MISS : Tagged.dump(value)
+    Polycache::Cache::MISSING.equal?(value) ? MISS : Tagged.form(value)
   end
 
   def do_set(cache, step)
@@ -140,7 +140,7 @@ class ConformanceCase
 
   def do_get_many(cache, step)
     found = cache.get_many(step["keys"].map { |key| Tagged.load(key) })
-    found.map { |key, value| [key.b, Tagged.dump(value)] }
+    found.map { |key, value| [key.b, Tagged.form(value)] }
   end
 
   def do_set_many(cache, step)
@@ -161,7 +161,7 @@ class ConformanceCase
 
       Tagged.load(step["loads"])
     end
-    Tagged.dump(value)
+    Tagged.form(value)
   ensure
     @test.assert_equal step.key?("loads") ? 1 : 0, loads, "loads at #{step}"
   end

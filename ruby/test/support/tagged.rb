@@ -36,12 +36,22 @@ module Tagged
     when Float then { "float" => dump_float(value) }
     when String then dump_string(value)
     when Array then { "list" => value.map { |element| dump(element) } }
-    when Set then { "set" => value.map { |element| dump(element) }.sort_by(&:inspect) } # it has no order
+    when Set then { "set" => value.map { |element| dump(element) }.sort_by(&:inspect) }
     when Hash then { "map" => value.map { |key, element| [dump_text(key), dump(element)] } }
     when Time then { "timestamp" => [value.to_i, value.nsec] }
     when BigDecimal then { "decimal" => decimal(value) }
     when Polycache::UUID then { "uuid" => value.bytes.unpack1("H*") }
     else raise "not a value: #{value.inspect}"
+    end
+  end
+
+  # The form to compare by: a set has no order.
+  def form(value)
+    case value
+    when Set then { "set" => value.map { |element| form(element) }.sort_by(&:to_s) }
+    when Array then { "list" => value.map { |element| form(element) } }
+    when Hash then { "map" => value.map { |key, element| [dump_text(key), form(element)] } }
+    else dump(value)
     end
   end
 

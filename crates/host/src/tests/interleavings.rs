@@ -14,6 +14,7 @@ use shuttle::thread;
 use std::sync::Arc;
 
 const KEY: &[u8] = b"::k";
+const OTHER: &[u8] = b"::n3";
 const NO_FLOOR: fn(u64) -> u64 = |_| 0;
 
 /// One process with one thread.
@@ -88,25 +89,8 @@ impl Process {
         self.history.wrote(None, start);
     }
 
-    /// A key that is inserted into the same slot as the tests' key.
-    fn neighbour(&self) -> String {
-        let place = |key: &str| {
-            let (first, _, tag) = self
-                .engine
-                .geometry
-                .candidates(self.engine.key(key.as_bytes()).hash);
-            (first, tag)
-        };
-        let mine = place("::k");
-        (0..)
-            .map(|number| format!("::neighbour {number}"))
-            .find(|name| place(name).0 == mine.0 && place(name).1 != mine.1)
-            .unwrap()
-    }
-
-    fn delete_neighbour(&self) {
-        self.engine
-            .delete(self.engine.key(self.neighbour().as_bytes()));
+    fn delete_other(&self) {
+        self.engine.delete(self.engine.key(OTHER));
     }
 
     fn read(&self) {
@@ -170,8 +154,7 @@ fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
 fn with_neighbour(blocks: u64) -> Host {
     let host = Host::new(blocks);
     let first = host.process(50);
-    let name = first.neighbour();
-    first.put_other(&mut Appender::default(), &name, "neighbour");
+    first.put_other(&mut Appender::default(), "::n3", "neighbour");
     host
 }
 
@@ -216,7 +199,7 @@ fn two_inserters_race_for_one_key() {
                     process.put(appender, "b");
                     process.read();
                 }),
-                work!(|process, _appender| process.delete_neighbour()),
+                work!(|process, _appender| process.delete_other()),
             ],
         );
     });
@@ -232,7 +215,7 @@ fn put_and_delete_race() {
                 work!(|process, appender| process.put(appender, "a")),
                 work!(|process, appender| process.put(appender, "b")),
                 work!(|process, _appender| {
-                    process.delete_neighbour();
+                    process.delete_other();
                     process.delete();
                     process.read();
                 }),
@@ -253,7 +236,7 @@ fn a_delete_voids_a_load() {
                     process.delete();
                     process.read();
                 }),
-                work!(|process, _appender| process.delete_neighbour()),
+                work!(|process, _appender| process.delete_other()),
             ],
         );
     });
@@ -269,7 +252,7 @@ fn a_loader_and_an_inserter_race() {
             vec![
                 work!(|process, appender| process.load(appender, "loaded")),
                 work!(|process, appender| {
-                    process.delete_neighbour();
+                    process.delete_other();
                     process.put(appender, "put");
                     process.read();
                 }),
@@ -291,7 +274,7 @@ fn loaders_a_put_and_a_delete_race() {
                     process.read();
                 }),
                 work!(|process, appender| {
-                    process.delete_neighbour();
+                    process.delete_other();
                     process.put(appender, "put");
                     process.read();
                 }),
@@ -357,5 +340,17 @@ fn a_stopped_writer_wakes_up() {
         waking.join().unwrap();
         writer.join().unwrap();
         host.judge();
+    });
+}
+
+/// The races above are races for different slots only if the neighbour stands in the way.
+#[test]
+fn the_neighbour_stands_in_the_keys_first_slot() {
+    explore(1, || {
+        let host = with_neighbour(16);
+        let process = host.process(1);
+        let first = process.engine.slots_of(process.key().hash).next().unwrap();
+        let found = process.engine.find(process.engine.key(OTHER)).unwrap();
+        assert_eq!(found.slot, first);
     });
 }

@@ -138,3 +138,26 @@ fn a_lap_during_a_copy_is_a_retry() {
     reader.get(key, NO_FLOOR, &mut out).unwrap();
     assert_eq!(text(&out), "a value from another lap");
 }
+
+/// The deadline of a lease that a living process forgot lies 10 hours back: modulo the ticks' lap it
+/// seems to lie 8 hours ahead.
+#[test]
+fn a_forgotten_lease_is_not_waited_for_a_lap_later() {
+    use crate::lease::Lease;
+    let world = World::default();
+    let engine = engine(Plain::new(), 8, &world);
+    let me = enter(&engine, 1);
+    let key = engine.key(b"::k");
+    let lease = |ticks| engine.lease(me, key, NO_FLOOR, ticks, &mut Vec::new());
+    let Lease::Acquired(token) = lease(480) else {
+        panic!()
+    };
+    // Whoever waits less long for its own loads waits for this one all the same.
+    assert!(matches!(lease(480), Lease::Busy { .. }));
+    assert!(matches!(lease(1), Lease::Busy { .. }));
+    let late = Word(token.word);
+    let hours_ago = 100u32.wrapping_sub(10 * 3600 * 16);
+    let forgotten = late.to_lease(late.tag(), me.id, hours_ago);
+    assert!(engine.swap(token.slot, late, forgotten));
+    assert!(matches!(lease(480), Lease::Acquired(_)));
+}

@@ -1,0 +1,60 @@
+"""What was measured: a subject doing one operation under one workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .spread import Spread, spread
+from .workload import Workload
+
+NANOSECONDS = "ns per operation"
+PER_SECOND = "operations per second"
+
+# Operations of one family do the same for their caller.
+FAMILIES = ("put", "get", "mixed")
+
+
+@dataclass
+class Row:
+    """`failure` says why there is nothing, where there is nothing."""
+
+    language: str
+    workload: Workload
+    subject: str
+    operation: str
+    durability: str
+    unit: str = NANOSECONDS
+    samples: list[float] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def family(self) -> str:
+        return self.operation.split(",")[0]
+
+    @property
+    def is_ours(self) -> bool:
+        return self.subject.startswith("polycache")
+
+    @property
+    def spread(self) -> Spread:
+        return spread(self.samples)
+
+    @property
+    def measured(self) -> bool:
+        return bool(self.samples) and not self.failure
+
+
+def find(
+    rows: list[Row], language: str, workload: Workload, subject: str, operation: str
+) -> Row | None:
+    """The measured row, if there is one."""
+    for row in rows:
+        if row.measured and (row.language, row.workload, row.subject, row.operation) == (
+            language,
+            workload,
+            subject,
+            operation,
+        ):
+            return row
+    return None

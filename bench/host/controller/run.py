@@ -1,0 +1,79 @@
+"""Carries a plan out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import subjects
+from .plan import Plan
+from .progress import Progress
+from .races import LANGUAGE as RACING_LANGUAGE
+from .races import race
+from .redis_server import Redis
+from .rounds import Group
+from .row import Row
+from .setting import Pace, Setting
+from .workload import Workload
+
+
+@dataclass(frozen=True)
+class Job:
+    """`weight` is its time beside the other jobs', roughly."""
+
+    workload: Workload
+    pace: Pace
+    weight: float
+    run: Callable[[Setting], list[Row]]
+
+
+class Bench:
+    """Collects `rows`, and the `versions` of what was measured."""
+
+    def __init__(self, plan: Plan, folder: Path, redis: Redis) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.redis = redis
+        self.rows: list[Row] = []
+        self.versions: dict[str, str] = {}
+
+    def run(self) -> None:
+        jobs = list(self._jobs())
+        progress = Progress(sum(job.weight for job in jobs))
+        for number, job in enumerate(jobs):
+            data = self.folder / job.workload.name.replace(" ", "-").replace(",", "")
+            if not data.exists():
+                job.workload.write(data)
+            stores = self.folder / f"stores-{number}"
+            step = progress.of(job.weight)
+            self.rows += job.run(Setting(data, stores, self.redis, job.pace, step))
+        progress.end()
+
+    def _jobs(self) -> Iterator[Job]:
+        for language, workloads in self.plan.workloads.items():
+            for workload in workloads:
+                yield self._turns(language, workload)
+        for name, workloads in self.plan.races.items():
+            subject = next(s for s in subjects.find(RACING_LANGUAGE) if s.name == name)
+            for workload in workloads:
+                yield Job(
+                    workload,
+                    self.plan.race_pace,
+                    9 * self.plan.race_pace.rounds * self.plan.race_pace.seconds,
+                    lambda setting, s=subject, w=workload: race(s, w, setting),  # type: ignore[misc]
+                )
+
+    def _turns(self, language: str, workload: Workload) -> Job:
+        found = subjects.find(language)
+
+        def run(setting: Setting) -> list[Row]:
+            group = Group(language, workload, setting)
+            rows = group.measure(found)
+            for opened in group.opened:
+                self.versions |= opened.versions
+            return rows
+
+        # Some four operations a subject.
+        weight = 4 * len(found) * self.plan.pace.rounds * self.plan.pace.seconds
+        return Job(workload, self.plan.pace, weight, run)

@@ -1,0 +1,41 @@
+//! What every Rust subject of the benchmark shares. A subject is one file in `src/bin` that
+//! implements [`Subject`] and ends with `fn main() { polycache_bench_host::main::<Itself>() }`.
+
+mod data;
+mod lmdb;
+mod locked;
+mod protocol;
+mod session;
+mod subject;
+
+pub use lmdb::Lmdb;
+pub use locked::locked;
+pub use protocol::Place;
+pub use session::main;
+pub use subject::{operation, Batch, Kind, Operation, Outcome, Subject};
+
+/// What a write survives once it has returned.
+pub mod durability {
+    /// Nothing: a killed server has lost it.
+    pub const NONE: &str = "none";
+    /// The death of every process, but not of the machine.
+    pub const SURVIVES_KILL: &str = "survives kill -9";
+}
+
+/// Names of the operations, the same in every language.
+pub mod name {
+    /// One write; in a store with transactions, a transaction each.
+    pub const PUT: &str = "put";
+    /// A hundred writes at once.
+    pub const PUT_100: &str = "put, batches of 100";
+    /// All writes of a round in one transaction.
+    pub const PUT_ALL: &str = "put, one transaction";
+    /// One read; in a store with transactions, a transaction each.
+    pub const GET: &str = "get";
+    /// A hundred reads at once.
+    pub const GET_100: &str = "get, batches of 100";
+    /// All reads of a round in one transaction.
+    pub const GET_ALL: &str = "get, one transaction";
+    /// A put and a get in turn.
+    pub const MIXED: &str = "mixed";
+}

@@ -1,0 +1,35 @@
+"""A subject that does what its arguments say: NAME [log FILE | nanoseconds N | MISHAP]."""
+
+import json
+import sys
+
+name, what, *rest = [*sys.argv[1:], "", ""]
+if what == "crash":
+    raise ImportError("no such peer")
+nanoseconds = float(rest[0]) if what == "nanoseconds" else 1000.0
+runs = 0
+for line in sys.stdin:
+    request = json.loads(line)
+    command = request["command"]
+    reply: dict[str, object] = {}
+    if command == "open":
+        reply = {
+            "subject": name,
+            "bounded": what == "fresh",
+            "versions": [],
+            "operations": [{"name": "get", "durability": "none"}],
+        }
+    elif command == "fill":
+        reply = {"turns": 0.5}
+    elif command == "run":
+        runs += 1
+        if what == "log":
+            with open(rest[0], "a") as log:
+                print(name, file=log)
+        misses = request["count"] if what == "misses" else 0
+        reply = {"seconds": request["count"] * nanoseconds / 1e9, "misses": misses}
+        if what == "fail" and runs > 3:
+            reply = {"error": "the disk is full"}
+    print(json.dumps(reply), flush=True)
+    if command == "close":
+        break

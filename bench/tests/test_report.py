@@ -1,0 +1,75 @@
+import json
+
+from controller import report
+from controller.row import PER_SECOND, Row
+from controller.workload import Workload
+
+WORKLOAD = Workload(100, 10_000)
+MACHINE = {"processor": "a processor"}
+
+
+def row(subject, samples, operation="get", **more):
+    return Row("rust", WORKLOAD, subject, operation, "survives kill -9", samples=samples, **more)
+
+
+def line_of(rows, subject):
+    text = report.markdown(rows, MACHINE)
+    table = text[text.index("## Rust") :]
+    return next(line for line in table.splitlines() if subject in line)
+
+
+def test_a_peer_that_is_slower_is_a_row_we_win():
+    rows = [row("polycache-store", [100, 100]), row("lmdb", [300, 300])]
+    assert "3 times as fast" in line_of(rows, "lmdb")
+
+
+def test_a_peer_that_is_faster_is_marked_as_plainly():
+    rows = [row("polycache-store", [200, 200]), row("lmdb", [100, 100])]
+    assert "**SLOWER**: 2 times the time" in line_of(rows, "lmdb")
+
+
+def test_a_small_margin_is_too_close_to_call():
+    rows = [row("polycache-store", [100, 100]), row("lmdb", [108, 108])]
+    assert "too close to call (1.08)" in line_of(rows, "lmdb")
+
+
+def test_the_limit_is_no_peer_that_beats_us():
+    rows = [row("polycache-store", [150, 150]), row("copy", [100, 100])]
+    said = line_of(rows, "copy")
+    assert "the machine's limit; polycache-store takes 1.5 times as long" in said
+    assert "SLOWER" not in said
+
+
+def test_a_peer_that_is_missing_is_a_row_that_says_so():
+    missing = Row("rust", WORKLOAD, "lmdb", "-", "-", failure="no such file")
+    rows = [row("polycache-store", [100]), missing]
+    assert "not measured: no such file" in line_of(rows, "lmdb")
+
+
+def test_the_goals_come_before_the_figures():
+    text = report.markdown([row("polycache-store", [100])], MACHINE)
+    assert text.index("## Goals") < text.index("## Rust")
+
+
+def test_every_row_is_one_object():
+    missing = Row("rust", WORKLOAD, "lmdb", "-", "-", failure="no such file")
+    fast = row("polycache-store", [1e6, 3e6], "get, one process", unit=PER_SECOND)
+    machine, measured, absent = map(
+        json.loads, report.json_lines([fast, missing], MACHINE).splitlines()
+    )
+    assert machine == {"bench": "host", "machine": MACHINE}
+    assert measured == {
+        "bench": "host",
+        "workload": "rust, 100 B, 10k keys",
+        "subject": "polycache-store",
+        "operation": "get, one process",
+        "unit": "operations per second",
+        "median": 2e6,
+        "low": 1.5e6,
+        "high": 2.5e6,
+        "rounds": 2,
+        "notes": "survives kill -9",
+    }
+    assert absent["median"] is None
+    assert absent["rounds"] == 0
+    assert absent["notes"] == "not measured: no such file"

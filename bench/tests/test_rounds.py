@@ -1,0 +1,80 @@
+"""Whole groups, with a subject that is a few lines of Python."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from controller import redis_server
+from controller.rounds import Group
+from controller.setting import Pace, Setting
+from controller.subjects import Subject
+from controller.worker import Unavailable, Worker
+from controller.workload import Workload
+
+WORKLOAD = Workload(10, 100)
+ROUNDS = 3
+FAKE = Path(__file__).with_name("fake_subject.py")
+
+
+def subject(name, *arguments):
+    return Subject("fake", name, (sys.executable, str(FAKE), name, *arguments))
+
+
+@pytest.fixture
+def setting(tmp_path):
+    WORKLOAD.write(tmp_path / "data")
+    return Setting(
+        tmp_path / "data",
+        tmp_path / "stores",
+        redis_server.Redis(0),
+        Pace(ROUNDS, 0.0005),
+        lambda share, what: None,
+    )
+
+
+def measure(setting, *subjects):
+    return {row.subject: row for row in Group("fake", WORKLOAD, setting).measure(list(subjects))}
+
+
+def test_subjects_take_turns(setting, tmp_path):
+    log = str(tmp_path / "log")
+    rows = measure(setting, subject("one", "log", log), subject("two", "log", log))
+    assert {len(row.samples) for row in rows.values()} == {ROUNDS}
+    turns = Path(log).read_text().split()[-2 * ROUNDS :]
+    assert turns == ["one", "two"] * ROUNDS
+
+
+def test_the_time_of_a_round_is_divided_by_its_operations(setting):
+    row = measure(setting, subject("one", "nanoseconds", "2500"))["one"]
+    assert row.samples == pytest.approx([2500] * ROUNDS)
+    assert "200 operations a round" in row.notes
+
+
+def test_a_subject_that_cannot_start_says_why(setting):
+    rows = measure(setting, subject("one"), subject("two", "crash"))
+    assert rows["two"].failure == "ImportError: no such peer"
+    assert rows["one"].measured
+
+
+def test_a_subject_that_fails_half_way_does_not_stop_the_others(setting):
+    rows = measure(setting, subject("one"), subject("two", "fail"))
+    assert rows["two"].failure == "the disk is full"
+    assert not rows["two"].measured
+    assert rows["one"].measured
+
+
+def test_reads_that_find_nothing_are_no_measurement(setting):
+    assert "found nothing" in measure(setting, subject("one", "misses"))["one"].failure
+
+
+def test_a_bounded_store_that_does_not_recycle_yet_is_refused(setting):
+    assert "not in steady state" in measure(setting, subject("one", "fresh"))["one"].failure
+
+
+def test_redis_is_not_asked_for_where_there_is_none(setting):
+    assert measure(setting, subject("redis"))["redis"].failure == "no redis-server here"
+
+
+def test_a_program_that_is_not_there_is_unavailable():
+    with pytest.raises(Unavailable, match="No such file"):
+        Worker(["/nowhere/at/all"], {})

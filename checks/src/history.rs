@@ -1,0 +1,208 @@
+//! The logs of all workers, sorted by key: what the judge looks at.
+
+use crate::log::{Log, Op, Record};
+use crate::value::Serial;
+use std::collections::{BTreeMap, HashMap};
+
+/// From its call to its return, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Interval {
+    /// The operation had not begun before.
+    pub begin: u64,
+    /// It was over.
+    pub end: u64,
+}
+
+/// A value that somebody wrote or read.
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    /// When its set, or the load that made it, began; `None` when nobody ever wrote it.
+    pub begun: Option<u64>,
+    /// A loader made it.
+    pub loaded: bool,
+    /// When its set was acknowledged or its load's caller went on; `None`: killed before.
+    pub ended: Option<u64>,
+    /// The first end of a read that gave it, if any.
+    pub first_read: u64,
+    /// The last begin of one.
+    pub last_read: Option<u64>,
+}
+
+impl Value {
+    const UNKNOWN: Value = Value {
+        begun: None,
+        loaded: false,
+        ended: None,
+        first_read: u64::MAX,
+        last_read: None,
+    };
+
+    /// It certainly stood in the cache at some time: acknowledged, or read. What a loader made may
+    /// have been voided, so only a read shows that it was stored.
+    pub fn stood(&self) -> bool {
+        self.last_read.is_some() || (!self.loaded && self.ended.is_some())
+    }
+
+    /// By then it had been stored, of a value that stood.
+    pub fn stored_by(&self) -> u64 {
+        self.first_read.min(self.ended.unwrap_or(u64::MAX))
+    }
+
+    /// By then it had been made, of a value that stood: a write that began later supersedes it. For
+    /// a load that is its begin, because a set or delete during the load wins over it.
+    pub fn made_by(&self) -> u64 {
+        match self.begun {
+            Some(begun) if self.loaded => begun,
+            _ => self.stored_by(),
+        }
+    }
+
+    /// It had not been superseded before then, of a value that stood.
+    pub fn valid_until(&self) -> u64 {
+        self.begun.max(self.last_read).unwrap_or(0)
+    }
+}
+
+/// A delete; one that was never acknowledged ends with its worker.
+#[derive(Clone, Copy, Debug)]
+pub struct Delete {
+    /// From its call to its return or its worker's end.
+    pub at: Interval,
+    /// It returned.
+    pub acknowledged: bool,
+}
+
+/// What happened to one key.
+#[derive(Default)]
+pub struct KeyHistory {
+    /// By serial.
+    pub values: HashMap<Serial, Value>,
+    /// All deletes.
+    pub deletes: Vec<Delete>,
+    /// All reads that found nothing.
+    pub misses: Vec<Interval>,
+    /// All reads that found a value, and acknowledged sets: the key had a value within each.
+    pub sightings: Vec<Interval>,
+}
+
+impl KeyHistory {
+    fn value(&mut self, serial: Serial) -> &mut Value {
+        self.values.entry(serial).or_insert(Value::UNKNOWN)
+    }
+}
+
+/// Totals of a worker.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// Gets, and the reading halves of loads.
+    pub reads: u64,
+    /// Sets, deletes and loads that were begun.
+    pub writes: u64,
+    /// The worker was killed.
+    pub killed: bool,
+    /// It was killed between a write's begin and its acknowledgement.
+    pub killed_in_write: bool,
+    /// It came to its end or was killed; else its log is cut off.
+    pub ended: bool,
+}
+
+/// Everything that happened.
+#[derive(Default)]
+pub struct History {
+    /// By key.
+    pub keys: BTreeMap<u8, KeyHistory>,
+    /// By worker.
+    pub work: BTreeMap<u16, Work>,
+    /// Reads of what nobody stores.
+    pub foreign: Vec<(u16, Record)>,
+    /// The begin of the first operation: where a story's clock starts.
+    pub start: u64,
+}
+
+impl History {
+    /// Sorts the logs.
+    pub fn of(logs: &[Log]) -> History {
+        let mut history = History {
+            start: u64::MAX,
+            ..History::default()
+        };
+        for log in logs {
+            let work = history.add(log);
+            history.work.insert(log.worker, work);
+        }
+        history
+    }
+
+    fn add(&mut self, log: &Log) -> Work {
+        let mut work = Work::default();
+        // A worker does one thing at a time, so at most one write is open.
+        let mut open: Option<Record> = None;
+        let mut gone = u64::MAX;
+        for record in log.records() {
+            self.start = self.start.min(record.begin);
+            let key = self.keys.entry(record.key).or_default();
+            let at = Interval {
+                begin: record.begin,
+                end: record.end,
+            };
+            match record.op {
+                Op::Read => {
+                    work.reads += 1;
+                    if record.serial == 0 {
+                        key.misses.push(at);
+                    } else {
+                        let value = key.value(record.serial);
+                        value.first_read = value.first_read.min(at.end);
+                        value.last_read = value.last_read.max(Some(at.begin));
+                        key.sightings.push(at);
+                    }
+                }
+                Op::Set | Op::Load => {
+                    let value = key.value(record.serial);
+                    value.begun = Some(at.begin);
+                    value.loaded = record.op == Op::Load;
+                }
+                Op::SetDone => {
+                    key.value(record.serial).ended = Some(at.end);
+                    key.sightings.push(at);
+                }
+                Op::LoadDone => key.value(record.serial).ended = Some(at.end),
+                Op::Delete => {}
+                Op::DeleteDone => key.deletes.push(Delete {
+                    at,
+                    acknowledged: true,
+                }),
+                Op::Foreign => {
+                    work.reads += 1;
+                    self.foreign.push((log.worker, record));
+                }
+                Op::Finished => work.ended = true,
+                Op::Died => {
+                    gone = record.begin;
+                    work.ended = true;
+                    work.killed = true;
+                }
+            }
+            match record.op {
+                Op::Set | Op::Load | Op::Delete => {
+                    work.writes += 1;
+                    open = Some(record);
+                }
+                Op::SetDone | Op::LoadDone | Op::DeleteDone => open = None,
+                _ => {}
+            }
+        }
+        if let Some(record) = open {
+            work.killed_in_write = work.killed;
+            if record.op == Op::Delete {
+                let begin = record.begin;
+                let key = self.keys.entry(record.key).or_default();
+                key.deletes.push(Delete {
+                    at: Interval { begin, end: gone },
+                    acknowledged: false,
+                });
+            }
+        }
+        work
+    }
+}

@@ -1,0 +1,246 @@
+//! Whether a history is one of a coherent cache.
+//!
+//! A value *certainly stood* from the first end of an operation that stored or gave it until the last
+//! begin of a read that gave it. Whoever made it by a load had to win over every write that came after
+//! the load's begin, so there the span begins then. In that span the key can have held nothing else:
+//!
+//! - two values' spans do not overlap,
+//! - no other value was written and superseded, and no delete took place, wholly within it,
+//! - no miss lies wholly within the time from its being stored until its last read.
+//!
+//! For values without loads this is the zones of Gibbons and Korach ("Testing shared memories", 1997)
+//! with evictions allowed between them. It includes the promise of `spec/host.md`: a read begun after
+//! a write was acknowledged never returns an older value. The rest of the misses: `lost`.
+
+use crate::history::{History, Interval, KeyHistory, Value};
+use crate::log::Log;
+use crate::lost::needed_evictions;
+use crate::spans::{Span, Spans};
+use crate::value::{name, Serial};
+
+/// What was violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A value was read after a later write of its key had been acknowledged.
+    Stale,
+    /// A value was read after a delete that began after it was there had been acknowledged.
+    Undeleted,
+    /// A value was absent in between and then there again.
+    Vanished,
+    /// What was read is no value that anybody had written.
+    Foreign,
+}
+
+/// One violation with what is needed to tell its story.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// Which rule.
+    pub kind: Kind,
+    /// Of which key.
+    pub key: u8,
+    /// The rule with its values; times are told by the story.
+    pub what: String,
+    /// The values it is about.
+    pub serials: Vec<Serial>,
+    /// When.
+    pub at: Interval,
+}
+
+/// The verdict.
+pub struct Judged {
+    /// What was judged.
+    pub history: History,
+    /// In the order of keys.
+    pub violations: Vec<Violation>,
+    /// At least so many evictions of entries must have taken place: more than the counters tell
+    /// means that entries got lost.
+    pub needed_evictions: u64,
+}
+
+impl Judged {
+    /// Violations of these kinds.
+    pub fn of<'a>(&'a self, kinds: &'a [Kind]) -> impl Iterator<Item = &'a Violation> + 'a {
+        self.violations
+            .iter()
+            .filter(move |violation| kinds.contains(&violation.kind))
+    }
+}
+
+/// Judges the logs of all workers.
+pub fn judge(logs: &[Log]) -> Judged {
+    let history = History::of(logs);
+    let mut violations = foreign(&history);
+    let mut needed = 0;
+    for (number, key) in &history.keys {
+        Key {
+            number: *number,
+            history: key,
+        }
+        .judge(&mut violations);
+        needed += needed_evictions(key);
+    }
+    Judged {
+        history,
+        violations,
+        needed_evictions: needed,
+    }
+}
+
+fn foreign(history: &History) -> Vec<Violation> {
+    history
+        .foreign
+        .iter()
+        .map(|(worker, record)| Violation {
+            kind: Kind::Foreign,
+            key: record.key,
+            what: format!("worker {worker} read no value of the key: see logs/{worker}.*.out"),
+            serials: Vec::new(),
+            at: Interval {
+                begin: record.begin,
+                end: record.end,
+            },
+        })
+        .collect()
+}
+
+struct Key<'a> {
+    number: u8,
+    history: &'a KeyHistory,
+}
+
+impl Key<'_> {
+    fn judge(&self, violations: &mut Vec<Violation>) {
+        self.unwritten(violations);
+        let spans = self.spans(Value::made_by);
+        for (earlier, later) in spans.overlaps() {
+            let (begin, end) = (later.start, earlier.end.min(later.end));
+            violations.push(Violation {
+                kind: Kind::Stale,
+                key: self.number,
+                what: format!(
+                    "{} was still read though {} was there since before that read began, \
+                     and {1} was read again",
+                    name(earlier.serial),
+                    name(later.serial)
+                ),
+                serials: vec![earlier.serial, later.serial],
+                at: Interval { begin, end },
+            });
+        }
+        self.superseded(&spans, violations);
+        self.undeleted(&spans, violations);
+        self.vanished(violations);
+    }
+
+    /// The spans of all values that were read after they were there.
+    fn spans(&self, start: impl Fn(&Value) -> u64) -> Spans {
+        let spans = self
+            .standing()
+            .map(|(serial, value)| Span {
+                start: start(value),
+                end: value.valid_until(),
+                serial,
+            })
+            .filter(|span| span.start < span.end);
+        Spans::new(spans.collect())
+    }
+
+    fn standing(&self) -> impl Iterator<Item = (Serial, &Value)> {
+        self.history
+            .values
+            .iter()
+            .map(|(serial, value)| (*serial, value))
+            .filter(|(_, value)| value.stood())
+    }
+
+    fn unwritten(&self, violations: &mut Vec<Violation>) {
+        for (serial, value) in &self.history.values {
+            let Some(read) = value.last_read else {
+                continue;
+            };
+            if value.begun.is_some_and(|begun| begun <= value.first_read) {
+                continue;
+            }
+            violations.push(Violation {
+                kind: Kind::Foreign,
+                key: self.number,
+                what: format!("{} was read before anybody wrote it", name(*serial)),
+                serials: vec![*serial],
+                at: Interval {
+                    begin: read.min(value.first_read),
+                    end: value.first_read,
+                },
+            });
+        }
+    }
+
+    /// Values that came and went while another certainly stood.
+    fn superseded(&self, spans: &Spans, violations: &mut Vec<Violation>) {
+        for (serial, value) in self.standing() {
+            // It stood at one moment of this time at least.
+            let (begin, end) = (value.valid_until(), value.stored_by());
+            if begin > end {
+                continue;
+            }
+            if let Some(span) = spans.around(begin, end) {
+                violations.push(Violation {
+                    kind: Kind::Stale,
+                    key: self.number,
+                    what: format!(
+                        "{} was read after {} had superseded it",
+                        name(span.serial),
+                        name(serial)
+                    ),
+                    serials: vec![span.serial, serial],
+                    at: Interval {
+                        begin,
+                        end: span.end,
+                    },
+                });
+            }
+        }
+    }
+
+    fn undeleted(&self, spans: &Spans, violations: &mut Vec<Violation>) {
+        for delete in &self.history.deletes {
+            let Interval { begin, end } = delete.at;
+            let Some(span) = spans.around(begin, end).filter(|_| delete.acknowledged) else {
+                continue;
+            };
+            violations.push(Violation {
+                kind: Kind::Undeleted,
+                key: self.number,
+                what: format!(
+                    "{} was read after a delete that began when it was there",
+                    name(span.serial)
+                ),
+                serials: vec![span.serial],
+                at: Interval {
+                    begin,
+                    end: span.end,
+                },
+            });
+        }
+    }
+
+    fn vanished(&self, violations: &mut Vec<Violation>) {
+        let spans = self.spans(Value::stored_by);
+        for miss in &self.history.misses {
+            if let Some(span) = spans.around(miss.begin, miss.end) {
+                violations.push(Violation {
+                    kind: Kind::Vanished,
+                    key: self.number,
+                    what: format!(
+                        "a miss between two sightings of {}; evicted, it could not come back",
+                        name(span.serial)
+                    ),
+                    serials: vec![span.serial],
+                    at: Interval {
+                        begin: miss.begin,
+                        end: span.end,
+                    },
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A run: a folder with a cache and logs, and worker processes.
+
+use crate::languages::Language;
+use crate::log::{self, Op, Record, Writer, RECORD};
+use crate::outcome::{Fallible, Outcome};
+use crate::worker::now;
+use polycache::Cache;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+
+/// Small, so that blocks are recycled all the time.
+pub const LIMIT: u64 = 2 << 20;
+
+/// Few, so that processes meet.
+pub const KEYS: u8 = 64;
+
+/// The folder and what is open in it.
+pub struct Run {
+    folder: PathBuf,
+    seed: u64,
+    last: u16,
+    /// The cache of all workers.
+    pub cache: Cache,
+}
+
+impl Run {
+    /// Makes the folder and an empty cache, and prints the seed.
+    pub fn new(name: &str, seed: Option<u64>) -> Fallible<Run> {
+        let seed = seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        println!("seed {seed}");
+        let folder = std::env::temp_dir().join(format!("polycache-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("logs"))?;
+        let cache = Cache::builder()
+            .path(folder.join("cache"))
+            .limit(LIMIT)
+            .build()?;
+        Ok(Run {
+            folder,
+            seed,
+            last: 0,
+            cache,
+        })
+    }
+
+    /// Where the workers' logs lie.
+    pub fn logs(&self) -> PathBuf {
+        self.folder.join("logs")
+    }
+
+    /// The seed of the driver's own choices.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Starts the next worker.
+    pub fn start(&mut self, language: Language, reads: u64) -> Fallible<Worker> {
+        self.last = self.last.checked_add(1).ok_or("too many workers")?;
+        let number = self.last;
+        let log = log::path(&self.logs(), number, language.name());
+        let output = log.with_extension("out");
+        let file = File::create(&output)?;
+        let child = language
+            .command()?
+            .arg(self.folder.join("cache"))
+            .arg(&log)
+            .args([u64::from(number), self.seed + u64::from(number), reads].map(|n| n.to_string()))
+            .arg(KEYS.to_string())
+            .stdin(Stdio::null())
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .spawn()?;
+        Ok(Worker {
+            number,
+            language,
+            child,
+            log,
+            output,
+            ended: None,
+        })
+    }
+
+    /// Bytes of disk space that the cache's files take.
+    pub fn cache_size(&self) -> Fallible<u64> {
+        disk_space(&self.folder.join("cache"))
+    }
+
+    /// Removes the folder of a sound run; says where the folder of another lies.
+    pub fn end(self, outcome: Outcome) -> Fallible<bool> {
+        self.cache.close();
+        if outcome.sound() {
+            std::fs::remove_dir_all(&self.folder)?;
+        } else {
+            println!("cache and logs are kept in {}", self.folder.display());
+        }
+        Ok(outcome.finish())
+    }
+}
+
+fn disk_space(path: &Path) -> Fallible<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path)?;
+    let mut bytes = found.blocks() * 512;
+    if found.is_dir() {
+        for file in std::fs::read_dir(path)? {
+            bytes += disk_space(&file?.path())?;
+        }
+    }
+    Ok(bytes)
+}
+
+/// A worker process; killed when it is dropped.
+pub struct Worker {
+    /// Its number in values and logs.
+    pub number: u16,
+    /// Its language.
+    pub language: Language,
+    child: Child,
+    log: PathBuf,
+    output: PathBuf,
+    ended: Option<ExitStatus>,
+}
+
+impl Worker {
+    /// How it ended, when it did.
+    pub fn ended(&mut self) -> Fallible<Option<ExitStatus>> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait()?;
+        }
+        Ok(self.ended)
+    }
+
+    /// Records that it has logged so far.
+    pub fn logged(&self) -> u64 {
+        std::fs::metadata(&self.log).map_or(0, |file| file.len() / RECORD as u64)
+    }
+
+    /// Kills it with SIGKILL, waits until the kernel is done with it, and logs that. False when it had
+    /// ended by itself.
+    pub fn kill(&mut self) -> Fallible<bool> {
+        if self.ended()?.is_some() {
+            return Ok(false);
+        }
+        self.child.kill()?;
+        self.ended = Some(self.child.wait()?);
+        if self.ended.is_some_and(|status| status.code().is_some()) {
+            return Ok(false);
+        }
+        Writer::open(&self.log)?.now(Record {
+            op: Op::Died,
+            key: 0,
+            serial: 0,
+            begin: now(),
+            end: 0,
+        })?;
+        Ok(true)
+    }
+
+    /// Stops it with SIGSTOP.
+    pub fn stop(&self) {
+        self.signal(libc::SIGSTOP);
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) {
+        self.signal(libc::SIGCONT);
+    }
+
+    /// Lets others go first, such as workers that are starting.
+    pub fn step_back(&self) {
+        // SAFETY: the call takes no pointers; the process is our child and not yet waited for.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, self.child.id(), 10) };
+    }
+
+    fn signal(&self, signal: libc::c_int) {
+        // SAFETY: the call takes no pointers; a child that is not waited for keeps its id.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+    }
+
+    /// The last lines that it printed.
+    pub fn output(&self) -> String {
+        let bytes = std::fs::read(&self.output).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(12)..].join("\n          ")
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            // It may be gone already.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What led to a violation, told from the logs.
+
+use crate::judge::Violation;
+use crate::log::{Log, Op, Record};
+use crate::value::name;
+
+/// Lines of a story at most; what is told first is what names the violation's values.
+const LINES: usize = 24;
+
+/// Prints what happened to the key around the violation.
+pub fn tell(logs: &[Log], start: u64, violation: &Violation) {
+    println!("        hot-{}: {}", violation.key, violation.what);
+    let mut lines: Vec<(bool, &Log, Record)> = Vec::new();
+    for log in logs {
+        let about = |record: &Record| violation.serials.contains(&record.serial);
+        lines.extend(
+            log.records()
+                .filter(|record| record.key == violation.key && record.end > 0)
+                .filter(|record| !matches!(record.op, Op::Finished | Op::Died))
+                .filter(|record| about(record) || overlaps(record, violation))
+                .map(|record| (about(&record), log, record)),
+        );
+    }
+    let told = lines.len();
+    // Sightings of one value can be many: its first and last say it all.
+    lines.sort_by_key(|(about, _, record)| (!about, record.end));
+    if lines.len() > LINES {
+        lines.drain(LINES / 2..told - LINES / 2);
+    }
+    lines.sort_by_key(|(_, _, record)| record.begin);
+    for (_, log, record) in &lines {
+        let time = |at: u64| format!("{:.6}", at.saturating_sub(start) as f64 / 1e6);
+        println!(
+            "          {:>14} .. {:>14} ms  worker {} ({}) {}",
+            time(record.begin),
+            time(record.end),
+            log.worker,
+            log.language,
+            deed(record)
+        );
+    }
+    if told > lines.len() {
+        println!("          ({} operations more)", told - lines.len());
+    }
+}
+
+fn overlaps(record: &Record, violation: &Violation) -> bool {
+    record.begin <= violation.at.end && record.end >= violation.at.begin
+}
+
+fn deed(record: &Record) -> String {
+    match (record.op, record.serial) {
+        (Op::Read, 0) => "missed".into(),
+        (Op::Read, serial) => format!("read {}", name(serial)),
+        (Op::SetDone, serial) => format!("set {}", name(serial)),
+        (Op::LoadDone, serial) => format!("loaded {}", name(serial)),
+        (Op::DeleteDone, _) => "deleted".into(),
+        (Op::Foreign, _) => "read something foreign".into(),
+        (op, serial) => format!("{op:?} {}", name(serial)),
+    }
+}

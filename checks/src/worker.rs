@@ -1,0 +1,191 @@
+//! The Rust worker; `workers/` has the same in the other languages.
+
+use crate::log::{Op, Record, Writer};
+use crate::outcome::Fallible;
+use crate::value::{self, Serial};
+use fastrand::Rng;
+use polycache::{Cache, Value};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What every worker takes, in this order.
+#[derive(clap::Args)]
+pub struct Options {
+    /// The cache's directory
+    cache: PathBuf,
+    /// The log to write
+    log: PathBuf,
+    /// The worker's number, 1 and up
+    worker: u16,
+    /// Seed of its choices
+    seed: u64,
+    /// Reads after which it ends
+    reads: u64,
+    /// How many keys there are
+    keys: u8,
+}
+
+/// A load's lease falls to others after this, so that a stopped worker holds nobody up for long.
+pub const LEASE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Nanoseconds of CLOCK_MONOTONIC, which all languages can read.
+pub fn now() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a valid place for the call to write to.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The time before an operation. The swap keeps the processor from beginning the operation before
+/// the clock is read, which for a read of a hundred nanoseconds would make a difference.
+fn begin() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let time = now();
+    LAST.swap(time, Ordering::SeqCst);
+    time
+}
+
+/// Works until so many reads are done.
+pub fn run(options: &Options) -> Fallible<()> {
+    let cache = Cache::builder()
+        .path(&options.cache)
+        .lease_timeout(LEASE_TIMEOUT)
+        .build()?;
+    let mut worker = Worker {
+        cache,
+        log: Writer::open(&options.log)?,
+        number: options.worker,
+        counter: 0,
+        text: String::new(),
+        scratch: String::new(),
+    };
+    let names: Vec<String> = (0..options.keys).map(value::key).collect();
+    let mut random = Rng::with_seed(options.seed);
+    let mut reads = 0;
+    while reads < options.reads {
+        let key = random.u8(..options.keys);
+        let name = &names[usize::from(key)];
+        match random.u8(..100) {
+            0..70 => {
+                worker.get(key, name)?;
+                reads += 1;
+            }
+            70..90 => worker.set(key, name)?,
+            90..95 => worker.delete(key, name)?,
+            _ => {
+                worker.get_or_set(key, name, random.u64(..30_000))?;
+                reads += 1;
+            }
+        }
+    }
+    worker.log.flush()?;
+    worker.now(Op::Finished, 0, 0, now(), 0)
+}
+
+struct Worker {
+    cache: Cache,
+    log: Writer,
+    number: u16,
+    /// Values made.
+    counter: u32,
+    text: String,
+    scratch: String,
+}
+
+impl Worker {
+    fn get(&mut self, key: u8, name: &str) -> Fallible<()> {
+        let begun = begin();
+        let read = self.cache.get_with(name.as_bytes(), |value| match value {
+            Value::Text(text) => {
+                value::parse(name, &text, &mut self.scratch).ok_or_else(|| text.to_string())
+            }
+            other => Err(format!("{other:?}")),
+        });
+        let end = now();
+        match read {
+            Ok(None) => self.read(Op::Read, key, 0, begun, end),
+            Ok(Some(Ok(serial))) => self.read(Op::Read, key, serial, begun, end),
+            Ok(Some(Err(found))) => self.foreign(key, name, &found, begun, end),
+            Err(error) => self.foreign(key, name, &error.to_string(), begun, end),
+        }
+    }
+
+    fn set(&mut self, key: u8, name: &str) -> Fallible<()> {
+        let serial = self.make(name);
+        let begun = begin();
+        self.now(Op::Set, key, serial, begun, 0)?;
+        self.cache.set(name, &self.text)?;
+        self.now(Op::SetDone, key, serial, begun, now())
+    }
+
+    fn delete(&mut self, key: u8, name: &str) -> Fallible<()> {
+        let begun = begin();
+        self.now(Op::Delete, key, 0, begun, 0)?;
+        self.cache.delete(name)?;
+        self.now(Op::DeleteDone, key, 0, begun, now())
+    }
+
+    /// The loader takes `pause` nanoseconds, for others to set and delete meanwhile.
+    fn get_or_set(&mut self, key: u8, name: &str, pause: u64) -> Fallible<()> {
+        let serial = self.make(name);
+        let text = self.text.clone();
+        let mut loaded = 0;
+        let begun = begin();
+        let cache = self.cache.clone();
+        let found = cache.get_or_set(name, || -> Fallible<String> {
+            loaded = begin();
+            self.now(Op::Load, key, serial, loaded, 0)?;
+            self.read(Op::Read, key, 0, begun, loaded)?;
+            while now() < loaded + pause {
+                std::hint::spin_loop();
+            }
+            Ok(text)
+        });
+        let end = now();
+        match found {
+            Ok(_) if loaded > 0 => self.now(Op::LoadDone, key, serial, loaded, end),
+            Ok(text) => match value::parse(name, &text, &mut self.scratch) {
+                Some(serial) => self.read(Op::Read, key, serial, begun, end),
+                None => self.foreign(key, name, &text, begun, end),
+            },
+            Err(error) if loaded > 0 => Err(error.into()),
+            Err(error) => self.foreign(key, name, &error.to_string(), begun, end),
+        }
+    }
+
+    /// Puts the next value of this worker into `text`.
+    fn make(&mut self, name: &str) -> Serial {
+        self.counter += 1;
+        let serial = value::serial(self.number, self.counter);
+        value::write(name, serial, &mut self.text);
+        serial
+    }
+
+    fn now(&mut self, op: Op, key: u8, serial: Serial, begin: u64, end: u64) -> Fallible<()> {
+        Ok(self.log.now(record(op, key, serial, begin, end))?)
+    }
+
+    fn read(&mut self, op: Op, key: u8, serial: Serial, begin: u64, end: u64) -> Fallible<()> {
+        Ok(self.log.buffered(record(op, key, serial, begin, end))?)
+    }
+
+    fn foreign(&mut self, key: u8, name: &str, found: &str, begin: u64, end: u64) -> Fallible<()> {
+        let shown: String = found.chars().take(400).collect();
+        eprintln!("{name} gave, by a read begun at {begin}: {shown}");
+        self.now(Op::Foreign, key, 0, begin, end)
+    }
+}
+
+fn record(op: Op, key: u8, serial: Serial, begin: u64, end: u64) -> Record {
+    Record {
+        op,
+        key,
+        serial,
+        begin,
+        end,
+    }
+}

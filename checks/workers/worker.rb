@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+# The Ruby worker of `make check-coherence` and `make torture`; see ../README.md.
+
+require "polycache"
+
+READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = (1..9).to_a
+
+# begin, end, counter and worker of the value, operation, key.
+RECORD = "Q<Q<L<L<CCx6"
+BUFFERED = 128 * 32
+
+MISSING = Polycache::Cache::MISSING
+
+def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+class Log
+  def initialize(path)
+    @file = File.open(path, File::WRONLY | File::CREAT | File::APPEND)
+    @file.binmode
+    @reads = String.new(encoding: Encoding::BINARY)
+  end
+
+  def buffered(operation, key, counter, worker, from, till)
+    @reads << [from, till, counter, worker, operation, key].pack(RECORD)
+    flush if @reads.bytesize >= BUFFERED
+  end
+
+  def now(operation, key, counter, worker, from, till)
+    @file.syswrite([from, till, counter, worker, operation, key].pack(RECORD))
+  end
+
+  def flush
+    @file.syswrite(@reads)
+    @reads.clear
+  end
+end
+
+class Worker
+  def initialize(cache, log, number, keys, seed)
+    @cache = cache
+    @log = log
+    @number = number
+    @counter = 0
+    @names = Array.new(keys) { |key| "hot-#{key}" }
+    @random = Random.new(seed)
+  end
+
+  def work(reads)
+    while reads.positive?
+      key = @random.rand(@names.size)
+      case @random.rand(100)
+      when 0...70
+        get(key)
+        reads -= 1
+      when 70...90 then set(key)
+      when 90...95 then delete(key)
+      else
+        get_or_set(key)
+        reads -= 1
+      end
+    end
+    @log.flush
+    @log.now(FINISHED, 0, 0, 0, now, 0)
+  end
+
+  private
+
+  def get(key)
+    from = now
+    found = @cache.get(@names[key], MISSING)
+    till = now
+    read(key, found, from, till)
+  rescue Polycache::Error => e
+    foreign(key, e, from, now)
+  end
+
+  def read(key, found, from, till)
+    return @log.buffered(READ, key, 0, 0, from, till) if MISSING.equal?(found)
+
+    counter, worker = parse(@names[key], found)
+    if counter
+      @log.buffered(READ, key, counter, worker, from, till)
+    else
+      foreign(key, found, from, till)
+    end
+  end
+
+  def set(key)
+    made = make(key)
+    from = now
+    @log.now(SET, key, @counter, @number, from, 0)
+    @cache.set(@names[key], made)
+    @log.now(SET_DONE, key, @counter, @number, from, now)
+  end
+
+  def delete(key)
+    from = now
+    @log.now(DELETE, key, 0, 0, from, 0)
+    @cache.delete(@names[key])
+    @log.now(DELETE_DONE, key, 0, 0, from, now)
+  end
+
+  # The loader takes up to 30 microseconds, for others to set and delete meanwhile.
+  def get_or_set(key)
+    made = make(key)
+    pause = @random.rand(30_000)
+    loaded = nil
+    from = now
+    found = @cache.fetch(@names[key]) do
+      loaded = now
+      @log.now(LOAD, key, @counter, @number, loaded, 0)
+      @log.buffered(READ, key, 0, 0, from, loaded)
+      nil while now < loaded + pause
+      made
+    end
+    till = now
+    return @log.now(LOAD_DONE, key, @counter, @number, loaded, till) if loaded
+
+    read(key, found, from, till)
+  rescue Polycache::Error => e
+    raise if loaded
+
+    foreign(key, e, from, now)
+  end
+
+  def make(key)
+    @counter += 1
+    value(@names[key], @number, @counter)
+  end
+
+  def value(key, worker, counter)
+    name = "#{worker}.#{counter}"
+    "#{key}:#{name}:#{name * (counter * 389 % (2**32) % 1000)}"
+  end
+
+  # Counter and worker of a value of this key, whole; nil for anything else.
+  def parse(key, found)
+    return unless found.is_a?(String)
+
+    worker, counter = found.split(":", 3)[1]&.split(".")&.map(&:to_i)
+    [counter, worker] if counter && found == value(key, worker, counter)
+  end
+
+  def foreign(key, found, from, till)
+    puts "#{@names[key]} gave, by a read begun at #{from}: #{found.inspect[0, 400]}"
+    $stdout.flush
+    @log.now(FOREIGN, key, 0, 0, from, till)
+  end
+end
+
+directory, log, *numbers = ARGV
+number, seed, reads, keys = numbers.map(&:to_i)
+cache = Polycache::Cache.new(path: directory, lease_timeout: "500ms")
+Worker.new(cache, Log.new(log), number, keys, seed).work(reads)

@@ -1,0 +1,76 @@
+//! Standard output: buffered, coloured where a person looks at it.
+
+use serde::Serialize;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+/// Standard output.
+pub struct Output {
+    out: BufWriter<Stdout>,
+    colour: bool,
+    /// Whether JSON is asked for.
+    pub json: bool,
+}
+
+/// What a colour says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Beside the point.
+    Dim,
+    /// The name of something.
+    Name,
+    /// Wrong.
+    Bad,
+    /// A text within a value.
+    Text,
+    /// Any other value.
+    Other,
+}
+
+impl Output {
+    pub fn new(json: bool) -> Output {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+        Output {
+            out: BufWriter::new(io::stdout()),
+            colour: io::stdout().is_terminal() && !plain,
+            json,
+        }
+    }
+
+    /// `text`, coloured where colours are wanted.
+    pub fn paint(&self, style: Style, text: &str) -> String {
+        let code = match style {
+            Style::Dim => "2",
+            Style::Name => "1",
+            Style::Bad => "31",
+            Style::Text => "32",
+            Style::Other => "36",
+        };
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// One line.
+    pub fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{text}")
+    }
+
+    /// One line of JSON.
+    pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, value)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
+    /// What was said so far is out, for a program that waits for it, and for errors that concern it.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

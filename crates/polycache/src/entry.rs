@@ -1,0 +1,92 @@
+//! An entry with its facts, for those who look into a cache.
+
+use crate::{ttl, Cache, Error, Serializer, TtlLeft, Value};
+use polycache_entry::{decode_payload, decode_value, CompressorId, Header, Verify};
+use std::time::Duration;
+
+/// An entry: its value, and what it says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The value.
+    pub value: Value<'static>,
+    /// The rest.
+    pub facts: Facts,
+}
+
+/// What an entry says of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Who wrote the payload.
+    pub serializer: Serializer,
+    /// Who made it smaller.
+    pub compressor: CompressorId,
+    /// When the entry was written, in milliseconds since 1970.
+    pub created: u64,
+    /// When it ceases to be valid, in milliseconds since 1970; `None` is never.
+    pub expires: Option<u64>,
+    /// How long ago it was written.
+    pub age: Duration,
+    /// The time that it has left.
+    pub ttl: TtlLeft,
+    /// Bytes of the entry as it is stored, header included.
+    pub size: u64,
+    /// Bytes of its payload, uncompressed.
+    pub payload: u64,
+}
+
+impl Cache {
+    /// The key's entry, with its facts.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set("k", "value")?;
+    /// let entry = cache.entry("k")?.expect("it was set");
+    /// assert_eq!(entry.value, "value".into());
+    /// assert_eq!(entry.facts.expires, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`].
+    pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
+        self.raw(key.as_ref(), |entry| {
+            let mut scratch = Vec::new();
+            let limits = self.limits();
+            let (header, payload) = decode_payload(entry, Verify::Trusted, limits, &mut scratch)?;
+            Ok(Entry {
+                value: decode_value(header.serializer, payload, limits)?.into_owned(),
+                facts: self.facts_of(&header, entry),
+            })
+        })?
+        .transpose()
+    }
+
+    /// The facts of the key's entry, whose value is not decoded.
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`], as far as its header goes.
+    pub fn facts(&self, key: impl AsRef<[u8]>) -> Result<Option<Facts>, Error> {
+        self.raw(key.as_ref(), |entry| {
+            let header = Header::parse(entry, Verify::Trusted)?;
+            Ok(self.facts_of(&header, entry))
+        })?
+        .transpose()
+    }
+
+    fn facts_of(&self, header: &Header<'_>, entry: &[u8]) -> Facts {
+        let now = self.now();
+        Facts {
+            serializer: header.serializer,
+            compressor: header.compressor,
+            created: header.created,
+            expires: Some(header.expires).filter(|expires| *expires != 0),
+            age: Duration::from_millis(now.saturating_sub(header.created)),
+            ttl: ttl::left(header.expires, now),
+            size: entry.len() as u64,
+            payload: header
+                .length
+                .unwrap_or((entry.len() - header.header_len) as u64),
+        }
+    }
+}

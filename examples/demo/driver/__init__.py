@@ -1,0 +1,1 @@
+"""The parts of examples/demo/demo.py: what is asked of the workers, and how it is judged."""

@@ -1,0 +1,106 @@
+"""Memoizing functions: their results are stored under their arguments."""
+
+import inspect
+import sys
+from collections.abc import Callable
+from functools import wraps
+from os.path import abspath
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
+
+from . import _native
+from .async_loading import load as load_async
+from .durations import Duration
+from .errors import InvalidArgument
+from .flights import Flights
+from .loading import load
+from .missing import MISSING, Missing
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class Memoized(Protocol[P, R]):
+    """A memoized function; it is called as before."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result for these arguments, called for when it is not there."""
+
+    def forget(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Deletes the result for these arguments; True when there was one."""
+
+    def forget_all(self) -> None:
+        """Deletes all results of this function."""
+
+
+def memoized(
+    cache: _native.Cache, function: Callable[P, R], ttl: Duration | Missing | None
+) -> Memoized[P, R]:
+    """The function, with its results in `cache`, which holds nothing else."""
+    key_for = _key_maker(function)
+    if inspect.iscoroutinefunction(function):
+        flights = Flights(cache)
+
+        @wraps(function)
+        async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+            key = key_for(args, kwargs)
+            value = cache._hit(key, ttl)
+            if value is not MISSING:
+                return value
+            return await load_async(flights, key, lambda: function(*args, **kwargs), ttl)
+
+        wrapper: Any = asynchronous
+    else:
+
+        @wraps(function)
+        def synchronous(*args: Any, **kwargs: Any) -> Any:
+            key = key_for(args, kwargs)
+            value = cache._hit(key, ttl)
+            if value is not MISSING:
+                return value
+            return load(cache, key, lambda: function(*args, **kwargs), ttl)
+
+        wrapper = synchronous
+    wrapper.forget = lambda *args, **kwargs: cache.delete(key_for(args, kwargs))
+    wrapper.forget_all = cache.clear
+    return cast(Memoized[P, R], wrapper)
+
+
+def _key_maker(function: Callable[..., Any]) -> Callable[[Any, Any], bytes]:
+    """What turns arguments into a key: all of them in order, defaults included, so that it does not
+    matter how they are passed."""
+    signature = inspect.signature(function)
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    # Arguments that are all given by place are in order already.
+    complete = len(kinds) if all(kind in by_place for kind in kinds) else None
+    takes_more = inspect.Parameter.VAR_KEYWORD in kinds
+
+    def key_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+        if not kwargs and len(args) == complete:
+            return _native.encode_arguments(args)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = list(bound.arguments.values())
+        if takes_more:
+            values[-1] = dict(sorted(values[-1].items()))
+        return _native.encode_arguments(values)
+
+    return key_for
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What tells the function from every other one, in each process that has it."""
+    inner = inspect.unwrap(function)
+    name = getattr(inner, "__qualname__", "<lambda>")
+    module = getattr(inner, "__module__", None) or "__main__"
+    # Spawned children have the program's module under another name.
+    if module in ("__main__", "__mp_main__"):
+        file = getattr(sys.modules.get(module), "__file__", None)
+        module = abspath(file) if file else None
+    # Lambdas share one name, and what a closure holds is no part of its name.
+    if not module or "<lambda>" in name or getattr(inner, "__closure__", None):
+        raise InvalidArgument(
+            f"{function!r} has no name that tells it from other functions: give it one, "
+            'like memoize(name="users")'
+        )
+    return f"{module}.{name}"

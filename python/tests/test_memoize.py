@@ -1,0 +1,159 @@
+"""Memoized functions."""
+
+import asyncio
+import inspect
+import runpy
+from pathlib import Path
+from typing import Any, assert_type
+
+import pytest
+from helpers import answer, python
+from tagged import tagged_of
+
+from polycache import AsyncCache, Cache, InvalidArgument, UnsupportedValue
+
+calls: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def no_calls() -> None:
+    calls.clear()
+
+
+def area(width: int, height: int = 2, *, unit: str = "m") -> str:
+    """How large it is."""
+    calls.append((width, height, unit))
+    return f"{width * height} {unit}²"
+
+
+def total(*numbers: int, **named: int) -> int:
+    calls.append((numbers, named))
+    return sum(numbers) + sum(named.values())
+
+
+async def load(number: int) -> dict[str, int]:
+    calls.append(number)
+    await asyncio.sleep(0)
+    return {"number": number}
+
+
+def test_a_function_runs_once_for_its_arguments(cache: Cache) -> None:
+    memoized = cache.memoize()(area)
+    assert_type(memoized(2), str)
+    for _ in range(2):
+        assert memoized(2) == memoized(2, 2) == memoized(width=2, unit="m", height=2) == "4 m²"
+    assert memoized(2, 3) == "6 m²"
+    assert calls == [(2, 2, "m"), (2, 3, "m")]
+
+
+def test_arguments_are_told_apart_by_their_type(cache: Cache) -> None:
+    @cache.memoize()
+    def same(value: Any) -> Any:
+        return value
+
+    for value in (1, 1.0, True, "1", b"1", None, [1], {"1": 1}):
+        assert tagged_of(same(value)) == tagged_of(same(value)) == tagged_of(value)
+
+
+def test_any_number_of_arguments(cache: Cache) -> None:
+    memoized = cache.memoize()(total)
+    assert memoized(1, 2, a=3, b=4) == memoized(1, 2, b=4, a=3) == 10
+    assert memoized() == memoized() == 0
+    assert memoized(1) == 1
+    assert len(calls) == 3
+
+
+def test_results_are_forgotten_one_or_all(cache: Cache) -> None:
+    cache.set("k", "untouched")
+    memoized = cache.memoize()(area)
+    memoized(1)
+    memoized(2)
+    assert memoized.forget(width=1) is True
+    assert memoized.forget(1) is False
+    memoized(1)
+    memoized(2)
+    assert [width for width, *_ in calls] == [1, 2, 1]
+    memoized.forget_all()
+    memoized(2)
+    assert len(calls) == 4
+    assert cache.get("k") == "untouched"
+
+
+def test_the_signature_is_kept(cache: Cache) -> None:
+    memoized = cache.memoize(ttl="5m")(area)
+    assert inspect.signature(memoized) == inspect.signature(area)
+    assert (memoized.__name__, memoized.__doc__) == ("area", area.__doc__)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        memoized()  # type: ignore[call-arg]
+    assert inspect.iscoroutinefunction(cache.memoize()(load))
+
+
+def test_arguments_and_results_are_values(cache: Cache) -> None:
+    with pytest.raises(UnsupportedValue) as refusal:
+        cache.memoize()(total)(1, object())  # type: ignore[arg-type]
+    assert refusal.value.path == "$[0][1]"
+    assert calls == []
+
+
+def test_the_time_to_live(directory: Path, clock: Any) -> None:
+    with Cache(directory, limit="4MiB", clock=clock) as cache:
+        memoized = cache.memoize(ttl="1s")(area)
+        memoized(1)
+        clock.now += 999
+        memoized(1)
+        clock.now += 1
+        memoized(1)
+        assert len(calls) == 2
+        with pytest.raises(InvalidArgument):
+            cache.memoize(ttl="soon")(area)(1)
+
+
+async def test_an_asynchronous_function(cache: Cache) -> None:
+    for memoized in (cache.memoize()(load), AsyncCache.over(cache).memoize()(load)):
+        results = await asyncio.gather(*[memoized(1) for _ in range(10)])
+        assert results == [{"number": 1}] * 10
+        assert calls == [1]
+        assert memoized.forget(1) is True
+        calls.clear()
+
+
+def test_functions_that_share_a_name_need_another(cache: Cache) -> None:
+    def made(factor: int) -> Any:
+        def times(number: int) -> int:
+            return factor * number
+
+        return times
+
+    for nameless in (made(2), lambda number: number):
+        with pytest.raises(InvalidArgument, match="name="):
+            cache.memoize()(nameless)
+    double = cache.memoize(name="double")(made(2))
+    triple = cache.memoize(name="triple")(made(3))
+    assert (double(5), triple(5), double(5)) == (10, 15, 10)
+
+
+PROGRAM = """
+import sys, polycache
+cache = polycache.Cache(sys.argv[1])
+
+@cache.memoize()
+def number():
+    return sys.argv[2]
+
+if __name__ == "__main__":
+    print(number(), flush=True)
+"""
+
+
+def test_a_program_s_own_functions_are_told_apart_by_its_file(
+    cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    for file, argument in [("a.py", "a"), ("b.py", "b"), ("a.py", "again")]:
+        (tmp_path / file).write_text(PROGRAM)
+        monkeypatch.setattr("sys.argv", [file, str(cache.path), argument])
+        runpy.run_path(str(tmp_path / file), run_name="__main__")
+    assert capsys.readouterr().out.split() == ["a", "b", "a"]
+    # Without a file there is no name.
+    with python(PROGRAM.replace("print", "pass #"), cache.path, "c") as process:
+        assert answer(process) == ""
+        assert process.wait(60) == 1

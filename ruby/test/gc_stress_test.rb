@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Every allocation collects: what the extension does not keep in sight is gone at once.
+class GCStressTest < Minitest::Test
+  include Caches
+
+  def stressed
+    GC.stress = true
+    yield
+  ensure
+    GC.stress = false
+  end
+
+  def test_every_row_of_the_type_map
+    row = Vectors.rows("values.json").find { |each| each["name"] == "every row in a map" }
+    value = Tagged.load(row["value"])
+    cache = open_cache
+    found, loaded = stressed do
+      cache.set("k", value)
+      [cache.get("k"), cache.fetch("k") { flunk }]
+    end
+
+    assert_equal [Tagged.dump(value)] * 2, [Tagged.dump(found), Tagged.dump(loaded)]
+  end
+
+  def test_loads_pages_and_errors
+    cache = open_cache
+    stressed do
+      assert_equal ["a"], cache.fetch("k") { ["a"] }
+      assert_raises(Polycache::UnsupportedValue) { cache.set("k", { a: ["b", :c] }) }
+      assert_raises(Polycache::InvalidKey) { cache.get(1) }
+      assert_equal ["k"], cache.keys.to_a
+      assert_equal 1, cache.stats[:entries]
+    end
+  end
+end
