@@ -77,15 +77,17 @@ bench-host: build ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for
 	@bench/host/setup.sh
 	@QUICK=$(QUICK) python bench/host/run.py $(ARGS)
 
-READS ?= 100000000
-.PHONY: check-coherence
-check-coherence: build ## looks for a stale read among many processes; READS=1000000 for a short look
-	@$(CLI) check-coherence --reads $(READS) $(ARGS)
+CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks
 
-TORTURE_SECONDS ?= 600
+READS ?= 10000000
+.PHONY: check-coherence
+check-coherence: build typescript-packages ## looks for a stale read among processes of all four languages; READS=1000000 for a short look
+	@$(CHECKS_PROGRAM) coherence --reads $(READS) $(ARGS)
+
+KILLS ?= 500
 .PHONY: torture
-torture: build ## kills writers at random and checks what is left; TORTURE_SECONDS=20 for a short look
-	@$(CLI) torture --seconds $(TORTURE_SECONDS) $(ARGS)
+torture: build typescript-packages ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
+	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
 MUTANTS ?=
 .PHONY: mutants

@@ -87,7 +87,7 @@ SECTIONS = [
     ),
     Section(
         "torture",
-        "make --no-print-directory torture TORTURE_SECONDS=20",
+        "make --no-print-directory torture KILLS=25",
         counts.summary,
         prepare=("build",),
     ),

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from driver import checks, cli, job, loads, records
+from driver.cli import shown
 from driver.languages import BUILT, BY_NAME, LANGUAGES
 from driver.progress import ProgressBar
 from driver.records import Records
@@ -259,12 +260,6 @@ def shuffled(data: Records, random_source: random.Random) -> list[str]:
         random_source.shuffle(group)
         order += group
     return order
-
-
-def shown(path: Path) -> str:
-    """As one would type it here."""
-    relative = os.path.relpath(path)
-    return str(path) if relative.startswith("..") else relative
 
 
 def main() -> int:

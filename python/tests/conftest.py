@@ -42,7 +42,8 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cache(directory: Path) -> Iterator[Cache]:
-    # A lease that is left behind is noticed: it lasts for longer than any test may take.
+    # A lease that is left behind is noticed: it lasts for longer than any test may take. HOLDER's
+    # last as long: a caller waits for none that outlasts its own.
     with Cache(directory, limit="4MiB", lease_timeout=2 * LIMIT) as cache:
         yield cache
         # After every test: what was stored is whole, and no lease was left behind.

@@ -53,7 +53,7 @@ import sys, polycache
 def loader():
     print("loading", flush=True)
     return sys.stdin.readline().strip()
-cache = polycache.Cache(sys.argv[1], lease_timeout="8h")
+cache = polycache.Cache(sys.argv[1], lease_timeout="2m")
 print(cache.get_or_set("k", loader), flush=True)
 """
 """A process that loads "k" in the cache of its argument, and returns the line that it is told."""

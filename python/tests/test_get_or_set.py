@@ -120,6 +120,13 @@ def test_a_load_that_takes_too_long_is_taken_over(directory: Path) -> None:
         assert cache.get("k") == "quick"
 
 
+def test_a_lease_that_is_let_go_of_frees_its_key(cache: Cache) -> None:
+    lease = cache._lease("k")
+    assert isinstance(cache._lease("k"), _native.Busy)
+    del lease
+    assert cache.get_or_set("k", lambda: "v") == "v"
+
+
 def test_without_room_for_a_lease_a_value_is_loaded_and_not_stored(cache: Cache) -> None:
     leases = []
     # A small index is full of loads at last.

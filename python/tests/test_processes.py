@@ -1,5 +1,6 @@
 """fork, spawn and pickling."""
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from helpers import LIMIT
 
-from polycache import AsyncCache, Cache, Closed
+from polycache import AsyncCache, Cache, Closed, _native
 
 
 def in_fork(work: Callable[[], None]) -> None:
@@ -47,6 +48,26 @@ def test_a_child_that_dies_while_it_loads_frees_the_key(cache: Cache) -> None:
     # The parent's lock is not the child's: the child's load ends with the child.
     in_fork(lambda: cache.get_or_set("k", lambda: os._exit(0)))
     assert cache.get_or_set("k", lambda: "parent") == "parent"
+
+
+def test_a_child_that_a_loader_forks_leaves_the_load_to_its_parent(cache: Cache) -> None:
+    class ChildLeaves(BaseException):
+        pass
+
+    def loader() -> str:
+        child = os.fork()
+        if child == 0:
+            raise ChildLeaves
+        os.waitpid(child, 0)
+        assert isinstance(cache._lease("k"), _native.Busy)
+        return "parent's"
+
+    try:
+        assert cache.get_or_set("k", loader) == "parent's"
+    except ChildLeaves:
+        gc.collect()
+        os._exit(0)
+    assert cache.get("k") == "parent's"
 
 
 def test_a_child_closes_its_own_handle_only(cache: Cache) -> None:

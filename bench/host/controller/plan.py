@@ -61,5 +61,5 @@ QUICK = Plan(
     workloads=dict.fromkeys(LANGUAGES, (SMALL,)) | {"rust": ALL},
     races={"polycache-store": ALL},
     pace=Pace(rounds=10, seconds=0.01),
-    race_pace=Pace(rounds=10, seconds=0.03),
+    race_pace=Pace(rounds=10, seconds=0.02),
 )

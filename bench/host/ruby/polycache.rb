@@ -35,8 +35,8 @@ class PolycacheSubject
 
   def turns
     stats = @cache.stats
-    block = stats.max_record + 32
-    stats.blocks_claimed * block / stats.limit.to_f
+    block = stats.fetch(:max_record) + 32
+    stats.fetch(:blocks_claimed) * block / stats.fetch(:limit).to_f
   end
 
   def close = @cache.close

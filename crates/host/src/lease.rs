@@ -10,7 +10,6 @@ use crate::layout::header;
 use crate::memory::Memory;
 use crate::read::Hit;
 use crate::word::{State, Word};
-use crate::write::INSERT_TICKS;
 
 /// The right to load a key. Given back by `fill` or `release`; a holder that dies is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +44,6 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     /// True when the holder of this lease cannot fill any more, or took too long.
     pub(crate) fn lease_is_dead(&self, word: Word, ticks: u32) -> bool {
         word.expired_at(ticks) || !self.environment.id_alive(word.owner())
-    }
-
-    /// True for a live lease that a caller with this timeout waits for. One that lasts longer than the
-    /// caller's own (or an insert's, and a second for two looks at the clock) is not waited for: half a
-    /// lap of the ticks after its deadline, 9 hours, a forgotten one would count as live again.
-    fn must_wait_for(&self, word: Word, now: u32, timeout: u32) -> bool {
-        word.ticks_left(now) <= timeout.max(INSERT_TICKS) + 16 && !self.lease_is_dead(word, now)
     }
 
     /// Reads the key or takes the lease to load it, for at most `ticks` sixteenths of a second.
@@ -104,7 +96,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     }
                 }
             } else if word.is_lease_of(tag) {
-                if self.must_wait_for(word, now, ticks) {
+                if !self.lease_is_dead(word, now) {
                     return Some(Lease::Busy { slot, word: word.0 });
                 }
                 target = Some((slot, word));
@@ -119,7 +111,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         if !self.displace(slot, word, mine) {
             return None;
         }
-        if !self.alone(slot, key, tag, (now, ticks)) {
+        if !self.alone(slot, key, tag, now) {
             self.swap(slot, mine, mine.to_empty());
             return None;
         }
@@ -134,7 +126,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     }
 
     /// After the lease was taken: no value of the key and no other live lease in its slots.
-    fn alone(&self, slot: u64, key: Key<'_>, tag: u32, (now, timeout): (u32, u32)) -> bool {
+    fn alone(&self, slot: u64, key: Key<'_>, tag: u32, now: u32) -> bool {
         for other in self.slots_of(key.hash).filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);
@@ -148,7 +140,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 if !there.is_lease_of(tag) {
                     break;
                 }
-                if self.must_wait_for(there, now, timeout) {
+                if !self.lease_is_dead(there, now) {
                     return false;
                 }
                 if self.swap(other, there, there.to_empty()) {

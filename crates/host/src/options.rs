@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::io::{Io, SystemIo};
+use crate::word::MAX_LEASE_TICKS;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +19,7 @@ pub struct Options {
     /// Keeps what is whole after a reboot, though it may be older than the last write or deleted
     /// since. Without it a reboot empties the cache.
     pub keep_after_reboot: bool,
-    /// How long a load may take before another caller may load the same key; at most 8 hours. With
-    /// different timeouts on one directory, the shorter of loader's and caller's counts.
+    /// How long a load may take before another caller may load the same key; at most 8 hours.
     pub lease_timeout: Duration,
     /// Where the time of day comes from.
     pub clock: Clock,
@@ -44,7 +44,7 @@ impl Options {
     /// The lease timeout in sixteenths of a second.
     pub(crate) fn lease_ticks(&self) -> Result<u32, Error> {
         let ticks = self.lease_timeout.as_millis() * 16 / 1000;
-        if ticks == 0 || self.lease_timeout > Duration::from_secs(8 * 3600) {
+        if ticks == 0 || ticks > u128::from(MAX_LEASE_TICKS) {
             return Err(Error::InvalidArgument(format!(
                 "lease_timeout is {:?}; it must lie between 63 ms and 8 hours",
                 self.lease_timeout

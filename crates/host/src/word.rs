@@ -15,6 +15,8 @@ const EPOCH_EVERY: u32 = 1 << (GENERATION_BITS - 1);
 /// Ticks of a lease's deadline are sixteenths of a second, modulo 2^20 (18.2 hours).
 const DEADLINE_BITS: u32 = 20;
 const DEADLINE_MASK: u32 = (1 << DEADLINE_BITS) - 1;
+/// The longest lease, 8 hours, in ticks.
+pub const MAX_LEASE_TICKS: u32 = 8 * 3600 * 16;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,17 +86,13 @@ impl Word {
         self.location() >> DEADLINE_BITS
     }
 
-    /// True when a lease's deadline lies before `ticks` (compared within half a lap).
+    /// True when a lease's deadline is no longer ahead of `ticks`. Deadlines come round after 18.2 hours;
+    /// what lies further ahead than any lease may last lies behind.
     #[must_use]
     pub fn expired_at(self, ticks: u32) -> bool {
         let ahead = (self.location() & DEADLINE_MASK).wrapping_sub(ticks) & DEADLINE_MASK;
-        ahead > DEADLINE_MASK / 2
-    }
-
-    /// Ticks from `ticks` to a lease's deadline, for one that has not passed.
-    #[must_use]
-    pub fn ticks_left(self, ticks: u32) -> u32 {
-        (self.location() & DEADLINE_MASK).wrapping_sub(ticks) & DEADLINE_MASK
+        // One tick more, because two processes may look at the clock at its edge.
+        ahead > MAX_LEASE_TICKS + 1
     }
 
     fn next(self, state: u32, tag: u32, location: u32) -> Word {

@@ -9,7 +9,7 @@ use crate::word::{State, Word};
 
 /// How long the lease of an insert lasts, in sixteenths of a second, should its process be stopped or
 /// killed in the middle; others' loads wait that long for it.
-pub(crate) const INSERT_TICKS: u32 = 16;
+const INSERT_TICKS: u32 = 16;
 
 impl<M: Memory, E: Environment> Engine<M, E> {
     /// Stores an entry under the key, whatever stood there. When it returns, every read that begins

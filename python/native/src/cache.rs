@@ -278,9 +278,7 @@ impl Cache {
                 Some(Bound::new(py, Hit { value })?.into_any())
             }
             Leased::Acquired(token) => {
-                let handle = self.handle.clone_ref(py);
-                let key = bytes.into();
-                let lease = Lease { handle, key, token };
+                let lease = Lease::new(self.handle.clone_ref(py), bytes, token);
                 Some(Bound::new(py, lease)?.into_any())
             }
             Leased::Busy { slot, word } => {

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMemoryView, PySet,
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMemoryView, PySet,
     PyString, PyTuple,
 };
 use std::borrow::Cow;
@@ -82,7 +82,8 @@ impl<'py> Reader<'py> {
         if object.is_none() {
             Value::Null
         } else if class == &raw mut ffi::PyBool_Type {
-            Value::Bool(object.as_ptr() == unsafe_true())
+            // SAFETY: the class was just compared.
+            Value::Bool(unsafe { object.cast_unchecked::<PyBool>() }.is_true())
         } else if class == &raw mut ffi::PyLong_Type {
             self.integer(object)
         } else if class == &raw mut ffi::PyFloat_Type {
@@ -316,11 +317,6 @@ impl<'py> Reader<'py> {
         self.refusal = Some(reason.into());
         Value::Null
     }
-}
-
-fn unsafe_true() -> *mut ffi::PyObject {
-    // SAFETY: True lives as long as the interpreter.
-    unsafe { ffi::Py_True() }
 }
 
 /// The class of the type map that the object's class is derived from.

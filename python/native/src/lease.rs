@@ -23,9 +23,28 @@ pub struct Busy {
 /// The caller loads; then it fills, and in any case releases.
 #[pyclass(frozen, module = "polycache._native")]
 pub struct Lease {
-    pub handle: Handle,
-    pub key: Box<[u8]>,
-    pub token: Token,
+    handle: Handle,
+    key: Box<[u8]>,
+    token: Token,
+    process: u32,
+}
+
+impl Lease {
+    pub fn new(handle: Handle, key: &[u8], token: Token) -> Lease {
+        Lease {
+            handle,
+            key: key.into(),
+            token,
+            process: std::process::id(),
+        }
+    }
+}
+
+/// An interrupt can come between taking the lease and the `try` that would give it back.
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.release();
+    }
 }
 
 /// A load under way: its lease's place and word.
@@ -48,9 +67,12 @@ impl Lease {
         })
     }
 
-    /// Gives the lease back; does nothing after it was filled or voided.
+    /// Gives the lease back; does nothing after it was filled or voided, nor in a child that the
+    /// loader forked: the load is its parent's.
     fn release(&self) {
-        self.handle.cache.release(self.token);
+        if self.process == std::process::id() {
+            self.handle.cache.release(self.token);
+        }
     }
 
     /// Names this load; equal to the `flight` of those who wait for it.

@@ -36,7 +36,7 @@ module Tagged
     when Float then { "float" => dump_float(value) }
     when String then dump_string(value)
     when Array then { "list" => value.map { |element| dump(element) } }
-    when Set then { "set" => value.map { |element| dump(element) }.sort_by(&:inspect) } # it has no order
+    when Set then { "set" => value.map { |element| dump(element) }.sort_by(&:inspect) }
     when Hash then { "map" => value.map { |key, element| [dump_text(key), dump(element)] } }
     when Time then { "timestamp" => [value.to_i, value.nsec] }
     when BigDecimal then { "decimal" => decimal(value) }

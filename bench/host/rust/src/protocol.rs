@@ -55,6 +55,8 @@ pub enum Reply {
         misses: u64,
     },
     Raced {
+        /// The start was over before the keys were put together; nothing was done.
+        late: bool,
         seconds: f64,
         count: usize,
         misses: u64,

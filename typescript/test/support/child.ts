@@ -1,0 +1,90 @@
+/**
+ * Another process with the cache open. It does what each line on its standard input says and answers with a line: the
+ * commands are below, `children.ts` is the other end.
+ */
+import { appendFileSync, writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Mapping } from '../../src/host/mapping.ts'
+import { native } from '../../src/host/native.ts'
+import { Cache } from '../../src/index.ts'
+
+const [path, countFile] = process.argv.slice(2)
+const cache = new Cache({ path })
+
+/** Gets over at once, also while this process is busy. */
+function say(answer: unknown): void {
+  writeSync(1, `${JSON.stringify(answer)}\n`)
+}
+
+/** Looks until a condition holds. Says so when the loop has run long enough to be compiled, and goes on in it. */
+function spinUntil(holds: () => boolean): { spins: number; seen: boolean } {
+  const limit = Date.now() + 30_000
+  let spins = 0
+  while (!holds()) {
+    spins++
+    if (spins === 300_000) say('spinning')
+    if (spins % 1_000_000 === 0 && Date.now() > limit) return { spins, seen: false }
+  }
+  return { spins, seen: true }
+}
+
+let finish: ((value: string) => void) | undefined
+
+const commands: Record<string, (...given: string[]) => unknown> = {
+  set: (key, value) => cache.setSync(key, value),
+  get: (key) => cache.getSync(key) ?? null,
+  delete: (key) => cache.deleteSync(key),
+  clear: () => cache.clearSync(),
+  /** Spins until the key has a value, or none for an empty one. */
+  await: (key, value) =>
+    value === ''
+      ? spinUntil(() => cache.getSync(key) === undefined)
+      : spinUntil(() => cache.getSync(key) === value),
+  /** Spins on the epoch in the mapping itself until it moves: nothing but the load is in the loop. */
+  epoch: () => {
+    const store = native().NativeStore.open({
+      path,
+      leaseTimeout: 1000,
+      keepAfterReboot: false,
+      manualClock: false,
+    })
+    const { index, layout } = Mapping.of(store, store.layout()) as Mapping
+    const at = layout.epochAt >> 2
+    const before = Atomics.load(index, at)
+    return spinUntil(() => Atomics.load(index, at) !== before)
+  },
+  /** Loads after a turn of the loop, and writes down that it did. */
+  load: (key, value) =>
+    cache.getOrSet(key, async () => {
+      appendFileSync(countFile, '+')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return value
+    }),
+  /** Begins a load that ends with `finish`. */
+  hold: (key) =>
+    cache.getOrSet(key, () => {
+      say('loading')
+      return new Promise<string>((resolve) => {
+        finish = resolve
+      })
+    }),
+  finish: (value) => finish?.(value),
+  /** Overwrites a few keys with texts of one letter each, as long as the process lives. */
+  scribble: () => {
+    say('scribbling')
+    for (let turn = 0; ; turn++) {
+      const letter = String.fromCharCode(97 + (turn % 26))
+      cache.setSync(`k${turn % 7}`, letter.repeat(1 + ((turn * 7919) % 3000)))
+      if (turn % 11 === 0) cache.deleteSync(`k${turn % 5}`)
+    }
+  },
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [command, ...given] = JSON.parse(line) as string[]
+  const done = commands[command](...given)
+  // A load that is held lets the next command through.
+  if (command === 'hold') (done as Promise<string>).then((value) => say({ held: value }))
+  else say({ done: (await done) ?? null })
+}
+cache.closeSync()
