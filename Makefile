@@ -41,7 +41,7 @@ format: typescript-packages ## rewrites the code of every language in the house 
 	@tools/setup.sh python ruby
 	cargo fmt --all
 	cargo fmt --manifest-path bench/host/rust/Cargo.toml
-	cd typescript && npx biome check --write . && npx biome check --write --config-path=. ../examples
+	cd typescript && npx biome check --write . ../bench/host/node && npx biome check --write --config-path=. ../examples
 	ruff check --fix-only tools python bench examples && ruff format tools python bench examples
 	rubocop --autocorrect ruby bench examples
 

@@ -43,7 +43,9 @@ CHECKS = [
         "packages=$(tools/build.sh --packages) && "
         "cargo clippy --release $packages --all-targets -- -D warnings",
     ),
-    Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
+    Check(
+        "biome", NPM + "npx biome ci --error-on-warnings . ../bench/host/node", "node", "typescript"
+    ),
     Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
     Check(
         "biome-examples",
