@@ -57,7 +57,7 @@ SECTIONS = [
     ),
     Section(
         "typescript-bun",
-        "bun test --reporter=junit --reporter-outfile={report}",
+        "bun test --timeout 120000 --reporter=junit --reporter-outfile={report}",
         counts.junit,
         needs=("node", "bun"),
         prepare=("build", "typescript-packages"),
