@@ -270,6 +270,7 @@ def shuffled(data: Records, random_source: random.Random) -> list[str]:
 
 
 def main() -> int:
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     report = Report(sys.stdout, colours)
     started = time.monotonic()
