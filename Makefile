@@ -41,9 +41,9 @@ format: typescript-packages ## rewrites the code of every language in the house 
 	@tools/setup.sh python ruby
 	cargo fmt --all
 	cargo fmt --manifest-path bench/host/rust/Cargo.toml
-	cd typescript && npx biome check --write .
-	ruff check --fix-only tools python bench && ruff format tools python bench
-	rubocop --autocorrect ruby bench
+	cd typescript && npx biome check --write . && npx biome check --write --config-path=. ../examples
+	ruff check --fix-only tools python bench examples && ruff format tools python bench examples
+	rubocop --autocorrect ruby bench examples
 
 .PHONY: setup
 setup: ## installs everything that the other targets need

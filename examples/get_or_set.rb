@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A value is loaded once, however many callers and processes ask; until it is deleted or expires.
+# A value is loaded once, however many callers and processes ask, until it is deleted.
 
 require "polycache"
 

@@ -1,4 +1,4 @@
-/** A value is loaded once, however many callers and processes ask; until it is deleted or expires. */
+/** A value is loaded once, however many callers and processes ask, until it is deleted. */
 import assert from 'node:assert/strict'
 import { Cache } from 'polycache'
 

@@ -45,7 +45,18 @@ CHECKS = [
     ),
     Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
     Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
-    Check("ruff-tools", "ruff check tools bench && ruff format --check tools bench", "python"),
+    Check(
+        "biome-examples",
+        NPM + "npx biome ci --error-on-warnings --config-path=. ../examples",
+        "node",
+        "typescript",
+    ),
+    Check("tsc-examples", NPM + "npx tsc --noEmit -p ../examples", "node", "typescript"),
+    Check(
+        "ruff-tools",
+        "ruff check tools bench examples && ruff format --check tools bench examples",
+        "python",
+    ),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
     Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),
     Check(
@@ -54,8 +65,14 @@ CHECKS = [
         "mypy --strict bench/host/python/lib",
         "python",
     ),
+    Check(
+        "mypy-examples",
+        "MYPYPATH=examples/demo:python/src mypy --strict examples/*.py examples/demo/demo.py "
+        "examples/demo/driver examples/demo/sample examples/demo/workers/worker.py",
+        "python",
+    ),
     Check("mypy", "mypy --strict src tests", "python", "python"),
-    Check("rubocop", "rubocop --display-style-guide ruby bench", "ruby"),
+    Check("rubocop", "rubocop --display-style-guide ruby bench examples", "ruby"),
     Check("shell", "for file in $(git ls-files '*.sh') .ci/run; do bash -n $file || exit 1; done"),
 ]
 

@@ -2,10 +2,9 @@
 
 use crate::judge::judge;
 use crate::languages::Language;
-use crate::log;
 use crate::outcome::{Fallible, Outcome};
 use crate::progress::Progress;
-use crate::run::{Run, Worker};
+use crate::run::{Run, Worker, LEASE_TIMEOUTS};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -46,7 +45,7 @@ pub fn run(options: &Options) -> Fallible<bool> {
     for language in &present {
         let reads = (options.reads * language.share()).div_ceil(shares * options.workers);
         for _ in 0..options.workers {
-            workers.push(run.start(*language, reads)?);
+            workers.push(run.start(*language, reads, LEASE_TIMEOUTS[1])?);
         }
     }
     let started = Instant::now();
@@ -61,7 +60,7 @@ pub fn run(options: &Options) -> Fallible<bool> {
         &format!("{seconds:.1} s, {} processes", workers.len()),
     );
     let after = run.cache.stats()?;
-    let logs = log::read_all(&run.logs())?;
+    let logs = run.read_logs()?;
     let started = Instant::now();
     let judged = judge(&logs);
     println!("judged in {:.1} s", started.elapsed().as_secs_f64());

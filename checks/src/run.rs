@@ -1,19 +1,24 @@
 //! A run: a folder with a cache and logs, and worker processes.
 
 use crate::languages::Language;
-use crate::log::{self, Op, Record, Writer, RECORD};
+use crate::log::{self, Log, Op, Record, Writer, RECORD};
 use crate::outcome::{Fallible, Outcome};
-use crate::worker::now;
+use crate::worker::{self, now};
 use polycache::Cache;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
+use std::time::Duration;
 
 /// Small, so that blocks are recycled all the time.
 pub const LIMIT: u64 = 2 << 20;
 
 /// Few, so that processes meet.
 pub const KEYS: u8 = 64;
+
+/// How long a worker's loads may take. After the short one others take over from a worker that was
+/// stopped; with the long one they can go on only because they see that a worker is dead.
+pub const LEASE_TIMEOUTS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(30)];
 
 /// The folder and what is open in it.
 pub struct Run {
@@ -43,21 +48,21 @@ impl Run {
         })
     }
 
-    /// Where the workers' logs lie.
-    pub fn logs(&self) -> PathBuf {
-        self.folder.join("logs")
-    }
-
     /// The seed of the driver's own choices.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
     /// Starts the next worker.
-    pub fn start(&mut self, language: Language, reads: u64) -> Fallible<Worker> {
+    pub fn start(
+        &mut self,
+        language: Language,
+        reads: u64,
+        lease_timeout: Duration,
+    ) -> Fallible<Worker> {
         self.last = self.last.checked_add(1).ok_or("too many workers")?;
         let number = self.last;
-        let log = log::path(&self.logs(), number, language.name());
+        let log = log::path(&self.folder.join("logs"), number, language.name());
         let output = log.with_extension("out");
         let file = File::create(&output)?;
         let child = language
@@ -65,7 +70,7 @@ impl Run {
             .arg(self.folder.join("cache"))
             .arg(&log)
             .args([u64::from(number), self.seed + u64::from(number), reads].map(|n| n.to_string()))
-            .arg(KEYS.to_string())
+            .args([u64::from(KEYS), lease_timeout.as_millis() as u64].map(|n| n.to_string()))
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)
@@ -78,6 +83,13 @@ impl Run {
             output,
             ended: None,
         })
+    }
+
+    /// The logs of all workers, and of a reader that looks at every key now that they are gone.
+    pub fn read_logs(&self) -> Fallible<Vec<Log>> {
+        let folder = self.folder.join("logs");
+        worker::read_all(&self.cache, &log::path(&folder, 0, "driver"), KEYS)?;
+        Ok(log::read_all(&folder)?)
     }
 
     /// Bytes of disk space that the cache's files take.

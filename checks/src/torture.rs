@@ -2,10 +2,9 @@
 
 use crate::judge::judge;
 use crate::languages::Language;
-use crate::log;
 use crate::outcome::{Fallible, Outcome};
 use crate::progress::Progress;
-use crate::run::{Run, Worker, KEYS, LIMIT};
+use crate::run::{Run, Worker, KEYS, LEASE_TIMEOUTS, LIMIT};
 use crate::value;
 use fastrand::Rng;
 use polycache::Leased;
@@ -80,7 +79,7 @@ pub fn run(options: &Options) -> Fallible<bool> {
         &format!("{} failed {}", failures.len(), failures.join("\n        ")),
     );
     let after = run.cache.stats()?;
-    let logs = log::read_all(&run.logs())?;
+    let logs = run.read_logs()?;
     let judged = judge(&logs);
     let in_write = judged
         .history
@@ -160,7 +159,7 @@ struct Victim {
 }
 
 impl Torture<'_> {
-    /// Kills until it is enough, then waits for the rest. False when that took too long.
+    /// Kills until it is enough, then all the rest. False when that took too long.
     fn go(&mut self, options: &Options) -> Fallible<bool> {
         let progress = Progress::new();
         // No machine is that slow: this only keeps a hang from lasting.
@@ -181,12 +180,9 @@ impl Torture<'_> {
                 self.kills, options.kills
             ));
         }
-        while !self.workers.is_empty() {
-            if Instant::now() > deadline {
-                return Ok(false);
-            }
-            self.look()?;
-            sleep(Duration::from_millis(5));
+        // The rest at once: nobody is left to tidy up after them.
+        for mut victim in self.workers.drain(..) {
+            self.kills += u64::from(victim.worker.kill()?);
         }
         Ok(true)
     }
@@ -195,8 +191,9 @@ impl Torture<'_> {
         let language = self.languages[self.started % self.languages.len()];
         self.started += 1;
         let reads = 20_000 * language.share();
+        let lease_timeout = LEASE_TIMEOUTS[self.random.usize(..LEASE_TIMEOUTS.len())];
         self.workers.push(Victim {
-            worker: self.run.start(language, reads)?,
+            worker: self.run.start(language, reads, lease_timeout)?,
             at_work: false,
             stopped: None,
         });

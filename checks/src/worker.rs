@@ -5,7 +5,7 @@ use crate::outcome::Fallible;
 use crate::value::{self, Serial};
 use fastrand::Rng;
 use polycache::{Cache, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -24,10 +24,9 @@ pub struct Options {
     reads: u64,
     /// How many keys there are
     keys: u8,
+    /// Milliseconds after which a load's lease falls to others
+    lease_timeout: u64,
 }
-
-/// A load's lease falls to others after this, so that a stopped worker holds nobody up for long.
-pub const LEASE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Nanoseconds of CLOCK_MONOTONIC, which all languages can read.
 pub fn now() -> u64 {
@@ -53,16 +52,9 @@ fn begin() -> u64 {
 pub fn run(options: &Options) -> Fallible<()> {
     let cache = Cache::builder()
         .path(&options.cache)
-        .lease_timeout(LEASE_TIMEOUT)
+        .lease_timeout(Duration::from_millis(options.lease_timeout))
         .build()?;
-    let mut worker = Worker {
-        cache,
-        log: Writer::open(&options.log)?,
-        number: options.worker,
-        counter: 0,
-        text: String::new(),
-        scratch: String::new(),
-    };
+    let mut worker = Worker::new(cache, &options.log, options.worker)?;
     let names: Vec<String> = (0..options.keys).map(value::key).collect();
     let mut random = Rng::with_seed(options.seed);
     let mut reads = 0;
@@ -82,8 +74,16 @@ pub fn run(options: &Options) -> Fallible<()> {
             }
         }
     }
-    worker.log.flush()?;
-    worker.now(Op::Finished, 0, 0, now(), 0)
+    worker.finish()
+}
+
+/// Reads every key once: what is left when all workers are gone.
+pub fn read_all(cache: &Cache, log: &Path, keys: u8) -> Fallible<()> {
+    let mut reader = Worker::new(cache.clone(), log, 0)?;
+    for key in 0..keys {
+        reader.get(key, &value::key(key))?;
+    }
+    reader.finish()
 }
 
 struct Worker {
@@ -97,6 +97,22 @@ struct Worker {
 }
 
 impl Worker {
+    fn new(cache: Cache, log: &Path, number: u16) -> Fallible<Worker> {
+        Ok(Worker {
+            cache,
+            log: Writer::open(log)?,
+            number,
+            counter: 0,
+            text: String::new(),
+            scratch: String::new(),
+        })
+    }
+
+    fn finish(mut self) -> Fallible<()> {
+        self.log.flush()?;
+        self.now(Op::Finished, 0, 0, now(), 0)
+    }
+
     fn get(&mut self, key: u8, name: &str) -> Fallible<()> {
         let begun = begin();
         let read = self.cache.get_with(name.as_bytes(), |value| match value {

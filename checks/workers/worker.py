@@ -152,9 +152,10 @@ class Worker:
         self.log.now(FOREIGN, key, 0, 0, begin, end)
 
 
-def main(directory: str, log: str, worker: str, seed: str, reads: str, keys: str) -> None:
-    cache = Cache(directory, lease_timeout="500ms")
-    Worker(cache, Log(log), int(worker), int(keys), int(seed)).work(int(reads))
+def main(directory: str, log: str, *numbers: str) -> None:
+    worker, seed, reads, keys, lease_timeout = map(int, numbers)
+    cache = Cache(directory, lease_timeout=lease_timeout / 1000)
+    Worker(cache, Log(log), worker, keys, seed).work(reads)
 
 
 main(*sys.argv[1:])

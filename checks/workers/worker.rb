@@ -150,6 +150,6 @@ class Worker
 end
 
 directory, log, *numbers = ARGV
-number, seed, reads, keys = numbers.map(&:to_i)
-cache = Polycache::Cache.new(path: directory, lease_timeout: "500ms")
+number, seed, reads, keys, lease_timeout = numbers.map(&:to_i)
+cache = Polycache::Cache.new(path: directory, lease_timeout: lease_timeout / 1000r)
 Worker.new(cache, Log.new(log), number, keys, seed).work(reads)

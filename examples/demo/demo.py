@@ -16,7 +16,7 @@ from pathlib import Path
 
 from driver import checks, cli, job, loads, records
 from driver.cli import shown
-from driver.languages import BUILT, BY_NAME, LANGUAGES
+from driver.languages import BUILT, BY_NAME
 from driver.progress import ProgressBar
 from driver.records import Records
 from driver.report import Report, duration, table, title_of, together
@@ -30,7 +30,7 @@ GROUP = 16
 class Demo:
     def __init__(self, settings: Mapping[str, str], report: Report) -> None:
         self.report = report
-        self.records = records.find(settings.get("INPUT"), int(settings.get("RECORDS") or 5000))
+        self.records = records.find(settings.get("INPUT"), int(settings.get("RECORDS") or 1000))
         self.names = self._present(settings.get("WORKERS", "").split())
         self.victim = self._victim(settings.get("VICTIM"))
         self.folder = Path(settings.get("DEMO_DIR") or BUILT.parent).resolve() / "polycache-demo"
@@ -85,7 +85,9 @@ class Demo:
         if data.total > len(data.texts):
             count += f" of {data.total} (RECORDS={data.total} takes all)"
         processes = "a process each" if len(self.names) > 1 else "one process"
-        report.title("One cache, four languages, no server")
+        languages = {name.partition("-")[0] for name in self.names}
+        numbers = ["one language", "two languages", "three languages", "four languages"]
+        report.title(f"One cache, {numbers[len(languages) - 1]}, no server")
         report.line(f"  records   {count}: {data.source}")
         report.line(f"  workers   {together(self.names)}, {processes}, all started together")
         report.line(f"  cache     {shown(self.cache)}")
@@ -95,7 +97,7 @@ class Demo:
             report.skip(f"the {title_of(name)} worker: {why}")
 
     def prepare(self) -> None:
-        """An empty cache, the records, an empty file for the loaders' notes, each worker's order."""
+        """An empty cache, the records, an empty file for the loaders, each worker's order."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         self.records.write(self.folder / "records.txt")

@@ -7,6 +7,24 @@ use std::sync::atomic::{fence, AtomicU64, AtomicU8, Ordering};
 
 const WINDOW_SHIFT: u32 = WINDOW.trailing_zeros();
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Cache lines of a small record: header, key and an entry of about 100 bytes. The processor itself
+/// fetches ahead in longer ones.
+const RECORD_LINES: usize = 3;
+
+#[inline(always)]
+fn prefetch_line(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        // SAFETY: a prefetch never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// The index and the windows of blocks, mapped shared.
 pub struct MappedMemory {
     index: MmapRaw,
@@ -151,14 +169,19 @@ impl Memory for MappedMemory {
 
     #[inline(always)]
     fn prefetch(&self, at: usize) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-            // SAFETY: a prefetch never faults, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.index.as_ptr().wrapping_add(at).cast()) };
+        prefetch_line(self.index.as_ptr().wrapping_add(at));
+    }
+
+    #[inline(always)]
+    fn prefetch_record(&self, at: u64) {
+        let (window, offset) = ((at >> WINDOW_SHIFT) as usize, (at & (WINDOW - 1)) as usize);
+        // A word that is about to change may say anything.
+        let Some(base) = self.bases.get(window) else {
+            return;
+        };
+        for line in 0..RECORD_LINES {
+            prefetch_line(base.wrapping_add(offset + line * LINE));
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = at;
     }
 
     #[inline(always)]

@@ -32,6 +32,11 @@ pub trait Memory: Send + Sync {
     fn prefetch(&self, at: usize) {
         let _ = at;
     }
+    /// Asks the processor to bring the block bytes from `at` on nearer, as many as a small record
+    /// has; a hint only.
+    fn prefetch_record(&self, at: u64) {
+        let _ = at;
+    }
     /// Orders the block accesses before it with the word accesses after it, and the other way round.
     fn fence(&self);
 }
@@ -84,6 +89,10 @@ impl<M: Memory, P: std::ops::Deref<Target = M> + Send + Sync> Memory for P {
     #[inline(always)]
     fn prefetch(&self, at: usize) {
         (**self).prefetch(at);
+    }
+    #[inline(always)]
+    fn prefetch_record(&self, at: u64) {
+        (**self).prefetch_record(at);
     }
     #[inline(always)]
     fn fence(&self) {

@@ -67,6 +67,10 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 if !word.is_value_of(tag) {
                     continue;
                 }
+                // All that a hit touches, at once: how long the record's parts are stands in the first.
+                self.memory
+                    .prefetch_record(u64::from(word.location()) * self.geometry.unit);
+                self.memory.prefetch(self.geometry.visited_byte_at(slot));
                 match self.look(slot, word, key) {
                     Look::Same(record) => return Some(Found { slot, word, record }),
                     Look::Other => {}

@@ -34,7 +34,8 @@ def pair(writer: Worker, reader: Worker, written: list[str]) -> Pair:
     answer = reader.call(f"read {writer.name}")
     equal, different = set(answer["equal"]), list(answer["different"])
     # A reader that knows fewer types than were written would otherwise pass.
-    different += [f"{name} was not read" for name in written if name not in equal | _names(different)]
+    judged = equal | _names(different)
+    different += [f"{name} was not read" for name in written if name not in judged]
     return Pair(writer.name, reader.name, len(equal & set(written)), len(written), different)
 
 
@@ -48,7 +49,6 @@ class Change:
     writer: str
     reader: str
     seen: str | None
-
     wanted: str
 
     @property

@@ -38,8 +38,9 @@ class Records:
         return list(self.texts)
 
     def write(self, file: Path) -> None:
-        """Each record follows an empty line, the first one too: so every one is found alike."""
-        file.write_text("".join(f"\n{text}\n" for text in self.texts.values()), encoding="utf-8")
+        """An empty line stands before and behind each record, so that all are found alike."""
+        texts = "".join(f"\n{text}\n" for text in self.texts.values())
+        file.write_text(f"{texts}\n", encoding="utf-8")
 
 
 def find(input_file: str | None, most: int) -> Records:

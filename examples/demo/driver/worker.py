@@ -93,7 +93,7 @@ class Worker:
 
     def stop(self) -> bool:
         """Stops the process where it stands; false when it has ended."""
-        self.process.send_signal(signal.SIGSTOP)
+        os.kill(self.pid, signal.SIGSTOP)
         # Without WNOWAIT, which leaves the end of the process to Popen, it would get lost.
         options = os.WSTOPPED | os.WEXITED | os.WNOWAIT
         status = os.waitid(os.P_PID, self.pid, options)
@@ -103,7 +103,7 @@ class Worker:
         self.process.send_signal(signal.SIGCONT)
 
     def kill(self) -> int:
-        """SIGKILL; returns the signal that ended it, which is another one when it was dead before."""
+        """SIGKILL; returns the signal that ended it: another one when it was dead before."""
         self.process.kill()
         return -self.process.wait()
 

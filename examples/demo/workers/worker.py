@@ -11,6 +11,7 @@ import time
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -127,7 +128,7 @@ class Worker:
             if asked % 8 == 0:
                 say({"asked": asked})
             before, started = loaded, time.monotonic()
-            package = self.packages.get_or_set(key, lambda key=key: noted_load(key))
+            package = self.packages.get_or_set(key, partial(noted_load, key))
             if package["name"] != key:
                 raise ValueError(f"asked for {key}, got {package['name']}")
             milliseconds = 1000 * (time.monotonic() - started)

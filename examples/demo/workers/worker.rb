@@ -120,7 +120,7 @@ class Worker
   def read(writer)
     read = SAMPLES.to_h { |name, _| [name, @matrix.get("#{writer}:#{name}", :missing)] }
     same = ->(one, other) { one.eql?(other) && one.inspect == other.inspect }
-    equal, different = SAMPLES.keys.partition { |name| same.(read[name], SAMPLES[name]) }
+    equal, different = SAMPLES.keys.partition { |name| same.call(read[name], SAMPLES[name]) }
     { equal:, different: different.map { |name| "#{name}: #{read[name].inspect}" } }
   end
 

@@ -27,7 +27,7 @@ const SAMPLES: Record<string, unknown> = {
   uuid: new Uuid('018bcfe5-6800-7abc-8def-0123456789ab'),
 }
 
-type Fields = Record<string, string>
+type Fields = Map<string, string>
 
 interface Package {
   name: string
@@ -36,7 +36,7 @@ interface Package {
   needs: string[]
   size: number
   sha256: string
-  fields: Fields
+  fields: Record<string, string>
 }
 
 /** What a package is and all that it needs, directly or not: nobody keeps an index of the raw file. */
@@ -60,14 +60,15 @@ function load(name: string): Package {
     const record = find(needed) ?? ''
     digest.update(record)
     const fields = parse(record)
-    size += 1024 * Number(fields['Installed-Size'] ?? 0)
+    size += 1024 * Number(fields.get('Installed-Size') ?? 0)
     for (const choices of dependencies(fields)) {
       const first = choices.find((choice) => find(choice) !== undefined)
       if (first !== undefined && !needs.includes(first)) needs.push(first)
     }
   }
-  const { Description: text = '', ...fields } = parse(find(name) ?? '')
-  const [summary, ...description] = text.split('\n')
+  const fields = parse(find(name) ?? '')
+  const [summary, ...description] = (fields.get('Description') ?? '').split('\n')
+  fields.delete('Description')
   return {
     name,
     summary,
@@ -75,20 +76,20 @@ function load(name: string): Package {
     needs,
     size,
     sha256: digest.digest('hex'),
-    fields,
+    fields: Object.fromEntries(fields),
   }
 }
 
 function parse(record: string): Fields {
-  const fields: Fields = {}
+  const fields: Fields = new Map()
   let name = ''
   for (const line of record.split('\n')) {
     if (line.startsWith(' ')) {
-      fields[name] += `\n${line.slice(1)}`
+      fields.set(name, `${fields.get(name)}\n${line.slice(1)}`)
     } else if (line !== '') {
       const colon = line.indexOf(':')
       name = line.slice(0, colon)
-      fields[name] = line.slice(colon + 1).replace(/^ +| +$/g, '')
+      fields.set(name, line.slice(colon + 1).replace(/^ +| +$/g, ''))
     }
   }
   return fields
@@ -96,7 +97,7 @@ function parse(record: string): Fields {
 
 /** `a (>= 1), b:any | c` is a, and b or c. */
 function dependencies(fields: Fields): string[][] {
-  const wanted = `${fields['Pre-Depends'] ?? ''},${fields.Depends ?? ''}`
+  const wanted = `${fields.get('Pre-Depends') ?? ''},${fields.get('Depends') ?? ''}`
   return wanted
     .split(',')
     .map((part) => part.split('|').map((choice) => choice.trim().split(/[ :]/, 1)[0]))
