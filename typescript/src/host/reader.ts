@@ -1,5 +1,5 @@
 import type { Scratch } from '../entry/scratch.ts'
-import { readPayload } from '../entry/serializer.ts'
+import { readPayload, SERIALIZER_IDS } from '../entry/serializer.ts'
 import { isAscii } from '../entry/text.ts'
 import type { KeyBuffer } from '../key.ts'
 import { type KeyHash, keyHash } from './hash.ts'
@@ -19,8 +19,7 @@ const VALUE = 2 << 10
 
 /** The first four bytes of an entry: magic, version 1, serializer, no compressor. */
 const PLAIN_ENTRY = 0x0000_01c1
-const MESSAGEPACK = 3
-const TEXT = 1
+const { messagepack: MESSAGEPACK, text: TEXT, bytes: BYTES } = SERIALIZER_IDS
 
 /** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
 const CLOCK_TOLERANCE = 1000
@@ -221,6 +220,11 @@ export class MappedReader {
     const to = from + length
     const text = this.#textFrom(bytes, from, to)
     if (text !== 0 && isAscii(words, text, to)) return bytes.latin1Slice(text, to)
+    if (this.#serializer === BYTES) {
+      const value = new Uint8Array(length)
+      bytes.copy(value, 0, from, to)
+      return value
+    }
     this.#scratch.reserve(length)
     bytes.copy(this.#scratch.bytes, 0, from, to)
     this.#length = length
@@ -258,7 +262,9 @@ export class MappedReader {
   }
 
   #decode(): unknown {
-    return readPayload(this.#serializer, this.#scratch, 0, this.#length)
+    const value = readPayload(this.#serializer, this.#scratch, 0, this.#length)
+    this.#scratch.trim()
+    return value
   }
 
   /** Looks the floor up at an epoch. Whoever raised a floor moved the epoch afterwards. */
