@@ -157,12 +157,7 @@ export class MappedReader {
         if (ver >>> 20 !== tagged) return ODD
         // Asked for early, so that the processor fetches it beside the record.
         this.#isVisited = this.#visited[this.#visitedAt + slot]
-        const same = this.#isRecord(
-          index[at + 1] >>> 0,
-          hash.high,
-          words,
-          to,
-        )
+        const same = this.#isRecord(index[at + 1] >>> 0, hash.high, words, to)
         if (same) {
           this.#slot = slot
           this.#ver = ver
