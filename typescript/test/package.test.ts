@@ -52,7 +52,7 @@ function inspect(): void {
   }
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'polycache-package-'))
+    folder = mkdtempSync(join(tmpdir(), 'polycache-ts-package-'))
     unpacked = join(folder, 'node_modules', 'polycache')
     mkdirSync(unpacked, { recursive: true })
     const [name] = run(join(ROOT, 'package.sh'), folder).trim().split('\n').slice(-1)
