@@ -25,7 +25,7 @@ from pathlib import Path
 from runner.counts import Counts
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["README.md"]
+DOCUMENTS = ["README.md", "typescript/README.md"]
 EXAMPLES = ROOT / "examples"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
 

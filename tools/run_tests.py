@@ -32,6 +32,12 @@ MINITEST = (
 # What fails fast comes first; what needs every language comes last.
 SECTIONS = [
     Section("tools", PYTEST + " -p no:asyncio tools/tests", counts.junit, needs=("python",)),
+    Section(
+        "demo-driver",
+        PYTEST + " -p no:asyncio examples/demo/tests",
+        counts.junit,
+        needs=("python",),
+    ),
     # The controller and its statistics; nothing is measured.
     Section("bench", PYTEST + " -p no:asyncio bench/tests", counts.junit, needs=("python",)),
     Section(
@@ -51,7 +57,7 @@ SECTIONS = [
     ),
     Section(
         "typescript-bun",
-        "bun test --reporter=junit --reporter-outfile={report}",
+        "bun test --timeout 120000 --reporter=junit --reporter-outfile={report}",
         counts.junit,
         needs=("node", "bun"),
         prepare=("build", "typescript-packages"),

@@ -168,7 +168,7 @@ describe('a mapping that anyone may have written to', () => {
     keyHash(layout.seedLow, layout.seedHigh, key.words, key.to, hash)
     const random = new Random(3)
     const seen = { hit: 0, miss: 0, native: 0, error: 0 }
-    for (let turn = 0; turn < 20_000; turn++) {
+    for (let turn = 0; turn < 5000; turn++) {
       const forgery = forge(random)
       const reader = new MappedReader(
         forgery as unknown as Mapping,
