@@ -80,9 +80,12 @@ export class MappedReader {
   /** What the entry says, as it was copied. */
   #serializer = 0
   #length = 0
-  #born = 0
-  #created = 0
-  #expires = 0
+  #bornLow = 0
+  #bornHigh = 0
+  #createdLow = 0
+  #createdHigh = 0
+  #expiresLow = 0
+  #expiresHigh = 0
 
   constructor(
     mapping: Mapping,
@@ -127,8 +130,8 @@ export class MappedReader {
       const value = this.#copy()
       if (!this.#stands()) continue
       if (value === ASK_NATIVE) break
-      if (this.#born < this.#floor) return undefined
-      if (this.#expires !== 0 && !this.#isValid(now)) return undefined
+      if (this.#floor !== 0 && join(this.#bornLow, this.#bornHigh) < this.#floor) return undefined
+      if ((this.#expiresLow | this.#expiresHigh) !== 0 && !this.#isValid(now)) return undefined
       this.#visit()
       return value === COPIED ? this.#decode() : value
     }
@@ -157,7 +160,7 @@ export class MappedReader {
         if (ver >>> 20 !== tagged) return ODD
         // Asked for early, so that the processor fetches it beside the record.
         this.#isVisited = this.#visited[this.#visitedAt + slot]
-        const same = this.#isRecord(index[at + 1] >>> 0, hash.high, words, to)
+        const same = this.#isRecord(index[at + 1], hash.high, words, to)
         if (same) {
           this.#slot = slot
           this.#ver = ver
@@ -181,9 +184,9 @@ export class MappedReader {
     const at = start >> 2
     if (words[at + 3] !== hashHigh) return false
     if ((words[at + 1] & 0xff_ffff) !== keyLength) return false
-    const entryLength = words[at + 2] >>> 0
+    const entryLength = words[at + 2]
     const room = this.#blockMask + 1 - (start & this.#blockMask)
-    if (this.#recordHeader + keyLength + entryLength > room) return false
+    if (entryLength < 0 || this.#recordHeader + keyLength + entryLength > room) return false
     const keyAt = at + (this.#recordHeader >> 2)
     const whole = keyLength >>> 2
     for (let word = 0; word < whole; word++) {
@@ -204,16 +207,19 @@ export class MappedReader {
     const { words, bytes, view } = this.#window
     const at = this.#start + this.#recordHeader + this.#key.to
     // serializer and compressor · the upper part of created, flags · expires · its upper part, header_len
-    const first = view.getUint32(at, true)
-    const flags = view.getUint32(at + 12, true)
-    const expires = view.getUint32(at + 16, true)
-    const rest = view.getUint32(at + 20, true)
+    const first = view.getInt32(at, true)
+    const flags = view.getInt32(at + 12, true)
+    const expires = view.getInt32(at + 16, true)
+    const rest = view.getInt32(at + 20, true)
     const plain = (first & 0xff00_ffff) === PLAIN_ENTRY && flags >>> 16 === 0
     if (!plain || rest >>> 16 !== this.#entryHeader) return ASK_NATIVE
     const record = this.#start >> 2
-    this.#born = (words[record + 6] >>> 0) + (words[record + 7] >>> 0) * 0x1_0000_0000
-    this.#expires = expires + (rest & 0xffff) * 0x1_0000_0000
-    this.#created = view.getUint32(at + 8, true) + (flags & 0xffff) * 0x1_0000_0000
+    this.#bornLow = words[record + 6]
+    this.#bornHigh = words[record + 7]
+    this.#expiresLow = expires
+    this.#expiresHigh = rest & 0xffff
+    this.#createdLow = view.getInt32(at + 8, true)
+    this.#createdHigh = flags & 0xffff
     this.#serializer = (first >>> 16) & 0xff
     const from = at + this.#entryHeader
     const to = from + length
@@ -252,7 +258,10 @@ export class MappedReader {
 
   #isValid(clock: number): boolean {
     const now = this.#clock === undefined ? Date.now() : clock
-    return this.#created <= now + CLOCK_TOLERANCE && now < this.#expires
+    return (
+      join(this.#createdLow, this.#createdHigh) <= now + CLOCK_TOLERANCE &&
+      now < join(this.#expiresLow, this.#expiresHigh)
+    )
   }
 
   /** Marks the slot visited, so that recycling keeps its entry. */
@@ -272,4 +281,8 @@ export class MappedReader {
     this.#floorEpoch = epoch
     this.#floorKnown = true
   }
+}
+
+function join(low: number, high: number): number {
+  return (low >>> 0) + (high >>> 0) * 0x1_0000_0000
 }
