@@ -26,7 +26,7 @@ cp "${CARGO_TARGET_DIR:-target}"/package/*.crate "$out" 2>/dev/null || true
 
 if can_package typescript node; then
   make --no-print-directory typescript-packages
-  (cd typescript && npm run --if-present build && npm pack --pack-destination "$out")
+  typescript/package.sh "$out"
 fi
 if can_package python python; then
   maturin build --profile dist --strip --manifest-path python/native/Cargo.toml --out "$out"

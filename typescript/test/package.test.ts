@@ -52,14 +52,11 @@ function inspect(): void {
   }
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'polycache-package-'))
+    folder = mkdtempSync(join(tmpdir(), 'polycache-ts-package-'))
     unpacked = join(folder, 'node_modules', 'polycache')
     mkdirSync(unpacked, { recursive: true })
-    execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT })
-    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
-      cwd: ROOT,
-    })
-    tarball = join(folder, JSON.parse(packed.toString())[0].filename)
+    const [name] = run(join(ROOT, 'package.sh'), folder).trim().split('\n').slice(-1)
+    tarball = join(folder, name)
     run('tar', '-xzf', tarball, '-C', unpacked, '--strip-components=1')
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'consumer.ts'), CONSUMER)

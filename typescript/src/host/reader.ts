@@ -149,23 +149,22 @@ export class MappedReader {
     for (let choice = 0; choice < 2; choice++) {
       const from = bucket << 3
       for (let slot = from; slot < from + 8; slot++) {
-        const ver = index[this.#slotsAt + (slot << 1)]
-        if (ver >>> 20 !== tagged) continue
+        const at = this.#slotsAt + (slot << 1)
+        if (index[at] >>> 20 !== tagged) continue
+        // The location must be read after the word's half that is remembered: with a plain load an engine
+        // might turn the two round, and an older location would pass for the newer word's.
+        const ver = Atomics.load(index, at)
+        if (ver >>> 20 !== tagged) return ODD
         // Asked for early, so that the processor fetches it beside the record.
         this.#isVisited = this.#visited[this.#visitedAt + slot]
-        const same = this.#isRecord(
-          index[this.#slotsAt + (slot << 1) + 1] >>> 0,
-          hash.high,
-          words,
-          to,
-        )
+        const same = this.#isRecord(index[at + 1] >>> 0, hash.high, words, to)
         if (same) {
           this.#slot = slot
           this.#ver = ver
           return FOUND
         }
         // Another key with this tag, unless it changed under the look.
-        if (Atomics.load(index, this.#slotsAt + (slot << 1)) !== ver) return ODD
+        if (Atomics.load(index, at) !== ver) return ODD
       }
       bucket = hash.high & this.#bucketMask
       if (bucket === first) bucket ^= 1

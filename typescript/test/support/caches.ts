@@ -2,21 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { Cache, type CacheOptions } from '../../src/index.ts'
-
-const folders: string[] = []
-const caches: Cache[] = []
-
-afterEach(() => {
-  for (const cache of caches.splice(0)) cache.closeSync()
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
 
 /** A new folder. */
 export function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'polycache-'))
-  folders.push(path)
+  const path = mkdtempSync(join(tmpdir(), 'polycache-ts-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
@@ -25,6 +17,6 @@ export function open(options: Partial<CacheOptions> = {}): Cache {
   const fresh: Partial<CacheOptions> =
     options.path === undefined ? { path: folder(), limit: '4MiB' } : {}
   const cache = new Cache({ ...fresh, ...options } as CacheOptions)
-  caches.push(cache)
+  onTestFinished(() => cache.closeSync())
   return cache
 }

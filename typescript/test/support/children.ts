@@ -3,20 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 
 const SCRIPT = fileURLToPath(new URL('child.ts', import.meta.url))
-
-const children: Child[] = []
-
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill()
-})
 
 /** A process with the cache in `path` open. Its loads write a character each into `countFile`. */
 export function child(path: string, countFile = '/dev/null'): Child {
   const started = new Child(path, countFile)
-  children.push(started)
+  onTestFinished(() => started.kill())
   return started
 }
 
