@@ -41,9 +41,9 @@ format: typescript-packages ## rewrites the code of every language in the house 
 	@tools/setup.sh python ruby
 	cargo fmt --all
 	cargo fmt --manifest-path bench/host/rust/Cargo.toml
-	cd typescript && npx biome check --write . && npx biome check --write --config-path=. ../examples
-	ruff check --fix-only tools python bench examples && ruff format tools python bench examples
-	rubocop --autocorrect ruby bench examples
+	cd typescript && npx biome check --write . ../bench/host/node && npx biome check --write --config-path=. ../examples ../checks
+	ruff check --fix-only tools python bench examples checks && ruff format tools python bench examples checks
+	rubocop --autocorrect ruby bench examples checks
 
 .PHONY: setup
 setup: ## installs everything that the other targets need
@@ -81,12 +81,12 @@ CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks
 
 READS ?= 10000000
 .PHONY: check-coherence
-check-coherence: build typescript-packages ## looks for a stale read among processes of all four languages; READS=1000000 for a short look
+check-coherence: build ## looks for a stale read among processes of all four languages; READS=1000000 for a short look
 	@$(CHECKS_PROGRAM) coherence --reads $(READS) $(ARGS)
 
 KILLS ?= 500
 .PHONY: torture
-torture: build typescript-packages ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
+torture: build ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
 MUTANTS ?=

@@ -43,18 +43,25 @@ CHECKS = [
         "packages=$(tools/build.sh --packages) && "
         "cargo clippy --release $packages --all-targets -- -D warnings",
     ),
-    Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
+    Check(
+        "biome", NPM + "npx biome ci --error-on-warnings . ../bench/host/node", "node", "typescript"
+    ),
     Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
     Check(
         "biome-examples",
-        NPM + "npx biome ci --error-on-warnings --config-path=. ../examples",
+        NPM + "npx biome ci --error-on-warnings --config-path=. ../examples ../checks",
         "node",
         "typescript",
     ),
-    Check("tsc-examples", NPM + "npx tsc --noEmit -p ../examples", "node", "typescript"),
+    Check(
+        "tsc-examples",
+        NPM + "npx tsc --noEmit -p ../examples && npx tsc -p ../checks",
+        "node",
+        "typescript",
+    ),
     Check(
         "ruff-tools",
-        "ruff check tools bench examples && ruff format --check tools bench examples",
+        "ruff check tools bench examples checks && ruff format --check tools bench examples checks",
         "python",
     ),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
@@ -68,11 +75,12 @@ CHECKS = [
     Check(
         "mypy-examples",
         "MYPYPATH=examples/demo:python/src mypy --strict examples/*.py examples/demo/demo.py "
-        "examples/demo/driver examples/demo/sample examples/demo/workers/worker.py",
+        "examples/demo/driver examples/demo/sample examples/demo/workers/worker.py && "
+        "MYPYPATH=python/src mypy --strict checks/workers/worker.py",
         "python",
     ),
     Check("mypy", "mypy --strict src tests", "python", "python"),
-    Check("rubocop", "rubocop --display-style-guide ruby bench examples", "ruby"),
+    Check("rubocop", "rubocop --display-style-guide ruby bench examples checks", "ruby"),
     Check("shell", "for file in $(git ls-files '*.sh') .ci/run; do bash -n $file || exit 1; done"),
 ]
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from runner.counts import Counts
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["README.md", "typescript/README.md"]
+DOCUMENTS = ["README.md", "typescript/README.md", "ruby/README.md"]
 EXAMPLES = ROOT / "examples"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
 
@@ -112,7 +112,7 @@ def rust_command(file: Path) -> list[str]:
 @functools.cache
 def typescript_is_built() -> bool:
     """Here instead of before the run: a machine without Node runs the rest."""
-    command = ["make", "--no-print-directory", "typescript-dist"]
+    command = ["make", "--silent", "--no-print-directory", "typescript-dist"]
     return subprocess.call(command, cwd=ROOT, stdout=sys.stderr) == 0
 
 

@@ -85,6 +85,8 @@ SECTIONS = [
         needs=("python",),
         prepare=("build",),
     ),
+    # That the judge of the next two finds what it should.
+    Section("judge", "cargo test --release -p polycache-checks", counts.cargo),
     Section(
         "coherence",
         "make --no-print-directory check-coherence READS=1000000",

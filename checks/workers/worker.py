@@ -26,9 +26,7 @@ class Log:
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.reads = bytearray()
 
-    def buffered(
-        self, op: int, key: int, counter: int, worker: int, begin: int, end: int
-    ) -> None:
+    def buffered(self, op: int, key: int, counter: int, worker: int, begin: int, end: int) -> None:
         self.reads += RECORD.pack(begin, end, counter, worker, op, key)
         if len(self.reads) >= BUFFERED:
             self.flush()

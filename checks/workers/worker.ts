@@ -66,7 +66,7 @@ function encode(
   out.writeUInt8(key, at + 25)
 }
 
-function valueOf(key: string, { worker, counter }: Serial): string {
+function makeValue(key: string, { worker, counter }: Serial): string {
   const name = `${worker}.${counter}`
   return `${key}:${name}:${name.repeat((Math.imul(counter, 389) >>> 0) % 1000)}`
 }
@@ -76,7 +76,7 @@ function parse(key: string, found: unknown): Serial | undefined {
   if (typeof found !== 'string') return undefined
   const [worker, counter] = (found.split(':', 2)[1] ?? '').split('.').map(Number)
   const serial = { worker: worker ?? 0, counter: counter ?? 0 }
-  return found === valueOf(key, serial) ? serial : undefined
+  return found === makeValue(key, serial) ? serial : undefined
 }
 
 /** xorshift32: numbers below a bound, the same for the same seed. */
@@ -146,7 +146,7 @@ class Worker {
 
   #set(key: number): void {
     const serial = this.#make()
-    const value = valueOf(this.#name(key), serial)
+    const value = makeValue(this.#name(key), serial)
     const begin = now()
     this.#log.now(SET, key, serial, begin, 0n)
     this.#cache.setSync(this.#name(key), value)
@@ -163,7 +163,7 @@ class Worker {
   /** The loader takes up to 30 microseconds, for others to set and delete meanwhile. */
   async #getOrSet(key: number): Promise<void> {
     const serial = this.#make()
-    const value = valueOf(this.#name(key), serial)
+    const value = makeValue(this.#name(key), serial)
     const pause = BigInt(this.#random(30_000))
     let loaded = 0n
     const load = () => {

@@ -84,15 +84,16 @@ class Demo:
         count = f"{len(data.texts)}"
         if data.total > len(data.texts):
             count += f" of {data.total} (RECORDS={data.total} takes all)"
-        processes = "a process each" if len(self.names) > 1 else "one process"
         languages = {name.partition("-")[0] for name in self.names}
         numbers = ["one language", "two languages", "three languages", "four languages"]
         report.title(f"One cache, {numbers[len(languages) - 1]}, no server")
         report.line(f"  records   {count}: {data.source}")
-        report.line(f"  workers   {together(self.names)}, {processes}, all started together")
+        several = ", a process each, all started together" if len(self.names) > 1 else ""
+        report.line(f"  workers   {together(self.names)}{several}")
         report.line(f"  cache     {shown(self.cache)}")
-        report.line("  job       each worker asks for each record; who finds none there loads it,")
-        report.line("            and half-way one worker is killed with SIGKILL")
+        report.line("  job       each worker asks for each record; who finds none there loads it")
+        if self.victim:
+            report.line("            half-way one worker is killed with SIGKILL")
         for name, why in self.missing.items():
             report.skip(f"the {title_of(name)} worker: {why}")
 
@@ -154,10 +155,14 @@ class Demo:
                 f"one load more, the one that the kill ended: {verdict.again.key}, "
                 f"begun anew by {title_of(verdict.again.language)}"
             )
+        asked = sum(
+            done.kill.asked if done.kill and worker is done.kill.worker else verdict.wanted
+            for worker in self.workers
+        )
         self.report.check(
             verdict.good,
             f"loaded once {verdict.once}/{verdict.wanted}: "
-            f"{len(noted.begun)} lines in {shown(self.log)}, {len(self.names)} processes asked",
+            f"{len(noted.begun)} loads noted in {shown(self.log)}, asked {asked} times",
             details,
         )
 
@@ -265,6 +270,7 @@ def shuffled(data: Records, random_source: random.Random) -> list[str]:
 
 
 def main() -> int:
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     report = Report(sys.stdout, colours)
     started = time.monotonic()

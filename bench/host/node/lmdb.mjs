@@ -1,7 +1,16 @@
 // lmdb-js with noSync: text in and text out.
 
 import { open } from 'lmdb'
-import { GET, GET_ALL, PUT, PUT_100, PUT_ALL, SURVIVES_KILL, serve, versionOf } from './lib/session.mjs'
+import {
+  GET,
+  GET_ALL,
+  PUT,
+  PUT_100,
+  PUT_ALL,
+  SURVIVES_KILL,
+  serve,
+  versionOf,
+} from './lib/session.mjs'
 
 // Its own way to write: it commits what one turn of the event loop wrote, in another thread.
 const PUT_OWN = 'put, its own batches'
@@ -25,7 +34,8 @@ serve(({ directory, limit }) => {
         for (const [key, value] of pairs) db.putSync(key, value)
       },
       [PUT_100]: (pairs) => {
-        for (let first = 0; first < pairs.length; first += 100) fill(pairs.slice(first, first + 100))
+        for (let first = 0; first < pairs.length; first += 100)
+          fill(pairs.slice(first, first + 100))
       },
       [PUT_ALL]: fill,
       [PUT_OWN]: async (pairs) => {

@@ -3,8 +3,10 @@
 use crate::error::Error;
 use smallvec::SmallVec;
 
-/// A full key in most cases without an allocation.
-pub type KeyBuffer = SmallVec<[u8; 256]>;
+/// Longest full key that needs no allocation.
+pub(crate) const INLINE: usize = 128;
+/// A full key.
+pub type KeyBuffer = SmallVec<[u8; INLINE]>;
 
 /// The prefix of a namespace: its escaped parts joined by `:`, then `::`.
 ///

@@ -18,6 +18,7 @@ pub mod io;
 pub mod keys;
 pub mod layout;
 mod lease;
+mod long_copy;
 pub mod mapped;
 pub mod memory;
 mod namespace;

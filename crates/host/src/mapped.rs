@@ -1,6 +1,7 @@
 //! [`Memory`] over the mapped files of a directory.
 
 use crate::layout::WINDOW;
+use crate::long_copy;
 use crate::memory::Memory;
 use memmap2::MmapRaw;
 use std::sync::atomic::{fence, AtomicU64, AtomicU8, Ordering};
@@ -164,7 +165,7 @@ impl Memory for MappedMemory {
     fn write(&self, at: u64, bytes: &[u8]) {
         let to = self.block_bytes(at, bytes.len());
         // SAFETY: valid for the length, as above; the caller owns the block, so nobody else writes.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+        unsafe { long_copy::copy(bytes, to) }
     }
 
     #[inline(always)]

@@ -34,11 +34,11 @@ const ODD = 2
  * `crates/host/src/read.rs`).
  *
  * EPOCH, the slot's word, the record, then the word and EPOCH again: when both still stand, what was read in between is
- * one whole record. Each look begins and ends with `Atomics.load`, which no engine moves other loads across, in either
- * direction (in Node it is a call; in JavaScriptCore it clobbers all typed arrays), and x86-64 keeps loads in order.
- * Between them plain loads do, of bytes that another process may be writing over: every length is checked against its
- * block, and nothing looks at what was read before the second look, but for counting and copying. Text is copied by
- * `latin1Slice`, which takes as many bytes as it is told whatever they are.
+ * one whole record. The words are loaded by `Atomics.load`, which no engine moves other loads across, in either direction
+ * (in Node it is a call; in JavaScriptCore it clobbers all typed arrays), and x86-64 keeps loads in order. All other loads
+ * are plain ones, of bytes that another process may be writing over: every length is checked against its block, and
+ * nothing looks at what was read before the second look, but for counting and copying. Text is copied by `latin1Slice`,
+ * which takes as many bytes as it is told whatever they are.
  */
 export class MappedReader {
   readonly #mapping: Mapping
@@ -143,7 +143,7 @@ export class MappedReader {
     const { words, to } = this.#key
     const hash = this.#hash
     const index = this.#index
-    const epoch = Atomics.load(index, this.#epochAt)
+    const epoch = index[this.#epochAt]
     if (epoch !== this.#floorEpoch || !this.#floorKnown) this.#renewFloor(epoch)
     this.#epoch = epoch
     const tagged = VALUE | (hash.high >>> 22)
@@ -152,23 +152,28 @@ export class MappedReader {
     for (let choice = 0; choice < 2; choice++) {
       const from = bucket << 3
       for (let slot = from; slot < from + 8; slot++) {
-        const ver = index[this.#slotsAt + (slot << 1)]
-        if (ver >>> 20 !== tagged) continue
+        const at = this.#slotsAt + (slot << 1)
+        if (index[at] >>> 20 !== tagged) continue
+        // The location must be read after the word's half that is remembered: with a plain load an engine
+        // might turn the two round, and an older location would pass for the newer word's.
+        const ver = Atomics.load(index, at)
+        if (ver >>> 20 !== tagged) return ODD
         // Asked for early, so that the processor fetches it beside the record.
         this.#isVisited = this.#visited[this.#visitedAt + slot]
-        const same = this.#isRecord(index[this.#slotsAt + (slot << 1) + 1], hash.high, words, to)
+        const same = this.#isRecord(index[at + 1], hash.high, words, to)
         if (same) {
           this.#slot = slot
           this.#ver = ver
           return FOUND
         }
         // Another key with this tag, unless it changed under the look.
-        if (Atomics.load(index, this.#slotsAt + (slot << 1)) !== ver) return ODD
+        if (Atomics.load(index, at) !== ver) return ODD
       }
       bucket = hash.high & this.#bucketMask
       if (bucket === first) bucket ^= 1
     }
-    return MISS
+    // A hit is bounded by two atomic loads of its word; a miss by this one and the one of the read before.
+    return Atomics.load(index, this.#epochAt) === epoch ? MISS : ODD
   }
 
   /** Whether the record at a location has this key. */

@@ -44,7 +44,10 @@ class Session {
   #nextRead = 0
 
   constructor(subject, folder) {
-    const lines = (name) => readFileSync(join(folder, `${name}.txt`), 'latin1').trim().split('\n')
+    const lines = (name) =>
+      readFileSync(join(folder, `${name}.txt`), 'latin1')
+        .trim()
+        .split('\n')
     // Parsed out of JSON, so that each is a plain string and not a slice of the whole file.
     const plain = (name) => JSON.parse(JSON.stringify(lines(name)))
     this.#subject = subject
