@@ -34,11 +34,11 @@ const ODD = 2
  * `crates/host/src/read.rs`).
  *
  * EPOCH, the slot's word, the record, then the word and EPOCH again: when both still stand, what was read in between is
- * one whole record. Each look begins and ends with `Atomics.load`, which no engine moves other loads across, in either
- * direction (in Node it is a call; in JavaScriptCore it clobbers all typed arrays), and x86-64 keeps loads in order.
- * Between them plain loads do, of bytes that another process may be writing over: every length is checked against its
- * block, and nothing looks at what was read before the second look, but for counting and copying. Text is copied by
- * `latin1Slice`, which takes as many bytes as it is told whatever they are.
+ * one whole record. The words are loaded by `Atomics.load`, which no engine moves other loads across, in either direction
+ * (in Node it is a call; in JavaScriptCore it clobbers all typed arrays), and x86-64 keeps loads in order. All other loads
+ * are plain ones, of bytes that another process may be writing over: every length is checked against its block, and
+ * nothing looks at what was read before the second look, but for counting and copying. Text is copied by `latin1Slice`,
+ * which takes as many bytes as it is told whatever they are.
  */
 export class MappedReader {
   readonly #mapping: Mapping
@@ -143,7 +143,7 @@ export class MappedReader {
     const { words, to } = this.#key
     const hash = this.#hash
     const index = this.#index
-    const epoch = Atomics.load(index, this.#epochAt)
+    const epoch = index[this.#epochAt]
     if (epoch !== this.#floorEpoch || !this.#floorKnown) this.#renewFloor(epoch)
     this.#epoch = epoch
     const tagged = VALUE | (hash.high >>> 22)
@@ -172,7 +172,8 @@ export class MappedReader {
       bucket = hash.high & this.#bucketMask
       if (bucket === first) bucket ^= 1
     }
-    return MISS
+    // A hit is bounded by two atomic loads of its word; a miss by this one and the one of the read before.
+    return Atomics.load(index, this.#epochAt) === epoch ? MISS : ODD
   }
 
   /** Whether the record at a location has this key. */
