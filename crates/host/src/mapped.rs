@@ -8,6 +8,12 @@ use std::sync::atomic::{fence, AtomicU64, AtomicU8, Ordering};
 
 const WINDOW_SHIFT: u32 = WINDOW.trailing_zeros();
 
+/// Eight bytes at any address. Volatile reads of them are not repeated by the compiler, and not split
+/// into bytes, as those of an array are.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Unaligned(u64);
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// Cache lines of a small record: header, key and an entry of about 100 bytes. The processor itself
@@ -149,9 +155,18 @@ impl Memory for MappedMemory {
     #[inline(always)]
     fn read_array<const N: usize>(&self, at: u64) -> [u8; N] {
         let from = self.block_bytes(at, N);
-        // SAFETY: valid for N bytes, as above; a volatile read of bytes needs no alignment and is not
-        // repeated by the compiler.
-        unsafe { from.cast::<[u8; N]>().read_volatile() }
+        let mut bytes = [0; N];
+        let (words, rest) = bytes.split_at_mut(N / 8 * 8);
+        for (place, word) in words.chunks_exact_mut(8).enumerate() {
+            // SAFETY: valid for N bytes, as above, at any alignment.
+            let read = unsafe { from.add(place * 8).cast::<Unaligned>().read_volatile() };
+            word.copy_from_slice(&{ read.0 }.to_ne_bytes());
+        }
+        for (place, byte) in rest.iter_mut().enumerate() {
+            // SAFETY: valid for N bytes, as above.
+            *byte = unsafe { from.add(N / 8 * 8 + place).read_volatile() };
+        }
+        bytes
     }
 
     #[inline(always)]
