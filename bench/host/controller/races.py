@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from .place import Opened, open_filled, reason, wipe
@@ -30,6 +31,7 @@ def race(subject: Subject, workload: Workload, setting: Setting) -> list[Row]:
         crew.append(open_filled(subject, workload, setting, shared))
         crew.append(open_filled(subject, workload, setting, shared, join=True))
         crew.append(open_filled(subject, workload, setting, other))
+        _to_cores(crew)
         rows = _rows(workload, crew[0])
         _run(crew, rows, setting)
     except Unavailable as error:
@@ -40,6 +42,15 @@ def race(subject: Subject, workload: Workload, setting: Setting) -> list[Row]:
             opened.worker.close()
         wipe(setting.stores)
     return rows
+
+
+def _to_cores(crew: list[Opened]) -> None:
+    """A core for each: a round is over before the kernel parts two that it put on one."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise Unavailable("one core only")
+    for opened, core in zip(crew, (cores[0], cores[1], cores[1]), strict=True):
+        os.sched_setaffinity(opened.worker.process.pid, {core})
 
 
 def _rows(workload: Workload, opened: Opened) -> list[Row]:
