@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from statistics import fmean
 
 from .place import Opened, open_filled, reason, wipe
 from .row import PER_SECOND, Row
@@ -70,14 +71,19 @@ def _rows(workload: Workload, opened: Opened) -> list[Row]:
 
 def _run(crew: list[Opened], rows: list[Row], setting: Setting) -> None:
     first, second, apart = crew
-    teams = {ONE: [first], TWO: [first, second], APART: [first, apart]}
+    # One alone is the mean of each alone: others may load one core more than the other.
+    teams = {
+        ONE: [[first], [second]],
+        TWO: [[first, second]],
+        APART: [[first, apart]],
+    }
     pace = setting.pace
     for number in range(pace.rounds + 1):
         for row in rows:
             operation, who = row.operation.split(", ", 1)
-            rate = _together(teams[who], operation, pace.seconds)
+            rates = [_together(team, operation, pace.seconds) for team in teams[who]]
             if number > 0:  # The first round warms up.
-                row.samples.append(rate)
+                row.samples.append(fmean(rates))
             share = 1 / len(rows) / (pace.rounds + 1)
             setting.step(share, f"race, {row.workload.name}: round {number} of {pace.rounds}")
 

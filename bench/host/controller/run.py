@@ -60,7 +60,7 @@ class Bench:
                 yield Job(
                     workload,
                     self.plan.race_pace,
-                    9 * self.plan.race_pace.rounds * self.plan.race_pace.seconds,
+                    12 * self.plan.race_pace.rounds * self.plan.race_pace.seconds,
                     lambda setting, s=subject, w=workload: race(s, w, setting),  # type: ignore[misc]
                 )
 
