@@ -40,8 +40,8 @@ lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for
 format: typescript-packages ## rewrites the code of every language in the house format
 	@tools/setup.sh python ruby
 	cargo fmt --all
-	cargo fmt --manifest-path bench/host/rust/Cargo.toml
-	cd typescript && npx biome check --write . ../bench/host/node && npx biome check --write --config-path=. ../examples ../checks
+	for manifest in bench/*/rust/Cargo.toml; do cargo fmt --all --manifest-path $$manifest; done
+	cd typescript && npx biome check --write . && npx biome check --write --config-path=. ../examples ../checks ../bench
 	ruff check --fix-only tools python bench examples checks && ruff format tools python bench examples checks
 	rubocop --autocorrect ruby bench examples checks
 
@@ -72,10 +72,28 @@ $(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -n
 	cd typescript && npm run build --silent
 	@touch $@
 
-.PHONY: bench-host
+# Every benchmark installs its peers itself (bench/<name>/setup.sh) and writes bench/results/<name>.jsonl.
+BENCHES = memory redis namespace disk http codec host hit-ratio
+BENCH_TARGETS = $(addprefix bench-,$(BENCHES))
+.PHONY: bench $(BENCH_TARGETS)
+
+bench: build ## every benchmark and the report; QUICK=1 for under ten minutes
+	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) python bench/all.py $(BENCHES)
+	@$(MAKE) --no-print-directory report
+
+bench-memory: build ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
+bench-redis: build ## Redis clients of Node and Bun
+bench-namespace: ## namespaces on Redis, in Ruby
+bench-disk: build ## disk caches of Python: LMDB, Berkeley DB, RocksDB, files and others
+bench-http: build ## HTTP servers of Node and Bun that answer with a Redis stream
+bench-codec: ## Rust caches, serializers and compressors
 bench-host: build ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for under a minute
-	@bench/host/setup.sh
-	@QUICK=$(QUICK) python bench/host/run.py $(ARGS)
+bench-hit-ratio: ## eviction policies beside the optimum; TRACES=folder for recorded ones
+
+$(BENCH_TARGETS): bench-%:
+	@tools/setup.sh python
+	@bench/$*/setup.sh
+	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) TRACES=$(TRACES) python bench/$*/run.py $(ARGS)
 
 CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks
 

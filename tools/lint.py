@@ -35,7 +35,8 @@ class Check:
 CHECKS = [
     Check(
         "rustfmt",
-        "cargo fmt --all --check && cargo fmt --check --manifest-path bench/host/rust/Cargo.toml",
+        "cargo fmt --all --check && for manifest in bench/*/rust/Cargo.toml; do "
+        "cargo fmt --all --check --manifest-path $manifest || exit 1; done",
     ),
     # In release, so that build scripts and procedural macros are those the build has already made.
     Check(
@@ -43,13 +44,11 @@ CHECKS = [
         "packages=$(tools/build.sh --packages) && "
         "cargo clippy --release $packages --all-targets -- -D warnings",
     ),
-    Check(
-        "biome", NPM + "npx biome ci --error-on-warnings . ../bench/host/node", "node", "typescript"
-    ),
+    Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
     Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
     Check(
         "biome-examples",
-        NPM + "npx biome ci --error-on-warnings --config-path=. ../examples ../checks",
+        NPM + "npx biome ci --error-on-warnings --config-path=. ../examples ../checks ../bench",
         "node",
         "typescript",
     ),
@@ -68,8 +67,10 @@ CHECKS = [
     Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),
     Check(
         "mypy-bench",
-        "MYPYPATH=bench/host mypy --strict bench/host/run.py bench/host/controller && "
-        "mypy --strict bench/host/python/lib",
+        "MYPYPATH=bench mypy --strict bench/harness bench/all.py && "
+        "for file in bench/*/run.py; do "
+        "MYPYPATH=bench:$(dirname $file) mypy --strict $file || exit 1; done && "
+        "mypy --strict bench/host/python/lib && mypy --strict bench/serve",
         "python",
     ),
     Check(

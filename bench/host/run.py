@@ -14,13 +14,13 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-from controller import machine, redis_server, report, subjects
+from controller import report, subjects
 from controller.plan import FULL, QUICK
 from controller.run import Bench
-
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "host.jsonl"
+from harness import machine, redis_server, results
 
 
 def arguments() -> argparse.Namespace:
@@ -29,7 +29,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=subjects.LANGUAGES, default=subjects.LANGUAGES)
     parser.add_argument("--directory", type=Path, help="where every store lies (default: TMPDIR)")
     parser.add_argument("--rounds", type=int, help="rounds of each row, at least 10")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=results.path("host"))
     return parser.parse_args()
 
 
@@ -41,14 +41,19 @@ def main() -> None:
             plan = plan.with_rounds(options.rounds)
         except ValueError as error:
             sys.exit(str(error))
-    before = machine.load()
+    started, before = time.monotonic(), machine.load()
     with tempfile.TemporaryDirectory(prefix="polycache-bench-", dir=options.directory) as name:
         folder = Path(name)
         with redis_server.running(folder / "redis") as redis:
             bench = Bench(plan, folder, redis)
             bench.run()
         about = machine.describe(folder, bench.versions)
-    about |= {"plan": str(plan), "load_before": before, "load_after": machine.load()}
+    about |= {
+        "plan": str(plan),
+        "seconds": round(time.monotonic() - started),
+        "load_before": before,
+        "load_after": machine.load(),
+    }
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(report.json_lines(bench.rows, about))
     sys.stdout.write(report.markdown(bench.rows, about))

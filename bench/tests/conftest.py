@@ -1,6 +1,7 @@
-"""Lets the tests import the controller as bench/host/run.py does."""
+"""Lets the tests import what bench/*/run.py import."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "host"))
+BENCH = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(BENCH), str(BENCH / "host")]

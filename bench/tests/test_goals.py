@@ -1,4 +1,5 @@
 import pytest
+
 from controller.goals import GOALS, Goal, evaluate, verdict
 from controller.row import Row
 from controller.workload import Workload

@@ -1,6 +1,6 @@
 import io
 
-from controller.progress import SELDOM, Progress
+from harness.progress import SELDOM, Progress
 
 
 class Time:

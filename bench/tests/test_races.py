@@ -1,9 +1,10 @@
 """Races, with workers that answer from a list."""
 
 import pytest
+
 from controller import races
 from controller.place import Opened
-from controller.worker import Unavailable
+from harness.worker import Unavailable
 
 LATE = {"late": True, "seconds": 0.0, "count": 0}
 

@@ -1,8 +1,9 @@
 import json
 
 from controller import report
-from controller.row import PER_SECOND, Row
+from controller.row import Row
 from controller.workload import Workload
+from harness.row import PER_SECOND
 
 WORKLOAD = Workload(100, 10_000)
 MACHINE = {"processor": "a processor"}

@@ -4,12 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from controller import redis_server
+
 from controller.rounds import Group
 from controller.setting import Pace, Setting
 from controller.subjects import Subject
-from controller.worker import Unavailable, Worker
 from controller.workload import Workload
+from harness import redis_server
+from harness.worker import Unavailable, Worker
 
 WORKLOAD = Workload(10, 100)
 ROUNDS = 3

@@ -1,5 +1,6 @@
 import pytest
-from controller.spread import Spread, ratio, spread, too_close
+
+from harness.spread import Spread, ratio, spread, too_close
 
 
 def test_the_median_and_the_quartiles_of_known_numbers():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.spread import Spread, ratio, too_close
+
 from .races import ONE, TWO
 from .row import Row, find
-from .spread import Spread, ratio, too_close
 from .workload import Workload
 
 

@@ -6,10 +6,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.worker import Unavailable, Worker
+
 from . import subjects
 from .setting import Setting
 from .subjects import Subject
-from .worker import Unavailable, Worker
 from .workload import Workload
 
 # An unbounded store gets its keys twice, so that it overwrites from then on.
@@ -56,8 +57,3 @@ def open_filled(
 
 def wipe(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
-
-
-def reason(error: Unavailable) -> str:
-    """The error in a table's cell."""
-    return " ".join(str(error).split())[:200].replace("|", "/")

@@ -6,11 +6,13 @@ import os
 import time
 from statistics import fmean
 
-from .place import Opened, open_filled, reason, wipe
-from .row import PER_SECOND, Row
+from harness.row import PER_SECOND
+from harness.worker import Unavailable, reason
+
+from .place import Opened, open_filled, wipe
+from .row import Row
 from .setting import Setting
 from .subjects import Subject
-from .worker import Unavailable
 from .workload import Workload
 
 LANGUAGE = "rust"

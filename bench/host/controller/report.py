@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from harness.results import figure
+from harness.row import NANOSECONDS
+from harness.spread import CLOSE, ratio
+
 from .goals import GOALS, Goal, evaluate
-from .row import NANOSECONDS, Row
-from .spread import CLOSE, ratio
+from .row import Row
 from .workload import Workload
 
 NOTE = f"""A ratio is the median over the rounds, with its quartiles in brackets; each round divides
@@ -45,17 +48,12 @@ def _json_row(row: Row) -> dict[str, Any]:
         "subject": row.subject,
         "operation": row.operation,
         "unit": row.unit,
-        "median": _figure(spread.median) if spread else None,
-        "low": _figure(spread.low) if spread else None,
-        "high": _figure(spread.high) if spread else None,
+        "median": figure(spread.median) if spread else None,
+        "low": figure(spread.low) if spread else None,
+        "high": figure(spread.high) if spread else None,
         "rounds": spread.rounds if spread else 0,
         "notes": "; ".join(notes),
     }
-
-
-def _figure(value: float) -> float:
-    """Four digits: more would claim what was not measured."""
-    return float(f"{value:.4g}")
 
 
 def _goals(rows: list[Row]) -> list[str]:

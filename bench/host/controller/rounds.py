@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .place import Opened, open_filled, reason, wipe
+from harness.worker import Unavailable, reason
+
+from .place import Opened, open_filled, wipe
 from .row import FAMILIES, Row
 from .setting import Setting
 from .subjects import Subject
-from .worker import Unavailable
 from .workload import Workload
 
 # Operations that only the races use.

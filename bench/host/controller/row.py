@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .spread import Spread, spread
-from .workload import Workload
+from harness.row import NANOSECONDS, is_ours
+from harness.spread import Spread, spread
 
-NANOSECONDS = "ns per operation"
-PER_SECOND = "operations per second"
+from .workload import Workload
 
 # Operations of one family do the same for their caller.
 FAMILIES = ("put", "get", "mixed")
@@ -34,7 +33,7 @@ class Row:
 
     @property
     def is_ours(self) -> bool:
-        return self.subject.startswith("polycache")
+        return is_ours(self.subject)
 
     @property
     def spread(self) -> Spread:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.progress import Progress
+from harness.redis_server import Redis
+
 from . import subjects
 from .plan import Plan
-from .progress import Progress
 from .races import LANGUAGE as RACING_LANGUAGE
 from .races import race
-from .redis_server import Redis
 from .rounds import Group
 from .row import Row
 from .setting import Pace, Setting

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .redis_server import Redis
+from harness.redis_server import Redis
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import select
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-# Seconds that a subject may take to go once it was told to.
+# Seconds that a subject may take to go once it was told to, and to answer anything else.
 GRACE = 10
+PATIENCE = 300
 
 
 class Unavailable(Exception):
     """The subject cannot be measured; says why."""
+
+
+def reason(error: Unavailable) -> str:
+    """The error in a table's cell."""
+    return " ".join(str(error).split())[:200].replace("|", "/")
 
 
 class Worker:
@@ -45,6 +52,9 @@ class Worker:
 
     def receive(self) -> dict[str, Any]:
         assert self.process.stdout
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            self.process.kill()
+            raise Unavailable(f"it did not answer for {PATIENCE} s")
         line = self.process.stdout.readline()
         if not line:
             raise Unavailable(self._last_words())

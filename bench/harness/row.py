@@ -1,0 +1,54 @@
+"""What was measured: a subject doing one operation under one workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .spread import Spread, spread
+
+NANOSECONDS = "ns per operation"
+MICROSECONDS = "µs per operation"
+MILLISECONDS = "ms"
+SECONDS = "s"
+BYTES = "bytes"
+PER_SECOND = "operations per second"
+REQUESTS_PER_SECOND = "requests per second"
+HIT_RATIO = "hit ratio"
+
+# Of all other units less is better.
+MORE_IS_BETTER = {PER_SECOND, REQUESTS_PER_SECOND, HIT_RATIO, "MiB per second"}
+
+OURS = "polycache"
+
+
+@dataclass
+class Row:
+    """`failure` says why there is nothing, where there is nothing."""
+
+    workload: str
+    subject: str
+    operation: str
+    unit: str = ""
+    samples: list[float] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        return is_ours(self.subject)
+
+    @property
+    def spread(self) -> Spread:
+        return spread(self.samples)
+
+    @property
+    def measured(self) -> bool:
+        return bool(self.samples) and not self.failure
+
+
+def is_ours(subject: str) -> bool:
+    return subject.startswith(OURS)
+
+
+def more_is_better(unit: str) -> bool:
+    return unit in MORE_IS_BETTER
