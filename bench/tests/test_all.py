@@ -2,8 +2,9 @@
 
 import json
 
-import all as every
 import pytest
+
+import all as every
 from harness import results
 
 
