@@ -125,6 +125,21 @@ module Polycache
     CODE = "closed"
   end
 
+  # A Redis command that is not known, so that it cannot be said which of its words are keys.
+  class UnknownCommand < Error
+    CODE = "unknown_command"
+  end
+
+  # A Redis command that touches the whole server, or that cannot stay inside a namespace here.
+  class CommandNotAllowed < Error
+    CODE = "command_not_allowed"
+  end
+
+  # The namespace cannot be used with this command.
+  class InvalidNamespace < Error
+    CODE = "invalid_namespace"
+  end
+
   # The operating system failed; the message says how.
   class IoError < Error
     CODE = "io"

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require_relative "errors"
+require_relative "redis_namespace/session"
+require_relative "redis_namespace/subscribing"
+
+module Polycache
+  # A middleware of redis-client, and so of redis-rb 5 and Sidekiq 7: every key, pattern and channel
+  # that a client sends gets the prefix `namespace:`, and what comes back loses it. Needs no native
+  # extension.
+  #
+  #   RedisClient.config(middlewares: [Polycache::RedisNamespace], custom: { namespace: "shop" })
+  #   Redis.new(middlewares: [Polycache::RedisNamespace], custom: { namespace: -> { Tenant.current } })
+  #
+  # In `custom`:
+  # - namespace: text, a list of nested ones, or a Proc that is asked at every command;
+  # - allow: commands that pass as they are, because they touch the whole server (`["FLUSHALL"]`) or
+  #   are not known and have no keys;
+  # - commands: where further commands have their keys: `{ "JSON.GET" => [["key", 1, 1, 1]] }`
+  #   (spec/commands.md says what a rule is).
+  #
+  # A command that is not known raises UnknownCommand, one that touches the whole server
+  # CommandNotAllowed. A Lua script gets its KEYS rewritten; one that makes up keys of its own has to
+  # know the prefix itself.
+  module RedisNamespace
+    def initialize(client)
+      super
+      @redis_namespace = Session.new(client.config.custom) { |words| client.call_v(words) }
+      client.extend(Subscribing)
+      client.redis_namespace = @redis_namespace
+    end
+
+    def connect(config)
+      @redis_namespace.reset
+      super
+    end
+
+    def call(command, config)
+      @redis_namespace.call(command) { super }
+    end
+
+    def call_pipelined(commands, config)
+      @redis_namespace.call_pipelined(commands) { super }
+    end
+  end
+end

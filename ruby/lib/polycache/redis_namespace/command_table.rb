@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require "json"
+
+require_relative "../errors"
+require_relative "rules"
+require_relative "replies"
+
+module Polycache
+  module RedisNamespace
+    # What is known of every command: commands.json, a copy of spec/commands.json, and what a user
+    # adds to it.
+    class CommandTable
+      # A command or subcommand. `kind` is :rewrite, :pass, :scope or :server.
+      class Command
+        attr_reader :name, :kind
+
+        def initialize(name, kind, rules, reply)
+          @name = name
+          @kind = kind
+          @rules = rules
+          @reply = reply&.to_sym
+          @first_key = rules.size == 1 && rules[0].first_key?
+          freeze
+        end
+
+        # @return [Boolean] whether its one key is its first word, as in most commands
+        def first_key? = @first_key
+
+        def rewrites? = !@rules.empty?
+        def replies? = !@reply.nil?
+
+        # Rewrites the words in place.
+        def rewrite(words, prefix)
+          @rules.each { |rule| rule.apply(words, prefix) }
+          words
+        end
+
+        # The reply without prefixes.
+        def reply(reply, prefix)
+          @reply ? Replies.public_send(@reply, reply, prefix) : reply
+        end
+      end
+
+      FILE = File.join(__dir__, "commands.json")
+
+      # The table of spec/commands.json alone.
+      def self.default = @default ||= new
+
+      # @param allow [Array<String>] commands that pass as they are: ones that touch the whole
+      #   server, or that are not in the table and have no keys
+      # @param commands [Hash{String => Array}] rules of further commands, as in spec/commands.json
+      def initialize(allow: [], commands: {})
+        @commands = {}
+        @containers = {}
+        JSON.parse(File.read(FILE))["commands"].each do |name, said|
+          put(name, said["do"].to_sym, said.fetch("at", []), said["reply"])
+        end
+        commands.each { |name, rules| put(name.to_s.upcase, :rewrite, rules, nil) }
+        allow.each { |name| pass(name.to_s.upcase.tr(" ", "|")) }
+      end
+
+      # The command that the words are.
+      #
+      # @raise [UnknownCommand] it is not in the table
+      # @raise [CommandNotAllowed] it touches the whole server
+      def find(words)
+        command = @commands[words[0]] || @commands[words[0].upcase(:ascii)]
+        command = subcommand(words) if command.nil? || (@containers.key?(command.name) && words.size > 1)
+        return command unless command.kind == :server
+
+        raise CommandNotAllowed,
+              "#{command.name.tr("|", " ")} touches the whole server, other namespaces included. " \
+              "If that is meant, say allow: [#{command.name.tr("|", " ").inspect}]"
+      end
+
+      private
+
+      def put(name, kind, rules, reply)
+        command = Command.new(name, kind, rules.map { |rule| Rules.build(rule) }, reply)
+        container, sub = name.split("|", 2)
+        return (@containers[container] ||= {})[sub] = command if sub
+
+        # Most clients write commands in one of the two.
+        @commands[name] = @commands[name.downcase] = command
+      end
+
+      # A container stands for all of its subcommands that would be refused.
+      def pass(name)
+        refused = @containers.fetch(name, {}).select { |_, command| command.kind == :server }
+        return put(name, :pass, [], nil) if refused.empty?
+
+        refused.each_key { |sub| put("#{name}|#{sub}", :pass, [], nil) }
+      end
+
+      def subcommand(words)
+        container = words[0].upcase(:ascii)
+        subs = @containers[container]
+        found = subs && words[1] && subs[words[1].upcase(:ascii)]
+        found ||= @commands[container] if subs && @commands[container]&.kind == :pass
+        found || raise(UnknownCommand, unknown(container, subs && words[1]))
+      end
+
+      def unknown(container, sub)
+        name = [container, sub].compact.join(" ")
+        "#{name} is not known, so it cannot be said which of its words are keys. If it has none, say " \
+          "allow: [#{name.inspect}]; else say where they stand, for a first key " \
+          "commands: { #{[container, sub].compact.join("|").inspect} => [[\"key\", 1, 1, 1]] }"
+      end
+    end
+  end
+end

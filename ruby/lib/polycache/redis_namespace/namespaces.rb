@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "prefix"
+
+module Polycache
+  module RedisNamespace
+    # The namespace of a client: a name, a list of nested ones, or a Proc that is asked at every
+    # command.
+    class Namespaces
+      # Prefixes kept, for a Proc that gives many names.
+      KEPT = 1024
+
+      # @param namespace [String, Symbol, Array, #call]
+      def initialize(namespace)
+        @namespace = namespace
+        @known = {}
+        @fixed = resolve(namespace) unless dynamic?(namespace)
+      end
+
+      # @return [Prefix] of this moment
+      # @raise [InvalidArgument] a Proc gave no name: nothing is sent without one
+      def prefix = @fixed || resolve(@namespace)
+
+      # The names of this moment, the outermost first.
+      # @return [Array<String>]
+      def names = flatten(@namespace)
+
+      private
+
+      def dynamic?(namespace)
+        namespace.respond_to?(:call) || (namespace.is_a?(Array) && namespace.any? { |one| dynamic?(one) })
+      end
+
+      def resolve(namespace)
+        text = flatten(namespace).join(":")
+        @known[text] || remember(text)
+      end
+
+      # A new Hash instead of a changed one: threads read the old one meanwhile.
+      def remember(text)
+        prefix = Prefix.new(text)
+        @known = @known.size < KEPT ? @known.merge(text => prefix) : { text => prefix }
+        prefix
+      end
+
+      def flatten(namespace)
+        namespace = namespace.call if namespace.respond_to?(:call)
+        return namespace.flat_map { |one| flatten(one) } if namespace.is_a?(Array) && !namespace.empty?
+
+        text = namespace.to_s if namespace.is_a?(String) || namespace.is_a?(Symbol)
+        return [text] unless text.nil? || text.empty?
+
+        raise InvalidArgument, "a namespace is text, a list of texts or a Proc that gives one, not #{namespace.inspect}"
+      end
+    end
+  end
+end

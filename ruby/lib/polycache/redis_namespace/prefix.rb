@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+
+module Polycache
+  module RedisNamespace
+    # What stands before every key of a namespace, and how it is put on and taken off again
+    # (spec/commands.md, "Where things stand").
+    class Prefix
+      GLOB = /[*?\[\]\\]/
+      KEYSPACE = /\A(__keyspace@[^_]*__:)(.*)\z/mn
+      KEYEVENT = "__keyevent@"
+      # Where the server tells a connection of keys that changed.
+      INVALIDATE = "__redis__:invalidate"
+
+      # @param namespace [String] without the colon that follows it
+      def initialize(namespace)
+        @text = "#{namespace}:".freeze
+        @pattern = @text.gsub(GLOB) { |char| "\\#{char}" }.freeze
+        @size = @text.bytesize
+        @ascii = @text.ascii_only?
+        freeze
+      end
+
+      # @return [String] the namespace with its colon
+      attr_reader :text
+
+      def key(name) = join(@text, name)
+      alias prefix key
+
+      def pattern(glob) = join(@pattern, glob)
+
+      def migrate_key(name) = name.empty? ? name : key(name)
+
+      def channel(name)
+        return name if name == INVALIDATE
+
+        notification(name, @text) || key(name)
+      end
+
+      def channel_pattern(glob)
+        notification(glob, @pattern) || pattern(glob)
+      end
+
+      # A pattern of SORT's BY.
+      def by(pattern) = pattern.include?("*") ? sort_pattern(pattern) : pattern
+
+      # A pattern of SORT's GET.
+      def get(pattern) = pattern == "#" ? pattern : sort_pattern(pattern)
+
+      # @return [Boolean] whether the name is of this namespace
+      def of?(name)
+        if @ascii
+          name.start_with?(@text)
+        else
+          name.byteslice(0, @size).b == @text.b
+        end
+      end
+
+      # The name without the prefix, and one of another namespace as it is.
+      def strip(name)
+        name.is_a?(String) && of?(name) ? name.byteslice(@size, name.bytesize) : name
+      end
+
+      # The name of a channel, or of a pattern of channels, as its subscriber gave it.
+      def strip_channel(name) = strip_notification(name, @text) || strip(name)
+
+      def strip_channel_pattern(glob)
+        strip_notification(glob, @pattern) ||
+          (glob.start_with?(@pattern) ? glob.byteslice(@pattern.bytesize, glob.bytesize) : glob)
+      end
+
+      private
+
+      # Bytes and text join as bytes.
+      def join(prefix, name)
+        prefix + name
+      rescue Encoding::CompatibilityError
+        prefix.b + name.b
+      end
+
+      # SORT puts an element where a pattern's first asterisk stands, whatever is before it.
+      def sort_pattern(pattern)
+        return key(pattern) unless @text.include?("*")
+
+        raise InvalidNamespace,
+              "SORT's BY and GET cannot be used in the namespace #{@text.chop.inspect}: " \
+              "its asterisk would be taken for the element"
+      end
+
+      # The channel of keyspace notifications of a key of this namespace.
+      def notification(name, prefix)
+        return unless name.start_with?("__key")
+        return name if name.start_with?(KEYEVENT)
+
+        match = KEYSPACE.match(name.b)
+        return join(match[1].force_encoding(name.encoding), join(prefix, behind(match, name))) if match
+
+        raise InvalidArgument,
+              "a channel of notifications begins with __keyspace@<db>__: or __keyevent@<db>__:, " \
+              "and #{name.inspect} may be both"
+      end
+
+      def strip_notification(name, prefix)
+        return unless name.start_with?("__key")
+        return name if name.start_with?(KEYEVENT)
+
+        match = KEYSPACE.match(name.b)
+        return unless match && match[2].start_with?(prefix.b)
+
+        key = match[2].byteslice(prefix.bytesize, match[2].bytesize)
+        (match[1] + key).force_encoding(name.encoding)
+      end
+
+      def behind(match, name) = match[2].force_encoding(name.encoding)
+    end
+  end
+end

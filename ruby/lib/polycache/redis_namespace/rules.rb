@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+
+module Polycache
+  module RedisNamespace
+    # Where keys, patterns and channels stand among a command's words (spec/commands.md). Each rule
+    # rewrites an array of words in place.
+    module Rules
+      # @param rule [Array] one of spec/commands.json
+      def self.build(rule)
+        kind, *rest = rule
+        case kind
+        when "numkeys" then Numkeys.new(*rest)
+        when "options" then Options.new(*rest)
+        else Range.new(kind, *rest)
+        end
+      end
+
+      # The method of Prefix for a kind of word.
+      def self.method_for(kind) = kind.tr("-", "_").to_sym
+
+      # Words from `first` to `last`, every `step`-th. `last` below 0 counts from the end.
+      class Range
+        def initialize(kind, first, last, step)
+          @rewrite = Rules.method_for(kind)
+          @first = first
+          @last = last
+          @step = step
+        end
+
+        def apply(words, prefix)
+          index = @first
+          last = @last.negative? ? words.size + @last : [@last, words.size - 1].min
+          while index <= last
+            words[index] = prefix.public_send(@rewrite, words[index])
+            index += @step
+          end
+        end
+
+        # @return [Boolean] whether it is the key in the first place and no other
+        def first_key? = @rewrite == :key && @first == 1 && @last == 1
+      end
+
+      # As many words from `first` as the number at `at` says.
+      class Numkeys
+        def initialize(at, first)
+          @at = at
+          @first = first
+        end
+
+        def apply(words, prefix)
+          return unless (number = words[@at])
+
+          last = [@first + count(number), words.size].min
+          (@first...last).each { |index| words[index] = prefix.key(words[index]) }
+        end
+
+        def first_key? = false
+
+        private
+
+        def count(number)
+          Integer(number, 10)
+        rescue ArgumentError
+          raise InvalidArgument, "the number of keys is not an integer: #{number.inspect}"
+        end
+      end
+
+      # Options in any order, walked one by one.
+      class Options
+        def initialize(first, words)
+          @first = first
+          @arguments = words.transform_values do |kinds|
+            next kinds if kinds.is_a?(String)
+
+            kinds.map { |kind| kind == 0 ? nil : Rules.method_for(kind) }
+          end
+          @longest = words.keys.map(&:bytesize).max
+        end
+
+        def apply(words, prefix)
+          index = @first
+          while index < words.size
+            arguments = arguments_of(words[index])
+            index += 1
+            return rest(arguments, words, index, prefix) if arguments.is_a?(String)
+
+            arguments&.each do |rewrite|
+              words[index] = prefix.public_send(rewrite, words[index]) if rewrite && words[index]
+              index += 1
+            end
+          end
+        end
+
+        def first_key? = false
+
+        private
+
+        def arguments_of(word)
+          @arguments[word.upcase(:ascii)] if word.bytesize <= @longest
+        end
+
+        # `keys`: all that follow. `streams`: the first half of them, the others are ids.
+        def rest(which, words, index, prefix)
+          count = words.size - index
+          count /= 2 if which == "streams"
+          (index...(index + count)).each { |place| words[place] = prefix.key(words[place]) }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "namespaces"
+require_relative "command_table"
+require_relative "scope"
+
+module Polycache
+  module RedisNamespace
+    # Rewrites what one connection sends and what it gets back. It remembers what a transaction has
+    # queued, because the replies come with EXEC.
+    class Session
+      # Inside these a command has to be one command on the server too.
+      TRANSACTION = { "MULTI" => true, "EXEC" => true, "DISCARD" => true, "RESET" => true }.freeze
+
+      # @param options [Hash] namespace, and optionally allow and commands (see RedisNamespace)
+      # @yield [words] sends a command as it is, for those that stay inside the namespace by others
+      def initialize(options, &send)
+        options = options.transform_keys(&:to_sym)
+        @namespaces = Namespaces.new(options[:namespace])
+        @table = Session.table(options)
+        @send = send
+        @queued = nil
+        @raw = false
+      end
+
+      def self.table(options)
+        added = options.slice(:allow, :commands)
+        added.empty? ? CommandTable.default : CommandTable.new(**added)
+      end
+
+      # @return [Prefix] of this moment
+      def prefix = @namespaces.prefix
+
+      # Rewrites the words in place while the block sends them, so that a retry finds them as they
+      # were; and gives back the reply without prefixes.
+      def call(words)
+        return yield if @raw
+
+        prefix = self.prefix
+        command = @table.find(words)
+        return scope(command, prefix) if emulated?(command)
+
+        after(command, prefix, rewritten(command, words, prefix) { yield })
+      end
+
+      # The same of many commands at once; the block gives a list of replies.
+      def call_pipelined(list)
+        return yield if @raw
+
+        prefix = self.prefix
+        commands = list.map { |words| @table.find(words) }
+        refuse_emulated(commands)
+        replies = all_rewritten(commands, list, prefix) { yield }
+        return replies unless replies.is_a?(Array)
+
+        commands.zip(replies).map { |command, reply| after(command, prefix, reply) }
+      end
+
+      # A command's words with prefixes, in an array of their own.
+      def rewrite_words(words)
+        command = @table.find(words)
+        refuse_emulated([command])
+        rewrite(command, words.dup, prefix)
+      end
+
+      # A message without prefixes; nil when it tells of another namespace's key.
+      def message(event) = Replies.message(event, prefix)
+
+      # A new connection is in no transaction.
+      def reset
+        @queued = nil
+      end
+
+      private
+
+      def rewritten(command, words, prefix)
+        return yield unless changes?(command)
+        return first_key(words, prefix) { yield } if command.first_key? && words.size > 1
+
+        original = words.dup
+        begin
+          rewrite(command, words, prefix)
+          yield
+        ensure
+          words.replace(original)
+        end
+      end
+
+      def all_rewritten(commands, list, prefix)
+        touched = list.zip(commands).select { |_, command| changes?(command) }
+        originals = touched.map { |words, _| words.dup }
+        begin
+          touched.each { |words, command| rewrite(command, words, prefix) }
+          yield
+        ensure
+          touched.zip(originals) { |(words, _), original| words.replace(original) }
+        end
+      end
+
+      # Words of other commands may be frozen.
+      def changes?(command) = command.rewrites? || command.kind == :scope
+
+      def first_key(words, prefix)
+        key = words[1]
+        words[1] = prefix.key(key)
+        yield
+      ensure
+        words[1] = key
+      end
+
+      def rewrite(command, words, prefix)
+        command.rewrite(words, prefix)
+        Scope.narrow(command, words, prefix)
+        words
+      end
+
+      def after(command, prefix, reply)
+        return transaction(command, prefix, reply) if @queued || TRANSACTION.key?(command.name)
+
+        command.replies? ? command.reply(reply, prefix) : reply
+      end
+
+      def transaction(command, prefix, reply)
+        case command.name
+        when "MULTI" then @queued = []
+        when "EXEC" then return executed(reply)
+        when "DISCARD", "RESET" then @queued = nil
+        else
+          @queued&.push([command, prefix]) if reply == "QUEUED"
+        end
+        reply
+      end
+
+      def executed(reply)
+        queued = @queued || []
+        @queued = nil
+        return reply unless reply.is_a?(Array) && reply.size == queued.size
+
+        queued.zip(reply).map { |(command, prefix), one| command.reply(one, prefix) }
+      end
+
+      def emulated?(command) = command.kind == :scope && Scope.emulated?(command)
+
+      def refuse_emulated(commands)
+        command = commands.find { |one| emulated?(one) }
+        return unless command
+
+        raise CommandNotAllowed,
+              "#{command.name} inside a namespace is several commands, so it cannot be part of a pipeline, a " \
+              "transaction or a command builder; call it by itself"
+      end
+
+      def scope(command, prefix)
+        refuse_emulated([command]) if @queued
+        @raw = true
+        Scope.public_send(command.name.downcase, prefix, @send)
+      ensure
+        @raw = false
+      end
+    end
+  end
+end
