@@ -25,7 +25,8 @@ module Polycache
   module RedisNamespace
     def initialize(client)
       super
-      @redis_namespace = Session.new(client.config.custom) { |words| client.call_v(words) }
+      @as_is = false
+      @redis_namespace = Session.new(client.config.custom) { |words| as_is { client.call_v(words) } }
       client.extend(Subscribing)
       client.redis_namespace = @redis_namespace
     end
@@ -36,11 +37,25 @@ module Polycache
     end
 
     def call(command, config)
+      return super if @as_is
+
       @redis_namespace.call(command) { super }
     end
 
     def call_pipelined(commands, config)
+      return super if @as_is
+
       @redis_namespace.call_pipelined(commands) { super }
+    end
+
+    private
+
+    # Commands that have their prefixes already.
+    def as_is
+      @as_is = true
+      yield
+    ensure
+      @as_is = false
     end
   end
 end

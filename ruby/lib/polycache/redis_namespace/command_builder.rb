@@ -20,7 +20,9 @@ module Polycache
 
       # @return [Array<String>] the command's words, with prefixes
       def generate(arguments, keywords = nil)
-        @session.rewrite_words(@builder.generate(arguments, keywords))
+        words = @builder.generate(arguments, keywords)
+        @session.rewrite(words)
+        words
       end
     end
   end

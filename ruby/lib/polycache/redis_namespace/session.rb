@@ -21,7 +21,6 @@ module Polycache
         @table = Session.table(options)
         @send = send
         @queued = nil
-        @raw = false
       end
 
       def self.table(options)
@@ -35,8 +34,6 @@ module Polycache
       # Rewrites the words in place while the block sends them, so that a retry finds them as they
       # were; and gives back the reply without prefixes.
       def call(words)
-        return yield if @raw
-
         prefix = self.prefix
         command = @table.find(words)
         return scope(command, prefix) if emulated?(command)
@@ -46,8 +43,6 @@ module Polycache
 
       # The same of many commands at once; the block gives a list of replies.
       def call_pipelined(list)
-        return yield if @raw
-
         prefix = self.prefix
         commands = list.map { |words| @table.find(words) }
         refuse_emulated(commands)
@@ -57,11 +52,15 @@ module Polycache
         commands.zip(replies).map { |command, reply| after(command, prefix, reply) }
       end
 
-      # A command's words with prefixes, in an array of their own.
-      def rewrite_words(words)
+      # Puts prefixes on the words, in place.
+      #
+      # @return [Proc] that takes them off the reply
+      def rewrite(words)
+        prefix = self.prefix
         command = @table.find(words)
         refuse_emulated([command])
-        rewrite(command, words.dup, prefix)
+        put_on(command, words, prefix)
+        ->(reply) { command.reply(reply, prefix) }
       end
 
       # A message without prefixes; nil when it tells of another namespace's key.
@@ -80,7 +79,7 @@ module Polycache
 
         original = words.dup
         begin
-          rewrite(command, words, prefix)
+          put_on(command, words, prefix)
           yield
         ensure
           words.replace(original)
@@ -91,7 +90,7 @@ module Polycache
         touched = list.zip(commands).select { |_, command| changes?(command) }
         originals = touched.map { |words, _| words.dup }
         begin
-          touched.each { |words, command| rewrite(command, words, prefix) }
+          touched.each { |words, command| put_on(command, words, prefix) }
           yield
         ensure
           touched.zip(originals) { |(words, _), original| words.replace(original) }
@@ -109,7 +108,7 @@ module Polycache
         words[1] = key
       end
 
-      def rewrite(command, words, prefix)
+      def put_on(command, words, prefix)
         command.rewrite(words, prefix)
         Scope.narrow(command, words, prefix)
         words
@@ -153,10 +152,7 @@ module Polycache
 
       def scope(command, prefix)
         refuse_emulated([command]) if @queued
-        @raw = true
         Scope.public_send(command.name.downcase, prefix, @send)
-      ensure
-        @raw = false
       end
     end
   end

@@ -22,7 +22,9 @@ module Polycache
         end
 
         def call_v(command)
-          __getobj__.call_v(@session.rewrite_words(RedisClient::CommandBuilder.generate(command)))
+          words = RedisClient::CommandBuilder.generate(command)
+          @session.rewrite(words)
+          __getobj__.call_v(words)
         end
 
         # The next event of this namespace, or nil when none came in time. One that tells of another
