@@ -1,37 +1,61 @@
 #!/usr/bin/env python3
-"""Writes spec/commands.json from live servers (spec/commands.md).
+"""Writes spec/commands.json and spec/vectors/commands.json from live servers (spec/commands.md).
 
-    tools/commands.py PORT...            the ports of Redis 7.0, Redis 8.0 and Valkey 8.0
-    tools/commands.py PORT... --check    only tells whether the file is what it would write
+tools/commands.py            starts Redis 7.0, Redis 8.0 and Valkey 8.0 and writes
+tools/commands.py --check    only tells whether the files are what it would write
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
-from command_table import overrides, server, table
+from command_table import cases, overrides, server, start, table
 
-SPEC = Path(__file__).resolve().parent.parent / "spec"
+ROOT = Path(__file__).resolve().parent.parent
+SPEC = ROOT / "spec"
+TABLE = SPEC / "commands.json"
+# The packages carry a copy of the table.
+COPIES = [ROOT / "ruby" / "lib" / "polycache" / "redis_namespace" / "commands.json"]
+
+
+def made() -> dict[Path, str]:
+    """Every file and its text."""
+    said = overrides.read(SPEC / "commands.overrides.toml")
+    with ExitStack() as stack:
+        ports = [stack.enter_context(start.running(program)) for program in start.PROGRAMS]
+        servers = [server.ask(port) for port in ports]
+        calls = cases.text(
+            call
+            for one, port in zip(servers, ports, strict=True)
+            for call in cases.calls(one, port)
+        )
+    written = table.text(table.table(servers, said))
+    return {TABLE: written, SPEC / "vectors" / "commands.json": calls} | dict.fromkeys(
+        COPIES, written
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Writes spec/commands.json from live servers.")
-    parser.add_argument("ports", nargs="+", type=int, metavar="PORT")
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 when it is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 when one is stale")
     options = parser.parse_args()
-    said = overrides.read(SPEC / "commands.overrides.toml")
+    missing = [program for program in start.PROGRAMS if shutil.which(program) is None]
+    if missing:
+        sys.exit(f"not here: {', '.join(missing)}; run tools/setup.sh servers")
     try:
-        made = table.text(table.table([server.ask(port) for port in options.ports], said))
+        files = made()
     except table.Incomplete as why:
         sys.exit(f"spec/commands.overrides.toml does not say enough:\n{why}")
-    path = SPEC / "commands.json"
-    if options.check:
-        return int(path.read_text() != made)
-    path.write_text(made)
-    print(f"{path.name}: {made.count(chr(10)) - 2} commands")
-    return 0
+    stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    for path in stale:
+        if not options.check:
+            path.write_text(files[path])
+        print(f"{path.relative_to(ROOT)}: {'stale' if options.check else 'written'}")
+    return int(options.check and bool(stale))
 
 
 if __name__ == "__main__":

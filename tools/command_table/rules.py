@@ -42,7 +42,7 @@ def _rule(spec: KeySpec) -> Rule:
 
 def _follows(before: Rule, rule: Rule) -> bool:
     """Two ranges of neighbours are one."""
-    return (
+    return bool(
         before[0] == rule[0] == "key"
         and before[3] == rule[3] == 1
         and before[2] >= 0

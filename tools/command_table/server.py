@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import redis
+from .connection import Connection
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,12 @@ class Server:
 
 def ask(port: int) -> Server:
     """Asks the server on a port of this machine."""
-    connection = redis.Connection(host="127.0.0.1", port=port, protocol=3)
-    connection.connect()
-    try:
-        about = _call(connection, "HELLO", "3")
-        info = _call(connection, "INFO", "server")
-        commands: dict[str, list[KeySpec]] = {}
-        for command in _call(connection, "COMMAND"):
+    commands: dict[str, list[KeySpec]] = {}
+    with Connection(port) as connection:
+        about = connection.call("HELLO", "3")
+        info = connection.call("INFO", "server")
+        for command in connection.call("COMMAND"):
             _collect(command, commands)
-    finally:
-        connection.disconnect()
     return Server(about["server"], _version(about["server"], info), commands)
 
 
@@ -65,18 +61,3 @@ def _key_spec(spec: dict[str, Any]) -> KeySpec:
     return KeySpec(
         begin["type"], begin["spec"], find["type"], find["spec"], frozenset(spec["flags"])
     )
-
-
-def _call(connection: redis.Connection, *words: str) -> Any:
-    connection.send_command(*words)
-    return _plain(connection.read_response())
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, dict):
-        return {_plain(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list | set | frozenset | tuple):
-        return [_plain(one) for one in value]
-    return value

@@ -30,8 +30,6 @@ module Polycache
 
       def pattern(glob) = join(@pattern, glob)
 
-      def migrate_key(name) = name.empty? ? name : key(name)
-
       def channel(name)
         return name if name == INVALIDATE
 

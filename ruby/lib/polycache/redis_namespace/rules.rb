@@ -12,7 +12,7 @@ module Polycache
         kind, *rest = rule
         case kind
         when "numkeys" then Numkeys.new(*rest)
-        when "options" then Options.new(*rest)
+        when "options", "options-or-key" then Options.new(*rest)
         else Range.new(kind, *rest)
         end
       end
@@ -67,10 +67,12 @@ module Polycache
         end
       end
 
-      # Options in any order, walked one by one.
+      # Options in any order, walked one by one; and a key at `otherwise` where none of them was
+      # followed by keys.
       class Options
-        def initialize(first, words)
+        def initialize(first, words, otherwise = nil)
           @first = first
+          @otherwise = otherwise
           @arguments = words.transform_values do |kinds|
             next kinds if kinds.is_a?(String)
 
@@ -80,6 +82,17 @@ module Polycache
         end
 
         def apply(words, prefix)
+          walked = walk(words, prefix)
+          return if walked == :keys || !@otherwise || !words[@otherwise]
+
+          words[@otherwise] = prefix.key(words[@otherwise])
+        end
+
+        def first_key? = false
+
+        private
+
+        def walk(words, prefix)
           index = @first
           while index < words.size
             arguments = arguments_of(words[index])
@@ -93,10 +106,6 @@ module Polycache
           end
         end
 
-        def first_key? = false
-
-        private
-
         def arguments_of(word)
           @arguments[word.upcase(:ascii)] if word.bytesize <= @longest
         end
@@ -106,6 +115,7 @@ module Polycache
           count = words.size - index
           count /= 2 if which == "streams"
           (index...(index + count)).each { |place| words[place] = prefix.key(words[place]) }
+          :keys
         end
       end
     end
