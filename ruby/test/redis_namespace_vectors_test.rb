@@ -18,4 +18,41 @@ class RedisNamespaceVectorsTest < Minitest::Test
       assert_equal expected, TABLE.find(words).rewrite(words.dup, prefix)
     end
   end
+
+  CASES = JSON.parse(File.read("#{SPEC}/vectors/namespaces.json"))
+
+  def test_commands
+    CASES["commands"].each do |example|
+      session = session_of(example)
+      words = example["words"].map(&:dup)
+      if example.key?("error")
+        error = assert_raises(Polycache::Error, example) { session.rewrite(words) }
+        assert_equal example["error"], error.code, example
+      else
+        session.rewrite(words)
+        assert_equal example["sent"], words
+      end
+    end
+  end
+
+  def test_replies
+    CASES["replies"].each do |example|
+      taken_off = session_of(example).rewrite(example["words"].map(&:dup))
+      assert_reply example["returns"], taken_off.call(example["reply"]), example
+    end
+  end
+
+  def test_events
+    CASES["events"].each do |example|
+      assert_reply example["told"], session_of(example).message(example["event"]), example
+    end
+  end
+
+  private
+
+  def session_of(example) = Polycache::RedisNamespace::Session.new({ namespace: example["namespace"] })
+
+  def assert_reply(expected, found, example)
+    expected.nil? ? assert_nil(found, example) : assert_equal(expected, found, example)
+  end
 end

@@ -67,7 +67,7 @@ module Polycache
         when "pmessage" then matched(event, prefix)
         when "psubscribe", "punsubscribe" then named(event, prefix, :strip_channel_pattern)
         when "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe" then named(event, prefix, :strip_channel)
-        when "invalidate" then [event[0], invalidated(event[1], prefix)]
+        when "invalidate" then invalidation(event, prefix)
         else event
         end
       end
@@ -79,7 +79,7 @@ module Polycache
 
       def published(event, prefix)
         kind, channel, payload = event
-        return [kind, channel, invalidated(payload, prefix)] if channel == Prefix::INVALIDATE
+        return invalidation(event, prefix) if channel == Prefix::INVALIDATE
 
         told = payload(channel, payload, prefix)
         told && [kind, prefix.strip_channel(channel), told]
@@ -98,8 +98,14 @@ module Polycache
         prefix.strip(payload) if prefix.of?(payload)
       end
 
-      # No list of keys means all of them.
-      def invalidated(keys, prefix) = keys.is_a?(Array) ? channels(keys, prefix) : keys
+      # Its last part is a list of keys; none means all of them.
+      def invalidation(event, prefix)
+        *named, keys = event
+        return event if keys.nil?
+
+        ours = channels(keys, prefix)
+        [*named, ours] unless ours.empty?
+      end
     end
   end
 end

@@ -61,9 +61,10 @@ module Polycache
         private
 
         def count(number)
-          Integer(number, 10)
-        rescue ArgumentError
-          raise InvalidArgument, "the number of keys is not an integer: #{number.inspect}"
+          count = Integer(number, 10, exception: false)
+          return count if count && !count.negative?
+
+          raise InvalidArgument, "the number of keys is no number from 0 on: #{number.inspect}"
         end
       end
 

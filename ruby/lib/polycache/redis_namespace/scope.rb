@@ -17,13 +17,17 @@ module Polycache
 
       def emulated?(command) = EMULATED.key?(command.name)
 
-      # SCAN without MATCH would walk through all namespaces.
+      # Without a pattern SCAN would walk through all namespaces, and PUBSUB CHANNELS tell of all.
       def narrow(command, words, prefix)
-        return unless command.name == "SCAN"
-        return if words.each_with_index.any? { |word, at| at >= 2 && at.even? && word.casecmp?("MATCH") }
-
-        words.push("MATCH", prefix.pattern("*"))
+        case command.name
+        when "SCAN" then words.push("MATCH", prefix.pattern("*")) unless match?(words)
+        when "PUBSUB|CHANNELS", "PUBSUB|SHARDCHANNELS"
+          words.push(prefix.pattern("*")) if words.size == 2
+        end
       end
+
+      # SCAN's options all have one argument.
+      def match?(words) = (2...words.size).step(2).any? { |at| words[at].casecmp("MATCH")&.zero? }
 
       # @return [Integer] keys of the namespace; SCAN may give a key twice, so they are remembered
       def dbsize(prefix, send)
