@@ -17,7 +17,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOOLS=${POLYCACHE_TOOLS:-$(dirname "$here")/target/tools}
 mkdir -p "$TOOLS/bin"
 TOOLS=$(cd "$TOOLS" && pwd)
-NEEDS="ruby node bun python redis servers stores"
+NEEDS="ruby node bun python redis servers clients stores"
 
 for file in common $NEEDS; do
   # shellcheck source=/dev/null

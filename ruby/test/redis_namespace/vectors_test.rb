@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 require "json"
-require "minitest/autorun"
-require "polycache/redis_namespace"
+
+require_relative "helper"
 
 # Calls of every command of three servers, with the positions of the keys that these servers find
 # themselves (spec/vectors/commands.json).
 class RedisNamespaceVectorsTest < Minitest::Test
-  SPEC = File.expand_path("../../spec", __dir__)
+  SPEC = File.expand_path("../../../spec", __dir__)
   TABLE = Polycache::RedisNamespace::CommandTable.default
 
   def test_keys_are_rewritten_and_nothing_else
