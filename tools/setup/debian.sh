@@ -1,0 +1,67 @@
+# Packages of another Debian release than the machine's own, unpacked into a folder of $TOOLS: nothing of
+# the machine is touched, and no root is needed. Sourced after common.sh; $TOOLS is set there.
+
+# debian_packages SUITE FOLDER PACKAGE...: unpacks the packages of that release (trixie, say, or
+# bookworm-backports) into $TOOLS/FOLDER, without what they depend on: name that too.
+#
+# The mirror is the one that this machine's apt is configured with, so a proxy or a mirror of one's own
+# works here as well. FOLDER/.packages/NAME says which version is there.
+debian_packages() {
+  local suite=$1 folder=$TOOLS/$2 package missing=()
+  shift 2
+  for package in "$@"; do
+    [ -e "$folder/.packages/$package" ] || missing+=("$package")
+  done
+  ((${#missing[@]} == 0)) && return 0
+  say "apt-get download ${missing[*]} (of Debian $suite, into $folder)"
+  local mirror
+  mirror=$(_debian_mirror)
+  if [ -z "$mirror" ] || ! have dpkg-deb; then
+    say "missing: ${missing[*]} of Debian $suite. This is no Debian, or apt has no mirror of it" >&2
+    return "$MISSING"
+  fi
+  # In a subshell, so that the scratch folder goes whatever happens.
+  (
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    cd "$scratch"
+    _debian_download "$mirror" "$suite" "${missing[@]}" >log 2>&1 || { tail -n 15 log >&2; exit 1; }
+    mkdir -p "$folder/.packages"
+    for file in *.deb; do
+      dpkg-deb --extract "$file" "$folder"
+      dpkg-deb --show --showformat='${Version}\n' "$file" >"$folder/.packages/${file%%_*}"
+    done
+  ) || {
+    say "missing: Debian $suite's ${missing[*]} could not be downloaded" >&2
+    return "$MISSING"
+  }
+}
+
+# The address that apt would fetch the machine's own release from. `--print-uris` fetches nothing, needs no
+# package lists, and reads both formats of apt's configuration.
+_debian_mirror() {
+  local own
+  have apt-get || return 0
+  own=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") || return 0
+  apt-get update --print-uris 2>/dev/null | sed -n "s|^'\(.*\)/dists/$own/InRelease'.*|\1|p" | head -n 1
+}
+
+# _debian_download MIRROR SUITE PACKAGE...: into the working directory, with package lists of its own. What
+# the machine's configuration would run after an update (#clear) is not for such a look aside.
+_debian_download() {
+  local mirror=$1 suite=$2
+  shift 2
+  mkdir -p lists/partial cache/archives/partial
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >sources.list
+  cat >apt.conf <<OPTIONS
+Dir::Etc { sourcelist "$PWD/sources.list"; sourceparts "-"; preferences "-"; preferencesparts "-"; };
+Dir::State { lists "$PWD/lists"; status "/dev/null"; };
+Dir::Cache "$PWD/cache";
+APT::Sandbox::User "$(id -un)";
+APT::Update::Error-Mode "any";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+OPTIONS
+  apt-get -q -c apt.conf update && apt-get -q -c apt.conf download "$@"
+}
