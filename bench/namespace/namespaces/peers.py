@@ -26,7 +26,7 @@ def _subject(path: Path, checkout: str) -> Subject:
         if not checkout:
             return Subject(path.stem, absent=f"no checkout given: {CHECKOUT}=<its folder>")
         if not _library(checkout).is_dir():
-            return Subject(path.stem, absent=f"{CHECKOUT}={checkout} has no lib folder")
+            return Subject(path.stem, absent=f"{CHECKOUT} names a folder without lib")
     return ruby(path)
 
 

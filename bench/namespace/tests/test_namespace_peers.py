@@ -28,8 +28,8 @@ def test_rows_of_the_checkout_say_how_to_give_it() -> None:
     assert peers.CHECKOUT in reasons["redis-client-namespace"]
 
 
-def test_a_folder_that_is_no_checkout_is_named(tmp_path: Path) -> None:
-    assert str(tmp_path) in absent(str(tmp_path))["redis-client-namespace"]
+def test_a_folder_that_is_no_checkout_is_said(tmp_path: Path) -> None:
+    assert "without lib" in absent(str(tmp_path))["redis-client-namespace"]
 
 
 def test_a_checkout_is_measured(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from namespaces import peers, plan
 
 LIBRARY = peers.RUBY / "lib"
