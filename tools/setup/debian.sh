@@ -60,7 +60,8 @@ _debian_download() {
   mkdir -p lists/partial cache/archives/partial none
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >sources.list
   cat >apt.conf <<OPTIONS
-Dir::Etc { sourcelist "$PWD/sources.list"; sourceparts "$PWD/none"; preferences "/dev/null"; preferencesparts "$PWD/none"; };
+Dir::Etc { sourcelist "$PWD/sources.list"; sourceparts "$PWD/none"; };
+Dir::Etc { preferences "/dev/null"; preferencesparts "$PWD/none"; };
 Dir::State { lists "$PWD/lists"; status "/dev/null"; };
 Dir::Cache "$PWD/cache";
 APT::Sandbox::User "$(id -un)";
