@@ -39,7 +39,12 @@ SECTIONS = [
         needs=("python",),
     ),
     # The controller and its statistics; nothing is measured.
-    Section("bench", PYTEST + " -p no:asyncio bench/tests", counts.junit, needs=("python",)),
+    Section(
+        "bench",
+        PYTEST + " -p no:asyncio --import-mode=importlib bench",
+        counts.junit,
+        needs=("python",),
+    ),
     Section(
         "lint",
         "python tools/lint.py",

@@ -91,4 +91,6 @@ class Worker:
         lines = [line.strip() for line in self.complaints if line.strip()]
         # Languages differ in the line on which an uncaught error's message stands.
         said = [line for line in lines if re.search(r"^\w*Error\b|\(\w*Error\)", line)]
-        return (said or lines or [f"it ended with code {self.process.returncode}"])[-1]
+        last = (said or lines or [f"it ended with code {self.process.returncode}"])[-1]
+        # Ruby puts the place before the message: FILE:LINE:in `METHOD':
+        return re.sub(r"^.*:\d+:in [`'][^']*': ", "", last)

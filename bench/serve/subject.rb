@@ -34,7 +34,9 @@ module Subject
   def self.answer(subject, command, request)
     case command
     when "open" then describe(subject)
-    when "run" then { value: subject.operations.fetch(request[:operation]).last.call(request[:seconds]) }
+    when "run"
+      _unit, run = subject.operations.fetch(request[:operation])
+      { value: run.call(request[:seconds]) }
     else
       subject&.public_send(command)
       {}

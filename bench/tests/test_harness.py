@@ -56,6 +56,17 @@ def test_a_round_may_yield_figures_of_other_names(tmp_path):
     assert {(row.operation, row.unit) for row in rows} == {("p50", "ms")}
 
 
+RUBY_COMPLAINT = """\
+<internal:kernel_require.rb>:85:in `require': cannot load such file -- redis (LoadError)
+\tfrom subject.rb:6:in `<main>'"""
+
+
+def test_the_place_that_ruby_names_before_an_error_is_left_out(tmp_path):
+    script = f"import sys; sys.exit({RUBY_COMPLAINT!r})"
+    rows = measured(tmp_path, Subject("ruby", (sys.executable, "-c", script)))
+    assert rows["ruby", "-"].failure == "cannot load such file -- redis (LoadError)"
+
+
 def test_a_subject_whose_work_is_wrong_is_shown_and_not_timed(tmp_path):
     rows = measured(tmp_path, subject("a"), subject("b", "wrong"))
     assert rows["b", "-"].failure == "it read 2 where it wrote 1"

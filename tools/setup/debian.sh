@@ -15,26 +15,32 @@ debian_packages() {
   ((${#missing[@]} == 0)) && return 0
   say "apt-get download ${missing[*]} (of Debian $suite, into $folder)"
   local mirror
-  mirror=$(_debian_mirror)
+  mirror=$(_debian_mirror || true)
   if [ -z "$mirror" ] || ! have dpkg-deb; then
     say "missing: ${missing[*]} of Debian $suite. This is no Debian, or apt has no mirror of it" >&2
     return "$MISSING"
   fi
   # In a subshell, so that the scratch folder goes whatever happens.
-  (
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' EXIT
-    cd "$scratch"
-    _debian_download "$mirror" "$suite" "${missing[@]}" >log 2>&1 || { tail -n 15 log >&2; exit 1; }
-    mkdir -p "$folder/.packages"
-    for file in *.deb; do
-      dpkg-deb --extract "$file" "$folder"
-      dpkg-deb --show --showformat='${Version}\n' "$file" >"$folder/.packages/${file%%_*}"
-    done
-  ) || {
+  if ! (_debian_unpack "$mirror" "$suite" "$folder" "${missing[@]}"); then
     say "missing: Debian $suite's ${missing[*]} could not be downloaded" >&2
     return "$MISSING"
-  }
+  fi
+}
+
+# _debian_unpack MIRROR SUITE FOLDER PACKAGE...: a package's version is noted once all of it is there.
+# Every step is checked by hand, because `if` switches off `set -e`.
+_debian_unpack() {
+  local mirror=$1 suite=$2 folder=$3 file
+  shift 3
+  scratch=$(mktemp -d) || return
+  trap 'rm -rf "$scratch"' EXIT
+  cd "$scratch" || return
+  _debian_download "$mirror" "$suite" "$@" >log 2>&1 || { tail -n 15 log >&2; return 1; }
+  mkdir -p "$folder/.packages" || return
+  for file in *.deb; do
+    dpkg-deb --extract "$file" "$folder" || return
+    dpkg-deb --show --showformat='${Version}\n' "$file" >"$folder/.packages/${file%%_*}" || return
+  done
 }
 
 # The address that apt would fetch the machine's own release from. `--print-uris` fetches nothing, needs no
@@ -51,10 +57,11 @@ _debian_mirror() {
 _debian_download() {
   local mirror=$1 suite=$2
   shift 2
-  mkdir -p lists/partial cache/archives/partial
+  mkdir -p lists/partial cache/archives/partial none
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >sources.list
   cat >apt.conf <<OPTIONS
-Dir::Etc { sourcelist "$PWD/sources.list"; sourceparts "-"; preferences "-"; preferencesparts "-"; };
+Dir::Etc { sourcelist "$PWD/sources.list"; sourceparts "$PWD/none"; };
+Dir::Etc { preferences "/dev/null"; preferencesparts "$PWD/none"; };
 Dir::State { lists "$PWD/lists"; status "/dev/null"; };
 Dir::Cache "$PWD/cache";
 APT::Sandbox::User "$(id -un)";

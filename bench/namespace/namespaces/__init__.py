@@ -1,0 +1,1 @@
+"""The benchmark of namespaces as data: its subjects and its groups (bench/namespace/README.md)."""

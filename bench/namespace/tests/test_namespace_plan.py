@@ -1,0 +1,48 @@
+"""What is measured, for how long, and that the Ruby side knows the same names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from namespaces import peers, plan
+
+LIBRARY = peers.RUBY / "lib"
+NOWHERE = Path("nowhere")
+
+
+def names(file: str) -> list[str]:
+    """The operations that a file of commands has."""
+    return re.findall(r'^ +"([^"]+)" => (?:->|lambda)', (LIBRARY / file).read_text(), re.M)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_rounds_are_at_least_ten(quick: bool) -> None:
+    assert all(group.pace.rounds >= 10 for group in plan.groups(quick, NOWHERE, ""))
+
+
+def test_time_that_was_promised() -> None:
+    def seconds(quick: bool) -> float:
+        return sum(group.seconds for group in plan.groups(quick, NOWHERE, ""))
+
+    assert seconds(True) < 50
+    assert seconds(False) < 220
+
+
+def test_both_ways_to_call_have_the_same_operations() -> None:
+    operations = names("redis_client_commands.rb")
+    assert operations == names("redis_rb_commands.rb")
+    assert len(operations) == plan.ALL
+    assert set(plan.QUICK) < set(operations)
+
+
+def test_the_pages_operations_are_all_there() -> None:
+    page = "SET GET MGET LPUSH LRANGE HSET HGETALL SADD SMEMBERS KEYS ZRANGE MULTI/EXEC"
+    assert [name.split()[0] for name in names("redis_client_commands.rb")] == page.split()
+
+
+def test_ruby_knows_every_measure() -> None:
+    units = (LIBRARY / "measure.rb").read_text()
+    for measure, _, _ in plan.WORKLOADS.values():
+        assert f'"{measure}" => ' in units
+        assert f"def self.{measure}(" in units
