@@ -10,7 +10,7 @@ module Polycache
   # extension.
   #
   #   RedisClient.config(middlewares: [Polycache::RedisNamespace], custom: { namespace: "shop" })
-  #   Redis.new(middlewares: [Polycache::RedisNamespace], custom: { namespace: -> { Tenant.current } })
+  #   Redis.new(middlewares: [Polycache::RedisNamespace], custom: { namespace: -> { Tenant.name } })
   #
   # In `custom`:
   # - namespace: text, a list of nested ones, or a Proc that is asked at every command;
@@ -20,13 +20,17 @@ module Polycache
   #   (spec/commands.md says what a rule is).
   #
   # A command that is not known raises UnknownCommand, one that touches the whole server
-  # CommandNotAllowed. A Lua script gets its KEYS rewritten; one that makes up keys of its own has to
-  # know the prefix itself.
+  # CommandNotAllowed. A Lua script gets its KEYS rewritten; one that makes up keys of its own has
+  # to know the prefix itself.
   module RedisNamespace
     def initialize(client)
       super
       @as_is = false
-      @redis_namespace = Session.new(client.config.custom) { |words| as_is { client.call_v(words) } }
+      @redis_namespace = Session.new(client.config.custom) do |words|
+        as_is do
+          client.call_v(words)
+        end
+      end
       client.extend(Subscribing)
       client.redis_namespace = @redis_namespace
     end

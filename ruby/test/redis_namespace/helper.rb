@@ -20,6 +20,16 @@ Minitest::Test.prepend(TimeLimit)
 
 # A server that is empty at the start of each test, a client in a namespace and a bare one.
 module Namespaced
+  # The same tests on another server.
+  module OnOthers
+    def on(program)
+      tests = Class.new(self) { define_method(:port) { Servers.port(program) } }
+      Object.const_set("#{name}On#{program.split("-").map(&:capitalize).join}", tests)
+    end
+  end
+
+  def self.included(tests) = tests.extend(OnOthers)
+
   attr_reader :bare
 
   def setup
@@ -36,7 +46,8 @@ module Namespaced
 
   def client(namespace = "shop", **custom)
     options = { namespace: namespace, **custom }
-    RedisClient.config(port: port, middlewares: [Polycache::RedisNamespace], custom: options).new_client
+    RedisClient.config(port: port, middlewares: [Polycache::RedisNamespace],
+                       custom: options).new_client
   end
 
   # Every key of the server.

@@ -9,7 +9,8 @@ class RetriesTest < Minitest::Test
   def setup
     super
     options = { namespace: "shop", allow: ["CLIENT KILL"] }
-    @shop = RedisClient.config(port: port, reconnect_attempts: 2, middlewares: [Polycache::RedisNamespace], custom: options).new_client
+    @shop = RedisClient.config(port: port, reconnect_attempts: 2,
+                               middlewares: [Polycache::RedisNamespace], custom: options).new_client
     @shop.call("PING")
   end
 

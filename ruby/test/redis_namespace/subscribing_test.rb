@@ -64,7 +64,8 @@ class SubscribingTest < Minitest::Test
     bare.call("SET", "shopping:a", 1)
     @shop.call("SET", "a", 1)
 
-    assert_equal ["pmessage", "__keyevent@*__:set", "__keyevent@0__:set", "a"], @pubsub.next_event(5)
+    assert_equal ["pmessage", "__keyevent@*__:set", "__keyevent@0__:set", "a"],
+                 @pubsub.next_event(5)
     bare.call("SET", "other", 2)
 
     assert_nil @pubsub.next_event(0.05)
@@ -93,3 +94,5 @@ class SubscribingTest < Minitest::Test
     @pubsub.next_event(5)
   end
 end
+
+Servers.others { |program| SubscribingTest.on(program) }

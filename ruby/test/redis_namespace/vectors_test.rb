@@ -14,7 +14,9 @@ class RedisNamespaceVectorsTest < Minitest::Test
     prefix = Polycache::RedisNamespace::Prefix.new("shop")
     calls = JSON.parse(File.read("#{SPEC}/vectors/commands.json"))
     calls.each do |words, prefixed|
-      expected = words.each_with_index.map { |word, at| prefixed.include?(at) ? "shop:#{word}" : word }
+      expected = words.each_with_index.map do |word, at|
+        prefixed.include?(at) ? "shop:#{word}" : word
+      end
       assert_equal expected, TABLE.find(words).rewrite(words.dup, prefix)
     end
   end
@@ -50,7 +52,9 @@ class RedisNamespaceVectorsTest < Minitest::Test
 
   private
 
-  def session_of(example) = Polycache::RedisNamespace::Session.new({ namespace: example["namespace"] })
+  def session_of(example)
+    Polycache::RedisNamespace::Session.new({ namespace: example["namespace"] })
+  end
 
   def assert_reply(expected, found, example)
     expected.nil? ? assert_nil(found, example) : assert_equal(expected, found, example)

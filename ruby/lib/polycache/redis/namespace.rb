@@ -3,6 +3,7 @@
 require "redis"
 
 require_relative "../redis_namespace/session"
+require_relative "../redis_namespace/subscribing"
 require_relative "namespace/pipeline"
 require_relative "namespace/subscription"
 
@@ -34,7 +35,8 @@ module Polycache
       # @param commands [Hash] where further commands have their keys (see RedisNamespace)
       # @param warning accepted for redis-namespace's sake; there is nothing to warn of
       # @param deprecations accepted for redis-namespace's sake
-      def initialize(namespace, redis: nil, allow: nil, commands: nil, warning: nil, deprecations: nil)
+      def initialize(namespace, redis: nil, allow: nil, commands: nil, warning: nil,
+                     deprecations: nil)
         @redis = redis || ::Redis.new
         @table = { allow: allow, commands: commands }.compact
         @warning = warning
@@ -79,7 +81,11 @@ module Polycache
       # @yield [pipeline] commands that are sent together
       # @return [Array] their replies
       def pipelined(**options)
-        target { |redis| redis.pipelined(**options) { |inner| yield Pipeline.new(inner, @session) } }
+        target do |redis|
+          redis.pipelined(**options) do |inner|
+            yield Pipeline.new(inner, @session)
+          end
+        end
       end
 
       # @yield [transaction] commands that the server runs as one
@@ -121,7 +127,14 @@ module Polycache
         @redis.respond_to?(:checkout) ? @redis.with(&block) : yield(@redis)
       end
 
-      def over(redis) = redis.equal?(@redis) ? self : self.class.new(@namespace, redis: redis, **@table)
+      def over(redis)
+        if redis.equal?(@redis)
+          self
+        else
+          self.class.new(@namespace, redis: redis,
+                                     **@table)
+        end
+      end
 
       def send_command(command, &block)
         reply = sent(command) { |redis, words| redis.send(:send_command, words) }
@@ -139,7 +152,7 @@ module Polycache
       end
 
       # What redis-rb's own methods send through, besides.
-      def synchronize = yield(Client.new(self))
+      def synchronize = yield(Client.new(self, @session))
 
       def _subscription(method, timeout, channels, block)
         rewrite = method.start_with?("p") ? :channel_pattern : :channel
@@ -151,11 +164,15 @@ module Polycache
 
       # The few calls of a client that redis-rb makes itself (QUIT, MONITOR, SHUTDOWN).
       class Client
-        def initialize(namespace)
+        def initialize(namespace, session)
           @namespace = namespace
+          @session = session
         end
 
+        def pubsub = RedisNamespace::Subscribing::PubSub.new(@namespace._client.pubsub, @session)
+
         def call_v(command) = @namespace.call(*command)
+        def disable_reconnection = yield
         def close = @namespace.close
       end
       private_constant :Client

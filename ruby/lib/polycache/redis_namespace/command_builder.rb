@@ -9,7 +9,8 @@ module Polycache
     # Puts prefixes on where commands are built, for what has to know the real keys before a
     # connection is chosen: redis-cluster-client. It cannot take them off replies.
     #
-    #   RedisClient.cluster(command_builder: Polycache::RedisNamespace::CommandBuilder.new(namespace: "shop"))
+    #   builder = Polycache::RedisNamespace::CommandBuilder.new(namespace: "shop")
+    #   RedisClient.cluster(command_builder: builder)
     class CommandBuilder
       # @param options [Hash] namespace, and optionally allow and commands (see RedisNamespace)
       # @param builder [#generate] what makes words of arguments

@@ -66,7 +66,7 @@ module Polycache
       # @raise [CommandNotAllowed] it touches the whole server
       def find(words)
         command = @commands[words[0]] || @commands[words[0].upcase(:ascii)]
-        command = subcommand(words) if command.nil? || (@containers.key?(command.name) && words.size > 1)
+        command = subcommand(words) if command.nil? || contains?(command, words)
         return command unless command.kind == :server
 
         raise CommandNotAllowed,
@@ -84,6 +84,9 @@ module Polycache
         # Most clients write commands in one of the two.
         @commands[name] = @commands[name.downcase] = command
       end
+
+      # COMMAND is a command of its own, and a container.
+      def contains?(command, words) = words.size > 1 && @containers.key?(command.name)
 
       # A container stands for all of its subcommands that would be refused.
       def pass(name)
@@ -103,8 +106,8 @@ module Polycache
 
       def unknown(container, sub)
         name = [container, sub].compact.join(" ")
-        "#{name} is not known, so it cannot be said which of its words are keys. If it has none, say " \
-          "allow: [#{name.inspect}]; else say where they stand, for a first key " \
+        "#{name} is not known, so it cannot be said which of its words are keys. If it has none, " \
+          "say allow: [#{name.inspect}]; else say where they stand, for a first key " \
           "commands: { #{[container, sub].compact.join("|").inspect} => [[\"key\", 1, 1, 1]] }"
       end
     end

@@ -29,7 +29,9 @@ module Polycache
       private
 
       def dynamic?(namespace)
-        namespace.respond_to?(:call) || (namespace.is_a?(Array) && namespace.any? { |one| dynamic?(one) })
+        namespace.respond_to?(:call) || (namespace.is_a?(Array) && namespace.any? do |one|
+                                           dynamic?(one)
+                                         end)
       end
 
       def resolve(namespace)
@@ -46,12 +48,18 @@ module Polycache
 
       def flatten(namespace)
         namespace = namespace.call if namespace.respond_to?(:call)
-        return namespace.flat_map { |one| flatten(one) } if namespace.is_a?(Array) && !namespace.empty?
+        if namespace.is_a?(Array) && !namespace.empty?
+          return namespace.flat_map do |one|
+                   flatten(one)
+                 end
+        end
 
         text = namespace.to_s if namespace.is_a?(String) || namespace.is_a?(Symbol)
         return [text] unless text.nil? || text.empty?
 
-        raise InvalidArgument, "a namespace is text, a list of texts or a Proc that gives one, not #{namespace.inspect}"
+        raise InvalidArgument,
+              "a namespace is text, a list of texts or a Proc that gives one, " \
+              "not #{namespace.inspect}"
       end
     end
   end

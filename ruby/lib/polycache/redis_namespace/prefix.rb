@@ -92,7 +92,10 @@ module Polycache
         return name if name.start_with?(KEYEVENT)
 
         match = KEYSPACE.match(name.b)
-        return join(match[1].force_encoding(name.encoding), join(prefix, behind(match, name))) if match
+        if match
+          return join(match[1].force_encoding(name.encoding),
+                      join(prefix, behind(match, name)))
+        end
 
         raise InvalidArgument,
               "a channel of notifications begins with __keyspace@<db>__: or __keyevent@<db>__:, " \

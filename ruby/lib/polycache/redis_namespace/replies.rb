@@ -66,7 +66,8 @@ module Polycache
         when "message", "smessage" then published(event, prefix)
         when "pmessage" then matched(event, prefix)
         when "psubscribe", "punsubscribe" then named(event, prefix, :strip_channel_pattern)
-        when "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe" then named(event, prefix, :strip_channel)
+        when "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe" then named(event, prefix,
+                                                                                 :strip_channel)
         when "invalidate" then invalidation(event, prefix)
         else event
         end

@@ -56,7 +56,8 @@ module Polycache
       def batches(prefix, send)
         cursor = "0"
         loop do
-          cursor, keys = send.call(["SCAN", cursor, "MATCH", prefix.pattern("*"), "COUNT", BATCH.to_s])
+          cursor, keys = send.call(["SCAN", cursor, "MATCH", prefix.pattern("*"), "COUNT",
+                                    BATCH.to_s])
           yield keys unless keys.empty?
           break if cursor == "0"
         end

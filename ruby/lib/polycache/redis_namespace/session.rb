@@ -33,20 +33,20 @@ module Polycache
 
       # Rewrites the words in place while the block sends them, so that a retry finds them as they
       # were; and gives back the reply without prefixes.
-      def call(words)
+      def call(words, &block)
         prefix = self.prefix
         command = @table.find(words)
         return scope(command, prefix) if emulated?(command)
 
-        after(command, prefix, rewritten(command, words, prefix) { yield })
+        after(command, prefix, rewritten(command, words, prefix, &block))
       end
 
       # The same of many commands at once; the block gives a list of replies.
-      def call_pipelined(list)
+      def call_pipelined(list, &block)
         prefix = self.prefix
         commands = list.map { |words| @table.find(words) }
         refuse_emulated(commands)
-        replies = all_rewritten(commands, list, prefix) { yield }
+        replies = all_rewritten(commands, list, prefix, &block)
         return replies unless replies.is_a?(Array)
 
         commands.zip(replies).map { |command, reply| after(command, prefix, reply) }
@@ -73,9 +73,9 @@ module Polycache
 
       private
 
-      def rewritten(command, words, prefix)
+      def rewritten(command, words, prefix, &block)
         return yield unless changes?(command)
-        return first_key(words, prefix) { yield } if command.first_key? && words.size > 1
+        return first_key(words, prefix, &block) if command.first_key? && words.size > 1
 
         original = words.dup
         begin
@@ -146,8 +146,8 @@ module Polycache
         return unless command
 
         raise CommandNotAllowed,
-              "#{command.name} inside a namespace is several commands, so it cannot be part of a pipeline, a " \
-              "transaction or a command builder; call it by itself"
+              "#{command.name} inside a namespace is several commands, so it cannot be part of a " \
+              "pipeline, a transaction or a command builder; call it by itself"
       end
 
       def scope(command, prefix)

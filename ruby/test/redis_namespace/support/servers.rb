@@ -3,15 +3,20 @@
 require "socket"
 require "tmpdir"
 
-# Redis and Valkey servers of the tests' own, on free ports of the loopback interface. Each is started
-# when it is first asked for, and ended by its own process id with the tests.
+# Redis and Valkey servers of the tests' own, on free ports of the loopback interface. Each is
+# started when it is first asked for, and ended by its own process id with the tests.
 module Servers
   # What tools/setup.sh servers installs; one that is not there is left out.
-  PROGRAMS = %w[redis-server redis-server-8 valkey-server].select { |name| system("which #{name} >/dev/null 2>&1") }.freeze
+  PROGRAMS = %w[redis-server redis-server-8 valkey-server].select do |name|
+    system("which #{name} >/dev/null 2>&1")
+  end.freeze
   # Seconds for one to come up.
   PATIENCE = 10
 
   module_function
+
+  # All but the one that is used by default.
+  def others(&) = PROGRAMS.drop(1).each(&)
 
   # @return [Integer] the port
   def port(program = PROGRAMS.first)
@@ -21,8 +26,8 @@ module Servers
   def start(program)
     port = free_port
     folder = Dir.mktmpdir("polycache-server-")
-    pid = Process.spawn(program, "--bind", "127.0.0.1", "--port", port.to_s, "--save", "", "--dir", folder,
-                        "--notify-keyspace-events", "KEA", out: File::NULL)
+    options = "--bind 127.0.0.1 --port #{port} --dir #{folder} --notify-keyspace-events KEA".split
+    pid = Process.spawn(program, *options, "--save", "", out: File::NULL)
     owner = Process.pid
     Minitest.after_run { stop(pid, folder) if Process.pid == owner }
     wait(port)
@@ -36,16 +41,18 @@ module Servers
   end
 
   def wait(port)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
+    deadline = now + PATIENCE
     begin
       TCPSocket.open("127.0.0.1", port, &:close)
     rescue SystemCallError
-      raise "no server comes up on port #{port}" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      raise "no server comes up on port #{port}" if now > deadline
 
       sleep 0.02
       retry
     end
   end
+
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
   def free_port
     TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }

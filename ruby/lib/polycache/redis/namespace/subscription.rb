@@ -14,7 +14,8 @@ module Polycache
         end
 
         %i[
-          subscribe unsubscribe message psubscribe punsubscribe pmessage ssubscribe sunsubscribe smessage
+          subscribe unsubscribe message psubscribe punsubscribe pmessage
+          ssubscribe sunsubscribe smessage
         ].each do |kind|
           define_method(kind) do |&block|
             @subscription.public_send(kind) do |*event|
