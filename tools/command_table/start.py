@@ -16,12 +16,23 @@ PATIENCE = 10
 
 
 @contextmanager
-def running(program: str) -> Iterator[int]:
+def running(program: str, *options: str) -> Iterator[int]:
     """Yields the port. The server keeps nothing on disk, and is ended by its own process."""
     port = _free_port()
     with tempfile.TemporaryDirectory(prefix="polycache-server-") as folder:
         process = subprocess.Popen(
-            [program, "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", folder],
+            [
+                program,
+                "--bind",
+                "127.0.0.1",
+                "--port",
+                str(port),
+                "--save",
+                "",
+                "--dir",
+                folder,
+                *options,
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )

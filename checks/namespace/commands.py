@@ -1,0 +1,128 @@
+"""Random commands over all data types, from the servers' own descriptions of their arguments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from command_table.cases import Maker
+from command_table.connection import Connection
+
+# Keys of each kind, few so that commands meet.
+KEYS = 6
+KINDS = ("string", "list", "set", "sorted-set", "hash", "stream", "hyperloglog", "geo", "bitmap")
+# A geo set is a sorted set, a bitmap and a hyperloglog are strings.
+HOMES = {"geo": "sorted-set", "bitmap": "string"}
+# How often a command goes to a key of another kind, and is refused by the server.
+ASTRAY = 0.03
+
+# Their replies or effects are not the same twice: chance, time, or the length of a key's name.
+UNEQUAL = {
+    *"SPOP SRANDMEMBER HRANDFIELD ZRANDMEMBER RANDOMKEY DUMP RESTORE RESTORE-ASKING MIGRATE".split(),
+    *"TTL PTTL EXPIRETIME PEXPIRETIME EXPIRE PEXPIRE GETEX SETEX PSETEX HTTL HPTTL".split(),
+    *"HEXPIRE HPEXPIRE HEXPIRETIME HPEXPIRETIME HGETEX HSETEX XPENDING XCLAIM XAUTOCLAIM".split(),
+    *"PFDEBUG OBJECT MEMORY XINFO WAIT WAITAOF MOVE CLUSTER SSCAN HSCAN ZSCAN".split(),
+}
+# A connection that subscribes is of no use for anything else.
+UNEQUAL_GROUPS = {"pubsub"}
+# Texts of which a call may not hold any: another database, a time to live from now on, an expiry that
+# is over (DBSIZE counts the key until it is looked at), an id of now.
+UNEQUAL_WORDS = {"DB", "EX", "PX", "EXAT", "PXAT", "*", "IDLETIME", "FREQ"}
+# What weighs the same comes in any order.
+UNEQUAL_SORTS = {"LIMIT", "STORE"}
+SCRIPTS = (
+    "return redis.call('GET', KEYS[1])",
+    "return redis.call('SET', KEYS[1], ARGV[1])",
+    "return #KEYS",
+)
+# These look at the whole keyspace.
+WHOLE = (
+    (["KEYS", "*"], 4),
+    (["KEYS", "s*"], 2),
+    (["DBSIZE"], 4),
+    (["SCAN", "0", "COUNT", "100000"], 4),
+    (["SCAN", "0", "MATCH", "h?", "COUNT", "100000"], 2),
+    (["FLUSHDB"], 1),
+)
+
+
+class Commands:
+    """Makes calls that a server answers the same whatever else it holds. `before` begins every key."""
+
+    def __init__(
+        self, port: int, names: Sequence[str], chance: random.Random, before: str = ""
+    ) -> None:
+        self.chance = chance
+        with Connection(port) as connection:
+            docs = connection.call("COMMAND", "DOCS")
+        self.makers = [
+            KeyedMaker(name.upper(), said, chance, before)
+            for name, said in docs.items()
+            if name.upper() in names
+            and name.upper() not in UNEQUAL
+            and said["group"] not in UNEQUAL_GROUPS
+        ]
+
+    def call(self) -> list[str]:
+        while True:
+            words = self.chance.choice(self.makers).make().words
+            options = {word.upper() for word in words[2:]}
+            unequal = (
+                UNEQUAL_WORDS | UNEQUAL_SORTS if words[0].startswith("SORT") else UNEQUAL_WORDS
+            )
+            if not unequal & options:
+                return words
+
+    def batch(self) -> list[list[str]]:
+        """Commands for one pipeline; a blocking one only where it does not block."""
+        calls = [self.call() for _ in range(self.chance.randint(5, 30))]
+        if self.chance.random() < 0.3:
+            return [["MULTI"], *(call for call in calls if call[0] != "WATCH"), ["EXEC"]]
+        return [call for call in calls if not _blocks(call)]
+
+    def whole(self) -> list[str]:
+        commands, weights = zip(*WHOLE, strict=True)
+        return list(self.chance.choices(commands, weights)[0])
+
+
+class KeyedMaker(Maker):
+    """A maker whose keys are mostly of the kind that the command is for."""
+
+    def __init__(self, name: str, said: dict[str, Any], chance: random.Random, before: str) -> None:
+        super().__init__(name, said.get("arguments", ()), chance)
+        self.before = before
+        self.kind = said["group"] if said["group"] in KINDS else ""
+
+    def _text(self, name: str, kind: str) -> str:
+        text = super()._text(name, kind)
+        if kind == "key":
+            astray = not self.kind or self.chance.random() < ASTRAY
+            home = self.chance.choice(KINDS) if astray else self.kind
+            return f"{self.before}{HOMES.get(home, home)}{self.chance.randrange(KEYS)}"
+        if name == "script":
+            return self.chance.choice(SCRIPTS)
+        if name in ("id", "lastid"):
+            return f"{self.chance.randrange(1, 99)}-{self.chance.randrange(9)}"
+        return text
+
+
+def _blocks(call: list[str]) -> bool:
+    return call[0].startswith("B") and not call[0].startswith("BIT") or "BLOCK" in call
+
+
+def work(
+    inside: Commands, bare: Commands, count: int, chance: random.Random
+) -> Iterator[dict[str, Any]]:
+    """Batches for the two namespaces and the bare neighbour of a worker, until they hold `count`
+    commands. The neighbour sees everybody's keys and so does not look at the whole."""
+    made = 0
+    while made < count:
+        who = chance.randrange(3)
+        if who < 2 and chance.random() < 0.05:
+            yield {"who": who, "alone": inside.whole()}
+            made += 1
+        else:
+            batch = (inside if who < 2 else bare).batch()
+            yield {"who": who, "batch": batch}
+            made += len(batch)

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Two namespaces and a bare neighbour of each language, all on one server, do random commands over all
+data types; `make check-namespace` calls it.
+
+    make check-namespace                      a million commands
+    make check-namespace COMMANDS=100000
+
+Each keyspace has a model: a database of another server that gets the same commands without a
+namespace. Every reply must be the model's, and in the end every keyspace must equal its model, so
+nobody has seen or changed what is another's. The last line is `N passed, N failed, 0 skipped`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from command_table import start
+from command_table.connection import Connection
+from commands import Commands, work
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+# By language, how its worker is started: with the file of its work, the port of the shared server, the
+# port of the models' server, its first database there, and its two namespaces.
+WORKERS = {
+    "ruby": ("ruby", str(HERE / "worker.rb")),
+}
+SPACES = 3
+SERVER = ("--enable-debug-command", "local")
+
+
+def main() -> int:
+    options = arguments()
+    with tempfile.TemporaryDirectory(prefix="polycache-namespace-") as name, ExitStack() as stack:
+        shared = stack.enter_context(start.running(options.server, *SERVER))
+        models = stack.enter_context(start.running(options.server, *SERVER))
+        files = prepare(Path(name), shared, options)
+        results = run(files, shared, models)
+        failures = [line for result in results.values() for line in result["mismatches"]]
+        checked = sum(result["commands"] for result in results.values())
+        for number, language in enumerate(results):
+            failures += compare(language, number * SPACES, shared, models)
+        failures += strangers(shared, list(results))
+    for failure in failures[:20]:
+        print(f"  {failure}")
+    print(
+        f"{checked:,} commands in {', '.join(results)}; {len(failures)} that differ (seed {options.seed})"
+    )
+    print(
+        f"{len(results) * (SPACES + 1) - bool(failures)} passed, {int(bool(failures))} failed, 0 skipped"
+    )
+    return int(bool(failures))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Checks that namespaces keep apart.")
+    parser.add_argument("--commands", type=int, default=1_000_000, help="in all languages together")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    parser.add_argument("--server", default=start.PROGRAMS[0], choices=start.PROGRAMS)
+    parser.add_argument("--languages", nargs="+", default=list(WORKERS), choices=list(WORKERS))
+    return parser.parse_args()
+
+
+def prepare(folder: Path, port: int, options: argparse.Namespace) -> dict[str, Path]:
+    """The work of each language, a file each."""
+    table = json.loads((ROOT / "spec" / "commands.json").read_text())["commands"]
+    names = [name for name, said in table.items() if said["do"] == "rewrite"]
+    files = {}
+    for language in options.languages:
+        if shutil.which(WORKERS[language][0]) is None:
+            sys.exit(f"{WORKERS[language][0]} is not here")
+        chance = random.Random(f"{options.seed} {language}")
+        inside = Commands(port, names, chance)
+        bare = Commands(port, names, chance, neighbour(language))
+        files[language] = folder / f"{language}.jsonl"
+        with files[language].open("w") as file:
+            for one in work(inside, bare, options.commands // len(options.languages), chance):
+                file.write(json.dumps(one) + "\n")
+    return files
+
+
+def run(files: dict[str, Path], shared: int, models: int) -> dict[str, dict[str, Any]]:
+    """All languages at once."""
+    processes = {
+        language: subprocess.Popen(
+            [
+                *WORKERS[language],
+                str(file),
+                str(shared),
+                str(models),
+                str(number * SPACES),
+                *spaces(language),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number, (language, file) in enumerate(files.items())
+    }
+    results = {}
+    for language, process in processes.items():
+        out, _ = process.communicate()
+        if process.returncode:
+            results[language] = {
+                "commands": 0,
+                "mismatches": [f"{language}: ended with {process.returncode}"],
+            }
+        else:
+            results[language] = json.loads(out)
+    return results
+
+
+def spaces(language: str) -> tuple[str, str]:
+    """One namespace is the beginning of the other, and both hold what is special in a pattern."""
+    return language, f"{language}?[a]"
+
+
+def neighbour(language: str) -> str:
+    """What the bare neighbour's keys begin with; only he and his model call them so."""
+    return f"bare-{language}-"
+
+
+def compare(language: str, first: int, shared: int, models: int) -> list[str]:
+    """Keys and values of the three keyspaces beside their models'."""
+    prefixes = [*(f"{space}:" for space in spaces(language)), neighbour(language)]
+    found = []
+    with Connection(shared) as all_of_it, Connection(models) as model:
+        keys = all_of_it.call("KEYS", "*")
+        for number, prefix in enumerate(prefixes):
+            model.call("SELECT", str(first + number))
+            # The neighbour's model has his keys by their own names.
+            cut = 0 if prefix == neighbour(language) else len(prefix)
+            ours = {key[cut:]: key for key in keys if key.startswith(prefix)}
+            theirs = set(model.call("KEYS", "*"))
+            found += [f"{prefix} has {key}, its model has not" for key in ours.keys() - theirs]
+            found += [f"{prefix} lacks {key}" for key in theirs - ours.keys()]
+            for key in ours.keys() & theirs:
+                if digest(all_of_it, ours[key]) != digest(model, key):
+                    found.append(f"{prefix} has another value of {key} than its model")
+    return found
+
+
+def strangers(shared: int, languages: list[str]) -> list[str]:
+    """Keys that nobody may have written."""
+    known = tuple(
+        prefix
+        for language in languages
+        for prefix in (*(f"{space}:" for space in spaces(language)), neighbour(language))
+    )
+    with Connection(shared) as connection:
+        return [
+            f"a stray key: {key}"
+            for key in connection.call("KEYS", "*")
+            if not key.startswith(known)
+        ]
+
+
+def digest(connection: Connection, key: str) -> str:
+    """Of a value, whatever the order in which a server happens to keep its parts."""
+    return str(connection.call("DEBUG", "DIGEST-VALUE", key))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

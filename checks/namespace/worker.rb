@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+# Does one language's work of run.py: the same commands through a namespaced client and, without a
+# namespace, on the model's database.
+
+require "json"
+require_relative "../../ruby/test/redis_namespace/support/clients"
+require "redis_client"
+require "polycache/redis_namespace"
+
+work, shared, models, first, *namespaces = ARGV
+SHOWN = 10
+
+# A keyspace and its model.
+Space = Struct.new(:client, :model, :prefix)
+
+spaces = namespaces.map do |namespace|
+  options = { middlewares: [Polycache::RedisNamespace], custom: { namespace: namespace } }
+  RedisClient.config(port: Integer(shared), timeout: 60, **options).new_client
+end
+spaces.push(RedisClient.config(port: Integer(shared), timeout: 60).new_client)
+spaces = spaces.each_with_index.map do |client, number|
+  model = RedisClient.config(port: Integer(models), db: Integer(first) + number, timeout: 60)
+  Space.new(client, model.new_client, namespaces[number] ? "#{namespaces[number]}:" : "")
+end
+
+# What a server answers in any order, in one order; and errors by their text, in which a server may name
+# the key as it knows it.
+def canonical(reply, prefix)
+  case reply
+  when Array then reply.map { |one| canonical(one, prefix) }.sort_by(&:inspect)
+  when Hash then canonical(reply.to_a, prefix)
+  # redis-client adds the address.
+  when RedisClient::Error then reply.message.sub(/ \(redis:.*/, "").sub("'#{prefix}", "'")
+  else reply
+  end
+end
+
+def sent(client, step)
+  return [client.call(*step["alone"])] if step["alone"]
+
+  client.pipelined(exception: false) do |pipeline|
+    step["batch"].each do |words|
+      pipeline.call(*words)
+    end
+  end
+rescue RedisClient::CommandError => e
+  [e]
+end
+
+mismatches = []
+commands = 0
+File.foreach(work) do |line|
+  step = JSON.parse(line)
+  space = spaces.fetch(step["who"])
+  is, should = [space.client, space.model].map { |one| canonical(sent(one, step), space.prefix) }
+  commands += step.fetch("batch", [nil]).size
+  next if is == should
+
+  differ = "#{(is - should).first(3)} is not #{(should - is).first(3)}"
+  mismatches.push("ruby: #{step.to_json}: #{differ}")
+end
+puts JSON.generate(commands: commands, mismatches: mismatches.first(SHOWN))
