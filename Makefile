@@ -107,6 +107,17 @@ KILLS ?= 500
 torture: build ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
+COMMANDS ?= 1000000
+.PHONY: check-namespace
+check-namespace: ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look
+	@tools/setup.sh python servers clients
+	@PYTHONPATH=tools python checks/namespace/run.py --commands $(COMMANDS) $(ARGS)
+
+.PHONY: commands
+commands: ## makes spec/commands.json anew, from live servers
+	@tools/setup.sh python servers
+	@python tools/commands.py $(ARGS)
+
 MUTANTS ?=
 .PHONY: mutants
 mutants: ## plants one fault at a time and shows that the checks find it; MUTANTS="name" for one

@@ -64,7 +64,12 @@ CHECKS = [
         "python",
     ),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
-    Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),
+    Check(
+        "mypy-tools",
+        "MYPYPATH=tools mypy --strict tools/*.py tools/runner tools/command_table && "
+        "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py",
+        "python",
+    ),
     Check(
         "mypy-bench",
         "MYPYPATH=bench mypy --strict bench/harness bench/all.py && "

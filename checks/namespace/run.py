@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Two namespaces and a bare neighbour of each language, all on one server, do random commands over all
-data types; `make check-namespace` calls it.
+"""Two namespaces and a bare neighbour of each language, all on one server, do random commands
+over all data types; `make check-namespace` calls it.
 
     make check-namespace                      a million commands
     make check-namespace COMMANDS=100000
@@ -25,16 +25,18 @@ from typing import Any
 
 from command_table import start
 from command_table.connection import Connection
-from commands import Commands, work
+from random_calls import Commands, work
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# By language, how its worker is started: with the file of its work, the port of the shared server, the
-# port of the models' server, its first database there, and its two namespaces.
+# By language, how its worker is started: with the file of its work, the port of the shared server,
+# the port of the models' server, its first database there, and its two namespaces.
 WORKERS = {
     "ruby": ("ruby", str(HERE / "worker.rb")),
 }
 SPACES = 3
+# Differences shown of a check.
+SHOWN = 5
 SERVER = ("--enable-debug-command", "local")
 
 
@@ -45,20 +47,19 @@ def main() -> int:
         models = stack.enter_context(start.running(options.server, *SERVER))
         files = prepare(Path(name), shared, options)
         results = run(files, shared, models)
-        failures = [line for result in results.values() for line in result["mismatches"]]
-        checked = sum(result["commands"] for result in results.values())
+        checks = {f"{name}: replies": result["mismatches"] for name, result in results.items()}
         for number, language in enumerate(results):
-            failures += compare(language, number * SPACES, shared, models)
-        failures += strangers(shared, list(results))
-    for failure in failures[:20]:
-        print(f"  {failure}")
-    print(
-        f"{checked:,} commands in {', '.join(results)}; {len(failures)} that differ (seed {options.seed})"
-    )
-    print(
-        f"{len(results) * (SPACES + 1) - bool(failures)} passed, {int(bool(failures))} failed, 0 skipped"
-    )
-    return int(bool(failures))
+            checks |= compare(language, number * SPACES, shared, models)
+        checks["no stray keys"] = strangers(shared, list(results))
+    for name, differences in checks.items():
+        print(f"{name}: {'equal' if not differences else ''}")
+        for difference in differences[:SHOWN]:
+            print(f"  {difference}")
+    checked = sum(result["commands"] for result in results.values())
+    print(f"{checked:,} commands, seed {options.seed}")
+    failed = sum(bool(differences) for differences in checks.values())
+    print(f"{len(checks) - failed} passed, {failed} failed, 0 skipped")
+    return int(bool(failed))
 
 
 def arguments() -> argparse.Namespace:
@@ -128,24 +129,31 @@ def neighbour(language: str) -> str:
     return f"bare-{language}-"
 
 
-def compare(language: str, first: int, shared: int, models: int) -> list[str]:
-    """Keys and values of the three keyspaces beside their models'."""
+def compare(language: str, first: int, shared: int, models: int) -> dict[str, list[str]]:
+    """Keys and values of the three keyspaces beside their models': differences by keyspace."""
     prefixes = [*(f"{space}:" for space in spaces(language)), neighbour(language)]
-    found = []
-    with Connection(shared) as all_of_it, Connection(models) as model:
-        keys = all_of_it.call("KEYS", "*")
+    with Connection(shared) as everything, Connection(models) as model:
+        keys = everything.call("KEYS", "*")
+        found = {}
         for number, prefix in enumerate(prefixes):
             model.call("SELECT", str(first + number))
             # The neighbour's model has his keys by their own names.
             cut = 0 if prefix == neighbour(language) else len(prefix)
             ours = {key[cut:]: key for key in keys if key.startswith(prefix)}
-            theirs = set(model.call("KEYS", "*"))
-            found += [f"{prefix} has {key}, its model has not" for key in ours.keys() - theirs]
-            found += [f"{prefix} lacks {key}" for key in theirs - ours.keys()]
-            for key in ours.keys() & theirs:
-                if digest(all_of_it, ours[key]) != digest(model, key):
-                    found.append(f"{prefix} has another value of {key} than its model")
-    return found
+            found[f"{prefix} keys and values"] = _differences(ours, everything, model)
+        return found
+
+
+def _differences(ours: dict[str, str], everything: Connection, model: Connection) -> list[str]:
+    """`ours` gives the whole name of a key on the shared server."""
+    theirs = set(model.call("KEYS", "*"))
+    found = [f"{key} is there, and not in the model" for key in ours.keys() - theirs]
+    found += [f"{key} is in the model only" for key in theirs - ours.keys()]
+    return found + [
+        f"{key} has another value"
+        for key in ours.keys() & theirs
+        if digest(everything, ours[key]) != digest(model, key)
+    ]
 
 
 def strangers(shared: int, languages: list[str]) -> list[str]:

@@ -18,16 +18,18 @@ HOMES = {"geo": "sorted-set", "bitmap": "string"}
 ASTRAY = 0.03
 
 # Their replies or effects are not the same twice: chance, time, or the length of a key's name.
-UNEQUAL = {
-    *"SPOP SRANDMEMBER HRANDFIELD ZRANDMEMBER RANDOMKEY DUMP RESTORE RESTORE-ASKING MIGRATE".split(),
-    *"TTL PTTL EXPIRETIME PEXPIRETIME EXPIRE PEXPIRE GETEX SETEX PSETEX HTTL HPTTL".split(),
-    *"HEXPIRE HPEXPIRE HEXPIRETIME HPEXPIRETIME HGETEX HSETEX XPENDING XCLAIM XAUTOCLAIM".split(),
-    *"PFDEBUG OBJECT MEMORY XINFO WAIT WAITAOF MOVE CLUSTER SSCAN HSCAN ZSCAN".split(),
-}
+UNEQUAL = frozenset(
+    """
+    SPOP SRANDMEMBER HRANDFIELD ZRANDMEMBER RANDOMKEY DUMP RESTORE RESTORE-ASKING MIGRATE
+    TTL PTTL EXPIRETIME PEXPIRETIME EXPIRE PEXPIRE GETEX SETEX PSETEX HTTL HPTTL HEXPIRE HPEXPIRE
+    HEXPIRETIME HPEXPIRETIME HGETEX HSETEX XPENDING XCLAIM XAUTOCLAIM XINFO SSCAN HSCAN ZSCAN
+    PFDEBUG OBJECT MEMORY WAIT WAITAOF MOVE CLUSTER
+    """.split()  # noqa: SIM905
+)
 # A connection that subscribes is of no use for anything else.
 UNEQUAL_GROUPS = {"pubsub"}
-# Texts of which a call may not hold any: another database, a time to live from now on, an expiry that
-# is over (DBSIZE counts the key until it is looked at), an id of now.
+# A call may hold none of these: another database, a time to live from now on, an expiry that is
+# over (DBSIZE counts the key until it is looked at), an id of now.
 UNEQUAL_WORDS = {"DB", "EX", "PX", "EXAT", "PXAT", "*", "IDLETIME", "FREQ"}
 # What weighs the same comes in any order.
 UNEQUAL_SORTS = {"LIMIT", "STORE"}
@@ -48,7 +50,8 @@ WHOLE = (
 
 
 class Commands:
-    """Makes calls that a server answers the same whatever else it holds. `before` begins every key."""
+    """Makes calls that a server answers the same whatever else it holds. `before` begins each
+    key."""
 
     def __init__(
         self, port: int, names: Sequence[str], chance: random.Random, before: str = ""
@@ -108,7 +111,7 @@ class KeyedMaker(Maker):
 
 
 def _blocks(call: list[str]) -> bool:
-    return call[0].startswith("B") and not call[0].startswith("BIT") or "BLOCK" in call
+    return (call[0].startswith("B") and not call[0].startswith("BIT")) or "BLOCK" in call
 
 
 def work(
