@@ -31,6 +31,10 @@ UNEQUAL_GROUPS = {"pubsub"}
 # A call may hold none of these: another database, a time to live from now on, an expiry that is
 # over (DBSIZE counts the key until it is looked at), an id of now.
 UNEQUAL_WORDS = {"DB", "EX", "PX", "EXAT", "PXAT", "*", "IDLETIME", "FREQ"}
+# Their replies name keys, so they come more often.
+READING = {"XREAD", "XREADGROUP"}
+TELLING = {"LMPOP", "ZMPOP", "BLPOP", "BRPOP", "BLMPOP", "BZMPOP", "BZPOPMIN", "BZPOPMAX"} | READING
+OFTEN = 5
 # What weighs the same comes in any order.
 UNEQUAL_SORTS = {"LIMIT", "STORE"}
 SCRIPTS = (
@@ -67,9 +71,11 @@ class Commands:
             and said["group"] not in UNEQUAL_GROUPS
         ]
 
+        self.weights = [OFTEN if maker.name in TELLING else 1 for maker in self.makers]
+
     def call(self) -> list[str]:
         while True:
-            words = self.chance.choice(self.makers).make().words
+            words = self.chance.choices(self.makers, self.weights)[0].make().words
             options = {word.upper() for word in words[2:]}
             unequal = (
                 UNEQUAL_WORDS | UNEQUAL_SORTS if words[0].startswith("SORT") else UNEQUAL_WORDS
@@ -105,6 +111,8 @@ class KeyedMaker(Maker):
             return f"{self.before}{HOMES.get(home, home)}{self.chance.randrange(KEYS)}"
         if name == "script":
             return self.chance.choice(SCRIPTS)
+        if name == "id" and self.name in READING:
+            return self.chance.choice(("0", "20-0", ">"))
         if name in ("id", "lastid"):
             return f"{self.chance.randrange(1, 99)}-{self.chance.randrange(9)}"
         return text
