@@ -13,12 +13,9 @@ RUBY = Path(__file__).resolve().parent.parent / "ruby"
 CHECKOUT = "REDIS_CLIENT_NAMESPACE"
 FROM_CHECKOUT = ("redis-client-namespace", "redis-client-namespace-on-redis-rb")
 
-OURS = Subject("polycache-namespace", absent="not built yet: Redis namespaces")
-
-
 def subjects(checkout: str) -> list[Subject]:
     """Ours first. `checkout` is the folder of redis-client-namespace, or empty."""
-    return [OURS, *(_subject(path, checkout) for path in find(RUBY, ".rb"))]
+    return [_subject(path, checkout) for path in find(RUBY, ".rb")]
 
 
 def _subject(path: Path, checkout: str) -> Subject:

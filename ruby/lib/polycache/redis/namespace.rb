@@ -137,7 +137,10 @@ module Polycache
       end
 
       def send_command(command, &block)
-        reply = sent(command) { |redis, words| redis.send(:send_command, words) }
+        words = @session.first_key(command)
+        return target { |redis| redis.send(:send_command, words, &block) } if words
+
+        reply = sent(command) { |redis, sent| redis.send(:send_command, sent) }
         block ? block.call(reply) : reply
       end
 

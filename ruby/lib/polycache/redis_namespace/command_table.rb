@@ -5,12 +5,16 @@ require "json"
 require_relative "../errors"
 require_relative "rules"
 require_relative "replies"
+require_relative "scope"
 
 module Polycache
   module RedisNamespace
     # What is known of every command: commands.json, a copy of spec/commands.json, and what a user
     # adds to it.
     class CommandTable
+      # Inside these a command has to be one command on the server too.
+      TRANSACTION = %w[MULTI EXEC DISCARD RESET].freeze
+
       # A command or subcommand. `kind` is :rewrite, :pass, :scope or :server.
       class Command
         attr_reader :name, :kind
@@ -20,14 +24,26 @@ module Polycache
           @kind = kind
           @rules = rules
           @reply = reply&.to_sym
-          @first_key = rules.size == 1 && rules[0].first_key?
+          @first_key = kind == :rewrite && reply.nil? && rules.size == 1 && rules[0].first_key?
+          @transaction = TRANSACTION.include?(name)
+          @emulated = kind == :scope && Scope.emulated?(name)
+          @changes = !rules.empty? || kind == :scope
           freeze
         end
 
-        # @return [Boolean] whether its one key is its first word, as in most commands
+        # @return [Boolean] whether its first word is a key and nothing else is to do, as in most
+        #   commands
         def first_key? = @first_key
 
-        def rewrites? = !@rules.empty?
+        # @return [Boolean] whether it opens or ends a transaction
+        def transaction? = @transaction
+
+        # @return [Boolean] whether it is made of other commands
+        def emulated? = @emulated
+
+        # @return [Boolean] whether its words are not sent as they are
+        def changes? = @changes
+
         def replies? = !@reply.nil?
 
         # Rewrites the words in place.
@@ -65,7 +81,10 @@ module Polycache
       # @raise [UnknownCommand] it is not in the table
       # @raise [CommandNotAllowed] it touches the whole server
       def find(words)
-        command = @commands[words[0]] || @commands[words[0].upcase(:ascii)]
+        command = @commands[words[0]]
+        return command if command&.first_key?
+
+        command ||= @commands[words[0].upcase(:ascii)]
         command = subcommand(words) if command.nil? || contains?(command, words)
         return command unless command.kind == :server
 
@@ -74,6 +93,9 @@ module Polycache
               "If that is meant, say allow: [#{command.name.tr("|", " ").inspect}]"
       end
 
+      # @param name [String, Symbol] as a client writes it
+      def first_key?(name) = @commands[name]&.first_key?
+
       private
 
       def put(name, kind, rules, reply)
@@ -81,8 +103,8 @@ module Polycache
         container, sub = name.split("|", 2)
         return (@containers[container] ||= {})[sub] = command if sub
 
-        # Most clients write commands in one of the two.
-        @commands[name] = @commands[name.downcase] = command
+        # Clients write a command in one of these ways.
+        @commands[name] = @commands[name.downcase] = @commands[name.downcase.to_sym] = command
       end
 
       # COMMAND is a command of its own, and a container.

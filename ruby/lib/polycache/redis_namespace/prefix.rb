@@ -57,7 +57,10 @@ module Polycache
 
       # The name without the prefix, and one of another namespace as it is.
       def strip(name)
-        name.is_a?(String) && of?(name) ? name.byteslice(@size, name.bytesize) : name
+        return name unless name.is_a?(String)
+        return name.delete_prefix(@text) if @ascii
+
+        of?(name) ? name.byteslice(@size, name.bytesize) : name
       end
 
       # The name of a channel, or of a pattern of channels, as its subscriber gave it.

@@ -13,6 +13,7 @@ module Polycache
         case kind
         when "numkeys" then Numkeys.new(*rest)
         when "options", "options-or-key" then Options.new(*rest)
+        when "key" then Keys.new(*rest)
         else Range.new(kind, *rest)
         end
       end
@@ -20,7 +21,28 @@ module Polycache
       # The method of Prefix for a kind of word.
       def self.method_for(kind) = kind.tr("-", "_").to_sym
 
-      # Words from `first` to `last`, every `step`-th. `last` below 0 counts from the end.
+      # Keys from `first` to `last`, every `step`-th. `last` below 0 counts from the end.
+      class Keys
+        def initialize(first, last, step)
+          @first = first
+          @last = last
+          @step = step
+        end
+
+        def apply(words, prefix)
+          index = @first
+          last = @last.negative? ? words.size + @last : [@last, words.size - 1].min
+          while index <= last
+            words[index] = prefix.key(words[index])
+            index += @step
+          end
+        end
+
+        # @return [Boolean] whether it is the key in the first place and no other
+        def first_key? = @first == 1 && @last == 1
+      end
+
+      # The same of patterns and channels.
       class Range
         def initialize(kind, first, last, step)
           @rewrite = Rules.method_for(kind)
@@ -38,8 +60,7 @@ module Polycache
           end
         end
 
-        # @return [Boolean] whether it is the key in the first place and no other
-        def first_key? = @rewrite == :key && @first == 1 && @last == 1
+        def first_key? = false
       end
 
       # As many words from `first` as the number at `at` says.

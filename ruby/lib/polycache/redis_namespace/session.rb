@@ -10,9 +10,6 @@ module Polycache
     # Rewrites what one connection sends and what it gets back. It remembers what a transaction has
     # queued, because the replies come with EXEC.
     class Session
-      # Inside these a command has to be one command on the server too.
-      TRANSACTION = { "MULTI" => true, "EXEC" => true, "DISCARD" => true, "RESET" => true }.freeze
-
       # @param options [Hash] namespace, and optionally allow and commands (see RedisNamespace)
       # @yield [words] sends a command as it is, for those that stay inside the namespace by others
       def initialize(options, &send)
@@ -36,9 +33,37 @@ module Polycache
       def call(words, &block)
         prefix = self.prefix
         command = @table.find(words)
-        return scope(command, prefix) if emulated?(command)
+        if command.first_key? && words.size > 1 && !@queued
+          key = words[1]
+          begin
+            words[1] = prefix.key(key)
+            return yield
+          ensure
+            words[1] = key
+          end
+        end
+        return scope(command, prefix) if command.emulated?
 
         after(command, prefix, rewritten(command, words, prefix, &block))
+      end
+
+      # What redis-rb hands over, a name and arguments of any kind, when nothing is to do but to put
+      # the prefix on the first of them; else nil.
+      #
+      # @param command [Array] stays as it is
+      # @return [Array, nil]
+      def first_key(command)
+        return unless !@queued && @table.first_key?(command[0])
+
+        key = command[1]
+        case key
+        when String then nil
+        when Symbol, Integer, Float then key = key.to_s
+        else return
+        end
+        words = command.dup
+        words[1] = prefix.key(key)
+        words
       end
 
       # The same of many commands at once; the block gives a list of replies.
@@ -73,9 +98,8 @@ module Polycache
 
       private
 
-      def rewritten(command, words, prefix, &block)
-        return yield unless changes?(command)
-        return first_key(words, prefix, &block) if command.first_key? && words.size > 1
+      def rewritten(command, words, prefix)
+        return yield unless command.changes?
 
         original = words.dup
         begin
@@ -87,7 +111,8 @@ module Polycache
       end
 
       def all_rewritten(commands, list, prefix)
-        touched = list.zip(commands).select { |_, command| changes?(command) }
+        # The words of others may be frozen.
+        touched = list.zip(commands).select { |_, command| command.changes? }
         originals = touched.map { |words, _| words.dup }
         begin
           touched.each { |words, command| put_on(command, words, prefix) }
@@ -97,17 +122,6 @@ module Polycache
         end
       end
 
-      # Words of other commands may be frozen.
-      def changes?(command) = command.rewrites? || command.kind == :scope
-
-      def first_key(words, prefix)
-        key = words[1]
-        words[1] = prefix.key(key)
-        yield
-      ensure
-        words[1] = key
-      end
-
       def put_on(command, words, prefix)
         command.rewrite(words, prefix)
         Scope.narrow(command, words, prefix)
@@ -115,7 +129,7 @@ module Polycache
       end
 
       def after(command, prefix, reply)
-        return transaction(command, prefix, reply) if @queued || TRANSACTION.key?(command.name)
+        return transaction(command, prefix, reply) if @queued || command.transaction?
 
         command.replies? ? command.reply(reply, prefix) : reply
       end
@@ -139,10 +153,8 @@ module Polycache
         queued.zip(reply).map { |(command, prefix), one| command.reply(one, prefix) }
       end
 
-      def emulated?(command) = command.kind == :scope && Scope.emulated?(command)
-
       def refuse_emulated(commands)
-        command = commands.find { |one| emulated?(one) }
+        command = commands.find(&:emulated?)
         return unless command
 
         raise CommandNotAllowed,

@@ -23,6 +23,9 @@ module Polycache
         def synchronize = yield(self)
 
         def send_command(command, &block)
+          words = @session.first_key(command)
+          return @pipeline.send(:send_command, words, &block) if words
+
           words, taken_off = rewritten(command, block)
           @pipeline.send(:send_command, words, &taken_off)
         end
