@@ -27,7 +27,8 @@ module Polycache
           @first_key = kind == :rewrite && reply.nil? && rules.size == 1 && rules[0].first_key?
           @transaction = TRANSACTION.include?(name)
           @emulated = kind == :scope && Scope.emulated?(name)
-          @changes = !rules.empty? || kind == :scope
+          @narrowed = Scope.narrowed?(name)
+          @changes = !rules.empty?
           freeze
         end
 
@@ -40,6 +41,9 @@ module Polycache
 
         # @return [Boolean] whether it is made of other commands
         def emulated? = @emulated
+
+        # @return [Boolean] whether it gets a pattern where it has none
+        def narrowed? = @narrowed
 
         # @return [Boolean] whether its words are not sent as they are
         def changes? = @changes

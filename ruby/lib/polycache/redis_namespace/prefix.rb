@@ -28,6 +28,22 @@ module Polycache
       def key(name) = join(@text, name)
       alias prefix key
 
+      # The prefix before the words from `first` to `last`, every `step`-th. The usual case of #key in a
+      # loop of its own.
+      def put_on_keys(words, first, last, step)
+        index = first
+        text = @text
+        begin
+          while index <= last
+            words[index] = text + words[index]
+            index += step
+          end
+        rescue Encoding::CompatibilityError
+          words[index] = key(words[index])
+          put_on_keys(words, index + step, last, step)
+        end
+      end
+
       def pattern(glob) = join(@pattern, glob)
 
       def channel(name)
@@ -61,6 +77,12 @@ module Polycache
         return name.delete_prefix(@text) if @ascii
 
         of?(name) ? name.byteslice(@size, name.bytesize) : name
+      end
+
+      # The same of a list of names.
+      def strip_all(names)
+        text = @text
+        @ascii ? names.map { |name| name.delete_prefix(text) } : names.map { |name| strip(name) }
       end
 
       # The name of a channel, or of a pattern of channels, as its subscriber gave it.

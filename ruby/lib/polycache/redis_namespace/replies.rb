@@ -10,7 +10,7 @@ module Polycache
       def key(reply, prefix) = prefix.strip(reply)
 
       def keys(reply, prefix)
-        reply.is_a?(Array) ? reply.map { |name| prefix.strip(name) } : reply
+        reply.is_a?(Array) ? prefix.strip_all(reply) : reply
       end
 
       def first(reply, prefix)

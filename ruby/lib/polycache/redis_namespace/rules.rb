@@ -30,12 +30,8 @@ module Polycache
         end
 
         def apply(words, prefix)
-          index = @first
           last = @last.negative? ? words.size + @last : [@last, words.size - 1].min
-          while index <= last
-            words[index] = prefix.key(words[index])
-            index += @step
-          end
+          prefix.put_on_keys(words, @first, last, @step)
         end
 
         # @return [Boolean] whether it is the key in the first place and no other
@@ -73,8 +69,8 @@ module Polycache
         def apply(words, prefix)
           return unless (number = words[@at])
 
-          last = [@first + count(number), words.size].min
-          (@first...last).each { |index| words[index] = prefix.key(words[index]) }
+          last = [@first + count(number), words.size].min - 1
+          prefix.put_on_keys(words, @first, last, 1)
         end
 
         def first_key? = false
@@ -136,7 +132,7 @@ module Polycache
         def rest(which, words, index, prefix)
           count = words.size - index
           count /= 2 if which == "streams"
-          (index...(index + count)).each { |place| words[place] = prefix.key(words[place]) }
+          prefix.put_on_keys(words, index, index + count - 1, 1)
           :keys
         end
       end

@@ -8,6 +8,7 @@ module Polycache
     # SCAN, so they take as long as the database is large.
     module Scope
       EMULATED = %w[DBSIZE FLUSHDB RANDOMKEY].freeze
+      NARROWED = ["SCAN", "PUBSUB|CHANNELS", "PUBSUB|SHARDCHANNELS"].freeze
       # Keys that SCAN looks at in one step, and that are unlinked at once.
       BATCH = 1000
       # How often the server is asked for any key before its keys are walked through.
@@ -16,6 +17,8 @@ module Polycache
       module_function
 
       def emulated?(name) = EMULATED.include?(name)
+
+      def narrowed?(name) = NARROWED.include?(name)
 
       # Without a pattern SCAN would walk through all namespaces, and PUBSUB CHANNELS tell of all.
       def narrow(command, words, prefix)

@@ -72,7 +72,7 @@ module Polycache
         commands = list.map { |words| @table.find(words) }
         refuse_emulated(commands)
         replies = all_rewritten(commands, list, prefix, &block)
-        return replies unless replies.is_a?(Array)
+        return replies if !replies.is_a?(Array) || untouched?(commands)
 
         commands.zip(replies).map { |command, reply| after(command, prefix, reply) }
       end
@@ -111,20 +111,40 @@ module Polycache
       end
 
       def all_rewritten(commands, list, prefix)
-        # The words of others may be frozen.
-        touched = list.zip(commands).select { |_, command| command.changes? }
-        originals = touched.map { |words, _| words.dup }
-        begin
-          touched.each { |words, command| put_on(command, words, prefix) }
-          yield
-        ensure
-          touched.zip(originals) { |(words, _), original| words.replace(original) }
+        originals = Array.new(list.size)
+        commands.each_with_index do |command, at|
+          words = list[at]
+          if command.first_key? && words.size > 1
+            originals[at] = words[1]
+            words[1] = prefix.key(words[1])
+          elsif command.changes? # The words of others may be frozen.
+            originals[at] = words.dup
+            put_on(command, words, prefix)
+          end
+        end
+        yield
+      ensure
+        originals.each_with_index { |original, at| restore(list[at], original) if original }
+      end
+
+      # @param original [String, Array] the first key, or all words
+      def restore(words, original)
+        original.is_a?(Array) ? words.replace(original) : words[1] = original
+      end
+
+      # Whether the replies stay as they are: as usual, one whole transaction or none.
+      def untouched?(commands)
+        return false if @queued || commands.any?(&:replies?)
+
+        case commands.count(&:transaction?)
+        when 0 then true
+        when 2 then commands.first.name == "MULTI" && commands.last.name == "EXEC"
         end
       end
 
       def put_on(command, words, prefix)
         command.rewrite(words, prefix)
-        Scope.narrow(command, words, prefix)
+        Scope.narrow(command, words, prefix) if command.narrowed?
         words
       end
 
