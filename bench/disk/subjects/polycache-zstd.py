@@ -1,0 +1,13 @@
+"""The Python package's Cache with the compressor zstd, level 3."""
+
+from diskbench.measure import measure
+from diskbench.polycache_store import PolycacheStore
+
+
+class PolycacheZstd(PolycacheStore):
+    name = "polycache-zstd"
+    compression = "compresses: zstd, level 3"
+    compressor = "zstd"
+
+
+measure(PolycacheZstd)
