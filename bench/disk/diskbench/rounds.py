@@ -17,11 +17,13 @@ from .usage import allocated
 SECONDS, BYTES, MILLISECONDS, MICROSECONDS = "s", "bytes", "ms", "µs per operation"
 # Operations that are timed one by one, for their p99: so many, and of the keys one in so many.
 SINGLE, ONE_IN = 2000, 4
+# With fewer keys than this a p99 says nothing, and neither does a size that is scaled up.
+FEWEST = 100
 
 
 class Rounds(Subject):
-    """Its operations follow each other: SET begins with an empty folder, and the others find what
-    it wrote."""
+    """Its operations follow each other: SET begins with an empty folder, the others find what it
+    wrote."""
 
     def __init__(
         self,
@@ -34,7 +36,7 @@ class Rounds(Subject):
         **_: object,
     ) -> None:
         self.kind, self.p99 = kind, p99 and kind.single
-        self.name, self.versions = kind.name, kind.versions
+        self.name, self.versions = kind.name, dict(kind.versions)
         count = how_many(keys, kind.most, share)
         self.scale = keys / count
         self.place = Place(Path(directory) / "store", count, size)
@@ -42,6 +44,7 @@ class Rounds(Subject):
         self.items = items(count, size)
         self.keys = [key for key, _ in self.items]
         self.shuffled = shuffled(self.keys)
+        self.singles = other_items(self.items)
         self.store: Store | None = None
         self.size = 0
         empty(self.place)
@@ -52,9 +55,10 @@ class Rounds(Subject):
             "GET": (SECONDS, lambda _: self._get(self.keys)),
             "GET, random order": (SECONDS, lambda _: self._get(self.shuffled)),
             "reopen": (MILLISECONDS, self._reopen),
-            "SIZE": (BYTES, lambda _: self.size * self.scale),
         }
-        if self.p99:
+        if len(self.keys) >= FEWEST:
+            all["SIZE"] = (BYTES, lambda _: self.size * self.scale)
+        if self.p99 and len(self.singles) >= FEWEST:
             all["GET, p99"] = (MICROSECONDS, self._p99_get)
             all["SET over another, p99"] = (MICROSECONDS, self._p99_set)
         return all | {"DELETE": (SECONDS, self._delete)}
@@ -117,7 +121,7 @@ class Rounds(Subject):
 
     def _p99_set(self, _: float) -> float:
         set = self._open.set
-        return _p99([(set, item) for item in other_items(self.items)])
+        return _p99([(set, item) for item in self.singles])
 
     @property
     def _open(self) -> Store:
@@ -151,4 +155,4 @@ def _p99(calls: list[tuple[Callable[..., object], tuple[str, ...]]]) -> float:
 def _scaled(count: int, keys: int) -> list[str]:
     if count == keys:
         return []
-    return [f"over the first {count:,} of the {keys:,} keys, into an empty store; figures scaled"]
+    return [f"measured over the first {count:,} of {keys:,} keys, scaled"]

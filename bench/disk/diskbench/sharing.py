@@ -46,7 +46,7 @@ class Sharing(Subject):
         if kind.alone:
             raise NotShared(kind.alone)
         self.kind = kind
-        self.name, self.versions = kind.name, kind.versions
+        self.name, self.versions = kind.name, dict(kind.versions)
         count = how_many(keys, kind.most, share)
         self.place = Place(Path(directory) / "store", count, size, churn=True)
         self.notes = (kind.durability, kind.compression, *kind.notes)
@@ -97,7 +97,9 @@ class Member:
         # Nothing is open here and no thread runs, so a fork copies nothing that it should not.
         context = get_context("fork")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, kind, place, number), daemon=True)
+        self.process = context.Process(
+            target=_serve, args=(theirs, kind, place, number), daemon=True
+        )
         self.process.start()
         theirs.close()
         self.receive()

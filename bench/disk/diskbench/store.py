@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-# What a write survives once it has returned. Compare within a class.
-NONE = "durability: none, a killed process loses writes that had returned"
-SURVIVES_KILL = "durability: survives kill -9, not a power failure"
-SYNCED = "durability: synced, survives a power failure"
+# What a write survives once it has returned: nothing, any process' death, or the machine's too.
+# Compare within a class.
+NONE = "durability: none"
+SURVIVES_KILL = "durability: survives kill -9"
+SYNCED = "durability: synced"
 
 # Said where values lie as they are.
 NO = "no compression"
@@ -36,7 +37,7 @@ class Store:
     # More that its rows say.
     notes: ClassVar[Sequence[str]] = ()
     # Names and versions of what is measured.
-    versions: ClassVar[Mapping[str, str]] = {}
+    versions: ClassVar[Sequence[tuple[str, str]]] = ()
     # Most keys of a round; the figures of slow stores are scaled up from them.
     most: ClassVar[int | None] = None
     # Why it is not measured with several processes at once.

@@ -10,11 +10,12 @@ BLOCK = 512
 
 
 def allocated(folder: Path) -> int:
-    """Bytes of all blocks below the folder, its own left out: what `du` says. Holes are not counted."""
-    total = 0
+    """Bytes of all blocks, as `du` counts them: holes take nothing."""
+    total = folder.stat().st_blocks * BLOCK
     with os.scandir(folder) as entries:
         for entry in entries:
-            total += entry.stat(follow_symlinks=False).st_blocks * BLOCK
             if entry.is_dir(follow_symlinks=False):
                 total += allocated(Path(entry.path))
+            else:
+                total += entry.stat(follow_symlinks=False).st_blocks * BLOCK
     return total

@@ -12,10 +12,10 @@ class BerkeleyDb(Store):
     name = "berkeleydb"
     durability = NONE
     notes = ("B-tree, a cache of 64 MiB, no log",)
-    versions = {
-        "berkeleydb (PyPI)": db.__version__,
-        "Berkeley DB": ".".join(map(str, db.version())),
-    }
+    versions = (
+        ("berkeleydb (PyPI)", db.__version__),
+        ("Berkeley DB", ".".join(map(str, db.version()))),
+    )
     alone = "one process at a time, without an environment"
 
     def __init__(self, place: Place) -> None:

@@ -25,7 +25,7 @@ class Blob(Store):
     name = "blob_cache"
     compression = "compresses: zlib, level 6, of JSON"
     notes = ("two write + flush a set", "recovers once: what a second crash leaves is lost")
-    versions = {"blob_cache": commit()}
+    versions = (("blob_cache", commit()),)
     most = 2000
     alone = "one process at a time: it locks its file"
 

@@ -7,9 +7,9 @@ from diskbench.store import Place, Store
 
 class DiskCache(Store):
     name = "diskcache"
-    notes = ("SQLite, WAL, synchronous=NORMAL; text in a column", "size_limit raised to hold all")
-    versions = {"diskcache": diskcache.__version__}
-    most = 2000
+    notes = ("SQLite, WAL, synchronous=NORMAL", "size_limit raised to hold all")
+    versions = (("diskcache", diskcache.__version__),)
+    most = 1000
 
     def __init__(self, place: Place) -> None:
         room = 4 * place.keys * (place.size + 1000)

@@ -1,10 +1,10 @@
 """Django's FileBasedCache with room for everything."""
 
+from diskbench.measure import measure
+from diskbench.store import Place, Store
 from django import get_version
 from django.conf import settings
 from django.core.cache.backends.filebased import FileBasedCache
-from diskbench.measure import measure
-from diskbench.store import Place, Store
 
 settings.configure()
 
@@ -16,14 +16,12 @@ class Django(Store):
         "FileBasedCache, a file a key, MAX_ENTRIES raised to hold all, pickles",
         "each set lists the folder, so all keys would take longer than the scaled figure says",
     )
-    versions = {"django": get_version()}
-    most = 1000
+    versions = (("django", get_version()),)
+    most = 300
 
     def __init__(self, place: Place) -> None:
         options = {"MAX_ENTRIES": 2 * place.keys + 1000}
-        self.cache = FileBasedCache(
-            str(place.directory), {"timeout": None, "OPTIONS": options}
-        )
+        self.cache = FileBasedCache(str(place.directory), {"timeout": None, "OPTIONS": options})
         # Text goes in and comes out.
         self.set, self.get, self.delete = self.cache.set, self.cache.get, self.cache.delete
 

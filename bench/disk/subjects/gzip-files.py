@@ -13,9 +13,9 @@ LEVEL = 6
 class GzipFiles(Store):
     name = "gzip-files"
     compression = "compresses: gzip, level 6"
-    notes = ("as the page: a file a key; who reads during a write reads half a value",)
-    versions = {"zlib": zlib.ZLIB_RUNTIME_VERSION}
-    most = 2000
+    notes = ("as the page: a file a key", "who reads during a write reads half a value")
+    versions = (("zlib", zlib.ZLIB_RUNTIME_VERSION),)
+    most = 500
     alone = "a reader sees half-written files"
 
     def __init__(self, place: Place) -> None:

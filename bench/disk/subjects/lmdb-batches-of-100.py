@@ -1,13 +1,12 @@
 """py-lmdb with sync=False, a hundred operations in a transaction."""
 
-from diskbench.lmdb_store import LmdbBatches
 from diskbench.measure import measure
+from lmdb_store import LmdbBatches
 
 
 class LmdbBatchesOf100(LmdbBatches):
     name = "lmdb-batches-of-100"
     notes = ("100 operations a transaction, lost together", "sync=False")
-    options = {"sync": False}
     batch = 100
 
 

@@ -2,14 +2,13 @@
 
 import sys
 
-from diskbench.lmdb_store import LmdbBatches
 from diskbench.measure import measure
+from lmdb_store import LmdbBatches
 
 
 class LmdbOneTransaction(LmdbBatches):
     name = "lmdb-one-transaction"
     notes = ("a whole loop in one transaction, lost together until its end", "sync=False")
-    options = {"sync": False}
     batch = sys.maxsize
 
 

@@ -1,13 +1,12 @@
 """py-lmdb with sync=False, a transaction an operation."""
 
-from diskbench.lmdb_store import LmdbStore
 from diskbench.measure import measure
+from lmdb_store import LmdbStore
 
 
 class Lmdb(LmdbStore):
     name = "lmdb"
     notes = ("a transaction an operation", "sync=False")
-    options = {"sync": False}
 
 
 measure(Lmdb)

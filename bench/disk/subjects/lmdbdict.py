@@ -15,7 +15,7 @@ class LmdbDict(Store):
         "commits and syncs when it is closed",
         "pickles keys and values",
     )
-    versions = {"lmdbdict": version("lmdbdict")}
+    versions = (("lmdbdict", version("lmdbdict")),)
     alone = "one process at a time: its write transaction lasts as long as it is open"
 
     def __init__(self, place: Place) -> None:

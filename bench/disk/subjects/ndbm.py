@@ -11,7 +11,8 @@ class Ndbm(Store):
     name = "ndbm"
     durability = NONE
     notes = ("as the page: dbm.ndbm, a hash table with Berkeley DB's default cache",)
-    versions = {"dbm.ndbm": ndbm.library}
+    versions = (("dbm.ndbm", ndbm.library),)
+    most = 20_000
     alone = "one process at a time"
 
     def __init__(self, place: Place) -> None:

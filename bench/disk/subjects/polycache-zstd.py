@@ -1,7 +1,7 @@
 """The Python package's Cache with the compressor zstd, level 3."""
 
 from diskbench.measure import measure
-from diskbench.polycache_store import PolycacheStore
+from polycache_store import PolycacheStore
 
 
 class PolycacheZstd(PolycacheStore):

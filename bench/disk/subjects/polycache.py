@@ -1,7 +1,7 @@
 """The Python package's Cache: text is encoded by every set and decoded by every get."""
 
 from diskbench.measure import measure
-from diskbench.polycache_store import PolycacheStore
+from polycache_store import PolycacheStore
 
 
 class Polycache(PolycacheStore):

@@ -11,7 +11,7 @@ class RocksDict(Store):
     name = "rocksdict"
     compression = "compresses: Snappy, by the block, once it leaves memory"
     notes = ("defaults: a log that is written, not synced",)
-    versions = {"rocksdict": version("rocksdict")}
+    versions = (("rocksdict", version("rocksdict")),)
     alone = "one process at a time: it locks its folder"
 
     def __init__(self, place: Place) -> None:

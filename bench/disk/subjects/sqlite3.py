@@ -8,7 +8,7 @@ from diskbench.store import Place, Store
 # Seconds that a writer waits for another.
 PATIENCE = 30
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "mmap_size=268435456", "cache_size=-65536")
-TABLE = "create table if not exists cache(key text primary key, value text) without rowid"
+TABLE = "create table if not exists cache(key text primary key, value text)"
 SET = "insert or replace into cache values(?, ?)"
 GET = "select value from cache where key = ?"
 DELETE = "delete from cache where key = ?"
@@ -17,8 +17,8 @@ DELETE = "delete from cache where key = ?"
 class Sqlite3(Store):
     name = "sqlite3"
     notes = ("a transaction an operation", ", ".join(PRAGMAS))
-    versions = {"sqlite": sqlite3.sqlite_version}
-    most = 10_000
+    versions = (("sqlite", sqlite3.sqlite_version),)
+    most = 5000
 
     def __init__(self, place: Place) -> None:
         self.db = sqlite3.connect(

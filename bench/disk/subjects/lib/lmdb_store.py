@@ -1,13 +1,13 @@
-"""What the subjects on py-lmdb share. Text goes in, and text comes out that outlives its transaction."""
+"""What the subjects on py-lmdb share. Text goes in, and text comes out that outlives its
+transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 import lmdb
-
-from .store import Place, Store
+from diskbench.store import Place, Store
 
 # A map that is twice what values, keys and half-filled pages take.
 ROOM_A_KEY = 400
@@ -19,16 +19,23 @@ T = TypeVar("T")
 class LmdbStore(Store):
     """A transaction an operation, reads too: that is what sees other processes' writes."""
 
-    versions: ClassVar[Mapping[str, str]] = {
-        "lmdb (PyPI)": lmdb.__version__,
-        "liblmdb": ".".join(map(str, lmdb.version())),
-    }
-    # Of lmdb.open.
-    options: ClassVar[Mapping[str, bool]] = {}
+    versions = (
+        ("lmdb (PyPI)", lmdb.__version__),
+        ("liblmdb", ".".join(map(str, lmdb.version()))),
+    )
+    # Whether a write waits for the disk, and whether it goes right into the map.
+    sync: ClassVar[bool] = False
+    writemap: ClassVar[bool] = False
 
     def __init__(self, place: Place) -> None:
         room = max(LEAST_ROOM, place.keys * (3 * place.size + ROOM_A_KEY))
-        self.env = lmdb.open(str(place.directory), map_size=room, **self.options)
+        self.env = lmdb.open(
+            str(place.directory),
+            map_size=room,
+            sync=self.sync,
+            writemap=self.writemap,
+            map_async=self.writemap,
+        )
         self.begin = self.env.begin
 
     def set(self, key: str, value: str) -> None:

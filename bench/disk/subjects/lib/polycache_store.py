@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 import polycache
-
-from .store import NO, Place, Store
+from diskbench.store import NO, Place, Store
 
 # The limit that leaves nothing to evict: twice what the entries take, and more where they are
-# overwritten. The index is a fixed share of the limit (spec/host.md); small entries need more of it.
+# overwritten. The index is a fixed share of the limit (spec/host.md): small entries need more.
 OVERHEAD, LEAST_ROOM_A_KEY, LEAST_ROOM, CHURN = 96, 800, 4 << 20, 8
 
 
 class PolycacheStore(Store):
     compression: ClassVar[str] = NO
-    notes = ("the host tier, shared by processes", "a byte limit with room for all")
+    notes = ("host tier", "a byte limit with room for all")
     compressor: ClassVar[str] = "none"
 
     def __init__(self, place: Place) -> None:
