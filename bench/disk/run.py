@@ -41,7 +41,7 @@ def subjects() -> list[Subject]:
 def one_process(keys: int, size: int, quick: bool) -> Group:
     share = QUICK_SHARE if quick else 1
     # About what an operation takes, for the time left.
-    pace = Pace(ROUNDS, 0.02 + keys * share * (1 + size / 1000) * 1e-6)
+    pace = Pace(ROUNDS, 0.02 + keys * share * (1 + size / 1000) * 5e-7)
     return Group(
         f"{keys} entries, {size} bytes each",
         subjects(),

@@ -1,1 +1,1 @@
-"""What the subjects of this benchmark share: a store's interface, the values, and what is measured."""
+"""What the subjects share: a store's interface, keys and values, and what is measured."""

@@ -19,7 +19,7 @@ class Wrong(Exception):
 
 
 def check(kind: type[Store], place: Place) -> None:
-    """Sets, gets, overwrites, deletes, reopens and, where it says that writes survive a kill, kills.
+    """Sets, gets, overwrites, deletes, reopens, and kills where writes are said to survive that.
     The place is empty before and after."""
     all_items = items(min(SAMPLE, place.keys), place.size)
     # First, because it forks, and libraries start threads when they are used.
@@ -55,7 +55,9 @@ def check_kill(kind: type[Store], place: Place, written: list[tuple[str, str]]) 
     child = os.fork()
     if child == 0:
         try:
-            kind(place).set_all(written)
+            # Held by a name: some stores write what they have when nobody holds them.
+            store = kind(place)
+            store.set_all(written)
             os.kill(os.getpid(), signal.SIGKILL)
         finally:
             os._exit(1)

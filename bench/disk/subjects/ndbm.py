@@ -1,4 +1,4 @@
-"""The page's BerkleyDbCache: `dbm.open(name, "c")`, which is Berkeley DB's ndbm here as it was there."""
+"""The page's BerkleyDbCache: what `dbm.open(name, "c")` was there, Berkeley DB's ndbm."""
 
 from diskbench.debian import module
 from diskbench.measure import measure

@@ -34,7 +34,6 @@ def test_a_quick_run_has_all_subjects_and_ten_rounds(run):
     for group in quick:
         assert group.pace.rounds >= 10
         assert group.subjects == full[0].subjects
-    assert sum(group.seconds for group in quick) < 30
 
 
 def test_a_file_is_called_as_its_subject():
