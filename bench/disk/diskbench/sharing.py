@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -59,10 +60,8 @@ class Sharing(Subject):
         empty(self.place)
 
     def operations(self) -> dict[str, tuple[str, Run]]:
-        return {
-            GET: (PER_SECOND, lambda seconds: self._run(GET, seconds)),
-            BOTH: (PER_SECOND, lambda seconds: self._run(BOTH, seconds)),
-        }
+        names = [BOTH] if self.kind.writes_only else [GET, BOTH]
+        return {name: (PER_SECOND, partial(self._run, name)) for name in names}
 
     def check(self) -> None:
         """What one writes the others read; then all keys are set for the rounds to come."""

@@ -40,6 +40,8 @@ class Store:
     versions: ClassVar[Sequence[tuple[str, str]]] = ()
     # Most keys of a round; the figures of slow stores are scaled up from them.
     most: ClassVar[int | None] = None
+    # True where reads are another subject's, and what a few keys say of them would mislead.
+    writes_only: ClassVar[bool] = False
     # Why it is not measured with several processes at once.
     alone: ClassVar[str] = ""
     # False where only the loops below say what is done: operations cannot be timed one by one.

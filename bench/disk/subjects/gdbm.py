@@ -10,7 +10,7 @@ gnu = module("dbm.gnu")
 class Gdbm(Store):
     name = "gdbm"
     notes = ("a kill in the midst of a write can corrupt it",)
-    most = 20_000
+    most = 10_000
     alone = "one process at a time: a writer locks it"
 
     def __init__(self, place: Place) -> None:

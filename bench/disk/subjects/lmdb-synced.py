@@ -8,9 +8,10 @@ from lmdb_store import LmdbStore
 class LmdbSynced(LmdbStore):
     name = "lmdb-synced"
     durability = SYNCED
-    notes = ("a transaction an operation", "sync=True, the default")
+    notes = ("a transaction an operation", "sync=True, the default", "reads are those of lmdb")
     sync = True
     most = 80
+    writes_only = True
 
 
 measure(LmdbSynced)

@@ -12,7 +12,7 @@ class Ndbm(Store):
     durability = NONE
     notes = ("as the page: dbm.ndbm, a hash table with Berkeley DB's default cache",)
     versions = (("dbm.ndbm", ndbm.library),)
-    most = 20_000
+    most = 10_000
     alone = "one process at a time"
 
     def __init__(self, place: Place) -> None:

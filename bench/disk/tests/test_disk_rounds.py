@@ -43,6 +43,23 @@ def test_too_few_keys_have_no_p99_and_no_size(files, tmp_path):
     ]
 
 
+def test_one_whose_reads_are_anothers_is_only_written(files, tmp_path):
+    class Written(files):
+        writes_only = True
+
+    subject = rounds(Written, tmp_path, keys=20)
+    subject.check()
+    assert list(run(subject)) == ["SET", "DELETE"]
+
+
+def test_random_order_is_a_sample_and_scaled(files, tmp_path, monkeypatch):
+    monkeypatch.setattr("diskbench.rounds.IN_RANDOM_ORDER", 10)
+    subject = rounds(files, tmp_path)
+    assert len(subject.shuffled) == 10
+    figures = run(subject)
+    assert figures["GET, random order"] > figures["GET"] / 5
+
+
 def test_a_key_that_is_not_there_is_no_measurement(files, tmp_path):
     subject = rounds(files, tmp_path)
     operations = subject.operations()
