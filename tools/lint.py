@@ -70,7 +70,8 @@ CHECKS = [
         "MYPYPATH=bench mypy --strict bench/harness bench/all.py && "
         "for file in bench/*/run.py; do "
         "MYPYPATH=bench:$(dirname $file) mypy --strict $file || exit 1; done && "
-        "mypy --strict bench/host/python/lib && mypy --strict bench/serve",
+        "mypy --strict bench/host/python/lib && mypy --strict bench/serve && "
+        "MYPYPATH=bench/disk:bench/serve mypy --strict bench/disk/diskbench",
         "python",
     ),
     Check(

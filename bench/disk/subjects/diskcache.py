@@ -1,6 +1,7 @@
 """diskcache with its defaults, and with room for everything."""
 
 import diskcache
+
 from diskbench.measure import measure
 from diskbench.store import Place, Store
 

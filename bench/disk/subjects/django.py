@@ -1,10 +1,11 @@
 """Django's FileBasedCache with room for everything."""
 
-from diskbench.measure import measure
-from diskbench.store import Place, Store
 from django import get_version
 from django.conf import settings
 from django.core.cache.backends.filebased import FileBasedCache
+
+from diskbench.measure import measure
+from diskbench.store import Place, Store
 
 settings.configure()
 

@@ -1,7 +1,8 @@
 """py-lmdb with sync=False, a hundred operations in a transaction."""
 
-from diskbench.measure import measure
 from lmdb_store import LmdbBatches
+
+from diskbench.measure import measure
 
 
 class LmdbBatchesOf100(LmdbBatches):

@@ -2,8 +2,9 @@
 
 import sys
 
-from diskbench.measure import measure
 from lmdb_store import LmdbBatches
+
+from diskbench.measure import measure
 
 
 class LmdbOneTransaction(LmdbBatches):

@@ -1,8 +1,9 @@
 """py-lmdb as it is by default: every write waits for the disk."""
 
+from lmdb_store import LmdbStore
+
 from diskbench.measure import measure
 from diskbench.store import SYNCED
-from lmdb_store import LmdbStore
 
 
 class LmdbSynced(LmdbStore):

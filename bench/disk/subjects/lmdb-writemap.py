@@ -1,7 +1,8 @@
 """py-lmdb that writes into its map, a transaction an operation."""
 
-from diskbench.measure import measure
 from lmdb_store import LmdbStore
+
+from diskbench.measure import measure
 
 
 class LmdbWriteMap(LmdbStore):

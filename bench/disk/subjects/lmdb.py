@@ -1,7 +1,8 @@
 """py-lmdb with sync=False, a transaction an operation."""
 
-from diskbench.measure import measure
 from lmdb_store import LmdbStore
+
+from diskbench.measure import measure
 
 
 class Lmdb(LmdbStore):

@@ -2,9 +2,10 @@
 
 from importlib.metadata import version
 
+from lmdbdict import lmdbdict
+
 from diskbench.measure import measure
 from diskbench.store import NONE, Place, Store
-from lmdbdict import lmdbdict
 
 
 class LmdbDict(Store):

@@ -1,7 +1,8 @@
 """The Python package's Cache with the compressor zstd, level 3."""
 
-from diskbench.measure import measure
 from polycache_store import PolycacheStore
+
+from diskbench.measure import measure
 
 
 class PolycacheZstd(PolycacheStore):

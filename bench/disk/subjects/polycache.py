@@ -1,7 +1,8 @@
 """The Python package's Cache: text is encoded by every set and decoded by every get."""
 
-from diskbench.measure import measure
 from polycache_store import PolycacheStore
+
+from diskbench.measure import measure
 
 
 class Polycache(PolycacheStore):

@@ -2,9 +2,10 @@
 
 from importlib.metadata import version
 
+from rocksdict import Rdict
+
 from diskbench.measure import measure
 from diskbench.store import Place, Store
-from rocksdict import Rdict
 
 
 class RocksDict(Store):

@@ -1,6 +1,7 @@
 """A store whose work is wrong is found out."""
 
 import pytest
+
 from diskbench.check import Wrong, check
 from diskbench.store import NONE
 

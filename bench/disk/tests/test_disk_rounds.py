@@ -1,6 +1,7 @@
 """A round of one process."""
 
 import pytest
+
 from diskbench.rounds import Rounds
 
 ORDER = ["SET", "GET", "GET, random order", "reopen", "SIZE", "GET, p99"]

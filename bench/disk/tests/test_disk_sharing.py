@@ -1,6 +1,7 @@
 """Several processes on one store."""
 
 import pytest
+
 from diskbench.sharing import BOTH, GET, NotShared, Sharing
 
 

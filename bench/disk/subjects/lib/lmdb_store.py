@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 import lmdb
+
 from diskbench.store import Place, Store
 
 # A map that is twice what values, keys and half-filled pages take.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import polycache
+
 from diskbench.store import NO, Place, Store
 
 # The limit that leaves nothing to evict: twice what the entries take, and more where they are
