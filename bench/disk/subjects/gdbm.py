@@ -1,4 +1,5 @@
-"""GNU dbm through the standard library's dbm.gnu, in its fast mode, which is the default."""
+"""GNU dbm through the standard library's dbm.gnu, in its fast mode, which is the default: what the
+page called BerkleyDbCache, to judge by its file's name."""
 
 from diskbench.debian import module
 from diskbench.measure import measure
@@ -9,7 +10,10 @@ gnu = module("dbm.gnu")
 
 class Gdbm(Store):
     name = "gdbm"
-    notes = ("a kill in the midst of a write can corrupt it",)
+    notes = (
+        "most probably the page's BerkleyDbCache",
+        "a kill in the midst of a write can corrupt it",
+    )
     most = 10_000
     alone = "one process at a time: a writer locks it"
 

@@ -1,4 +1,4 @@
-"""The page's BerkleyDbCache: what `dbm.open(name, "c")` was there, Berkeley DB's ndbm."""
+"""Berkeley DB's ndbm through the standard library's dbm.ndbm, a hash table."""
 
 from diskbench.debian import module
 from diskbench.measure import measure
@@ -10,7 +10,7 @@ ndbm = module("dbm.ndbm")
 class Ndbm(Store):
     name = "ndbm"
     durability = NONE
-    notes = ("as the page: dbm.ndbm, a hash table with Berkeley DB's default cache",)
+    notes = ("a hash table with Berkeley DB's default cache",)
     versions = (("dbm.ndbm", ndbm.library),)
     most = 10_000
     alone = "one process at a time"
