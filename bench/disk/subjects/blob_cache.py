@@ -26,7 +26,7 @@ class Blob(Store):
     compression = "compresses: zlib, level 6, of JSON"
     notes = ("two write + flush a set", "recovers once: what a second crash leaves is lost")
     versions = (("blob_cache", commit()),)
-    most = 2000
+    most = 1000
     alone = "one process at a time: it locks its file"
 
     def __init__(self, place: Place) -> None:

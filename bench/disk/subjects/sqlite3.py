@@ -18,7 +18,7 @@ class Sqlite3(Store):
     name = "sqlite3"
     notes = ("a transaction an operation", ", ".join(PRAGMAS))
     versions = (("sqlite", sqlite3.sqlite_version),)
-    most = 5000
+    most = 2500
 
     def __init__(self, place: Place) -> None:
         self.db = sqlite3.connect(
