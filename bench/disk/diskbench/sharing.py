@@ -87,7 +87,12 @@ class Sharing(Subject):
         start = monotonic() + START
         for member in self.members:
             member.send("run", operation, start, seconds)
-        return sum(float(member.receive()) for member in self.members)
+        # All answers are taken before one of them may be an error, so that none is left for later.
+        replies = [member.reply() for member in self.members]
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return float(sum(replies))
 
 
 class Member:
@@ -106,10 +111,14 @@ class Member:
     def send(self, *request: object) -> None:
         self.pipe.send(request)
 
-    def receive(self) -> Any:
+    def reply(self) -> Any:
+        """Or the error."""
         if not self.pipe.poll(PATIENCE):
             raise TimeoutError(f"a process said nothing for {PATIENCE} s")
-        reply = self.pipe.recv()
+        return self.pipe.recv()
+
+    def receive(self) -> Any:
+        reply = self.reply()
         if isinstance(reply, Exception):
             raise reply
         return reply
