@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Measures HTTP servers of Node and Bun that answer with a Redis stream; `make bench-http` calls it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import subject
+from harness.bench import Bench, Group, main
+from harness.subject import Subject
+from harness.turns import Pace
+from serving.lane import REQUESTS, open_fresh, open_sustained
+
+FOLDER = Path(__file__).resolve().parent / "subjects"
+
+ABSENT = [Subject("polycache-http", absent="not built yet: a Redis stream over HTTP")]
+# Those of a quick run.
+FEW = (
+    "polycache-host-node-fastify",
+    "redis-node-fastify",
+    "ioredis-bun-elysia",
+    "ioredis-next-route-dynamic",
+    "ioredis-next-route-static",
+    "map-bun-elysia",
+    "constant-bun-elysia",
+)
+# Each round of the page's load starts a server, which leaves nothing to warm up.
+PAGE = Pace(rounds=10, seconds=1.0, warm_up=0)
+
+
+def subjects(quick: bool) -> list[Subject]:
+    """A file each; those with `bun` in their name run on Bun."""
+    found = [
+        subject.bun(path) if "bun" in path.stem.split("-") else subject.node(path)
+        for path in subject.find(FOLDER, ".mjs")
+    ]
+    return ABSENT + [one for one in found if not quick or one.name in FEW]
+
+
+def groups(quick: bool) -> Sequence[Group]:
+    every = subjects(quick)
+    sustained = Pace(rounds=10, seconds=0.3 if quick else 1.0)
+    return [
+        Group(f"{REQUESTS} requests", every, PAGE, open=open_fresh, operations=1),
+        Group("sustained", every, sustained, open=open_sustained, operations=1),
+    ]
+
+
+BENCH = Bench(
+    name="http",
+    title="HTTP servers of Node and Bun that answer with a Redis stream",
+    baseline="redis-node-fastify",
+    groups=groups,
+    notes=(
+        "wrk, Redis and the server share the machine's cores: figures are what all three do together.",
+    ),
+    redis=True,
+)
+
+if __name__ == "__main__":
+    # Servers are groups of their own: also where only this process is told to end, they must.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
+    main(BENCH)
