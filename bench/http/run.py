@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures HTTP servers of Node and Bun that answer with a Redis stream; `make bench-http` calls it."""
+"""Measures HTTP servers that answer with a Redis stream; `make bench-http` calls it."""
 
 from __future__ import annotations
 
@@ -18,34 +18,27 @@ FOLDER = Path(__file__).resolve().parent / "subjects"
 
 ABSENT = [Subject("polycache-http", absent="not built yet: a Redis stream over HTTP")]
 # Those of a quick run.
-FEW = (
-    "polycache-host-node-fastify",
-    "redis-node-fastify",
-    "ioredis-bun-elysia",
-    "ioredis-next-route-dynamic",
-    "ioredis-next-route-static",
-    "map-bun-elysia",
-    "constant-bun-elysia",
-)
+FEW = ("polycache-host-node-fastify", "redis-node-fastify", "ioredis-bun-elysia")
+FEW_SUSTAINED = (*FEW, "constant-bun-elysia", "ioredis-next-route-static")
 # Each round of the page's load starts a server, which leaves nothing to warm up.
 PAGE = Pace(rounds=10, seconds=1.0, warm_up=0)
 
 
-def subjects(quick: bool) -> list[Subject]:
-    """A file each; those with `bun` in their name run on Bun."""
+def subjects(names: Sequence[str] = ()) -> list[Subject]:
+    """A file each, or those that are named; with `bun` in its name it runs on Bun."""
     found = [
         subject.bun(path) if "bun" in path.stem.split("-") else subject.node(path)
         for path in subject.find(FOLDER, ".mjs")
     ]
-    return ABSENT + [one for one in found if not quick or one.name in FEW]
+    return ABSENT + [one for one in found if not names or one.name in names]
 
 
 def groups(quick: bool) -> Sequence[Group]:
-    every = subjects(quick)
+    page, long = (subjects(FEW), subjects(FEW_SUSTAINED)) if quick else (subjects(), subjects())
     sustained = Pace(rounds=10, seconds=0.3 if quick else 1.0)
     return [
-        Group(f"{REQUESTS} requests", every, PAGE, open=open_fresh, operations=1),
-        Group("sustained", every, sustained, open=open_sustained, operations=1),
+        Group(f"{REQUESTS} requests", page, PAGE, open=open_fresh, operations=1),
+        Group("sustained", long, sustained, open=open_sustained, operations=1),
     ]
 
 
@@ -54,9 +47,7 @@ BENCH = Bench(
     title="HTTP servers of Node and Bun that answer with a Redis stream",
     baseline="redis-node-fastify",
     groups=groups,
-    notes=(
-        "wrk, Redis and the server share the machine's cores: figures are what all three do together.",
-    ),
+    notes=("wrk, Redis and the server share the machine's cores: a figure is what all three do.",),
     redis=True,
 )
 

@@ -5,7 +5,9 @@ import { createClient } from 'redis'
 import { KEY } from './answer.mjs'
 
 export async function reader() {
-  const client = createClient({ socket: { host: '127.0.0.1', port: Number(process.env.REDIS_PORT) } })
+  const client = createClient({
+    socket: { host: '127.0.0.1', port: Number(process.env.REDIS_PORT) },
+  })
   await client.connect()
   return () => client.xRange(KEY, '-', '+')
 }

@@ -23,7 +23,8 @@ const OPTIONS = {
 function build() {
   if (existsSync(BUILT)) return
   const done = spawnSync(process.execPath, [NEXT, 'build'], OPTIONS)
-  if (done.status !== 0) throw new Error(`next build: ${done.stderr}${done.stdout}${done.error ?? ''}`)
+  if (done.status !== 0)
+    throw new Error(`next build: ${done.stderr}${done.stdout}${done.error ?? ''}`)
   writeFileSync(BUILT, '')
 }
 
@@ -31,7 +32,10 @@ function build() {
 export async function start() {
   build()
   const stdio = ['ignore', 'pipe', 'inherit']
-  const server = spawn(process.execPath, [NEXT, 'start', '-p', '0', '-H', HOST], { ...OPTIONS, stdio })
+  const server = spawn(process.execPath, [NEXT, 'start', '-p', '0', '-H', HOST], {
+    ...OPTIONS,
+    stdio,
+  })
   let port
   for await (const line of createInterface({ input: server.stdout })) {
     port ??= line.match(/Local:.*:(\d+)/)?.[1]
@@ -39,5 +43,8 @@ export async function start() {
   }
   if (!port) throw new Error('Error: next start ended before it listened')
   server.stdout.resume()
-  return { port: Number(port), versions: versionsOf(['next', 'react', 'ioredis', 'redis'], PACKAGES) }
+  return {
+    port: Number(port),
+    versions: versionsOf(['next', 'react', 'ioredis', 'redis'], PACKAGES),
+  }
 }

@@ -14,5 +14,7 @@ ready({
   port: app.details.server.port,
   reads: READS.EACH,
   packages: ['@stricjs/router', 'redis'],
-  notes: ['version 1.0.6 of the page is not to be had: the last one, which nobody works on any more'],
+  notes: [
+    'version 1.0.6 of the page is not to be had: the last one, which nobody works on any more',
+  ],
 })
