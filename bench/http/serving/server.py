@@ -80,16 +80,18 @@ class Server:
         deadline = time.monotonic() + PATIENCE
         printed = b""
         descriptor = _output(self.process).fileno()
-        while (left := deadline - time.monotonic()) > 0:
-            if not select.select([descriptor], [], [], left)[0]:
-                break
-            part = os.read(descriptor, 65536)
-            if not part:
-                raise Unavailable(self._last_words())
-            printed += part
+        while time.monotonic() < deadline:
+            # A server that fell may leave a child that holds its output open.
+            ended = self.process.poll() is not None
+            if select.select([descriptor], [], [], 0 if ended else 0.2)[0]:
+                part = os.read(descriptor, 65536)
+                ended = ended or not part
+                printed += part
             for line in printed.splitlines(keepends=True):
                 if line.startswith(b'{"port"') and line.endswith(b"\n"):
                     return Ready(**json.loads(line))
+            if ended:
+                raise Unavailable(self._last_words())
         raise Unavailable(f"it did not listen for {PATIENCE} s")
 
     def _last_words(self) -> str:
