@@ -1,0 +1,51 @@
+"""Figures as a person reads them: three digits and a unit of fitting size."""
+
+from __future__ import annotations
+
+from harness import row
+
+# Nanoseconds in a unit, of the units that are times.
+TIMES = {
+    row.NANOSECONDS: 1.0,
+    row.MICROSECONDS: 1e3,
+    row.MILLISECONDS: 1e6,
+    row.SECONDS: 1e9,
+}
+STEPS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+SIZES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
+RATES = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
+SHORT = {row.REQUESTS_PER_SECOND: "req/s", "MiB per second": "MiB/s"}
+
+
+def amount(value: float, unit: str) -> str:
+    """257.0 ns per operation is `257 ns`; 10160 is `10.2 µs`."""
+    if unit in TIMES:
+        return _scaled(value * TIMES[unit], STEPS)
+    if unit == row.BYTES:
+        return _scaled(value, SIZES)
+    if unit == row.PER_SECOND:
+        return _scaled(value, RATES)
+    if unit == row.HIT_RATIO:
+        return f"{value:.1%}".replace("%", " %")
+    short = SHORT.get(unit, unit)
+    return f"{digits(value)} {short}".rstrip()
+
+
+def times(value: float) -> str:
+    """A ratio: `4.18×`, `0.57×`."""
+    return f"{digits(value)}×"
+
+
+def digits(value: float) -> str:
+    """Three digits, thousands grouped: more would claim what was not measured."""
+    if abs(value) >= 1000:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    if value == int(value):
+        return f"{value:.0f}"
+    text = f"{value:#.3g}" if abs(value) >= 0.001 else f"{value:.2g}"
+    return text.rstrip(".")
+
+
+def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+    size, name = next((one for one in steps if abs(value) >= one[0]), steps[-1])
+    return f"{digits(value / size)} {name}"
