@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes one self-contained page of all benchmarks' results; `make report` calls it.
 
-    make report
-    bench/report/run.py --results FOLDER --out FILE
+make report
+bench/report/run.py --results FOLDER --out FILE
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ TIMES = {
 STEPS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 SIZES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
 RATES = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
+TIMES_SIGN = "\N{MULTIPLICATION SIGN}"
 SHORT = {row.REQUESTS_PER_SECOND: "req/s", "MiB per second": "MiB/s"}
 
 
@@ -32,20 +33,21 @@ def amount(value: float, unit: str) -> str:
 
 
 def times(value: float) -> str:
-    """A ratio: `4.18×`, `0.57×`."""
-    return f"{digits(value)}×"
+    """A ratio with its sign, `4.18x`; below 1 two digits, `0.57x`."""
+    return (digits(value) if value >= 1 else f"{value:#.2g}") + TIMES_SIGN
 
 
 def digits(value: float) -> str:
     """Three digits, thousands grouped: more would claim what was not measured."""
     if abs(value) >= 1000:
         return f"{float(f'{value:.3g}'):,.0f}"
-    if value == int(value):
-        return f"{value:.0f}"
-    text = f"{value:#.3g}" if abs(value) >= 0.001 else f"{value:.2g}"
-    return text.rstrip(".")
+    if value == 0:
+        return "0"
+    return (f"{value:#.3g}" if abs(value) >= 0.001 else f"{value:.2g}").rstrip(".")
 
 
 def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
     size, name = next((one for one in steps if abs(value) >= one[0]), steps[-1])
-    return f"{digits(value / size)} {name}"
+    # There are no parts of bytes.
+    number = f"{value:.0f}" if name == "B" else digits(value / size)
+    return f"{number} {name}"

@@ -37,9 +37,10 @@ MOST_MAIN = 4
 BENCHES = (
     Bench(
         "memory",
-        "One process’ memory",
-        "Caches in the memory of one Node or Bun process. Isolation decides what a hit costs: a cache "
-        "that hands out its own object is changed by whoever changes that object; a copy is not.",
+        "One process' memory",
+        "Caches in the memory of one Node or Bun process. Isolation decides what a hit costs: a "
+        "cache that hands out its own object is changed by whoever changes that object; a copy is "
+        "not.",
         page="1-ts-cache",
         limits=r"^map\b",
         main=r"small value|batch",
@@ -47,8 +48,8 @@ BENCHES = (
     Bench(
         "redis",
         "Redis clients",
-        "Clients of Redis on Node and Bun, a server on the loopback interface, one request at a time. "
-        "Every client encodes and decodes the same values.",
+        "Clients of Redis on Node and Bun, a server on the loopback interface, one request at a "
+        "time. Every client encodes and decodes the same values.",
         page="1-ts-cache",
         main=r"small|batch",
     ),
@@ -71,8 +72,8 @@ BENCHES = (
     Bench(
         "http",
         "HTTP servers",
-        "Servers of Node and Bun that answer every request with one Redis stream (XRANGE over all of "
-        "it; the original page calls it xread).",
+        "Servers of Node and Bun that answer every request with one Redis stream (XRANGE over "
+        "all of it; the original page calls it xread).",
         page="4-http-redis-servers",
         limits=r"^constant\b",
     ),
@@ -85,8 +86,8 @@ BENCHES = (
     Bench(
         "host",
         "The host tier",
-        "One cache shared by all processes of a machine, beside stores that can be shared like that. "
-        "Grew out of no page. The notes say what a write survives once it has returned.",
+        "One cache shared by all processes of a machine, beside stores that can be shared like "
+        "that. Grew out of no page. The notes say what a write survives once it has returned.",
         limits=r"^copy$",
         main=r"100 B, 10k keys",
     ),

@@ -56,14 +56,14 @@ def render(results: dict[str, Results]) -> str:
     )
 
 
-def _pictures(one: Section) -> Sequence[tuple[Markup, str]]:
+def _pictures(one: Section) -> Sequence[tuple[Markup, str, str]]:
     return _marked(pictures(one.bench, one.results) if one.results else [])
 
 
-def _published(one: Section) -> Sequence[tuple[Markup, str]]:
+def _published(one: Section) -> Sequence[tuple[Markup, str, str]]:
     return _marked(published_pictures(one.bench, one.page) if one.page else [])
 
 
-def _marked(drawn: Sequence[Picture]) -> list[tuple[Markup, str]]:
+def _marked(drawn: Sequence[Picture]) -> list[tuple[Markup, str, str]]:
     """The SVG was written by an XML library, which escaped what it was given."""
-    return [(Markup(one.svg), one.caption) for one in drawn]
+    return [(Markup(one.svg), one.title, one.caption) for one in drawn]

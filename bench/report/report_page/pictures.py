@@ -27,6 +27,7 @@ NEXT = re.compile(r"\bnext\b", re.IGNORECASE)
 @dataclass(frozen=True)
 class Picture:
     svg: str
+    title: str
     caption: str
 
 
@@ -70,7 +71,8 @@ def _main(bench: Bench, results: Results) -> list[Picture]:
             svg = bars.draw(f"{bench.name} {workload}", f"{bench.title}: {workload}", shown)
             rest = len(panels) - len(shown)
             more = f" {rest} more operations are in the table." if rest else ""
-            found.append(Picture(svg, f"{workload}: medians; whiskers are the quartiles.{more}"))
+            caption = f"medians; whiskers are the quartiles.{more}"
+            found.append(Picture(svg, workload, caption))
     return found
 
 
@@ -136,7 +138,8 @@ def _charts_of_servers(
         drawn = [_bar(kinds, one.operation, one) for one in rates]
         panel = bars.Panel("Requests per second", "more is better", drawn)
         svg = bars.draw(f"{name} rates", f"Requests per second, {about}", [panel])
-        found.append(Picture(svg, f"Requests per second, {about}."))
+        caption = "medians; whiskers are the quartiles."
+        found.append(Picture(svg, f"Requests per second, {about}", caption))
     for title, next_ones in (("Server latency", False), ("Next latency", True)):
         lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
         unit = ""
@@ -147,7 +150,8 @@ def _charts_of_servers(
                 unit = one.unit
         if lines:
             svg = latency.draw(f"{name} {title}", f"{title}, {about}", lines, kinds, unit)
-            found.append(Picture(svg, f"{title} by percentile, {about}; less is better."))
+            caption = "by percentile of the requests; less is better."
+            found.append(Picture(svg, f"{title}, {about}", caption))
     return found
 
 
@@ -179,7 +183,8 @@ def _curves(bench: Bench, results: Results) -> list[Picture]:
         return []
     axis = "capacity, of the keys" if names else "capacity, entries"
     svg = hit_ratio.draw("hit ratios", "Hit ratio by capacity", panels, axis, names)
-    return [Picture(svg, "Hit ratio by capacity; more is better, and OPT is the bound.")]
+    caption = "more is better; OPT is the bound. The axis of the capacity is logarithmic."
+    return [Picture(svg, "Hit ratio by capacity", caption)]
 
 
 def _line(kinds: Mapping[str, str], subject: str, points: Sequence[tuple[float, float]]) -> Line:
@@ -199,8 +204,8 @@ def _growth(bench: Bench, results: Results) -> list[Picture]:
             title = f"{bench.title}: growth with {axis}"
             svg = growth.draw(f"{bench.name} {axis}", title, shown, axis)
             cut = f" The first {len(shown)} of {len(panels)}." if len(shown) < len(panels) else ""
-            caption = f"How an operation grows with {axis}; both axes are logarithmic.{cut}"
-            found.append(Picture(svg, caption))
+            caption = f"the time of an operation; both axes are logarithmic.{cut}"
+            found.append(Picture(svg, f"Growth with {axis}", caption))
     return found
 
 

@@ -92,6 +92,13 @@ class Section:
         return sum((one.tally for one in self.workloads), Counter())
 
     @property
+    def lost(self) -> list[Standing]:
+        """Rows in which a peer is better, the worst for us first."""
+        all = [one for workload in self.workloads for one in workload.standings]
+        lost = [one for one in all if one.verdict == Verdict.LOST]
+        return sorted(lost, key=lambda one: one.beside.times if one.beside else 0)
+
+    @property
     def has_ours(self) -> bool:
         return any(line.is_ours for one in self.workloads for line in one.lines)
 
@@ -175,7 +182,7 @@ def _instead(column: Column, all: Sequence[Standing]) -> str:
 
 def lead(workloads: Sequence[Workload]) -> Lead:
     """A peer that loses in one way of doing it and wins in another has won."""
-    verdicts = []
+    verdicts: list[set[Verdict]] = []
     for one in workloads:
         races: dict[tuple[str, str], set[Verdict]] = {}
         for standing in one.standings:

@@ -1,5 +1,5 @@
-"""How every figure stands beside ours, in one word. Ratios are of medians: the results files hold no
-single rounds, unlike the reports that the benchmarks print."""
+"""How every figure stands beside ours, in one word. Ratios are of medians: the results files hold
+no single rounds, unlike the reports that the benchmarks print."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.compare import Beside
-from harness.row import more_is_better
+from harness.row import OURS, more_is_better
 
 from .figures import Figure
 
@@ -46,7 +46,7 @@ class Standing:
     beside: Beside | None = None
     # The reference's operation, where it is not the figure's own.
     of: str = ""
-    # Whether its writes survive something else than ours, or what it hands out is isolated otherwise.
+    # Whether its writes survive something else than ours, or its values are isolated otherwise.
     other_class: bool = False
 
 
@@ -106,13 +106,14 @@ def _standing(one: Figure, figures: Sequence[Figure], limits: Sequence[str]) -> 
     other = class_of(one) != class_of(ours)
     if one.is_ours:
         return Standing(one, Verdict.OURS, beside, of, other)
-    return Standing(one, Verdict.LIMIT if limit else verdict(beside), beside, of, other)
+    return Standing(one, Verdict.LIMIT if limit else verdict_of(beside.times), beside, of, other)
 
 
-def verdict(beside: Beside) -> Verdict:
-    if beside.close:
+def verdict_of(times: float) -> Verdict:
+    """Of a ratio that says how many times as good ours is."""
+    if Beside(times, OURS).close:
         return Verdict.CLOSE
-    return Verdict.WON if beside.times > 1 else Verdict.LOST
+    return Verdict.WON if times > 1 else Verdict.LOST
 
 
 def _same(one: Figure, figures: Sequence[Figure]) -> list[Figure]:

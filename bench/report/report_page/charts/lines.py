@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+)
 
 from ..amounts import amount, digits
 from . import svg
@@ -140,7 +148,7 @@ def _look(line: Line, peers: Sequence[str]) -> dict[str, Any]:
 
 def _tick(value: float, unit: str) -> str:
     text = amount(value, unit) if value else "0"
-    return text.replace(".00", "").replace(".0 ", " ")
+    return re.sub(r"\.0+(?= |$)", "", text)
 
 
 def _kind(label: str, panels: Sequence[Panel]) -> str:

@@ -105,7 +105,9 @@ def markup(drawing: Figure, label: str) -> str:
 
 def _name_ids(root: ElementTree.Element, prefix: str) -> None:
     """Ids that something refers to are made the picture's own; the others go."""
-    used = set(re.findall(r"#([\w-]+)", " ".join(v for e in root.iter() for v in e.attrib.values())))
+    used = set(
+        re.findall(r"#([\w-]+)", " ".join(v for e in root.iter() for v in e.attrib.values()))
+    )
     for element in root.iter():
         name = element.attrib.pop("id", None)
         if name in used:
