@@ -17,6 +17,7 @@ from .sections import Section, sections
 from .standing import Verdict
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+STYLE = ("theme.css", "page.css", "print.css")
 
 # What a cell's verdict is called in class names and beside its ratio.
 CLASSES = {
@@ -47,7 +48,7 @@ def render(results: dict[str, Results]) -> str:
     }
     found = sections(results)
     return environment.get_template("page.html.j2").render(
-        style=Markup((TEMPLATES / "page.css").read_text(encoding="utf-8")),
+        style=Markup("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLE)),
         sections=found,
         pictures={one.bench.name: _pictures(one) for one in found},
         published_pictures={one.bench.name: _published(one) for one in found},

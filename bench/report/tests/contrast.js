@@ -1,5 +1,5 @@
 // The five texts of the page with the least contrast to what is behind them, by the formula of WCAG 2.
-() => {
+;() => {
   const channels = (color) => color.match(/[\d.]+/g).map(Number)
   const linear = (channel) => {
     const value = channel / 255
