@@ -62,9 +62,12 @@ def _example(section: Section, results: Results) -> tuple[str, str, str]:
     """An operation of the main workload, the best peer in it, and ours."""
     figures = results.of(next(iter(section.bench.main_workloads(results)), ""))
     measured = [f for f in figures if f.measured and not section.bench.is_limit(f.subject)]
+    own = {f.operation for f in measured if f.is_ours}
     operations = list(dict.fromkeys(f.operation for f in measured if not f.is_ours))
     if not operations:
         return "", "", ""
+    # Those that we have a figure of come first.
+    operations.sort(key=lambda operation: operation not in own)
     operation = next(filter(EXAMPLE.match, operations), operations[0])
     same = [f for f in measured if f.operation == operation]
     peer = best([f for f in same if not f.is_ours])
@@ -85,10 +88,13 @@ def _ours(peer: Figure, ours: Figure | None) -> str:
 def _tail(found: list[Section]) -> str:
     dates = sorted({str(one.machine.get("date", ""))[:10] for one in found})
     machines = dict.fromkeys(
-        f"{one.machine.get('processor')}, {one.machine.get('cores')} cores" for one in found
+        f"{one.machine['processor']}, {one.machine.get('cores')} cores"
+        for one in found
+        if "processor" in one.machine
     )
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     return (
-        f"\nMeasured {when} on {'; '.join(machines)}. `make report` makes a page of all rows,\n"
-        "with the published tables that they grew out of; `make bench` measures on your machine.\n"
+        f"\nMeasured {when} on {'; '.join(machines)}.\n"
+        "`make report` makes a page of all rows, with the published tables that they grew out of;\n"
+        "`make bench` measures on your machine.\n"
     )

@@ -28,7 +28,7 @@ class Line:
     is_ours: bool
     is_limit: bool
     cells: Sequence[Standing | None]
-    notes: str = ""
+    notes: Sequence[str] = ()
     reason: str = ""
     # Of our empty cells: the operation of ours that peers are held against instead.
     instead: Sequence[str] = ()
@@ -54,8 +54,15 @@ class Workload:
         return len(self.columns) > len(self.lines)
 
     @property
-    def notes(self) -> list[Line]:
-        return [line for line in self.lines if line.notes]
+    def notes(self) -> list[tuple[str, str]]:
+        """(subject, notes): first those that all subjects have in common, if they are many."""
+        noted = [line for line in self.lines if line.notes]
+        shared = [note for note in noted[0].notes if _in_all(note, noted)] if len(noted) > 1 else []
+        own = [
+            (line.subject, "; ".join(note for note in line.notes if note not in shared))
+            for line in noted
+        ]
+        return [("All", "; ".join(shared)) for _ in shared[:1]] + [one for one in own if one[1]]
 
     @property
     def single(self) -> list[Standing]:
@@ -170,7 +177,7 @@ def _line(bench: Bench, subject: str, columns: Sequence[Column], all: Sequence[S
         is_ours=found[0].figure.is_ours,
         is_limit=bench.is_limit(subject),
         cells=[by_column.get(column) or by_column.get((column[0], "")) for column in columns],
-        notes="; ".join(_common([one.figure for one in found if one.figure.measured])),
+        notes=_common([one.figure for one in found if one.figure.measured]),
         reason=next(iter(whole), ""),
         instead=[_instead(column, all) for column in columns] if found[0].figure.is_ours else (),
     )
@@ -195,6 +202,10 @@ def lead(workloads: Sequence[Workload]) -> Lead:
     peers = sum(Verdict.LOST in found for found in verdicts)
     ours = sum(found == {Verdict.WON} for found in verdicts)
     return Lead(ours, len(verdicts) - peers - ours, peers)
+
+
+def _in_all(note: str, lines: Sequence[Line]) -> bool:
+    return all(note in line.notes for line in lines)
 
 
 def _common(figures: Sequence[Figure]) -> list[str]:

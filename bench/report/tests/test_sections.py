@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import made_up
 import pytest
 
 from report_page import figures
-from report_page.sections import Section, sections
+from report_page.benches import bench_of
+from report_page.sections import Section, section, sections
 from report_page.standing import Verdict
 
 
@@ -59,9 +61,20 @@ def test_what_could_not_be_measured_is_said_once(found: dict[str, Section]) -> N
 def test_notes_that_hold_for_all_of_a_subjects_operations_stand_below_the_table(
     found: dict[str, Section],
 ) -> None:
-    notes = {line.subject: line.notes for line in found["disk"].workloads[0].notes}
+    notes = dict(found["disk"].workloads[0].notes)
     assert notes["lmdb"] == "a write survives kill -9; not compressed"
     assert notes["lmdb-one-transaction"].startswith("a write survives nothing")
+    assert "All" not in notes
+
+
+def test_notes_that_all_subjects_share_are_said_once() -> None:
+    rows = [made_up.row("w", name, "get", "s", 1.0, f"{name}; JSON") for name in ("one", "two")]
+    results = figures.parse("redis", made_up.lines("redis", rows))
+    assert section(bench_of("redis"), results).workloads[0].notes == [
+        ("All", "JSON"),
+        ("one", "one"),
+        ("two", "two"),
+    ]
 
 
 def test_the_main_workloads_come_first_and_are_open(found: dict[str, Section]) -> None:

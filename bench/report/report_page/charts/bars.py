@@ -41,7 +41,8 @@ COLORS = {"ours": svg.OURS, "ours-too": svg.OURS_TOO, "peer": svg.PEER, "limit":
 
 def draw(name: str, title: str, panels: Sequence[Panel]) -> str:
     """Panels of one row of the picture share the names of their bars."""
-    columns = min(COLUMNS, len(panels))
+    # Four stand better as two and two.
+    columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
     rows = _rows(panels, columns)
     names = [list(dict.fromkeys(bar.label for panel in row for bar in panel.bars)) for row in rows]
     heights = [0.205 * len(labels) for labels in names]
