@@ -82,6 +82,7 @@ BENCHES = (
         "Caches, serializers and compressors",
         "Rust caches, and what values are encoded and compressed with.",
         page="5-skp-cache",
+        main=r"^throughput$|^(serializers|configurations), large$|^compression, 10 KB of JSON$",
     ),
     Bench(
         "host",

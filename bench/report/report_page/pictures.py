@@ -21,6 +21,8 @@ from .standing import ALL_OPERATIONS, family
 # More panels than these are left to the tables.
 MOST_PANELS = 12
 PERCENTILE = re.compile(r"(?:\bp|percentile |latency )(\d\d(?:\.\d+)?)\b|\b(\d\d(?:\.\d+)?) ?%")
+# What the axis says already.
+COUNTED = {"", "keys", "entries", "each", "bytes each"}
 NEXT = re.compile(r"\bnext\b", re.IGNORECASE)
 
 
@@ -212,10 +214,12 @@ def _growth(bench: Bench, results: Results) -> list[Picture]:
 def _growing(bench: Bench, results: Results, of_bytes: bool) -> list[Panel]:
     lines: dict[tuple[str, str, str], dict[str, list[tuple[float, float]]]] = {}
     kinds = _kinds(bench, results.figures)
+    plain = {one.operation for one in results.figures}
     for one in results.figures:
-        if not one.measured or one.value <= 0 or family(one.operation) != one.operation:
+        if not one.measured or one.value <= 0 or one.unit not in TIMES:
             continue
-        if one.unit not in TIMES:
+        # Another way of doing the same is left to the tables.
+        if family(one.operation) != one.operation and family(one.operation) in plain:
             continue
         for quantity in quantities(one.workload):
             if quantity.is_bytes == of_bytes and _counts(quantity):
@@ -233,8 +237,9 @@ def _growing(bench: Bench, results: Results, of_bytes: bool) -> list[Panel]:
 
 
 def _without_hole(around: str) -> str:
-    """`rust, 100 B` for `rust, 100 B, … keys`."""
-    return ", ".join(part for part in around.split(", ") if HOLE not in part)
+    """`rust, 100 B` for `rust, 100 B, … keys`; what says more than the axis stays."""
+    kept = (part for part in around.split(", ") if part.replace(HOLE, "").strip() not in COUNTED)
+    return ", ".join(kept)
 
 
 def _counts(quantity: Quantity) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,14 +65,17 @@ def draw(name: str, title: str, panels: Sequence[Panel], scale: Scale, columns: 
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
-    peers = [label for label in labels if _kind(label, panels) == "peer"]
+    orders = {
+        kind: [label for label in labels if _kind(label, panels) == kind]
+        for kind in ("peer", "limit")
+    }
     legend = -(-len(labels) // 3) * 0.19
     with svg.figure(name, rows * (2.1 if columns > 1 else 3.0) + legend) as figure:
         axes = figure.subplots(rows, columns, squeeze=False)
         handles: dict[str, Any] = {}
         for number, place in enumerate(axes.flat):
             if number < len(panels):
-                _panel(place, panels[number], scale, peers, handles)
+                _panel(place, panels[number], scale, orders, handles)
                 if number + columns >= len(panels):
                     place.set_xlabel(scale.label)
             else:
@@ -89,14 +92,18 @@ def draw(name: str, title: str, panels: Sequence[Panel], scale: Scale, columns: 
 
 
 def _panel(
-    axes: Axes, panel: Panel, scale: Scale, peers: Sequence[str], handles: dict[str, Any]
+    axes: Axes,
+    panel: Panel,
+    scale: Scale,
+    orders: Mapping[str, Sequence[str]],
+    handles: dict[str, Any],
 ) -> None:
     values = sorted({x for line in panel.lines for x, _ in line.points})
     at = {x: float(number) if scale.even else x for number, x in enumerate(values)}
     # Ours last, so that it lies above the others.
     for line in sorted(panel.lines, key=lambda one: one.kind.startswith("ours")):
         xs, ys = [at[x] for x, _ in line.points], [y for _, y in line.points]
-        (handles[line.label],) = axes.plot(xs, ys, **_look(line, peers))
+        (handles[line.label],) = axes.plot(xs, ys, **_look(line, orders))
     if not scale.even and len(values) > 1:
         axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator([at[x] for x in values]))
@@ -131,14 +138,17 @@ def apart(values: Sequence[float]) -> list[float]:
     return kept
 
 
-def _look(line: Line, peers: Sequence[str]) -> dict[str, Any]:
+def _look(line: Line, orders: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     if line.kind == "ours":
         return {"color": svg.OURS, "linewidth": 2.4, "marker": "o"}
     if line.kind == "ours-too":
         return {"color": svg.OURS_TOO, "linewidth": 2.4, "marker": "s"}
+    number = orders[line.kind].index(line.label)
     if line.kind == "limit":
-        return {"color": svg.INK, "linestyle": (0, (5, 2)), "linewidth": 1.2}
-    number = peers.index(line.label)
+        # A single bound needs no marker.
+        marker = {"marker": MARKERS[number % len(MARKERS)], "markerfacecolor": "none"}
+        dashed = {"color": svg.INK, "linestyle": (0, (5, 2)), "linewidth": 1.0}
+        return dashed | (marker if len(orders["limit"]) > 1 else {})
     return {
         "color": svg.SERIES[number % len(svg.SERIES)],
         "linestyle": DASHES[number // len(svg.SERIES) % len(DASHES)],
