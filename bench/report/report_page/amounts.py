@@ -17,7 +17,7 @@ STEPS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 SIZES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
 RATES = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
 # Ratios below are only said to be so.
-LEAST = 0.01
+LEAST = 0.0001
 TIMES_SIGN = "\N{MULTIPLICATION SIGN}"
 SHORT = {row.REQUESTS_PER_SECOND: "req/s", "MiB per second": "MiB/s"}
 
@@ -39,7 +39,7 @@ def amount(value: float, unit: str) -> str:
 def times(value: float) -> str:
     """A ratio with its sign, `4.18x`; below 1 two digits, `0.57x`."""
     if value < LEAST:
-        return f"<{LEAST:g}{TIMES_SIGN}"
+        return f"<{LEAST}{TIMES_SIGN}"
     if isinf(value):
         return f"∞{TIMES_SIGN}"
     return (digits(value) if value >= 1 else f"{value:#.2g}") + TIMES_SIGN

@@ -31,5 +31,5 @@ def test_figures_have_three_digits_and_a_unit_of_their_size(
 
 def test_ratios_below_one_have_two_digits() -> None:
     assert [times(one) for one in (4.183, 1, 0.5741, 0.012, 1.2e-5, 0, float("inf"))] == [
-        text + TIMES_SIGN for text in ("4.18", "1.00", "0.57", "0.012", "<0.01", "<0.01", "∞")
+        text + TIMES_SIGN for text in ("4.18", "1.00", "0.57", "0.012", "<0.0001", "<0.0001", "∞")
     ]
