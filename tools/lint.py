@@ -64,10 +64,14 @@ CHECKS = [
         "python",
     ),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
-    Check("mypy-tools", "MYPYPATH=tools mypy --strict tools/*.py tools/runner", "python"),
+    Check(
+        "mypy-tools",
+        "MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py tools/runner",
+        "python",
+    ),
     Check(
         "mypy-bench",
-        "MYPYPATH=bench mypy --strict bench/harness bench/all.py && "
+        "bench/report/setup.sh && MYPYPATH=bench mypy --strict bench/harness bench/all.py && "
         "for file in bench/*/run.py; do "
         "MYPYPATH=bench:$(dirname $file) mypy --strict $file || exit 1; done && "
         "mypy --strict bench/host/python/lib && mypy --strict bench/serve && "

@@ -41,9 +41,16 @@ SECTIONS = [
     # The controller and its statistics; nothing is measured.
     Section(
         "bench",
-        PYTEST + " -p no:asyncio --import-mode=importlib bench",
+        PYTEST + " -p no:asyncio --import-mode=importlib bench --ignore=bench/report",
         counts.junit,
         needs=("python",),
+    ),
+    # The page of the results, also in a browser.
+    Section(
+        "report",
+        "bench/report/setup.sh && " + PYTEST + " -p no:asyncio bench/report/tests",
+        counts.junit,
+        needs=("python", "chromium"),
     ),
     Section(
         "lint",
