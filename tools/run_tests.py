@@ -59,6 +59,12 @@ SECTIONS = [
         needs=("python",),
     ),
     Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
+    # The simulated policies against plain models, hand-made sequences and each other.
+    Section(
+        "hit-ratio",
+        "cargo test --release --no-fail-fast --manifest-path bench/hit-ratio/rust/Cargo.toml",
+        counts.cargo,
+    ),
     Section(
         "typescript-node",
         VITEST,

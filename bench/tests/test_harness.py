@@ -185,6 +185,16 @@ def test_without_ours_the_baseline_is_the_reference():
     assert "| 4 to lru-cache |" in line(rows, "b")
 
 
+def test_a_hit_ratio_may_be_0():
+    # Measured as often as the baseline, and less often: ratios of rounds, and of medians.
+    for rounds in (1, 2):
+        rows = [
+            row("OPT", [0.98, 0.98], unit="hit ratio"),
+            row("LRU", [0] * rounds, unit="hit ratio"),
+        ]
+        assert "| LRU | inf to OPT | 0 |" in line(rows, "LRU", "OPT")
+
+
 def test_a_small_margin_is_too_close_to_call():
     rows = [row("polycache", [100.0]), row("b", [108.0])]
     assert "1.08 (too close to call)" in line(rows, "b")
