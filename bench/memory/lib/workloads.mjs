@@ -30,7 +30,10 @@ const one = async ({ subject, cache, keep, value: name }) => {
   const key = () => KEYS[turn++ & 1]
   const prepare = () => cache.set(KEY, value)
   const has = cache.has
-    ? { prepare, operation: subject.awaited ? () => cache.has(key()) : () => keep(cache.has(key())) }
+    ? {
+        prepare,
+        operation: subject.awaited ? () => cache.has(key()) : () => keep(cache.has(key())),
+      }
     : { operation: missing('ask for a key without its value') }
   const awaitedDelete = async () => {
     await cache.set(KEY, value)
@@ -110,7 +113,10 @@ const numbersOf = (file) => {
 /** GET and SET of many keys in the order that the file says. Every key is there. */
 const sequence = async ({ subject, cache, keep, entries, keys: file }) => {
   const names = namesOf(entries)
-  for (let number = 0; number < entries; number++) await cache.set(names[number], small(number))
+  for (let number = 0; number < entries; number++) {
+    const done = cache.set(names[number], small(number))
+    if (subject.awaited) await done
+  }
   const order = Array.from(numbersOf(file), (number) => names[number])
   const last = order.length - 1
   if ((order.length & last) !== 0) throw new Error(`${order.length} keys: not a power of two`)

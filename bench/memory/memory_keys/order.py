@@ -1,4 +1,4 @@
-"""Sequences of key numbers, the same for every subject: drawn here once, read from a file by all."""
+"""Sequences of key numbers, the same for every subject: drawn once, read from a file by all."""
 
 from __future__ import annotations
 

@@ -1,0 +1,35 @@
+// node-redis (npm: redis). What is asked for in one turn of the event loop it sends at once.
+
+import { createClient } from 'redis'
+import { serve } from '../lib/client.mjs'
+import { decode, encode, flat } from '../lib/json.mjs'
+
+serve({
+  packages: ['redis'],
+  notes: ['JSON'],
+  open: async ({ port, prefix }) => {
+    const redis = await createClient({ url: `redis://127.0.0.1:${port}` }).connect()
+    const all = (list, ask) => Promise.all(list.map(ask))
+    return {
+      set: (key, value) => redis.set(key, encode(value)),
+      get: async (key) => decode(await redis.get(key)),
+      setFor: (key, value, seconds) =>
+        redis.set(key, encode(value), { expiration: { type: 'EX', value: seconds } }),
+      ttl: (key) => redis.ttl(key),
+      has: (key) => redis.exists(key),
+      delete: (key) => redis.del(key),
+      keys: () => redis.keys(`${prefix}key-*`),
+      mset: (items) => redis.mSet(flat(items)),
+      mget: async (keys) => (await redis.mGet(keys)).map(decode),
+      mdelete: (keys) => redis.del(keys),
+      pipelined: {
+        mset: (items) => all(items, ({ key, value }) => redis.set(key, encode(value))),
+        mget: async (keys) => (await all(keys, (key) => redis.get(key))).map(decode),
+        mdelete: (keys) => all(keys, (key) => redis.del(key)),
+      },
+      hset: (key, fields) => redis.hSet(key, fields),
+      hget: (key, field) => redis.hGet(key, field),
+      close: () => redis.close(),
+    }
+  },
+})
