@@ -20,8 +20,8 @@ from harness.turns import Pace
 FOLDER = Path(__file__).resolve().parent
 RUNTIMES = {"node": node, "bun": bun}
 
-FULL = Pace(rounds=10, seconds=0.025)
-QUICK = Pace(rounds=10, seconds=0.012)
+FULL = Pace(rounds=10, seconds=0.02)
+QUICK = Pace(rounds=10, seconds=0.01)
 
 # Seconds that entries live: the page's, and so long that none expires while it is measured.
 TTL = 100

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Cache } from '@stacksjs/ts-cache'
 import { FULL } from './node-cache.mjs'
 
@@ -34,7 +34,7 @@ const checkoutVersion = (folder) => {
  * out of those that each subject is given.
  */
 export const tsCacheAsync = (options, more = {}) => {
-  const folder = process.env.TS_CACHE
+  const folder = resolve(process.env.TS_CACHE)
   return {
     packages: [],
     versions: checkoutVersion(folder),

@@ -1,4 +1,4 @@
-// node-redis (npm: redis). What is asked for in one turn of the event loop it sends at once.
+// node-redis (npm: redis). Its pipeline is a method of its own, quicker than many calls at once.
 
 import { createClient } from 'redis'
 import { serve } from '../lib/client.mjs'
@@ -9,7 +9,12 @@ serve({
   notes: ['JSON'],
   open: async ({ port, prefix }) => {
     const redis = await createClient({ url: `redis://127.0.0.1:${port}` }).connect()
-    const all = (list, ask) => Promise.all(list.map(ask))
+    /** Sends what `add` puts into it, and gives the replies. */
+    const pipeline = (list, add) => {
+      const pipeline = redis.multi()
+      for (const one of list) add(pipeline, one)
+      return pipeline.execAsPipeline()
+    }
     return {
       set: (key, value) => redis.set(key, encode(value)),
       get: async (key) => decode(await redis.get(key)),
@@ -23,9 +28,9 @@ serve({
       mget: async (keys) => (await redis.mGet(keys)).map(decode),
       mdelete: (keys) => redis.del(keys),
       pipelined: {
-        mset: (items) => all(items, ({ key, value }) => redis.set(key, encode(value))),
-        mget: async (keys) => (await all(keys, (key) => redis.get(key))).map(decode),
-        mdelete: (keys) => all(keys, (key) => redis.del(key)),
+        mset: (items) => pipeline(items, (to, { key, value }) => to.set(key, encode(value))),
+        mget: async (keys) => (await pipeline(keys, (to, key) => to.get(key))).map(decode),
+        mdelete: (keys) => pipeline(keys, (to, key) => to.del(key)),
       },
       hset: (key, fields) => redis.hSet(key, fields),
       hget: (key, field) => redis.hGet(key, field),

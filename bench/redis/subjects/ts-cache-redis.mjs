@@ -1,10 +1,10 @@
 // ts-cache's redis driver, which is Bun's client below. From a checkout, and on Bun only (run.py).
 
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { serve } from '../lib/client.mjs'
 
-const folder = process.env.TS_CACHE
+const folder = resolve(process.env.TS_CACHE)
 const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
 serve({
