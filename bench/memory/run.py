@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memory_keys import order
-
 from harness.bench import Bench, Group, Setting, main, open_worker
 from harness.lane import Lane
 from harness.subject import Subject, bun, find, node
 from harness.turns import Pace
+from memory_keys import order
 
 FOLDER = Path(__file__).resolve().parent
 RUNTIMES = {"node": node, "bun": bun}

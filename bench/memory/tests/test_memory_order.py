@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+
 from memory_keys import order
 
 ENTRIES, LENGTH = 1000, 200_000
