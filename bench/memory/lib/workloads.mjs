@@ -15,6 +15,10 @@ const KEYS = [KEY, KEY]
 const VALUES = Array.from({ length: 1024 }, (_, number) => small(100 + (number % 900)))
 const LAST_VALUE = VALUES.length - 1
 
+// A cache may lose a key before it is full, to a conflict in its index; share of the keys that are looked at.
+const MISSES = 0.01
+const STEP = 97
+
 const missing = (what) => () => {
   throw new Error(`it has no way to ${what}`)
 }
@@ -110,7 +114,7 @@ const numbersOf = (file) => {
   return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
 }
 
-/** GET and SET of many keys in the order that the file says. Every key is there. */
+/** GET and SET of many keys in the order that the file says. The keys are there. */
 const sequence = async ({ subject, cache, keep, entries, keys: file }) => {
   const names = namesOf(entries)
   for (let number = 0; number < entries; number++) {
@@ -131,10 +135,15 @@ const sequence = async ({ subject, cache, keep, entries, keys: file }) => {
       },
     },
     prove: async () => {
-      for (let number = 0; number < entries; number += 97) {
+      let asked = 0
+      let missed = 0
+      for (let number = 0; number < entries; number += STEP) {
         const found = await cache.get(names[number])
-        if (found?.id !== number) throw new Error(`${names[number]} does not have its value`)
+        asked++
+        if (found == null) missed++
+        else if (found.id !== number) throw new Error(`${names[number]} has another key's value`)
       }
+      if (missed > MISSES * asked) throw new Error(`${missed} of ${asked} keys are gone`)
     },
   }
 }

@@ -122,3 +122,28 @@ def test_a_subject_that_does_not_do_what_its_rows_say_is_found(subject, said):
     (found,) = run(f"{CHECK} await verdict({subject})")
     assert said in found
     assert bool(said) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        ("{ id }", ""),
+        ("id % 970 === 0 ? undefined : { id }", "of 104 keys are gone"),
+        ("id === 0 ? undefined : { id }", ""),
+        ("{ id: 5 }", "has another key's value"),
+    ],
+)
+def test_keys_that_are_gone_or_mixed_up_are_found(tmp_path, read, said):
+    (tmp_path / "keys").write_bytes(bytes(4 * 4))
+    (found,) = run(
+        f"""
+        import {{ workloads }} from './memory/lib/workloads.mjs'
+        const answer = (id) => ({read})
+        const cache = {{ set: () => {{}}, get: (key) => answer(Number(key.slice(4))) }}
+        const {{ prove }} = await workloads.sequence(
+          {{ subject: {{}}, cache, keep: () => {{}}, entries: 10_000, keys: '{tmp_path}/keys' }})
+        await prove().then(() => say(''), (error) => say(error.message))
+        """
+    )
+    assert said in found
+    assert bool(said) == bool(found)
