@@ -162,14 +162,20 @@ def row(name, samples, unit="ns per operation"):
     return Row("w", name, "GET", unit, samples)
 
 
-def line(rows, name, baseline="lru-cache"):
-    text = report.markdown("A title", baseline, rows, {})
+def line(rows, name, baseline="lru-cache", bench="fake"):
+    text = report.markdown("A title", baseline, rows, {}, bench)
     return next(line for line in text.splitlines() if f"| {name} |" in line)
 
 
 def test_a_peer_that_is_quicker_than_ours_is_marked():
     rows = [row("polycache", [200.0]), row("lru-cache", [100.0])]
     assert "0.5 **we lose** to polycache" in line(rows, "lru-cache")
+
+
+def test_nobody_loses_to_a_limit():
+    rows = [row("polycache", [200.0]), row("map", [100.0])]
+    assert "| the limit: 0.5 to polycache |" in line(rows, "map", bench="memory")
+    assert "we lose" in line(rows, "map", bench="disk")
 
 
 def test_more_requests_are_better():

@@ -7,24 +7,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.limits import is_limit
+
 from .figures import Results
 
 
 @dataclass(frozen=True)
 class Bench:
-    """`page` is the file in published/. `limits` finds the subjects that bound what can be reached
-    and are no peers; `main` the workloads of the seed's main table, in which case does not matter.
-    Where `main` finds none, the first workload is the main one."""
+    """`page` is the file in published/. `main` finds the workloads of the seed's main table, in which
+    case does not matter. Where it finds none, the first workload is the main one."""
 
     name: str
     title: str
     about: str
     page: str = ""
-    limits: str = ""
     main: str = ""
 
     def is_limit(self, subject: str) -> bool:
-        return bool(self.limits) and re.search(self.limits, subject, re.IGNORECASE) is not None
+        return is_limit(self.name, subject)
 
     def main_workloads(self, results: Results) -> Sequence[str]:
         found = [w for w in results.workloads if self.main and re.search(self.main, w, re.I)]
@@ -42,7 +42,6 @@ BENCHES = (
         "cache that hands out its own object is changed by whoever changes that object; a copy is "
         "not.",
         page="1-ts-cache",
-        limits=r"^map\b",
         main=r"small value|batch",
     ),
     Bench(
@@ -58,7 +57,6 @@ BENCHES = (
         "Namespaces on Redis",
         "What a namespace costs a Ruby program, beside the bare clients, which have none.",
         page="2-redis-client-namespace",
-        limits=r"^(redis-client|redis-rb)$",
         main=r"round trips|time$",
     ),
     Bench(
@@ -75,7 +73,6 @@ BENCHES = (
         "Servers of Node and Bun that answer every request with one Redis stream (XRANGE over "
         "all of it; the original page calls it xread).",
         page="4-http-redis-servers",
-        limits=r"^constant\b",
     ),
     Bench(
         "codec",
@@ -89,7 +86,6 @@ BENCHES = (
         "The host tier",
         "One cache shared by all processes of a machine, beside stores that can be shared like "
         "that. Grew out of no page. The notes say what a write survives once it has returned.",
-        limits=r"^copy$",
         main=r"100 B, 10k keys",
     ),
     Bench(
@@ -97,7 +93,6 @@ BENCHES = (
         "Hit ratios",
         "Eviction policies over one trace, each with the same number of entries. OPT knows the "
         "future: no policy can find more.",
-        limits=r"^(opt|belady)",
     ),
 )
 
