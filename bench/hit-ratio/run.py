@@ -93,7 +93,7 @@ def main() -> None:
     }
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(results.json_lines(NAME, measured, about))
-    sys.stdout.write(report.markdown(TITLE, BOUND, measured, about))
+    sys.stdout.write(report.markdown(TITLE, BOUND, measured, about, NAME))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from .figures import Results
 
 @dataclass(frozen=True)
 class Bench:
-    """`page` is the file in published/. `main` finds the workloads of the seed's main table, in which
-    case does not matter. Where it finds none, the first workload is the main one."""
+    """`page` is the file in published/. `main` finds the workloads of the seed's main table, in
+    which case does not matter. Where it finds none, the first workload is the main one."""
 
     name: str
     title: str
