@@ -66,16 +66,21 @@ CHECKS = [
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
     Check(
         "mypy-tools",
+<<<<<<< HEAD
         "MYPYPATH=tools mypy --strict tools/*.py tools/runner tools/command_table && "
         "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py",
+=======
+        "MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py tools/runner",
+>>>>>>> main
         "python",
     ),
     Check(
         "mypy-bench",
-        "MYPYPATH=bench mypy --strict bench/harness bench/all.py && "
+        "bench/report/setup.sh && MYPYPATH=bench mypy --strict bench/harness bench/all.py && "
         "for file in bench/*/run.py; do "
         "MYPYPATH=bench:$(dirname $file) mypy --strict $file || exit 1; done && "
-        "mypy --strict bench/host/python/lib && mypy --strict bench/serve",
+        "mypy --strict bench/host/python/lib && mypy --strict bench/serve && "
+        "MYPYPATH=bench/disk:bench/serve mypy --strict bench/disk/diskbench",
         "python",
     ),
     Check(

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the figures of bench/results/host.jsonl into README.md, between its two marks.
+"""Writes the figures of bench/results/*.jsonl into README.md, between its marks: those of the
+host tier one by one, and those of all benchmarks beside their peers (readme_peers.py).
 
-    make bench-host && tools/readme_figures.py
+    make bench && make readme
 
-A test fails while the README's figures are not those of the file.
+A test fails while the README's figures are not those of the files.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import readme_peers
+
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results" / "host.jsonl"
+FOLDER = ROOT / "bench" / "results"
+RESULTS = FOLDER / "host.jsonl"
 README = ROOT / "README.md"
 
 MARKED = re.compile(r"(?<=<!-- bench:host -->\n).*?(?=<!-- /bench:host -->)", re.S)
+MARKED_PEERS = re.compile(r"(?<=<!-- bench:peers -->\n).*?(?=<!-- /bench:peers -->)", re.S)
 
 # What the report of the benchmark has besides: not a store, or not a single operation's time.
 NOT_A_STORE = {"copy"}
@@ -96,11 +101,21 @@ def current() -> str:
     return block(RESULTS.read_text().splitlines() if RESULTS.exists() else [])
 
 
+def current_peers() -> str:
+    return readme_peers.block(FOLDER)
+
+
 def main() -> None:
-    text, count = MARKED.subn(lambda _: current(), README.read_text())
+    text = README.read_text()
+    text = _with(text, "host", MARKED, current())
+    README.write_text(_with(text, "peers", MARKED_PEERS, current_peers()))
+
+
+def _with(text: str, name: str, marked: re.Pattern[str], figures: str) -> str:
+    text, count = marked.subn(lambda _: figures, text)
     if count != 1:
-        sys.exit("README.md has not one block between its marks <!-- bench:host -->")
-    README.write_text(text)
+        sys.exit(f"README.md has not one block between its marks <!-- bench:{name} -->")
+    return text
 
 
 if __name__ == "__main__":

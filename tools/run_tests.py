@@ -41,9 +41,16 @@ SECTIONS = [
     # The controller and its statistics; nothing is measured.
     Section(
         "bench",
-        PYTEST + " -p no:asyncio --import-mode=importlib bench",
+        PYTEST + " -p no:asyncio --import-mode=importlib bench --ignore=bench/report",
         counts.junit,
         needs=("python",),
+    ),
+    # The page of the results, also in a browser.
+    Section(
+        "report",
+        "bench/report/setup.sh && " + PYTEST + " -p no:asyncio bench/report/tests",
+        counts.junit,
+        needs=("python", "chromium"),
     ),
     Section(
         "lint",
@@ -52,6 +59,12 @@ SECTIONS = [
         needs=("python",),
     ),
     Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
+    # The simulated policies against plain models, hand-made sequences and each other.
+    Section(
+        "hit-ratio",
+        "cargo test --release --no-fail-fast --manifest-path bench/hit-ratio/rust/Cargo.toml",
+        counts.cargo,
+    ),
     Section(
         "typescript-node",
         VITEST,

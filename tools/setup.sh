@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Polycache is built and tested with.
 #
-#   tools/setup.sh                 everything
+#   tools/setup.sh                 everything but chromium, which only tests of pages ask for
 #   tools/setup.sh ruby redis      only what these need
 #   tools/setup.sh --list          the names that can be asked for
 #
@@ -18,21 +18,23 @@ TOOLS=${POLYCACHE_TOOLS:-$(dirname "$here")/target/tools}
 mkdir -p "$TOOLS/bin"
 TOOLS=$(cd "$TOOLS" && pwd)
 NEEDS="ruby node bun python redis servers clients stores"
+# Large, and needed by few: installed only when it is asked for by name.
+ON_REQUEST="chromium"
 
-for file in common $NEEDS; do
+for file in common $NEEDS $ON_REQUEST; do
   # shellcheck source=/dev/null
   . "$here/setup/$file.sh"
 done
 
 case "${1:-}" in
-  --list) echo "$NEEDS"; exit 0 ;;
+  --list) echo "$NEEDS $ON_REQUEST"; exit 0 ;;
   -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
 esac
 
 for need in ${*:-$NEEDS}; do
-  case " $NEEDS " in
+  case " $NEEDS $ON_REQUEST " in
     *" $need "*) ;;
-    *) echo "setup: '$need' is not one of: $NEEDS" >&2; exit 2 ;;
+    *) echo "setup: '$need' is not one of: $NEEDS $ON_REQUEST" >&2; exit 2 ;;
   esac
 done
 

@@ -119,7 +119,7 @@ def main(bench: Bench, arguments: Sequence[str] | None = None) -> None:
         about["notes"] = " ".join(bench.notes)
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(results.json_lines(bench.name, rows, about))
-    sys.stdout.write(report.markdown(bench.title, bench.baseline, rows, about))
+    sys.stdout.write(report.markdown(bench.title, bench.baseline, rows, about, bench.name))
 
 
 def measure(

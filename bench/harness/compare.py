@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .row import Row, is_ours, more_is_better
-from .spread import CLOSE, ratio
+from .spread import CLOSE, quotient, ratio
 
 
 @dataclass(frozen=True)
@@ -43,5 +43,7 @@ def beside(row: Row, standard: Row) -> Beside:
         above, below = below, above
     if len(above) == len(below):
         return Beside(ratio(above, below).median, standard.subject)
-    better = row.spread.median / standard.spread.median
-    return Beside(1 / better if more_is_better(row.unit) else better, standard.subject)
+    better = row.spread.median, standard.spread.median
+    if more_is_better(row.unit):
+        better = better[1], better[0]
+    return Beside(quotient(*better), standard.subject)

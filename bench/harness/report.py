@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .compare import beside, reference
+from .limits import is_limit
 from .row import Row
 from .spread import CLOSE
 
@@ -15,33 +16,38 @@ divides neighbours in time. A margin under {CLOSE:.0%} is too close to call. Fig
 with the quartiles of the rounds."""
 
 
-def markdown(title: str, baseline: str, rows: list[Row], machine: dict[str, Any]) -> str:
+def markdown(
+    title: str, baseline: str, rows: list[Row], machine: dict[str, Any], bench: str = ""
+) -> str:
     parts = [f"# {title}", "", NOTE]
     for workload in _unique(row.workload for row in rows):
         parts += ["", f"## {workload}", ""]
         of_it = [row for row in rows if row.workload == workload]
-        parts += _table(of_it, baseline)
+        parts += _table(of_it, baseline, bench)
     parts += ["", "## Machine", "", *(f"- {name}: {value}" for name, value in machine.items())]
     return "\n".join(parts) + "\n"
 
 
-def _table(rows: list[Row], baseline: str) -> list[str]:
+def _table(rows: list[Row], baseline: str, bench: str) -> list[str]:
     lines = ["| operation | subject | ratio | median | quartiles | unit | notes |"]
     lines.append("|---|---|---|---|---|---|---|")
     for key in _unique((row.operation, row.unit) for row in rows):
         same = [row for row in rows if (row.operation, row.unit) == key]
         standard = reference(same, baseline)
-        lines += [_line(row, standard) for row in same]
+        lines += [_line(row, standard, bench) for row in same]
     return lines
 
 
-def _line(row: Row, standard: Row | None) -> str:
+def _line(row: Row, standard: Row | None, bench: str) -> str:
     name = f"**{row.subject}**" if row.is_ours else row.subject
     if not row.measured:
         return f"| {row.operation} | {name} | | not measured: {row.failure} | | | |"
     times = ""
     if standard is row:
         times = "1"
+    elif standard is not None and is_limit(bench, row.subject):
+        found = beside(row, standard).times
+        times = f"the limit: {found:.3g} to {standard.subject}"
     elif standard is not None:
         times = f"{beside(row, standard)} to {standard.subject}"
     spread = row.spread

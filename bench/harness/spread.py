@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import median, quantiles
 
 # A margin below this is not called a difference.
@@ -33,7 +34,14 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Spread:
     """Round by round, because neighbours in time met the same disturbances."""
     if len(above) != len(below):
         raise ValueError(f"{len(above)} rounds beside {len(below)}")
-    return spread([a / b for a, b in zip(above, below, strict=True)])
+    return spread([quotient(a, b) for a, b in zip(above, below, strict=True)])
+
+
+def quotient(above: float, below: float) -> float:
+    """Beside nothing, something is infinitely more and nothing the same: a hit ratio may be 0."""
+    if below:
+        return above / below
+    return inf if above else 1.0
 
 
 def too_close(value: float, target: float) -> bool:

@@ -162,14 +162,20 @@ def row(name, samples, unit="ns per operation"):
     return Row("w", name, "GET", unit, samples)
 
 
-def line(rows, name, baseline="lru-cache"):
-    text = report.markdown("A title", baseline, rows, {})
+def line(rows, name, baseline="lru-cache", bench="fake"):
+    text = report.markdown("A title", baseline, rows, {}, bench)
     return next(line for line in text.splitlines() if f"| {name} |" in line)
 
 
 def test_a_peer_that_is_quicker_than_ours_is_marked():
     rows = [row("polycache", [200.0]), row("lru-cache", [100.0])]
     assert "0.5 **we lose** to polycache" in line(rows, "lru-cache")
+
+
+def test_nobody_loses_to_a_limit():
+    rows = [row("polycache", [200.0]), row("map", [100.0])]
+    assert "| the limit: 0.5 to polycache |" in line(rows, "map", bench="memory")
+    assert "we lose" in line(rows, "map", bench="disk")
 
 
 def test_more_requests_are_better():
@@ -183,6 +189,16 @@ def test_more_requests_are_better():
 def test_without_ours_the_baseline_is_the_reference():
     rows = [row("b", [400.0]), row("lru-cache", [100.0])]
     assert "| 4 to lru-cache |" in line(rows, "b")
+
+
+def test_a_hit_ratio_may_be_0():
+    # Measured as often as the baseline, and less often: ratios of rounds, and of medians.
+    for rounds in (1, 2):
+        rows = [
+            row("OPT", [0.98, 0.98], unit="hit ratio"),
+            row("LRU", [0] * rounds, unit="hit ratio"),
+        ]
+        assert "| LRU | inf to OPT | 0 |" in line(rows, "LRU", "OPT")
 
 
 def test_a_small_margin_is_too_close_to_call():

@@ -1,3 +1,5 @@
+from math import inf
+
 import pytest
 
 from harness.spread import Spread, ratio, spread, too_close
@@ -31,6 +33,12 @@ def test_a_ratio_pairs_the_rounds():
 def test_rounds_that_cannot_be_paired_are_an_error():
     with pytest.raises(ValueError, match="2 rounds beside 1"):
         ratio([1, 2], [1])
+
+
+def test_beside_nothing_something_is_infinitely_more_and_nothing_is_the_same():
+    assert ratio([0.5] * 3, [0] * 3).median == inf
+    assert ratio([0] * 3, [0] * 3).median == 1
+    assert ratio([0] * 3, [0.5] * 3).median == 0
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,11 @@ def test_the_readme_shows_the_figures_of_the_results_file() -> None:
     assert shown == [readme_figures.current()], "run tools/readme_figures.py"
 
 
+def test_the_readme_shows_the_peers_of_all_results_files() -> None:
+    shown = readme_figures.MARKED_PEERS.findall(readme_figures.README.read_text())
+    assert shown == [readme_figures.current_peers()], "run tools/readme_figures.py"
+
+
 def test_a_store_has_a_line_with_its_best_in_brackets() -> None:
     assert rows_of(
         row("rust", "polycache", "get", 120.4),

@@ -1,0 +1,1 @@
+"""What the subjects share: a store's interface, keys and values, and what is measured."""

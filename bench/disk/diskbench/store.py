@@ -1,0 +1,83 @@
+"""What a subject's file fills in: how its store is opened, written, read and closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+# What a write survives once it has returned: nothing, any process' death, or the machine's too.
+# Compare within a class.
+NONE = "durability: none"
+SURVIVES_KILL = "durability: survives kill -9"
+SYNCED = "durability: synced"
+
+# Said where values lie as they are.
+NO = "no compression"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a store lies, and the most that it is going to hold: so many keys with text of `size`
+    bytes each. `churn` says that all keys are overwritten over and over."""
+
+    directory: Path
+    keys: int
+    size: int
+    churn: bool = False
+
+
+class Store:
+    """Opened by its constructor; what is there already is kept. Text goes in and comes out."""
+
+    name: ClassVar[str]
+    durability: ClassVar[str] = SURVIVES_KILL
+    compression: ClassVar[str] = NO
+    # More that its rows say.
+    notes: ClassVar[Sequence[str]] = ()
+    # Names and versions of what is measured.
+    versions: ClassVar[Sequence[tuple[str, str]]] = ()
+    # Most keys of a round; the figures of slow stores are scaled up from them.
+    most: ClassVar[int | None] = None
+    # True where reads are another subject's, and what a few keys say of them would mislead.
+    writes_only: ClassVar[bool] = False
+    # Why it is not measured with several processes at once.
+    alone: ClassVar[str] = ""
+    # False where only the loops below say what is done: operations cannot be timed one by one.
+    single: ClassVar[bool] = True
+
+    def __init__(self, place: Place) -> None:
+        raise NotImplementedError
+
+    def set(self, key: str, value: str) -> object:
+        raise NotImplementedError
+
+    def get(self, key: str) -> str | None:
+        """None where there is nothing."""
+        raise NotImplementedError
+
+    def delete(self, key: str) -> object:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Leaves on the disk what another process can open."""
+        raise NotImplementedError
+
+    def set_all(self, items: Sequence[tuple[str, str]]) -> None:
+        set = self.set
+        for key, value in items:
+            set(key, value)
+
+    def get_all(self, keys: Sequence[str]) -> int:
+        """How many were not there."""
+        get, misses = self.get, 0
+        for key in keys:
+            if get(key) is None:
+                misses += 1
+        return misses
+
+    def delete_all(self, keys: Sequence[str]) -> None:
+        delete = self.delete
+        for key in keys:
+            delete(key)

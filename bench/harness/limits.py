@@ -1,0 +1,20 @@
+"""Subjects that are no peers: they bound what can be reached, so nobody loses to them."""
+
+from __future__ import annotations
+
+import re
+
+# By benchmark, what their names look like.
+LIMITS = {
+    "memory": r"^map\b",
+    "namespace": r"^(redis-client|redis-rb)$",
+    "http": r"^constant\b",
+    "host": r"^copy$",
+    "hit-ratio": r"^(opt|belady)",
+}
+
+
+def is_limit(bench: str, subject: str) -> bool:
+    """Whether the subject shows the limit and not a rival."""
+    pattern = LIMITS.get(bench)
+    return pattern is not None and re.search(pattern, subject, re.IGNORECASE) is not None

@@ -1,0 +1,1 @@
+"""In which order the keys of the workloads with many keys are asked for."""

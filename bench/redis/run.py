@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Measures Redis clients of Node and Bun; `make bench-redis` calls it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.bench import Bench, Group, main
+from harness.subject import Subject, bun, find, node
+from harness.turns import Pace
+
+FOLDER = Path(__file__).resolve().parent
+RUNTIMES = {"node": node, "bun": bun}
+
+FULL = Pace(rounds=12, seconds=0.08)
+QUICK = Pace(rounds=10, seconds=0.015)
+
+UNBUILT = Subject("polycache-redis", absent="not built yet: the remote tier")
+
+BUNS_OWN = ("bun-redis", "ts-cache-redis")
+
+
+def groups(quick: bool) -> list[Group]:
+    return [group for runtime in RUNTIMES for group in _of(runtime, quick)]
+
+
+def _of(runtime: str, quick: bool) -> list[Group]:
+    pace = QUICK if quick else FULL
+    subjects = [UNBUILT, *_subjects(runtime)]
+
+    def group(what: str, operations: int, **options: Any) -> Group:
+        return Group(
+            f"{runtime}, {what}", subjects, pace=pace, options=options, operations=operations
+        )
+
+    some = [
+        group("small value", 8, kind="one", value="small"),
+        group("batch of 100", 7, kind="batch"),
+    ]
+    return some if quick else [*some, group("large value", 2, kind="one", value="large")]
+
+
+def _subjects(runtime: str) -> Sequence[Subject]:
+    found = (RUNTIMES[runtime](path) for path in find(FOLDER / "subjects", ".mjs"))
+    return [_or_absent(one, runtime) if one.name in BUNS_OWN else one for one in found]
+
+
+def _or_absent(subject: Subject, runtime: str) -> Subject:
+    if runtime != "bun":
+        return Subject(subject.name, absent="Bun's own client: on Bun only")
+    if subject.name == "ts-cache-redis" and not os.environ.get("TS_CACHE"):
+        why = "not in npm's package; TS_CACHE=folder measures a checkout"
+        return Subject(subject.name, absent=why)
+    return subject
+
+
+BENCH = Bench(
+    name="redis",
+    title="Redis clients of Node and Bun",
+    baseline="ioredis",
+    groups=groups,
+    notes=(
+        "Timed with mitata; a round's figure is the median of its batches.",
+        "Calls are awaited one after the other, over loopback TCP.",
+        "DELETE includes a SET, and that of a batch 100, as on ts-cache's page.",
+    ),
+    redis=True,
+)
+
+if __name__ == "__main__":
+    main(BENCH)
