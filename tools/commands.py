@@ -19,7 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT / "spec"
 TABLE = SPEC / "commands.json"
 # The packages carry a copy of the table.
-COPIES = [ROOT / "ruby" / "lib" / "polycache" / "redis_namespace" / "commands.json"]
+COPIES = [
+    ROOT / "python" / "src" / "polycache" / "redis_namespace" / "commands.json",
+    ROOT / "ruby" / "lib" / "polycache" / "redis_namespace" / "commands.json",
+]
 
 
 def made() -> dict[Path, str]:

@@ -4,13 +4,13 @@ import subprocess
 import sys
 
 PROGRAM = """
-import polycache
+from polycache import Cache
 try:
     import _interpreters as interpreters
-    run = lambda: interpreters.exec(interpreters.create(), "import polycache")
+    run = lambda: interpreters.exec(interpreters.create(), "from polycache import Cache")
 except ImportError:
     import _xxsubinterpreters as interpreters
-    run = lambda: interpreters.run_string(interpreters.create(), "import polycache")
+    run = lambda: interpreters.run_string(interpreters.create(), "from polycache import Cache")
 try:
     failure = run()
 except Exception as error:

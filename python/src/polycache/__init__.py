@@ -3,26 +3,29 @@
     cache = polycache.Cache(".cache", namespace="shop")
     user = cache.get_or_set("user:1", lambda: load_user(1), ttl="5m")
 
-`AsyncCache` has the same methods for asyncio. Subinterpreters are not supported: importing the
-package in one raises ImportError.
+`AsyncCache` has the same methods for asyncio. Subinterpreters are not supported: importing a cache
+there raises ImportError. `polycache.redis_namespace` is for Redis and needs no native extension.
 """
 
-from .async_cache import AsyncCache
-from .cache import Cache
+from typing import TYPE_CHECKING, Any
+
 from .durations import Duration
 from .errors import (
     ChecksumMismatch,
     Closed,
+    CommandNotAllowed,
     ConfigMismatch,
     EntryTooLarge,
     ForeignDirectory,
     InvalidArgument,
     InvalidKey,
+    InvalidNamespace,
     IoError,
     MalformedEntry,
     NoSpace,
     PolycacheError,
     TooManyParticipants,
+    UnknownCommand,
     UnsupportedCompressor,
     UnsupportedFilesystem,
     UnsupportedFlags,
@@ -32,10 +35,14 @@ from .errors import (
     UnsupportedVersion,
     ValueTooLarge,
 )
-from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import Report, Stats
+
+if TYPE_CHECKING:
+    from .async_cache import AsyncCache
+    from .cache import Cache
+    from .memoize import Memoized
 
 __all__ = [
     "MISSING",
@@ -43,12 +50,14 @@ __all__ = [
     "Cache",
     "ChecksumMismatch",
     "Closed",
+    "CommandNotAllowed",
     "ConfigMismatch",
     "Duration",
     "EntryTooLarge",
     "ForeignDirectory",
     "InvalidArgument",
     "InvalidKey",
+    "InvalidNamespace",
     "IoError",
     "MalformedEntry",
     "Memoized",
@@ -59,6 +68,7 @@ __all__ = [
     "Report",
     "Stats",
     "TooManyParticipants",
+    "UnknownCommand",
     "UnsupportedCompressor",
     "UnsupportedFilesystem",
     "UnsupportedFlags",
@@ -68,3 +78,21 @@ __all__ = [
     "UnsupportedVersion",
     "ValueTooLarge",
 ]
+
+# These load the native extension.
+_NATIVE = {"AsyncCache": "async_cache", "Cache": "cache", "Memoized": "memoize"}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """The class, loaded when it is first asked for."""
+        if name not in _NATIVE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        found = getattr(import_module(f".{_NATIVE[name]}", __name__), name)
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -141,6 +141,24 @@ class Closed(PolycacheError):
     code = "closed"
 
 
+class UnknownCommand(PolycacheError):
+    """A Redis command that is not known, so that it cannot be said which of its words are keys."""
+
+    code = "unknown_command"
+
+
+class CommandNotAllowed(PolycacheError):
+    """A Redis command that touches the whole server, or that cannot stay inside a namespace."""
+
+    code = "command_not_allowed"
+
+
+class InvalidNamespace(PolycacheError):
+    """The namespace cannot be used with this command."""
+
+    code = "invalid_namespace"
+
+
 class IoError(PolycacheError, OSError):
     """The operating system failed; the message is its own."""
 

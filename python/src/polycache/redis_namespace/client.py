@@ -1,0 +1,81 @@
+"""Clients of redis-py inside a namespace."""
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import Any, TypeVar
+
+import redis
+import redis.asyncio
+from redis import client as synchronous
+from redis.asyncio import client as asynchronous
+
+from ..errors import InvalidArgument
+from .command_table import Rules
+from .namespaces import Namespace
+from .pool import AsyncPool, Pool, SyncPool
+from .session import Rewriter
+
+C = TypeVar("C", bound="redis.Redis | redis.asyncio.Redis")
+
+
+def namespaced(
+    client: C,
+    namespace: Namespace,
+    *,
+    allow: Iterable[str] = (),
+    commands: Mapping[str, Rules] | None = None,
+) -> C:
+    """A client whose keys, patterns and channels get the prefix `namespace:`, and what comes back
+    loses it.
+
+        shop = namespaced(redis.Redis(), "shop")
+        tenants = namespaced(redis.asyncio.Redis(), lambda: tenant.get())
+
+    It has the connections of the client that it is made from, which stays as it was and is the one
+    to be closed.
+
+    namespace: text, a list of nested ones, or a function that is asked at every command, when it is
+    sent. A subscription stays in the namespace in which its first channel was asked for.
+    allow: commands that pass as they are, because they touch the whole server (`["FLUSHALL"]`) or
+    are not known and have no keys.
+    commands: where further commands have their keys: `{"JSON.GET": [["key", 1, 1, 1]]}`
+    (spec/commands.md says what a rule is).
+
+    A command that is not known raises UnknownCommand, one that touches the whole server
+    CommandNotAllowed. A Lua script gets its KEYS rewritten; one that makes up keys of its own has
+    to know the prefix itself.
+    """
+    if isinstance(client, redis.Redis) and not isinstance(client, synchronous.Pipeline):
+        base: Any = redis.Redis
+        pools: Any = SyncPool
+        single = client._single_connection_client
+        monitors: Any = synchronous.Monitor
+    elif isinstance(client, redis.asyncio.Redis) and not isinstance(client, asynchronous.Pipeline):
+        base, pools, monitors = redis.asyncio.Redis, AsyncPool, asynchronous.Monitor
+        single = client.single_connection_client
+    else:
+        raise InvalidArgument(
+            f"a namespace is for redis.Redis or redis.asyncio.Redis, not {type(client).__name__}"
+        )
+    encoding = client.connection_pool.get_encoder().encoding
+    rewriter = Rewriter(namespace, allow=allow, commands=commands, encoding=encoding)
+    pool: Pool = pools(client, rewriter)
+    made = type(client).__new__(type(client))
+    # A class of the user's own may ask for other arguments.
+    base.__init__(made, connection_pool=pool, single_connection_client=single)
+    _take_over(made, client)
+
+    def monitor() -> Any:
+        rewriter.table.find(["MONITOR"])
+        return monitors(pool)
+
+    # Before it has a connection that nobody would give back.
+    vars(made)["monitor"] = monitor
+    return made
+
+
+def _take_over(made: Any, client: Any) -> None:
+    """What was set on the client: callbacks, modules, and what a class of the user's own has."""
+    made.response_callbacks = copy(client.response_callbacks)
+    for name, value in vars(client).items():
+        vars(made).setdefault(name, value)

@@ -1,0 +1,158 @@
+"""Where keys, patterns and channels stand among a command's words (spec/commands.md).
+
+Each rule rewrites a list of words in place.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..errors import InvalidArgument
+from .prefix import Prefix
+
+Words = list[Any]
+Rewrite = Callable[[Prefix, Any], str | bytes]
+
+KINDS: dict[str, Rewrite] = {
+    "key": Prefix.key,
+    "prefix": Prefix.prefix,
+    "pattern": Prefix.pattern,
+    "channel": Prefix.channel,
+    "channel-pattern": Prefix.channel_pattern,
+    "by": Prefix.by,
+    "get": Prefix.get,
+}
+
+
+class Rule(Protocol):
+    first_key: bool
+    """Whether it is the key in the first place and no other."""
+
+    def apply(self, words: Words, prefix: Prefix) -> None: ...
+
+
+def build(rule: list[Any]) -> Rule:
+    """A rule of spec/commands.json."""
+    try:
+        kind, *rest = rule
+        if kind == "numkeys":
+            return Numkeys(*rest)
+        if kind in ("options", "options-or-key"):
+            return Options(*rest)
+        return Range(kind, *rest)
+    except (TypeError, ValueError, KeyError, AttributeError) as why:
+        raise InvalidArgument(f"{rule!r} is no rule of spec/commands.md") from why
+
+
+def upper(word: Any) -> str | None:
+    """The word in upper case, if it can be a name or an option."""
+    if isinstance(word, (bytearray, memoryview)):
+        word = bytes(word)
+    if isinstance(word, bytes):
+        return word.decode().upper() if word.isascii() else None
+    # Upper case of other letters may be one of these: of a dotless i, for example.
+    return word.upper() if isinstance(word, str) and word.isascii() else None
+
+
+class Range:
+    """Words from `first` to `last`, every `step`-th. `last` below 0 counts from the end."""
+
+    def __init__(self, kind: str, first: int, last: int, step: int) -> None:
+        self._rewrite = KINDS[kind]
+        self._first, self._last, self._step = first, last, step
+        self._keys = kind == "key"
+        self.first_key = kind == "key" and first == 1 and last == 1
+
+    def apply(self, words: Words, prefix: Prefix) -> None:
+        size = len(words)
+        last = size + self._last if self._last < 0 else min(self._last, size - 1)
+        if self._keys:
+            # A word that is none of these is left to the slower way.
+            text, raw, key = prefix.text, prefix.raw, prefix.key
+            for at in range(self._first, last + 1, self._step):
+                word = words[at]
+                kind = type(word)
+                words[at] = (
+                    text + word if kind is str else raw + word if kind is bytes else key(word)
+                )
+            return
+        for at in range(self._first, last + 1, self._step):
+            words[at] = self._rewrite(prefix, words[at])
+
+
+class Numkeys:
+    """As many words from `first` as the number at `at` says."""
+
+    first_key = False
+
+    def __init__(self, at: int, first: int) -> None:
+        self._at, self._first = at, first
+
+    def apply(self, words: Words, prefix: Prefix) -> None:
+        if self._at >= len(words):
+            return
+        last = min(self._first + count(words[self._at]), len(words))
+        for at in range(self._first, last):
+            words[at] = prefix.key(words[at])
+
+
+def count(number: Any) -> int:
+    """The number of keys, from any word that the server would take for one."""
+    if type(number) is int and number >= 0:
+        return number
+    text = number if isinstance(number, str) else upper(number)
+    if text is not None and text.isascii() and text.isdigit():
+        return int(text)
+    raise InvalidArgument(f"the number of keys is no number from 0 on: {number!r}")
+
+
+class Options:
+    """Options in any order, walked one by one; and a key at `otherwise` where none of them was
+    followed by keys."""
+
+    first_key = False
+
+    def __init__(self, first: int, words: dict[str, Any], otherwise: int | None = None) -> None:
+        self._first = first
+        self._otherwise = otherwise
+        self._arguments: dict[str, str | list[Rewrite | None]] = {
+            word: kinds
+            if isinstance(kinds, str)
+            else [KINDS[kind] if kind else None for kind in kinds]
+            for word, kinds in words.items()
+        }
+        self._longest = max(map(len, words))
+
+    def apply(self, words: Words, prefix: Prefix) -> None:
+        named = self._walk(words, prefix)
+        if self._otherwise is not None and not named and self._otherwise < len(words):
+            words[self._otherwise] = prefix.key(words[self._otherwise])
+
+    # Whether an option was followed by keys.
+    def _walk(self, words: Words, prefix: Prefix) -> bool:
+        at = self._first
+        while at < len(words):
+            arguments = self._arguments_of(words[at])
+            at += 1
+            if isinstance(arguments, str):
+                _rest(arguments, words, at, prefix)
+                return True
+            for rewrite in arguments or ():
+                if rewrite and at < len(words):
+                    words[at] = rewrite(prefix, words[at])
+                at += 1
+        return False
+
+    def _arguments_of(self, word: Any) -> str | list[Rewrite | None] | None:
+        # A longer word is a value, maybe a large one.
+        if not isinstance(word, (str, bytes, bytearray, memoryview)) or len(word) > self._longest:
+            return None
+        return self._arguments.get(upper(word) or "")
+
+
+def _rest(which: str, words: Words, at: int, prefix: Prefix) -> None:
+    """`keys`: all that follow. `streams`: the first half of them, the others are ids."""
+    size = len(words) - at
+    if which == "streams":
+        size //= 2
+    for place in range(at, at + size):
+        words[place] = prefix.key(words[place])

@@ -1,0 +1,192 @@
+"""Rewrites what one connection sends, and what it gets back."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..errors import CommandNotAllowed
+from . import replies, scope
+from .command_table import Command, CommandTable, Rules, default
+from .namespaces import Namespace, Namespaces
+from .prefix import Prefix
+from .rules import Words
+
+
+class Rewriter:
+    """A namespace and what is known of commands; many connections share it."""
+
+    __slots__ = ("_namespaces", "plain", "table")
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        *,
+        allow: Iterable[str] = (),
+        commands: Mapping[str, Rules] | None = None,
+        encoding: str = "utf-8",
+    ) -> None:
+        self._namespaces = Namespaces(namespace, encoding)
+        self.table = CommandTable(allow, commands) if allow or commands else default()
+        self.plain = self.table.plain
+
+    @property
+    def prefix(self) -> Prefix:
+        """The prefix of this moment."""
+        return self._namespaces.prefix
+
+
+class Call(NamedTuple):
+    """A command that was sent, and the prefix that it was sent with."""
+
+    command: Command
+    prefix: Prefix
+
+
+class Ready(NamedTuple):
+    """The reply of a command that was answered by others."""
+
+    reply: Any
+
+
+class Session:
+    """Remembers which replies are to come, and what a transaction has queued, because the
+    replies to that come with EXEC. None stands for a command whose reply stays as it is."""
+
+    __slots__ = ("_listening", "_queued", "_rewriter", "waiting")
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        self._rewriter = rewriter
+        self._queued: list[Call | None] | None = None
+        self._listening: Prefix | None = None
+        self.waiting: deque[Call | Ready | None] = deque()
+
+    def rewrite(self, args: Sequence[Any]) -> tuple[Sequence[Any], Call | None]:
+        """The words with prefixes, and what takes them off the reply.
+
+        Raises UnknownCommand or CommandNotAllowed before anything is sent.
+        """
+        rewriter = self._rewriter
+        # Most commands, in the forms that clients write them in.
+        name = args[0]
+        if len(args) > 1 and type(name) is str and name in rewriter.plain:
+            return (name, rewriter.prefix.key(args[1]), *args[2:]), None
+        words = apart(args)
+        command = rewriter.table.find(words)
+        prefix = rewriter.prefix
+        if command.reply is replies.messages:
+            prefix = self._subscribing(prefix)
+        command.rewrite(words, prefix)
+        if command.reply or command.kind == "scope" or command.name in _TRANSACTION:
+            scope.narrow(command, words, prefix)
+            return words, Call(command, prefix)
+        return words, None
+
+    def rewrite_all(
+        self, commands: Iterable[Sequence[Any]]
+    ) -> tuple[list[Sequence[Any]], list[Call | None]]:
+        """The same of many commands that are sent at once."""
+        list_of_words, calls = [], []
+        for args in commands:
+            words, call = self.rewrite(args)
+            if call and self.walk(call):
+                raise _several(call.command)
+            list_of_words.append(words)
+            calls.append(call)
+        return list_of_words, calls
+
+    def walk(self, call: Call | None) -> scope.Walk | None:
+        """The commands that are to be sent instead of it, if it is not one on the server too."""
+        if call is None or call.command.kind != "scope" or call.command.name not in scope.EMULATED:
+            return None
+        if self._queued is not None or self._opening():
+            raise _several(call.command)
+        return scope.EMULATED[call.command.name](call.prefix)
+
+    def keys(self, keys: Iterable[Any]) -> list[Any]:
+        """Names of keys that a client says beside its command."""
+        prefix = self._rewriter.prefix
+        return [prefix.key(key) for key in keys]
+
+    def received(self, reply: Any) -> Any:
+        """The next reply without prefixes."""
+        call = self.waiting.popleft() if self.waiting else None
+        if self._queued is None and call is None:
+            return reply
+        if isinstance(call, Ready):
+            return call.reply
+        if self._queued is not None or (call and call.command.name in _TRANSACTION):
+            return self._transaction(call, reply)
+        return call.command.taken_off(reply, call.prefix) if call else reply
+
+    def failed(self) -> None:
+        """The next reply is an error."""
+        call = self.waiting.popleft() if self.waiting else None
+        if isinstance(call, Call) and call.command.name in _ENDS:
+            self._queued = None
+
+    def told(self, event: Any) -> Any:
+        """A message without prefixes; None when it tells of another namespace's key."""
+        self.waiting.clear()
+        return replies.message(event, self._listening or self._rewriter.prefix)
+
+    def reset(self) -> None:
+        """A new connection waits for nothing and is in no transaction."""
+        self.waiting.clear()
+        self._queued = None
+
+    # Subscriptions of a connection stay in the namespace in which the first was made: a thread that
+    # makes them again, after a connection was lost, may be in another one or in none.
+    def _subscribing(self, prefix: Prefix) -> Prefix:
+        self._listening = self._listening or prefix
+        return self._listening
+
+    def _opening(self) -> bool:
+        return any(isinstance(call, Call) and call.command.name == "MULTI" for call in self.waiting)
+
+    def _transaction(self, call: Call | None, reply: Any) -> Any:
+        name = call.command.name if call else None
+        if name == "MULTI":
+            self._queued = []
+        elif name == "EXEC":
+            return self._executed(reply)
+        elif name in _ENDS:
+            self._queued = None
+        elif self._queued is not None and reply in ("QUEUED", b"QUEUED"):
+            self._queued.append(call)
+        else:
+            # The server has forgotten the transaction: the connection was lost and made again.
+            self._queued = None
+            return call.command.taken_off(reply, call.prefix) if call else reply
+        return reply
+
+    def _executed(self, reply: Any) -> Any:
+        queued, self._queued = self._queued or [], None
+        if not isinstance(reply, list) or len(reply) != len(queued):
+            return reply
+        return [
+            call.command.taken_off(one, call.prefix) if call else one
+            for call, one in zip(queued, reply, strict=True)
+        ]
+
+
+_ENDS = frozenset(("EXEC", "DISCARD", "RESET"))
+# Inside these a command has to be one command on the server too.
+_TRANSACTION = _ENDS | {"MULTI"}
+
+
+def apart(args: Sequence[Any]) -> Words:
+    """The words of a command, whose first argument may hold several: `"CONFIG GET"`."""
+    first, *rest = args
+    if isinstance(first, (bytearray, memoryview)):
+        first = bytes(first)
+    if not isinstance(first, (str, bytes)):
+        return [first, *rest]
+    parts = (first.encode() if isinstance(first, str) else first).split()
+    return [first, *rest] if len(parts) == 1 and len(parts[0]) == len(first) else [*parts, *rest]
+
+
+def _several(command: Command) -> CommandNotAllowed:
+    return CommandNotAllowed(
+        f"{command.name} inside a namespace is several commands, so it cannot be part of a "
+        "pipeline or a transaction; call it by itself"
+    )

@@ -1,0 +1,82 @@
+"""Redis and Valkey servers of the tests' own, on free ports of the loopback interface. Each is
+ended by its own process."""
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+PROGRAMS = [
+    name for name in ("redis-server", "redis-server-8", "valkey-server") if shutil.which(name)
+]
+"""What tools/setup.sh servers installs; one that is not there is left out."""
+PATIENCE = 10
+"""Seconds for one to come up."""
+
+
+@contextmanager
+def running(program: str) -> Iterator[int]:
+    """Yields the port."""
+    port = _free_port()
+    options = ["--bind", "127.0.0.1", "--port", str(port), "--save", ""]
+    with tempfile.TemporaryDirectory(prefix="polycache-server-") as folder:
+        process = subprocess.Popen(
+            [program, *options, "--dir", folder, "--notify-keyspace-events", "KEA"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            _wait(port, process)
+            yield port
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+                connection.sendall(b"PING\r\n")
+                if connection.recv(16).startswith(b"+PONG"):
+                    return
+        except OSError:
+            time.sleep(0.02)
+    raise RuntimeError(f"no server comes up on port {port}")
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@dataclass
+class Server:
+    port: int
+    protocol: int
+    bare: redis.Redis
+    """Not in any namespace."""
+
+    @property
+    def keys(self) -> list[bytes]:
+        """Every key of the server."""
+        return sorted(self.bare.keys("*"))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"port": self.port, "protocol": self.protocol}
+
+    def cut(self) -> None:
+        """Closes every connection but the bare one."""
+        self.bare.execute_command("CLIENT KILL", "TYPE", "normal", "SKIPME", "yes")
+        self.bare.execute_command("CLIENT KILL", "TYPE", "pubsub", "SKIPME", "yes")

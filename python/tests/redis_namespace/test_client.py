@@ -1,0 +1,454 @@
+"""redis-py inside a namespace, with live servers."""
+
+import os
+import subprocess
+import sys
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+import redis
+from helpers import together
+from servers import Server
+
+from polycache import CommandNotAllowed, InvalidArgument, UnknownCommand
+from polycache.redis_namespace import namespaced
+
+
+@pytest.fixture
+def shop(client: redis.Redis) -> redis.Redis:
+    return namespaced(client, "shop")
+
+
+def test_nothing_native_is_loaded() -> None:
+    program = (
+        "import sys, polycache.redis_namespace as n; n.CommandTable(); "
+        "assert 'redis' not in sys.modules; n.namespaced; "
+        "assert 'redis' in sys.modules; assert 'polycache._native' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_keys_get_the_prefix_and_lose_it(server: Server, shop: redis.Redis) -> None:
+    assert shop.set("a", 1)
+    assert server.keys == [b"shop:a"]
+    assert shop.get("a") == "1"
+    assert shop.keys("*") == ["a"]
+    assert type(shop) is redis.Redis
+
+
+def test_the_client_itself_stays_as_it_was(server: Server, client: redis.Redis) -> None:
+    shop = namespaced(client, "shop")
+    shop.set("a", 1)
+    client.set("a", 2)
+    assert server.keys == [b"a", b"shop:a"]
+    shop.close()
+    assert client.get("a") == "2"
+
+
+def test_a_client_that_nobody_else_keeps(server: Server) -> None:
+    shop = namespaced(redis.Redis(**server.options), "shop")
+    assert shop.set("a", 1)
+    assert shop.get("a") == b"1"
+    shop.connection_pool.disconnect()
+
+
+def test_a_key_that_begins_with_the_prefix_is_its_own_key(
+    server: Server, shop: redis.Redis
+) -> None:
+    shop.mset({"a": 1, "shop:a": 2})
+    assert server.keys == [b"shop:a", b"shop:shop:a"]
+    assert shop.mget("a", "shop:a") == ["1", "2"]
+    assert sorted(shop.keys("*")) == ["a", "shop:a"]
+
+
+def test_keys_of_every_type(server: Server, shop: redis.Redis) -> None:
+    shop.mset({"text": 1, b"bytes": 2, memoryview(b"view"): 3, 4: 4, 0.5: 5})  # type: ignore[dict-item]
+    assert server.keys == [b"shop:0.5", b"shop:4", b"shop:bytes", b"shop:text", b"shop:view"]
+    for wrong in (True, None, object()):
+        with pytest.raises(InvalidArgument):
+            shop.get(wrong)  # type: ignore[arg-type]
+    with pytest.raises(redis.DataError):
+        shop.set("a", None)  # type: ignore[arg-type]
+    assert shop.get("text") == "1"
+
+
+@pytest.mark.parametrize("namespace", ["shop", "ü"])
+def test_bytes_stay_bytes(server: Server, namespace: str) -> None:
+    with redis.Redis(**server.options) as client:
+        shop = namespaced(client, namespace)
+        key = b"\xff\x00\xc3\xa9"
+        shop.set(key, "v")
+        assert server.keys == [f"{namespace}:".encode() + key]
+        assert shop.get(key) == b"v"
+        assert shop.keys("*") == [key]
+        assert shop.dbsize() == 1
+        assert shop.randomkey() == key
+        shop.flushdb()
+        assert server.keys == []
+
+
+def test_a_client_of_another_encoding(server: Server) -> None:
+    with redis.Redis(**server.options, encoding="latin-1", decode_responses=True) as client:
+        shop = namespaced(client, "ü")
+        shop.mset({"é": 1, b"b": 2})
+        assert server.keys == [b"\xfc:b", b"\xfc:\xe9"]
+        assert sorted(shop.keys("*")) == ["b", "é"]
+    with pytest.raises(InvalidArgument):
+        namespaced(client, "日")
+
+
+def test_scan_walks_its_own_namespace(server: Server, shop: redis.Redis) -> None:
+    server.bare.mset({f"other:{n}": n for n in range(300)})
+    shop.mset({f"k{n}": n for n in range(20)})
+    assert {*shop.scan_iter()} == {f"k{n}" for n in range(20)}
+    assert [*shop.scan_iter(match="k7")] == ["k7"]
+    assert [*shop.scan_iter(_type="hash")] == []
+    shop.hset("h", "f", 1)  # type: ignore[arg-type]
+    assert [*shop.hscan_iter("h")] == [("f", "1")]
+    cursor, keys = shop.scan(0, count=1000)
+    assert cursor == 0 and len(keys) == 21
+
+
+def test_glob_characters_of_the_namespace_match_only_themselves(
+    server: Server, client: redis.Redis
+) -> None:
+    starred = namespaced(client, "a*b")
+    starred.set("k", 1)
+    server.bare.set("axxb:k", 2)
+    assert starred.keys("*") == ["k"]
+    assert [*starred.scan_iter()] == ["k"]
+    assert starred.dbsize() == 1
+
+
+def results(client: redis.Redis) -> list[Any]:
+    """What many commands give; streams have ids of their own here."""
+    client.rpush("l", 1, 2, 3, 4)
+    client.zadd("z", {"a": 1, "b": 2, "c": 3, "d": 4})
+    client.xadd("s", {"f": "v"}, id="1-1")
+    client.xgroup_create("s", "streams", "0")
+    client.sadd("members", "a", "b")
+    client.mset({"w_a": 2, "w_b": 1, "o_a": "A", "o_b": "B"})
+    client.geoadd("g", (1, 2, "STORE"))
+    return [
+        client.blpop(["none", "l"], 1),
+        client.brpop(["none", "l"], 1),
+        client.lmpop(2, "none", "l", direction="LEFT"),
+        client.lmpop(1, "none", direction="LEFT"),
+        client.blmpop(1, 2, "none", "l", direction="LEFT"),
+        client.zmpop(1, ["z"], min=True),
+        client.bzpopmax(["none", "z"], 1),
+        client.bzpopmin("z", 1),
+        client.bzmpop(1, 2, ["none", "z"], max=True),
+        client.xread({"s": "0"}),
+        client.xread({"none": "0"}),
+        client.xreadgroup("streams", "store", {"s": ">"}),
+        client.xack("s", "streams", "1-1"),
+        client.xinfo_stream("s")["length"],
+        client.sort("members", by="w_*", get=["#", "o_*"], alpha=True, groups=True),
+        client.sort("members", alpha=True, store="sorted"),
+        client.lrange("sorted", 0, -1),
+        client.georadiusbymember("g", "STORE", 1, "m", store="near"),
+        client.zrange("near", 0, -1),
+        client.object("encoding", "w_a"),
+        client.memory_usage("w_a") is not None,
+        client.copy("w_a", "w_c"),
+        client.rename("w_c", "w_d"),
+        client.type("w_d"),
+        client.exists("w_a", "w_d", "absent"),
+        client.eval("return redis.call('SET', KEYS[1], ARGV[1])", 1, "e", "v"),
+        client.bitop("NOT", "bits", "w_a"),
+        client.zunionstore("union", ["z", "near"]),
+        client.lcs("w_a", "w_b"),
+        client.pubsub_numsub("c"),
+        client.pubsub_channels(),
+        client.delete("absent"),
+        client.dump("w_a") is not None,
+        client.config_get and sorted(client.keys()),
+    ]
+
+
+@pytest.mark.parametrize("decode", [True, False])
+def test_results_are_those_of_a_bare_client(server: Server, decode: bool) -> None:
+    with redis.Redis(**server.options, decode_responses=decode) as client:
+        expected = results(client)
+        client.flushall()
+        found = results(namespaced(client, "shop"))
+        assert len(found) == len(expected)
+        # The prefix is part of the key's size in memory, and of nothing else here.
+        assert found == expected
+        assert all(key.startswith(b"shop:") for key in server.keys)
+
+
+def test_a_pipeline(server: Server, shop: redis.Redis) -> None:
+    for transaction in (False, True):
+        shop.flushdb()
+        with shop.pipeline(transaction=transaction) as pipe:
+            pipe.set("a", 1).keys("*").rpush("l", "x").scan(0)
+            pipe.xadd("s", {"f": 1}, id="1-1").xread({"s": "0"}).get("a").lmpop(
+                1, "l", direction="LEFT"
+            )
+            said = pipe.execute()
+        streams = shop.xread({"s": "0"})
+        assert said[:3] == [True, ["a"], 1]
+        assert said[3][0] == 0 and sorted(said[3][1]) == ["a", "l"]
+        assert said[4:] == ["1-1", streams, "1", ["l", ["x"]]]
+        assert server.keys == [b"shop:a", b"shop:s"]
+
+
+def test_an_error_in_a_pipeline_names_the_users_own_words(shop: redis.Redis) -> None:
+    for transaction in (False, True):
+        with pytest.raises(redis.ResponseError, match=r"\(LPUSH a 1\)"):
+            shop.pipeline(transaction=transaction).set("a", 1).lpush("a", 1).execute()
+        replies = shop.pipeline(transaction=transaction).lpush("a", 1).keys("*").execute(False)
+        assert isinstance(replies[0], redis.ResponseError)
+        assert replies[1] == ["a"]
+    with pytest.raises(redis.ResponseError, match="SET a"):
+        shop.pipeline().execute_command("SET", "a").keys("*").execute()
+    assert shop.keys("*") == ["a"]
+
+
+def test_a_watched_key(server: Server, shop: redis.Redis) -> None:
+    shop.set("a", 1)
+    with shop.pipeline() as pipe:
+        pipe.watch("a")
+        assert pipe.keys("*") == ["a"]
+        server.bare.set("shop:a", 2)
+        pipe.multi()
+        pipe.incr("a")
+        with pytest.raises(redis.WatchError):
+            pipe.execute()
+    tries = []
+
+    def increment(pipe: Any) -> None:
+        tries.append(pipe.get("a"))
+        if len(tries) == 1:
+            server.bare.set("shop:a", 5)
+        pipe.multi()
+        pipe.set("a", int(tries[-1]) + 1).keys("*")
+
+    assert shop.transaction(increment, "a") == [True, ["a"]]
+    assert tries == ["2", "5"]
+    assert shop.get("a") == "6"
+
+
+def test_a_transaction_command_by_command(shop: redis.Redis) -> None:
+    with shop.client() as one:
+        one.execute_command("MULTI")
+        one.execute_command("SET", "a", 1)
+        assert one.keys("*") == "QUEUED"
+        with pytest.raises(CommandNotAllowed):
+            one.dbsize()
+        assert one.execute_command("EXEC") == ["OK", ["a"]]
+        one.execute_command("MULTI")
+        one.execute_command("DISCARD")
+        assert one.keys("*") == ["a"]
+        one.execute_command("MULTI")
+        with pytest.raises(redis.ResponseError):
+            one.execute_command("SET", "a")
+        with pytest.raises(redis.exceptions.ExecAbortError):
+            one.execute_command("EXEC")
+        assert one.keys("*") == ["a"]
+        one.execute_command("MULTI")
+        with pytest.raises(redis.DataError):
+            one.set("a", None)  # type: ignore[arg-type]
+        one.keys("*")
+        assert one.execute_command("EXEC") == [["a"]]
+
+
+def test_scripts(server: Server, shop: redis.Redis) -> None:
+    script = shop.register_script("redis.call('SET', KEYS[1], ARGV[1]) return KEYS[1]")
+    assert script(keys=["a"], args=["shop:v"]) == "shop:a"
+    assert script(keys=["a"], args=["v"]) == "shop:a"
+    server.bare.script_flush()
+    with shop.pipeline() as pipe:
+        script(keys=["b"], args=["v"], client=pipe)
+        pipe.get("b")
+        assert pipe.execute() == ["shop:b", "v"]
+    assert server.keys == [b"shop:a", b"shop:b"]
+
+
+def test_locks(server: Server, client: redis.Redis, shop: redis.Redis) -> None:
+    other = namespaced(client, "other")
+    with shop.lock("l", timeout=10) as lock:
+        assert server.keys == [b"shop:l"]
+        assert lock.owned() and lock.reacquire() and lock.extend(5)
+        assert not shop.lock("l", blocking=False).acquire()
+        with other.lock("l", timeout=10):
+            assert server.keys == [b"other:l", b"shop:l"]
+    assert server.keys == []
+
+
+def test_whole_database_commands_stay_inside(
+    server: Server, client: redis.Redis, shop: redis.Redis
+) -> None:
+    other = namespaced(client, "shopping")
+    shop.mset({"a": 1, "b": 2})
+    other.set("c", 3)
+    server.bare.set("d", 4)
+    assert [shop.dbsize(), other.dbsize()] == [2, 1]
+    assert {shop.randomkey() for _ in range(20)} <= {"a", "b"}
+    assert shop.flushdb() is True
+    assert server.keys == [b"d", b"shopping:c"]
+    assert shop.randomkey() is None
+    assert shop.dbsize() == 0
+    server.bare.mset({f"many:{n}": n for n in range(3000)})
+    shop.set("one", 1)
+    assert shop.randomkey() == "one"
+
+
+def test_they_do_not_go_into_a_pipeline(server: Server, shop: redis.Redis) -> None:
+    server.bare.set("other", 1)
+    for transaction in (False, True):
+        for forbidden in ("flushdb", "dbsize", "randomkey"):
+            pipe = shop.pipeline(transaction=transaction).set("a", 1)
+            getattr(pipe, forbidden)()
+            with pytest.raises(CommandNotAllowed):
+                pipe.execute()
+    assert server.keys == [b"other"]
+
+
+def test_a_large_namespace_is_removed_batch_by_batch(server: Server, shop: redis.Redis) -> None:
+    shop.mset({str(n): n for n in range(5000)})
+    server.bare.set("other", 1)
+    assert shop.dbsize() == 5000
+    shop.flushdb(asynchronous=True)
+    assert server.keys == [b"other"]
+
+
+def test_unknown_commands_are_refused_and_can_be_allowed(
+    server: Server, client: redis.Redis, shop: redis.Redis
+) -> None:
+    for send in (shop, shop.pipeline()):
+        with pytest.raises(UnknownCommand, match=r'allow=\["NO\.SUCH"\]'):
+            send.execute_command("NO.SUCH", "doc")
+            send.execute()  # type: ignore[attr-defined]
+    with pytest.raises(UnknownCommand):
+        shop.json().get("doc")
+    modules = shop.json().pipeline()
+    modules.get("doc")
+    with pytest.raises(UnknownCommand):
+        modules.execute()
+    with pytest.raises(UnknownCommand):
+        shop.execute_command("", "FLUSHALL")
+    allowing = namespaced(client, "shop", commands={"NO.SUCH": [["key", 1, 1, 1]]})
+    with pytest.raises(redis.ResponseError, match="unknown command.*shop:doc"):
+        allowing.execute_command("NO.SUCH", "doc")
+    with pytest.raises(redis.ResponseError, match="unknown command.*'doc"):
+        namespaced(client, "shop", allow=["no.such"]).execute_command("NO.SUCH", "doc")
+
+
+def test_commands_of_the_whole_server_are_refused_and_can_be_allowed(
+    client: redis.Redis, shop: redis.Redis
+) -> None:
+    for refused in (shop.flushall, shop.monitor, shop.client_list, shop.script_flush):
+        with pytest.raises(CommandNotAllowed):
+            refused()
+    with pytest.raises(CommandNotAllowed):
+        shop.config_get("maxmemory")
+    assert namespaced(client, "shop", allow=["CONFIG GET"]).config_get("maxmemory")
+    assert namespaced(client, "shop", allow=["config"]).config_get("maxmemory")
+    assert namespaced(client, "shop", allow=["FLUSHALL"]).flushall()
+    with namespaced(client, "shop", allow=["MONITOR"]).monitor() as monitor:
+        shop.get("a")
+        assert "shop:a" in monitor.next_command()["command"]
+
+
+def test_namespaces_nest(server: Server, client: redis.Redis, shop: redis.Redis) -> None:
+    for inner in (namespaced(client, ["shop", "eu"]), namespaced(shop, "eu")):
+        inner.set("a", 1)
+        assert server.keys == [b"shop:eu:a"]
+        assert inner.keys("*") == ["a"]
+        assert shop.keys("*") == ["eu:a"]
+        assert inner.pipeline().get("a").keys("*").execute() == ["1", ["a"]]
+        assert [inner.dbsize(), inner.randomkey(), inner.flushdb()] == [1, "a", True]
+        assert server.keys == []
+
+
+def test_a_namespace_that_is_asked_for(server: Server, client: redis.Redis) -> None:
+    tenant = ContextVar[str | None]("tenant", default=None)
+    shop = namespaced(client, tenant.get)
+    with pytest.raises(InvalidArgument):
+        shop.set("k", 1)
+    with pytest.raises(InvalidArgument):
+        shop.ping()
+    tenant.set("a")
+    shop.set("k", 1)
+    tenant.set("b")
+    shop.set("k", 2)
+    assert server.keys == [b"a:k", b"b:k"]
+    assert shop.get("k") == "2"
+    assert shop.keys("*") == ["k"]
+    nested = namespaced(client, ["all", tenant.get])
+    nested.set("k", 3)
+    assert nested.keys("*") == ["k"]
+    assert b"all:b:k" in server.keys
+
+
+@pytest.mark.parametrize("wrong", [None, "", [], 5, b"shop", ["a", ""], ["a", None]])
+def test_what_is_no_namespace(client: redis.Redis, wrong: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        namespaced(client, wrong)
+
+
+def test_what_is_no_client(client: redis.Redis) -> None:
+    for wrong in (client.pipeline(), client.pubsub(), None):
+        with pytest.raises(InvalidArgument):
+            namespaced(wrong, "shop")  # type: ignore[type-var]
+    with pytest.raises(InvalidArgument):
+        namespaced(client, "shop", allow="FLUSHALL")
+    with pytest.raises(InvalidArgument):
+        namespaced(client, "shop", commands={"X": [["nonsense", 1]]})
+
+
+def test_threads(server: Server, shop: redis.Redis) -> None:
+    def write(thread: int) -> None:
+        for n in range(100):
+            shop.set(f"{thread}-{n}", n)
+            assert shop.pipeline().get(f"{thread}-{n}").execute() == [str(n)]
+
+    together(*[lambda thread=thread: write(thread) for thread in range(4)])  # type: ignore[misc]
+    assert shop.dbsize() == 400
+    assert all(key.startswith(b"shop:") for key in server.keys)
+
+
+def test_a_fork(server: Server, shop: redis.Redis) -> None:
+    shop.set("a", 1)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if shop.incr("a") == 2 else 1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    assert server.keys == [b"shop:a"]
+    assert shop.get("a") == "2"
+
+
+def test_what_was_set_on_the_client_is_kept(client: redis.Redis) -> None:
+    class Mine(redis.Redis):
+        def __init__(self, label: str, **options: Any) -> None:
+            super().__init__(**options)
+            self.label = label
+
+    mine = Mine("mine", **client.get_connection_kwargs())
+    mine.set_response_callback("GET", lambda value, **_: ("got", value))
+    shop = namespaced(mine, "shop")
+    assert type(shop) is Mine and shop.label == "mine"
+    assert shop.get("a") == ("got", None)
+    mine.close()
+
+
+def test_the_client_side_cache(server: Server) -> None:
+    if server.protocol == 2 or server.bare.info()["redis_version"] < "7.4":
+        pytest.skip("Redis 7.4 and RESP3 only")
+    with redis.Redis(**server.options, cache_config=redis.cache.CacheConfig()) as client:
+        try:
+            client.get("x")
+        except redis.ConnectionError:
+            pytest.skip("Redis only")
+        shop, other = namespaced(client, "shop"), namespaced(client, "other")
+        shop.set("a", 1)
+        other.set("a", 2)
+        assert [shop.get("a"), shop.get("a"), other.get("a")] == [b"1", b"1", b"2"]
+        server.bare.set("shop:a", 3)
+        server.bare.ping()
+        assert shop.get("a") == b"3"
