@@ -72,9 +72,8 @@ class Session:
             return (name, rewriter.prefix.key(args[1]), *args[2:]), None
         words = apart(args)
         command = rewriter.table.find(words)
-        prefix = rewriter.prefix
-        if command.reply is replies.messages:
-            prefix = self._subscribing(prefix)
+        subscribing = command.reply is replies.messages
+        prefix = self._subscribing() if subscribing else rewriter.prefix
         command.rewrite(words, prefix)
         if command.reply or command.kind == "scope" or command.name in _TRANSACTION:
             scope.narrow(command, words, prefix)
@@ -136,8 +135,8 @@ class Session:
 
     # Subscriptions of a connection stay in the namespace in which the first was made: a thread that
     # makes them again, after a connection was lost, may be in another one or in none.
-    def _subscribing(self, prefix: Prefix) -> Prefix:
-        self._listening = self._listening or prefix
+    def _subscribing(self) -> Prefix:
+        self._listening = self._listening or self._rewriter.prefix
         return self._listening
 
     def _opening(self) -> bool:
