@@ -9,9 +9,11 @@ from contextlib import ExitStack
 import pytest
 import redis
 import redis.asyncio
-from servers import PROGRAMS, Server, running
 
-KINDS = [(program, protocol) for program in PROGRAMS for protocol in (2, 3)]
+from .servers import PROGRAMS, Server, running
+
+# A server's program and a protocol.
+KINDS: list[tuple[str, int] | None] = [(name, protocol) for name in PROGRAMS for protocol in (2, 3)]
 
 
 @pytest.fixture(scope="session")

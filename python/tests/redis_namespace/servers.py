@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import redis
-
 PROGRAMS = [
     name for name in ("redis-server", "redis-server-8", "valkey-server") if shutil.which(name)
 ]
@@ -64,7 +62,7 @@ def _free_port() -> int:
 class Server:
     port: int
     protocol: int
-    bare: redis.Redis
+    bare: Any
     """Not in any namespace."""
 
     @property

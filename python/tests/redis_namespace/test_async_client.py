@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 import redis.asyncio
-from redis.asyncio.client import Pipeline
-from servers import Server
 
 from polycache import CommandNotAllowed, InvalidArgument, UnknownCommand
 from polycache.redis_namespace import namespaced
 
+from .servers import Server
+
 
 @pytest.fixture
-def shop(async_client: redis.asyncio.Redis) -> redis.asyncio.Redis:
+def shop(async_client: Any) -> Any:
     return namespaced(async_client, "shop")
 
 
-async def test_keys_get_the_prefix_and_lose_it(server: Server, shop: redis.asyncio.Redis) -> None:
+async def test_keys_get_the_prefix_and_lose_it(server: Server, shop: Any) -> None:
     assert await shop.set("a", 1)
     assert server.keys == [b"shop:a"]
     assert await shop.get("a") == "1"
@@ -29,16 +29,14 @@ async def test_keys_get_the_prefix_and_lose_it(server: Server, shop: redis.async
     assert await shop.scan(0, match="b*", count=1000) == (0, [])
 
 
-async def test_the_client_itself_stays_as_it_was(
-    server: Server, async_client: redis.asyncio.Redis
-) -> None:
+async def test_the_client_itself_stays_as_it_was(server: Server, async_client: Any) -> None:
     async with namespaced(async_client, "shop") as shop:
         await shop.set("a", 1)
     await async_client.set("a", 2)
     assert server.keys == [b"a", b"shop:a"]
 
 
-async def results(client: redis.asyncio.Redis) -> list[Any]:
+async def results(client: Any) -> list[Any]:
     await client.rpush("l", 1, 2, 3, 4)
     await client.zadd("z", {"a": 1, "b": 2, "c": 3, "d": 4})
     await client.xadd("s", {"f": "v"}, id="1-1")
@@ -67,7 +65,7 @@ async def test_results_are_those_of_a_bare_client(server: Server, decode: bool) 
         assert all(key.startswith(b"shop:") for key in server.keys)
 
 
-async def test_pipelines_and_transactions(server: Server, shop: redis.asyncio.Redis) -> None:
+async def test_pipelines_and_transactions(server: Server, shop: Any) -> None:
     for transaction in (False, True):
         async with shop.pipeline(transaction=transaction) as pipe:
             assert await pipe.set("a", 1).keys("*").get("a").execute() == [True, ["a"], "1"]
@@ -86,7 +84,7 @@ async def test_pipelines_and_transactions(server: Server, shop: redis.asyncio.Re
         with pytest.raises(redis.WatchError):
             await pipe.execute()
 
-    def increment(pipe: Pipeline) -> None:
+    def increment(pipe: Any) -> None:
         pipe.multi()
         pipe.incr("a").keys("*")
 
@@ -94,7 +92,7 @@ async def test_pipelines_and_transactions(server: Server, shop: redis.asyncio.Re
     assert server.keys == [b"shop:a"]
 
 
-async def test_scripts_and_locks(server: Server, shop: redis.asyncio.Redis) -> None:
+async def test_scripts_and_locks(server: Server, shop: Any) -> None:
     script = shop.register_script("redis.call('SET', KEYS[1], ARGV[1]) return KEYS[1]")
     assert await script(keys=["a"], args=["v"]) == "shop:a"
     server.bare.script_flush()
@@ -106,7 +104,7 @@ async def test_scripts_and_locks(server: Server, shop: redis.asyncio.Redis) -> N
 
 
 async def test_whole_database_commands_stay_inside(
-    server: Server, async_client: redis.asyncio.Redis, shop: redis.asyncio.Redis
+    server: Server, async_client: Any, shop: Any
 ) -> None:
     other = namespaced(async_client, "shopping")
     await shop.mset({str(n): n for n in range(3000)})
@@ -122,9 +120,7 @@ async def test_whole_database_commands_stay_inside(
     assert [await nested.dbsize(), await nested.randomkey()] == [1, "k"]
 
 
-async def test_what_is_refused(
-    async_client: redis.asyncio.Redis, shop: redis.asyncio.Redis
-) -> None:
+async def test_what_is_refused(async_client: Any, shop: Any) -> None:
     with pytest.raises(UnknownCommand):
         await shop.execute_command("NO.SUCH", "doc")
     with pytest.raises(UnknownCommand):
@@ -138,9 +134,7 @@ async def test_what_is_refused(
     assert await namespaced(async_client, "shop", allow=["CONFIG"]).config_get("maxmemory")
 
 
-async def test_each_task_has_its_own_namespace(
-    server: Server, async_client: redis.asyncio.Redis
-) -> None:
+async def test_each_task_has_its_own_namespace(server: Server, async_client: Any) -> None:
     tenant = ContextVar[str | None]("tenant", default=None)
     shop = namespaced(async_client, tenant.get)
     with pytest.raises(InvalidArgument):
@@ -158,10 +152,10 @@ async def test_each_task_has_its_own_namespace(
     assert len(server.keys) == 80
 
 
-async def test_a_cancelled_command(shop: redis.asyncio.Redis) -> None:
+async def test_a_cancelled_command(shop: Any) -> None:
     await shop.set("a", 1)
     for _ in range(20):
-        task = asyncio.create_task(shop.blpop(["none"], 5))  # type: ignore[arg-type]
+        task = asyncio.create_task(shop.blpop(["none"], 5))
         await asyncio.sleep(0.002)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -5,38 +5,41 @@ from typing import Any
 import pytest
 import redis
 import redis.asyncio
-from servers import Server
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from polycache.redis_namespace import namespaced
 
+from .servers import Server
+
 
 @pytest.fixture
-def shop(client: redis.Redis) -> redis.Redis:
+def shop(client: Any) -> Any:
     client.ping()
     return namespaced(client, "shop")
 
 
-def test_a_command(server: Server, shop: redis.Redis) -> None:
+def test_a_command(server: Server, shop: Any) -> None:
     server.cut()
     shop.set("a", 1)
     assert server.keys == [b"shop:a"]
 
 
-def test_a_command_of_many_keys(server: Server, shop: redis.Redis) -> None:
+def test_a_command_of_many_keys(server: Server, shop: Any) -> None:
     server.cut()
     shop.mset({"a": 1, "b": 2})
     assert server.keys == [b"shop:a", b"shop:b"]
 
 
 @pytest.mark.parametrize("transaction", [True, False])
-def test_a_pipeline(server: Server, shop: redis.Redis, transaction: bool) -> None:
+def test_a_pipeline(server: Server, shop: Any, transaction: bool) -> None:
     pipe = shop.pipeline(transaction=transaction).set("a", 1).set("b", 2).keys("*")
     server.cut()
     assert sorted(pipe.execute()[2]) == ["a", "b"]
     assert server.keys == [b"shop:a", b"shop:b"]
 
 
-def test_one_connection(server: Server, shop: redis.Redis) -> None:
+def test_one_connection(server: Server, shop: Any) -> None:
     with shop.client() as one:
         one.ping()
         server.cut()
@@ -45,7 +48,7 @@ def test_one_connection(server: Server, shop: redis.Redis) -> None:
     assert server.keys == [b"shop:a"]
 
 
-def test_a_lost_connection_in_the_middle_of_a_walk(server: Server, shop: redis.Redis) -> None:
+def test_a_lost_connection_in_the_middle_of_a_walk(server: Server, shop: Any) -> None:
     shop.mset({str(n): n for n in range(3000)})
     with shop.client() as one:
         one.ping()
@@ -56,7 +59,7 @@ def test_a_lost_connection_in_the_middle_of_a_walk(server: Server, shop: redis.R
     assert server.keys == []
 
 
-def test_a_lost_transaction_is_over(server: Server, shop: redis.Redis) -> None:
+def test_a_lost_transaction_is_over(server: Server, shop: Any) -> None:
     with shop.client() as one:
         one.execute_command("MULTI")
         server.cut()
@@ -68,7 +71,7 @@ def test_a_lost_transaction_is_over(server: Server, shop: redis.Redis) -> None:
         assert one.keys("*") == ["a"]
 
 
-def test_a_watched_key_of_a_lost_connection(server: Server, shop: redis.Redis) -> None:
+def test_a_watched_key_of_a_lost_connection(server: Server, shop: Any) -> None:
     tries: list[int] = []
 
     def increment(pipe: Any) -> None:
@@ -84,16 +87,16 @@ def test_a_watched_key_of_a_lost_connection(server: Server, shop: redis.Redis) -
 
 
 def test_a_reply_that_does_not_come_in_time(server: Server) -> None:
-    with redis.Redis(**server.options, socket_timeout=0.2, retry=None) as client:  # type: ignore[arg-type]
+    with redis.Redis(**server.options, socket_timeout=0.2, retry=Retry(NoBackoff(), 0)) as client:
         shop = namespaced(client, "shop")
         with shop.client() as one:
             with pytest.raises(redis.TimeoutError):
-                one.blpop("none", 2)  # type: ignore[arg-type]
+                one.blpop("none", 2)
             one.set("a", 1)
             assert one.keys("*") == [b"a"]
 
 
-def test_subscriptions(server: Server, shop: redis.Redis) -> None:
+def test_subscriptions(server: Server, shop: Any) -> None:
     told: list[Any] = []
     with shop.pubsub() as pubsub:
         pubsub.subscribe("c", h=told.append)
@@ -120,7 +123,7 @@ def test_subscriptions(server: Server, shop: redis.Redis) -> None:
         assert told[0]["channel"] == "h"
 
 
-async def test_asyncio(server: Server, async_client: redis.asyncio.Redis) -> None:
+async def test_asyncio(server: Server, async_client: Any) -> None:
     shop = namespaced(async_client, "shop")
     await shop.ping()
     server.cut()
@@ -139,7 +142,7 @@ async def test_asyncio(server: Server, async_client: redis.asyncio.Redis) -> Non
         assert await one.dbsize() == 2
 
 
-async def test_asyncio_subscriptions(server: Server, async_client: redis.asyncio.Redis) -> None:
+async def test_asyncio_subscriptions(server: Server, async_client: Any) -> None:
     shop = namespaced(async_client, "shop")
     async with shop.pubsub() as pubsub:
         await pubsub.subscribe("c")

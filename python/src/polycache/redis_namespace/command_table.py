@@ -15,20 +15,25 @@ Rules = Sequence[Sequence[Any]]
 """Where a command's keys stand, as in spec/commands.json."""
 
 
+ENDS = frozenset(("EXEC", "DISCARD", "RESET"))
+TRANSACTION = ENDS | {"MULTI"}
+"""Commands that begin and end a transaction."""
+
+
 class Command:
     """A command or subcommand. `kind` is rewrite, pass, scope or server."""
 
-    __slots__ = ("first_key", "kind", "name", "plain", "reply", "rules")
+    __slots__ = ("kind", "name", "plain", "reply", "rules", "tracked")
 
     def __init__(self, name: str, kind: str, rules: Sequence[Rule], reply: str | None) -> None:
         self.name = name
         self.kind = kind
         self.rules = tuple(rules)
         self.reply: Reply | None = BY_NAME[reply] if reply else None
-        self.first_key = len(rules) == 1 and rules[0].first_key
-        """Whether its one key is its first word, as in most commands."""
-        self.plain = self.first_key and kind == "rewrite" and reply is None
-        """Whether nothing else is to be done for it."""
+        self.tracked = bool(reply) or kind == "scope" or name in TRANSACTION
+        """Whether its reply has to be looked at."""
+        self.plain = len(rules) == 1 and rules[0].first_key and not self.tracked
+        """Whether its one key is its first word, as in most commands, and nothing else is to do."""
 
     def __repr__(self) -> str:
         return f"Command({self.name!r}, {self.kind!r})"
@@ -54,8 +59,8 @@ class CommandTable:
     def __init__(
         self, allow: Iterable[str] = (), commands: Mapping[str, Rules] | None = None
     ) -> None:
-        self.plain: dict[str, Command] = {}
-        """Commands whose one key is their first word, by the names that most callers write."""
+        self.known: dict[str, Command] = {}
+        """Commands of one word that may be sent, by the names that most callers write."""
         self._commands: dict[str, Command] = {}
         self._containers: dict[str, dict[str, Command]] = {}
         for name, said in _said().items():
@@ -94,9 +99,9 @@ class CommandTable:
             self._commands[name] = command
         # Most callers write commands in one of the two.
         for written in (container, container.lower()):
-            self.plain.pop(written, None)
-            if command.plain and container not in self._containers:
-                self.plain[written] = command
+            self.known.pop(written, None)
+            if command.kind != "server" and container not in self._containers:
+                self.known[written] = command
 
     # A container stands for all of its subcommands that would be refused.
     def _pass(self, name: str) -> None:

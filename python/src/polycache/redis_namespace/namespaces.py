@@ -17,18 +17,19 @@ KEPT = 1024
 class Namespaces:
     """Gives the prefix of this moment."""
 
-    __slots__ = ("_encoding", "_fixed", "_known", "_namespace")
+    __slots__ = ("_encoding", "_known", "_namespace", "fixed")
 
     def __init__(self, namespace: Namespace, encoding: str = "utf-8") -> None:
         self._namespace = namespace
         self._encoding = encoding
         self._known: dict[str, Prefix] = {}
-        self._fixed = None if _dynamic(namespace) else self._resolve()
+        self.fixed = None if _dynamic(namespace) else self._resolve()
+        """The prefix, if it is always the same."""
 
     @property
     def prefix(self) -> Prefix:
         """Raises InvalidArgument when a function gives no name: nothing is sent without one."""
-        return self._fixed or self._resolve()
+        return self.fixed or self._resolve()
 
     def _resolve(self) -> Prefix:
         text = ":".join(_flat(self._namespace))

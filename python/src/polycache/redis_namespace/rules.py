@@ -66,14 +66,11 @@ class Range:
         size = len(words)
         last = size + self._last if self._last < 0 else min(self._last, size - 1)
         if self._keys:
-            # A word that is none of these is left to the slower way.
-            text, raw, key = prefix.text, prefix.raw, prefix.key
-            for at in range(self._first, last + 1, self._step):
-                word = words[at]
-                kind = type(word)
-                words[at] = (
-                    text + word if kind is str else raw + word if kind is bytes else key(word)
-                )
+            text, key = prefix.text, prefix.key
+            places = slice(self._first, last + 1, self._step)
+            words[places] = [
+                text + word if type(word) is str else key(word) for word in words[places]
+            ]
             return
         for at in range(self._first, last + 1, self._step):
             words[at] = self._rewrite(prefix, words[at])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..errors import CommandNotAllowed
 from . import replies, scope
-from .command_table import Command, CommandTable, Rules, default
+from .command_table import ENDS, TRANSACTION, Command, CommandTable, Rules, default
 from .namespaces import Namespace, Namespaces
 from .prefix import Prefix
 from .rules import Words
@@ -15,7 +15,7 @@ from .rules import Words
 class Rewriter:
     """A namespace and what is known of commands; many connections share it."""
 
-    __slots__ = ("_namespaces", "plain", "table")
+    __slots__ = ("_namespaces", "fixed", "table")
 
     def __init__(
         self,
@@ -27,7 +27,8 @@ class Rewriter:
     ) -> None:
         self._namespaces = Namespaces(namespace, encoding)
         self.table = CommandTable(allow, commands) if allow or commands else default()
-        self.plain = self.table.plain
+        self.fixed = self._namespaces.fixed
+        """The prefix, if it is always the same."""
 
     @property
     def prefix(self) -> Prefix:
@@ -52,10 +53,12 @@ class Session:
     """Remembers which replies are to come, and what a transaction has queued, because the
     replies to that come with EXEC. None stands for a command whose reply stays as it is."""
 
-    __slots__ = ("_listening", "_queued", "_rewriter", "waiting")
+    __slots__ = ("_fixed", "_known", "_listening", "_queued", "_rewriter", "waiting")
 
     def __init__(self, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
+        self._known = rewriter.table.known
+        self._fixed = rewriter.fixed
         self._queued: list[Call | None] | None = None
         self._listening: Prefix | None = None
         self.waiting: deque[Call | Ready | None] = deque()
@@ -65,20 +68,26 @@ class Session:
 
         Raises UnknownCommand or CommandNotAllowed before anything is sent.
         """
-        rewriter = self._rewriter
-        # Most commands, in the forms that clients write them in.
         name = args[0]
-        if len(args) > 1 and type(name) is str and name in rewriter.plain:
-            return (name, rewriter.prefix.key(args[1]), *args[2:]), None
-        words = apart(args)
-        command = rewriter.table.find(words)
-        subscribing = command.reply is replies.messages
-        prefix = self._subscribing() if subscribing else rewriter.prefix
-        command.rewrite(words, prefix)
-        if command.reply or command.kind == "scope" or command.name in _TRANSACTION:
-            scope.narrow(command, words, prefix)
-            return words, Call(command, prefix)
-        return words, None
+        command = self._known.get(name) if type(name) is str else None
+        if command is None:
+            words = apart(args)
+            command = self._rewriter.table.find(words)
+        elif command.plain and len(args) > 1:
+            # Most commands, in the forms that clients write them in.
+            prefix = self._fixed or self._rewriter.prefix
+            key = args[1]
+            text = prefix.text + key if type(key) is str else prefix.key(key)
+            return (name, text, *args[2:]), None
+        else:
+            words = [*args]
+        prefix = self._prefix_of(command)
+        for rule in command.rules:
+            rule.apply(words, prefix)
+        if not command.tracked:
+            return words, None
+        scope.narrow(command, words, prefix)
+        return words, Call(command, prefix)
 
     def rewrite_all(
         self, commands: Iterable[Sequence[Any]]
@@ -113,14 +122,14 @@ class Session:
             return reply
         if isinstance(call, Ready):
             return call.reply
-        if self._queued is not None or (call and call.command.name in _TRANSACTION):
+        if self._queued is not None or (call and call.command.name in TRANSACTION):
             return self._transaction(call, reply)
         return call.command.taken_off(reply, call.prefix) if call else reply
 
     def failed(self) -> None:
         """The next reply is an error."""
         call = self.waiting.popleft() if self.waiting else None
-        if isinstance(call, Call) and call.command.name in _ENDS:
+        if isinstance(call, Call) and call.command.name in ENDS:
             self._queued = None
 
     def told(self, event: Any) -> Any:
@@ -135,7 +144,9 @@ class Session:
 
     # Subscriptions of a connection stay in the namespace in which the first was made: a thread that
     # makes them again, after a connection was lost, may be in another one or in none.
-    def _subscribing(self) -> Prefix:
+    def _prefix_of(self, command: Command) -> Prefix:
+        if command.reply is not replies.messages:
+            return self._fixed or self._rewriter.prefix
         self._listening = self._listening or self._rewriter.prefix
         return self._listening
 
@@ -148,7 +159,7 @@ class Session:
             self._queued = []
         elif name == "EXEC":
             return self._executed(reply)
-        elif name in _ENDS:
+        elif name in ENDS:
             self._queued = None
         elif self._queued is not None and reply in ("QUEUED", b"QUEUED"):
             self._queued.append(call)
@@ -166,11 +177,6 @@ class Session:
             call.command.taken_off(one, call.prefix) if call else one
             for call, one in zip(queued, reply, strict=True)
         ]
-
-
-_ENDS = frozenset(("EXEC", "DISCARD", "RESET"))
-# Inside these a command has to be one command on the server too.
-_TRANSACTION = _ENDS | {"MULTI"}
 
 
 def apart(args: Sequence[Any]) -> Words:

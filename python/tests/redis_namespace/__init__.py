@@ -1,0 +1,1 @@
+"""Redis namespaces: the vectors, and redis-py with live servers."""
