@@ -382,6 +382,17 @@ def test_a_namespace_that_is_asked_for(server: Server, client: Any) -> None:
     assert b"all:b:k" in server.keys
 
 
+def test_a_pipeline_cleans_up_outside_every_namespace(client: Any) -> None:
+    tenant = ContextVar[str | None]("tenant", default="a")
+    pipe = namespaced(client, tenant.get).pipeline()
+    pipe.watch("k")
+    tenant.set(None)
+    pipe.reset()
+    assert pipe.connection is None
+    client.set("a:k", 1)
+    assert client.pipeline().get("a:k").execute() == ["1"]
+
+
 @pytest.mark.parametrize("wrong", [None, "", [], 5, b"shop", ["a", ""], ["a", None]])
 def test_what_is_no_namespace(client: Any, wrong: Any) -> None:
     with pytest.raises(InvalidArgument):

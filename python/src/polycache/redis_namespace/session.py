@@ -81,6 +81,9 @@ class Session:
             return (name, text, *args[2:]), None
         else:
             words = [*args]
+        if command.name == "UNWATCH":
+            # A pipeline that is left cleans up, wherever that may be.
+            return words, None
         prefix = self._prefix_of(command)
         for rule in command.rules:
             rule.apply(words, prefix)
