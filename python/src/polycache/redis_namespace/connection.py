@@ -12,7 +12,7 @@ from typing import Any
 
 from redis.exceptions import DataError, ResponseError
 
-from ..errors import CommandNotAllowed
+from ..errors import CommandNotAllowed, PolycacheError
 from .scope import Walk
 from .session import Call, Ready, Session
 
@@ -43,6 +43,26 @@ class Wrapped:
 
     def __repr__(self) -> str:
         return f"<namespaced {self.inner!r}>"
+
+    # What redis-py asks for with every command: much faster than __getattr__.
+    @property
+    def retry(self) -> Any:
+        return self.inner.retry
+
+    @property
+    def host(self) -> Any:
+        return self.inner.host
+
+    @property
+    def port(self) -> Any:
+        return self.inner.port
+
+    @property
+    def db(self) -> Any:
+        return self.inner.db
+
+    def should_reconnect(self) -> Any:
+        return self.inner.should_reconnect()
 
     # redis-py sets it on a connection of HIMPORT.
     @property
@@ -75,24 +95,15 @@ class Wrapped:
         if self._own_push_handler is not None:
             self.inner._parser.set_pubsub_push_handler(self._own_push_handler)
 
-    # What is sent instead, if anything; and the reply that is to come.
-    def _rewritten(
-        self, args: Sequence[Any], options: dict[str, Any]
-    ) -> tuple[Sequence[Any], Call | None, Walk | None]:
-        words, call = self._session.rewrite(args)
-        # Only the client-side cache needs them: their names are what the server invalidates.
-        if "keys" in options:
-            keys = options.pop("keys")
-            if self._cached and keys is not None:
-                options["keys"] = self._session.keys(keys)
-        return words, call, self._session.walk(call) if call else None
+    # The names of keys beside a command: they are for the client-side cache alone, and what the
+    # server will invalidate.
+    def _name_keys(self, options: dict[str, Any]) -> None:
+        keys = options.pop("keys", None)
+        if self._cached and keys is not None:
+            options["keys"] = self._session.keys(keys)
 
     def _answered(self, reply: Any) -> None:
         self._session.waiting.append(Ready(self._encoder.decode(reply)))
-
-    def _is_answered(self) -> bool:
-        waiting = self._session.waiting
-        return bool(waiting) and type(waiting[0]) is Ready
 
     def _unpacked(self) -> Sequence[Call | None]:
         calls, self._packed = self._packed, None
@@ -111,41 +122,46 @@ class Connection(Wrapped):
     __slots__ = ()
 
     def send_command(self, *args: Any, **options: Any) -> None:
-        words, call, walk = self._rewritten(args, options)
-        if walk is not None:
+        session = self._session
+        words, call = session.rewrite(args)
+        if options:
+            self._name_keys(options)
+        if call is not None and (walk := session.walk(call)) is not None:
             return self._answered(self._walk(walk))
-        self._send(self.inner.send_command, *words, **options)
-        self._session.waiting.append(call)
-
-    def send_packed_command(self, command: Any, *args: Any, **options: Any) -> None:
-        calls = self._unpacked()
-        self._send(self.inner.send_packed_command, command, *args, **options)
-        self._session.waiting.extend(calls)
-
-    def read_response(self, *args: Any, **options: Any) -> Any:
-        if options.get("push_request"):
-            return self._event(*args, **options)
-        if self._is_answered():
-            return self._session.received(None)
         try:
-            reply = self.inner.read_response(*args, **options)
-        except ResponseError:
-            self._session.failed()
-            raise
-        except BaseException:
-            self._session.reset()
-            raise
-        return self._session.received(reply)
-
-    def _send(self, send: Callable[..., None], *args: Any, **options: Any) -> None:
-        try:
-            send(*args, **options)
-        except DataError:
+            self.inner.send_command(*words, **options)
+        except (DataError, PolycacheError):
             # Nothing was sent.
             raise
         except BaseException:
+            session.reset()
+            raise
+        session.waiting.append(call)
+
+    def send_packed_command(self, command: Any, *args: Any, **options: Any) -> None:
+        calls = self._unpacked()
+        try:
+            self.inner.send_packed_command(command, *args, **options)
+        except BaseException:
             self._session.reset()
             raise
+        self._session.waiting.extend(calls)
+
+    def read_response(self, *args: Any, **options: Any) -> Any:
+        if options and options.get("push_request"):
+            return self._event(*args, **options)
+        session = self._session
+        if session.waiting and type(session.waiting[0]) is Ready:
+            return session.received(None)
+        try:
+            reply = self.inner.read_response(*args, **options)
+        except ResponseError:
+            session.failed()
+            raise
+        except BaseException:
+            session.reset()
+            raise
+        return session.received(reply)
 
     # The next event of this namespace. One that tells of another namespace's key is dropped, and
     # the wait goes on for what is left of the time.
@@ -176,41 +192,46 @@ class AsyncConnection(Wrapped):
     __slots__ = ()
 
     async def send_command(self, *args: Any, **options: Any) -> None:
-        words, call, walk = self._rewritten(args, options)
-        if walk is not None:
+        session = self._session
+        words, call = session.rewrite(args)
+        if options:
+            self._name_keys(options)
+        if call is not None and (walk := session.walk(call)) is not None:
             return self._answered(await self._walk(walk))
-        await self._send(self.inner.send_command, *words, **options)
-        self._session.waiting.append(call)
-
-    async def send_packed_command(self, command: Any, *args: Any, **options: Any) -> None:
-        calls = self._unpacked()
-        await self._send(self.inner.send_packed_command, command, *args, **options)
-        self._session.waiting.extend(calls)
-
-    async def read_response(self, *args: Any, **options: Any) -> Any:
-        if options.get("push_request"):
-            return await self._event(*args, **options)
-        if self._is_answered():
-            return self._session.received(None)
         try:
-            reply = await self.inner.read_response(*args, **options)
-        except ResponseError:
-            self._session.failed()
-            raise
-        except BaseException:
-            self._session.reset()
-            raise
-        return self._session.received(reply)
-
-    async def _send(self, send: Callable[..., Any], *args: Any, **options: Any) -> None:
-        try:
-            await send(*args, **options)
-        except DataError:
+            await self.inner.send_command(*words, **options)
+        except (DataError, PolycacheError):
             # Nothing was sent.
             raise
         except BaseException:
+            session.reset()
+            raise
+        session.waiting.append(call)
+
+    async def send_packed_command(self, command: Any, *args: Any, **options: Any) -> None:
+        calls = self._unpacked()
+        try:
+            await self.inner.send_packed_command(command, *args, **options)
+        except BaseException:
             self._session.reset()
             raise
+        self._session.waiting.extend(calls)
+
+    async def read_response(self, *args: Any, **options: Any) -> Any:
+        if options and options.get("push_request"):
+            return await self._event(*args, **options)
+        session = self._session
+        if session.waiting and type(session.waiting[0]) is Ready:
+            return session.received(None)
+        try:
+            reply = await self.inner.read_response(*args, **options)
+        except ResponseError:
+            session.failed()
+            raise
+        except BaseException:
+            session.reset()
+            raise
+        return session.received(reply)
 
     async def _event(self, *args: Any, **options: Any) -> Any:
         deadline = _deadline(options)

@@ -67,10 +67,9 @@ class Range:
         last = size + self._last if self._last < 0 else min(self._last, size - 1)
         if self._keys:
             text, key = prefix.text, prefix.key
-            places = slice(self._first, last + 1, self._step)
-            words[places] = [
-                text + word if type(word) is str else key(word) for word in words[places]
-            ]
+            for at in range(self._first, last + 1, self._step):
+                word = words[at]
+                words[at] = text + word if type(word) is str else key(word)
             return
         for at in range(self._first, last + 1, self._step):
             words[at] = self._rewrite(prefix, words[at])
