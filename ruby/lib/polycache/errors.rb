@@ -151,7 +151,8 @@ module Polycache
       InvalidArgument, InvalidKey, UnsupportedValue, EntryTooLarge, ValueTooLarge, MalformedEntry,
       ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
       UnsupportedCompressor, NoSpace, ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
-      TooManyParticipants, UnsupportedPlatform, Closed, IoError
+      TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
+      InvalidNamespace, IoError
     ].to_h { |error| [error::CODE, error] }.freeze
     private_constant :CLASSES
   end
