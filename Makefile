@@ -121,7 +121,7 @@ COMMANDS ?= 1000000
 .PHONY: check-namespace
 check-namespace: ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look
 	@tools/setup.sh python servers clients
-	@PYTHONPATH=tools python checks/namespace/run.py --commands $(COMMANDS) $(ARGS)
+	@PYTHONPATH=tools:$(PYTHONPATH) python checks/namespace/run.py --commands $(COMMANDS) $(ARGS)
 
 .PHONY: commands
 commands: ## makes spec/commands.json anew, from live servers

@@ -32,12 +32,13 @@ ROOT = HERE.parent.parent
 # By language, how its worker is started: with the file of its work, the port of the shared server,
 # the port of the models' server, its first database there, and its two namespaces.
 WORKERS = {
+    "python": (sys.executable, str(HERE / "worker.py")),
     "ruby": ("ruby", str(HERE / "worker.rb")),
 }
 SPACES = 3
 # Differences shown of a check.
 SHOWN = 5
-SERVER = ("--enable-debug-command", "local")
+SERVER = ("--enable-debug-command", "local", "--databases", "32")
 
 
 def main() -> int:

@@ -1,0 +1,91 @@
+"""Does one language's work of run.py: the same commands through a namespaced client and, without a
+namespace, on the model's database."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+from polycache.redis_namespace import namespaced
+
+SHOWN = 10
+TIMEOUT = 60
+
+Reply = Any
+Step = dict[str, Any]
+
+
+@dataclass
+class Space:
+    """A keyspace and its model."""
+
+    client: redis.Redis
+    model: redis.Redis
+    prefix: str
+
+
+def connect(port: str, database: int = 0) -> redis.Redis:
+    return redis.Redis(port=int(port), db=database, protocol=3, socket_timeout=TIMEOUT)
+
+
+def canonical(reply: Reply, prefix: str) -> str:
+    """What a server answers in any order, in one order; and errors by their text, in which a server
+    may name the key as it knows it."""
+    if isinstance(reply, Exception):
+        return re.sub(f"'{re.escape(prefix)}", "'", str(reply), count=1)
+    if isinstance(reply, dict):
+        reply = [[key, value] for key, value in reply.items()]
+    if isinstance(reply, list | set | tuple):
+        return f"[{', '.join(sorted(canonical(one, prefix) for one in reply))}]"
+    return repr(reply)
+
+
+def sent(client: redis.Redis, step: Step) -> list[Reply]:
+    if "alone" in step:
+        return [client.execute_command(*step["alone"])]
+    # On the connection itself: redis-py would reshape the replies by the commands' names.
+    connection: Any = client.connection_pool.get_connection()
+    try:
+        connection.send_packed_command(connection.pack_commands(step["batch"]))
+        return [_read(connection) for _ in step["batch"]]
+    finally:
+        client.connection_pool.release(connection)
+
+
+def _read(connection: Any) -> Reply:
+    try:
+        return connection.read_response()
+    except redis.ResponseError as error:
+        return error
+
+
+def main() -> None:
+    work, shared, models, first, *names = sys.argv[1:]
+    spaces = [
+        Space(namespaced(connect(shared), name), connect(models, int(first) + number), f"{name}:")
+        for number, name in enumerate(names)
+    ]
+    spaces.append(Space(connect(shared), connect(models, int(first) + len(names)), ""))
+    mismatches, commands = [], 0
+    with open(work) as lines:
+        for line in lines:
+            step = json.loads(line)
+            space = spaces[step["who"]]
+            found, expected = (
+                [canonical(reply, space.prefix) for reply in sent(client, step)]
+                for client in (space.client, space.model)
+            )
+            commands += len(step.get("batch", [None]))
+            if sorted(found) != sorted(expected):
+                pairs = zip(found, expected, strict=True)
+                differ = [f"{is_} is not {should}" for is_, should in pairs if is_ != should]
+                mismatches.append(f"python: {line.strip()}: {differ[:3]}")
+    print(json.dumps({"commands": commands, "mismatches": mismatches[:SHOWN]}))
+
+
+if __name__ == "__main__":
+    main()
