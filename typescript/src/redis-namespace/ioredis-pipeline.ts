@@ -3,8 +3,9 @@ import type { IoredisCommand } from './ioredis.ts'
 
 /** ioredis' Pipeline: commands that are sent together, a transaction among them. */
 export interface Pipeline extends Members {
+  readonly _queue: IoredisCommand[]
   sendCommand(command: IoredisCommand): unknown
-  exec(callback?: Callback): Promise<unknown>
+  exec(...given: Callback[]): Promise<unknown>
   addBatch(commands: unknown[]): Pipeline
 }
 
@@ -23,6 +24,8 @@ export function adopt(
 ): void {
   const { sendCommand, exec } = pipeline
   let refused: { error: unknown } | undefined
+  // A transaction has its MULTI already.
+  for (const command of pipeline._queue) prepare(command)
 
   pipeline.sendCommand = (command) => {
     try {
@@ -42,8 +45,10 @@ export function adopt(
     return sendCommand.call(pipeline, command)
   }
 
-  pipeline.exec = function (this: Pipeline, callback?: Callback) {
-    if (refused === undefined) return exec.call(pipeline, callback)
+  // Within a transaction what is given here becomes words of EXEC, so nothing may be added.
+  pipeline.exec = (...given) => {
+    if (refused === undefined) return exec.apply(pipeline, given)
+    const [callback] = given
     const failed = Promise.reject(refused.error)
     if (typeof callback === 'function') failed.catch((error: unknown) => callback(error))
     return failed
