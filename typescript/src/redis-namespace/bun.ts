@@ -139,7 +139,28 @@ function asText(reply: unknown): unknown {
 
 function servers(client: BunRedis): Servers {
   return {
-    all: () => [([name, ...words]) => client.send(String(name), words)],
+    all: () => [(words) => asHex(client, words)],
     unlink: (keys) => client.send('UNLINK', keys),
   }
+}
+
+/** Does a command, and gives the keys of its reply as hexadecimal digits. */
+const HEX = `
+local reply = redis.call(unpack(ARGV))
+local function hex(key)
+  return (key:gsub('.', function(byte) return string.format('%02x', byte:byte()) end))
+end
+if type(reply) == 'table' then
+  for at, key in ipairs(reply[2]) do reply[2][at] = hex(key) end
+elseif reply then
+  reply = hex(reply)
+end
+return reply`
+
+/** Keys as bytes. Bun's client makes text of replies, in which a key that is no text is lost. */
+async function asHex(client: BunRedis, words: Word[]): Promise<unknown> {
+  const reply = await client.send('EVAL', [HEX, '0', ...words])
+  if (!Array.isArray(reply)) return reply === null ? null : Buffer.from(String(reply), 'hex')
+  const [cursor, keys] = reply as [string, string[]]
+  return [cursor, keys.map((key) => Buffer.from(key, 'hex'))]
 }

@@ -259,9 +259,11 @@ function behaviour(connect: () => Promise<Client>): void {
     await sleep(30)
     for (const type of ['normal', 'pubsub']) await killer.call('CLIENT', 'KILL', 'TYPE', type)
     await until(async () => (await working.call('GET', 'a').catch(() => undefined)) === '1')
-    await until(() => shop.call('PUBLISH', 'c', 'm').catch(() => 0))
-    await until(() => told.length > 0)
-    expect(told[0]).toEqual([undefined, 'c', 'm'])
+    if (listening.resubscribes ?? true) {
+      await until(() => shop.call('PUBLISH', 'c', 'm').catch(() => 0))
+      await until(() => told.length > 0)
+      expect(told[0]).toEqual([undefined, 'c', 'm'])
+    }
     await until(() => shop.call('RPUSH', 'l', 'v').catch(() => 0))
     expect([['l', 'v'], 'failed', null]).toContainEqual(await blocked)
     await working.call('SET', 'b', '2')

@@ -36,8 +36,8 @@ test('a function is asked at each command, and nothing is sent without a name', 
   }
 })
 
-test.each([undefined, '', [], [''], 5, {}])('%s is no namespace', (namespace) => {
-  const options = { namespace: namespace as string }
+test.each([[undefined], [''], [[]], [['']], [5], [{}]])('%s is no namespace', (namespace) => {
+  const options = { namespace: namespace as unknown as string }
   expect(failure(() => new Session(options))).toBeInstanceOf(InvalidArgument)
 })
 

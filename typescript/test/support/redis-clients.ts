@@ -21,6 +21,8 @@ export interface Client {
   transaction(...commands: string[][]): Promise<unknown[]>
   pipeline?(...commands: string[][]): Promise<unknown[]>
   scanAll?(options?: { match?: string; count?: number }): Promise<string[]>
+  /** Whether it subscribes again after a lost connection. */
+  readonly resubscribes?: boolean
   close(): void
 }
 
@@ -133,6 +135,7 @@ function bun(client: BunClient): Client {
     subscribe: (channel, told) =>
       client.subscribe(channel, (message, from) => told(undefined, from, message)),
     unsubscribe: (channel) => client.unsubscribe(channel),
+    resubscribes: false,
     async transaction(...commands) {
       const all = [['MULTI'], ...commands, ['EXEC']]
       const replies = await Promise.all(all.map(([name, ...words]) => client.send(name, words)))
