@@ -13,7 +13,7 @@ export type CommandKind = 'rewrite' | 'pass' | 'scope' | 'server'
 export class Command {
   readonly name: string
   readonly kind: CommandKind
-  /** Whether its one key is its first word, as in most commands. */
+  /** Whether its first word is a key and nothing else is to do, as in most commands. */
   readonly firstKey: boolean
   /** Whether it has a way of its own of staying inside the namespace, made of other commands. */
   readonly emulated: boolean
@@ -27,7 +27,7 @@ export class Command {
   constructor(name: string, kind: CommandKind, rules: readonly Rule[], reply?: ReplyKind) {
     this.name = name
     this.kind = kind
-    this.firstKey = rules.length === 1 && isFirstKey(rules[0])
+    this.firstKey = reply === undefined && rules.length === 1 && isFirstKey(rules[0])
     this.emulated = kind === 'scope' && EMULATED.has(name)
     this.replies = reply !== undefined
     this.transactional = ['MULTI', 'EXEC', 'DISCARD', 'RESET'].includes(name)
