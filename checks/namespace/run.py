@@ -33,6 +33,9 @@ ROOT = HERE.parent.parent
 # the port of the models' server, its first database there, and its two namespaces.
 WORKERS = {
     "ruby": ("ruby", str(HERE / "worker.rb")),
+    "ioredis": ("node", str(HERE / "worker.ts"), "ioredis"),
+    "node-redis": ("node", str(HERE / "worker.ts"), "node-redis"),
+    "bun": ("bun", str(HERE / "worker.ts"), "bun"),
 }
 SPACES = 3
 # Differences shown of a check.
