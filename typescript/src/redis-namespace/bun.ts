@@ -3,7 +3,7 @@ import { chain, define, forward, type Members, namesOf } from './forward.ts'
 import { wrap } from './node-redis-listeners.ts'
 import type { Servers } from './scope.ts'
 import { asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
-import { viewOf } from './views.ts'
+import { layered, viewOf } from './views.ts'
 import { asBuffer, isWord, type Word } from './word.ts'
 
 /** What is used of Bun's RedisClient. */
@@ -26,8 +26,8 @@ export function isBunRedis(client: object): client is BunRedis {
 /** A view of a client, on the same connection, that knows one namespace's keys. */
 export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
   const session = new Session(options)
-  const view: BunRedis = Object.create(client)
-  forward(view, client, NO_COMMANDS)
+  const { view, layer } = layered(client)
+  forward(layer, view, client, NO_COMMANDS)
 
   /** Sends a command by a method of the client that is given its words without the name. */
   async function run(
@@ -53,27 +53,27 @@ export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
     if (NO_COMMANDS.includes(name)) continue
     const method = client[name] as Method
     const command = name === 'getBuffer' ? 'GET' : name.toUpperCase()
-    define(view, name, (...given: unknown[]) =>
+    define(layer, name, (...given: unknown[]) =>
       run(command, given.map(copy), (own) => method.apply(client, own)),
     )
   }
-  define(view, 'send', (command: string, words: unknown[]) =>
+  define(layer, 'send', (command: string, words: unknown[]) =>
     run(command, words.map(copy), (own) => client.send(command, own)),
   )
-  giveSubscriptions(view, client, session)
-  define(view, 'duplicate', async () => bunView(await client.duplicate(), options))
+  giveSubscriptions(layer, client, session)
+  define(layer, 'duplicate', async () => bunView(await client.duplicate(), options))
   return viewOf(view, client, options)
 }
 
 /** Bun has a listener for each channel; its patterns have none. */
-function giveSubscriptions(view: BunRedis, client: BunRedis, session: Session): void {
+function giveSubscriptions(layer: object, client: BunRedis, session: Session): void {
   const all = new Map<Word, Map<Listener, Listener>>()
   const names = (command: string, channels: unknown): Word[] => {
     const words = [command, ...([channels].flat() as Word[])]
     session.rewrite(words)
     return words.slice(1)
   }
-  define(view, 'subscribe', async (channels: unknown, listener: Listener) => {
+  define(layer, 'subscribe', async (channels: unknown, listener: Listener) => {
     const { prefix } = session
     let count: unknown
     for (const name of names('SUBSCRIBE', channels)) {
@@ -84,7 +84,7 @@ function giveSubscriptions(view: BunRedis, client: BunRedis, session: Session): 
     }
     return count
   })
-  define(view, 'unsubscribe', async (channels?: unknown, listener?: Listener) => {
+  define(layer, 'unsubscribe', async (channels?: unknown, listener?: Listener) => {
     const some = channels === undefined ? [...all.keys()] : names('UNSUBSCRIBE', channels)
     for (const name of some) {
       const known = all.get(name)

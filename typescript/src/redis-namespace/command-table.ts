@@ -2,7 +2,7 @@ import { CommandNotAllowed, UnknownCommand } from '../errors.ts'
 import table from './commands.json' with { type: 'json' }
 import type { Prefix } from './prefix.ts'
 import { type ReplyKind, replies } from './replies.ts'
-import { compile, isFirstKey, type Rewrite, type Rule } from './rules.ts'
+import { compile, isFirstKey, type KeyRange, keyRange, type Rewrite, type Rule } from './rules.ts'
 import { EMULATED } from './scope.ts'
 import { upper, type Word } from './word.ts'
 
@@ -21,6 +21,8 @@ export class Command {
   readonly replies: boolean
   /** Whether it begins or ends a transaction. */
   readonly transactional: boolean
+  /** Where its keys stand, when they stand in a row and nothing else is to do. */
+  readonly keys: KeyRange | undefined
   readonly #rewrites: readonly Rewrite[]
   readonly #reply: ReplyKind | undefined
 
@@ -31,6 +33,7 @@ export class Command {
     this.emulated = kind === 'scope' && EMULATED.has(name)
     this.replies = reply !== undefined
     this.transactional = ['MULTI', 'EXEC', 'DISCARD', 'RESET'].includes(name)
+    this.keys = rules.length === 1 && kind === 'rewrite' ? keyRange(rules[0]) : undefined
     this.#rewrites = rules.map(compile)
     this.#reply = reply
   }

@@ -6,9 +6,15 @@ type Method = (this: unknown, ...given: unknown[]) => unknown
  * Gives a view the methods and accessors of its client, done on the client itself: what they change
  * is the client's, and private members are found. Where one gives the client, it gives the view.
  *
+ * @param layer a part of the view that has them
  * @param names those that are not commands; commands run on the view
  */
-export function forward(view: object, client: object, names: Iterable<string>): void {
+export function forward(
+  layer: object,
+  view: object,
+  client: object,
+  names: Iterable<string>,
+): void {
   const own = (result: unknown): unknown => {
     if (result === client) return view
     return result instanceof Promise ? result.then((one) => (one === client ? view : one)) : result
@@ -18,9 +24,9 @@ export function forward(view: object, client: object, names: Iterable<string>): 
     if (found === undefined) continue
     if (typeof found.value === 'function') {
       const method = found.value as Method
-      define(view, name, (...given: unknown[]) => own(method.apply(client, given)))
+      define(layer, name, (...given: unknown[]) => own(method.apply(client, given)))
     } else if (found.get !== undefined || found.set !== undefined) {
-      Object.defineProperty(view, name, {
+      Object.defineProperty(layer, name, {
         configurable: true,
         get: () => Reflect.get(client, name),
         set: (value) => Reflect.set(client, name, value),
@@ -29,9 +35,9 @@ export function forward(view: object, client: object, names: Iterable<string>): 
   }
 }
 
-/** Gives a view a member of its own. */
-export function define(view: object, name: string, value: unknown): void {
-  Object.defineProperty(view, name, { configurable: true, writable: true, value })
+/** Gives a view a member of its own, in a layer of it. */
+export function define(layer: object, name: string, value: unknown): void {
+  Object.defineProperty(layer, name, { configurable: true, writable: true, value })
 }
 
 /** Names of all members from an object up to Object's own, those of symbols left out. */

@@ -30,8 +30,8 @@ export class Messages {
     this.#own.on('removeListener', (event: string) => this.#detach(event))
   }
 
-  /** Gives a view of the client the methods of an EventEmitter. */
-  give(view: object): void {
+  /** Gives a view of the client the methods of an EventEmitter, in a layer of it. */
+  give(layer: object, view: object): void {
     const emitter = (event: unknown) =>
       typeof event === 'string' && Object.hasOwn(TARGETS, kindOf(event)) ? this.#own : this.#client
     const call = (target: unknown, name: string, given: unknown[]) =>
@@ -41,15 +41,15 @@ export class Messages {
       ...['on', 'addListener', 'prependListener', 'once', 'prependOnceListener'],
       ...['off', 'removeListener'],
     ]) {
-      define(view, name, (...given: unknown[]) => {
+      define(layer, name, (...given: unknown[]) => {
         call(emitter(given[0]), name, given)
         return view
       })
     }
     for (const name of ['listeners', 'rawListeners', 'listenerCount', 'emit']) {
-      define(view, name, (...given: unknown[]) => call(emitter(given[0]), name, given))
+      define(layer, name, (...given: unknown[]) => call(emitter(given[0]), name, given))
     }
-    define(view, 'removeAllListeners', (...given: unknown[]) => {
+    define(layer, 'removeAllListeners', (...given: unknown[]) => {
       if (given.length > 0) call(emitter(given[0]), 'removeAllListeners', given)
       else for (const event of EVENTS) this.#own.removeAllListeners(event)
       return view

@@ -5,7 +5,7 @@ import { adopt, type Pipeline } from './ioredis-pipeline.ts'
 import type { Servers } from './scope.ts'
 import { asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
 import { isSubscribing, isUnsubscribing, Subscriptions } from './subscriptions.ts'
-import { viewOf } from './views.ts'
+import { layered, viewOf } from './views.ts'
 import { isWord, type Word } from './word.ts'
 
 /** What is used of ioredis' Redis and Cluster. */
@@ -54,8 +54,8 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   }
   const session = new Session(options, () => client.connectionEpoch)
   const subscriptions = new Subscriptions()
-  const view: Ioredis = Object.create(client)
-  forward(view, client, notCommands(client))
+  const { view, layer } = layered(client)
+  forward(layer, view, client, notCommands(client))
 
   /** Puts prefixes on, once. Gives the command's promise when it was answered without being sent. */
   function prepare(command: IoredisCommand, batched: boolean): Promise<unknown> | undefined {
@@ -92,27 +92,31 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
     return command.promise
   }
 
-  define(view, 'sendCommand', (command: IoredisCommand, ...rest: unknown[]): unknown => {
-    const known = command[TAKE_OFF]
-    try {
-      if (known === undefined) {
-        const answered = prepare(command, false)
-        if (answered !== undefined) return answered
-      } else if (command.pipelineIndex !== undefined && !command.inTransaction) {
-        session.batched(known)
+  define(
+    layer,
+    'sendCommand',
+    (command: IoredisCommand, stream: unknown, node: unknown): unknown => {
+      const known = command[TAKE_OFF]
+      try {
+        if (known === undefined) {
+          const answered = prepare(command, false)
+          if (answered !== undefined) return answered
+        } else if (command.pipelineIndex !== undefined && !command.inTransaction) {
+          session.batched(known)
+        }
+      } catch (error) {
+        command.reject(error)
+        return command.promise
       }
-    } catch (error) {
-      command.reject(error)
-      return command.promise
-    }
-    return client.sendCommand(command, ...rest)
-  })
+      return client.sendCommand(command, stream, node)
+    },
+  )
 
   // Pipelines that ioredis fills by itself; the client has others.
   const automatic = new Map<string, Pipeline>()
-  define(view, '_autoPipelines', automatic)
-  define(view, '_runningAutoPipelines', new Set())
-  define(view, 'options', optionsOf(client))
+  define(layer, '_autoPipelines', automatic)
+  define(layer, '_runningAutoPipelines', new Set())
+  define(layer, 'options', optionsOf(client))
 
   const adopted = (pipeline: Pipeline, commands: unknown): Pipeline => {
     adopt(
@@ -122,21 +126,21 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
     )
     return Array.isArray(commands) ? pipeline.addBatch(commands) : pipeline
   }
-  define(view, 'pipeline', (commands?: unknown) => adopted(client.pipeline.call(view), commands))
-  define(view, 'multi', (first?: unknown, second?: unknown) => {
+  define(layer, 'pipeline', (commands?: unknown) => adopted(client.pipeline.call(view), commands))
+  define(layer, 'multi', (first?: unknown, second?: unknown) => {
     const [commands, how] = Array.isArray(first) ? [first, second] : [undefined, first ?? second]
     const made = client.multi.call(view, how)
     return made instanceof Promise ? made : adopted(made, commands)
   })
 
-  define(view, 'monitor', async (...given: unknown[]) => {
+  define(layer, 'monitor', async (...given: unknown[]) => {
     session.find('MONITOR', undefined)
     return (client.monitor as (...given: unknown[]) => unknown)(...given)
   })
-  define(view, 'duplicate', (...given: unknown[]) =>
+  define(layer, 'duplicate', (...given: unknown[]) =>
     ioredisView(client.duplicate(...given), options),
   )
-  new Messages(client, subscriptions).give(view)
+  new Messages(client, subscriptions).give(layer, view)
   return viewOf(view, client, options)
 }
 

@@ -29,14 +29,14 @@ export class Listeners {
     this.#session = session
   }
 
-  /** Gives a view of the client its methods, and its `invalidate` events. */
-  give(view: object): void {
+  /** Gives a view of the client its methods, in a layer of it, and its `invalidate` events. */
+  give(layer: object, view: object): void {
     for (const [subscribe, unsubscribe, command] of SUBSCRIBING) {
       const all = new Map<string, Set<Wrapped>>()
-      for (const name of subscribe) define(view, name, this.#subscribe(command, all))
-      for (const name of unsubscribe) define(view, name, this.#unsubscribe(command, all))
+      for (const name of subscribe) define(layer, name, this.#subscribe(command, all))
+      for (const name of unsubscribe) define(layer, name, this.#unsubscribe(command, all))
     }
-    this.#giveEvents(view)
+    this.#giveEvents(layer, view)
   }
 
   #subscribe(command: string, all: Map<string, Set<Wrapped>>) {
@@ -86,7 +86,7 @@ export class Listeners {
   }
 
   /** Keys that the server tells to be invalid come one by one, or null for all. */
-  #giveEvents(view: object): void {
+  #giveEvents(layer: object, view: object): void {
     const own = new WeakMap<Listener, Listener>()
     const keyOf = (listener: Listener): Listener => {
       const known = own.get(listener)
@@ -104,7 +104,7 @@ export class Listeners {
       ...['off', 'removeListener'],
     ]) {
       const call = this.#client[name] as (event: unknown, listener: Listener) => unknown
-      define(view, name, (event: unknown, listener: Listener) => {
+      define(layer, name, (event: unknown, listener: Listener) => {
         call.call(this.#client, event, event === 'invalidate' ? keyOf(listener) : listener)
         return view
       })

@@ -3,7 +3,7 @@ import { chain, define, forward, type Members, namesOf } from './forward.ts'
 import { Listeners } from './node-redis-listeners.ts'
 import type { Servers } from './scope.ts'
 import { asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
-import { viewOf } from './views.ts'
+import { layered, viewOf } from './views.ts'
 import { isWord, type Word } from './word.ts'
 
 /** What is used of node-redis' client. */
@@ -73,42 +73,53 @@ export function isNodeRedisPool(client: object): client is NodeRedisPool {
 export function nodeRedisView(client: NodeRedis, options: NamespaceOptions): NodeRedis {
   refuseKeyPrefix(client.options)
   const session = new Session(options, () => client.socketEpoch)
-  const view: NodeRedis = Object.create(client)
-  become(view, client, '_executeCommand')
+  const { view, layer } = layered(client)
+  become(layer, view, client, '_executeCommand')
 
+  // Neither is an async function: each of these costs every command some turns of the event loop.
   define(
-    view,
+    layer,
     '_executeCommand',
-    async (
+    (
       command: unknown,
       parser: Parser,
       given: CommandOptions | undefined,
       transform: Transform | undefined,
-    ) => {
-      const words = parser.redisArgs
-      const found = session.find(words[0], words[1])
-      if (found.emulated) {
-        const reply = asAsked(await session.emulate(found, servers(client)), given)
-        return transform ? transform(reply, parser.preserve, given?.typeMapping) : reply
+    ): Promise<unknown> => {
+      try {
+        const words = parser.redisArgs
+        const found = session.find(words[0], words[1])
+        if (found.emulated) {
+          return emulated(session, found, client, given).then((reply) =>
+            transform ? transform(reply, parser.preserve, given?.typeMapping) : reply,
+          )
+        }
+        const takeOff = session.send(found, session.put(found, words))
+        // The client's own cache finds by these what the server tells to be invalid.
+        if (client.clientSideCache) parser.keys.forEach(rename(session, parser.keys))
+        return client._executeCommand(command, parser, given, before(transform, takeOff))
+      } catch (error) {
+        return Promise.reject(error)
       }
-      const takeOff = session.send(found, session.put(found, words))
-      // The client's own cache finds by these what the server tells to be invalid.
-      if (client.clientSideCache) parser.keys.forEach(rename(session, parser.keys))
-      return client._executeCommand(command, parser, given, before(transform, takeOff))
     },
   )
 
   define(
-    view,
+    layer,
     'sendCommand',
-    async function (this: NodeRedis, given: readonly Word[], how?: CommandOptions) {
-      const merged = { ...this._commandOptions, ...how }
-      // A script is sent again under another name when the server does not know it: with the same words.
-      const words = [...given]
-      const found = session.find(words[0], words[1])
-      if (found.emulated) return asAsked(await session.emulate(found, servers(client)), merged)
-      const takeOff = session.send(found, session.put(found, words))
-      return takeOff(await client.sendCommand(words, merged))
+    function (this: NodeRedis, given: readonly Word[], how?: CommandOptions): Promise<unknown> {
+      try {
+        const options = { ...this._commandOptions, ...how }
+        // A script is sent again under another name when the server does not know it: with the same words.
+        const words = [...given]
+        const found = session.find(words[0], words[1])
+        if (found.emulated) return emulated(session, found, client, options)
+        const takeOff = session.send(found, session.put(found, words))
+        const reply = client.sendCommand(words, options)
+        return takeOff === asItIs ? reply : reply.then(takeOff)
+      } catch (error) {
+        return Promise.reject(error)
+      }
     },
   )
 
@@ -124,25 +135,25 @@ export function nodeRedisView(client: NodeRedis, options: NamespaceOptions): Nod
       const replies = await bare[name](prefixed, ...rest)
       return replies.map((reply, at) => takeOffs[at](reply))
     }
-  define(view, '_executeMulti', batch('_executeMulti'))
-  define(view, '_executePipeline', batch('_executePipeline'))
-  alias(view, ['multi'], client.MULTI)
+  define(layer, '_executeMulti', batch('_executeMulti'))
+  define(layer, '_executePipeline', batch('_executePipeline'))
+  alias(layer, ['multi'], client.MULTI)
 
-  alias(view, ['WATCH', 'watch'], async (keys: Word | Word[]) => {
+  alias(layer, ['WATCH', 'watch'], async (keys: Word | Word[]) => {
     const words = ['WATCH', ...[keys].flat()]
     session.rewrite(words)
     return (client.WATCH as (keys: Word[]) => Promise<unknown>)(words.slice(1))
   })
-  alias(view, ['MONITOR', 'monitor'], async (...given: unknown[]) => {
+  alias(layer, ['MONITOR', 'monitor'], async (...given: unknown[]) => {
     session.find('MONITOR', undefined)
     return (client.MONITOR as (...given: unknown[]) => unknown)(...given)
   })
 
-  new Listeners(client, session).give(view)
-  define(view, 'duplicate', (overrides?: unknown) =>
+  new Listeners(client, session).give(layer, view)
+  define(layer, 'duplicate', (overrides?: unknown) =>
     nodeRedisView(client.duplicate(overrides), options),
   )
-  define(view, 'createPool', (given?: unknown) =>
+  define(layer, 'createPool', (given?: unknown) =>
     nodeRedisPoolView(client.createPool(given), options),
   )
   return viewOf(view, client, options)
@@ -151,22 +162,27 @@ export function nodeRedisView(client: NodeRedis, options: NamespaceOptions): Nod
 /** A view of a pool, whose clients are views. */
 export function nodeRedisPoolView(pool: NodeRedisPool, options: NamespaceOptions): NodeRedisPool {
   const views = new WeakMap<NodeRedis, NodeRedis>()
-  const view: NodeRedisPool = Object.create(pool)
-  become(view, pool, 'execute')
-  define(view, 'execute', (run: (client: NodeRedis) => unknown) =>
+  const { view, layer } = layered(pool)
+  become(layer, view, pool, 'execute')
+  define(layer, 'execute', (run: (client: NodeRedis) => unknown) =>
     pool.execute((client) => {
       const known = views.get(client) ?? nodeRedisView(client, options)
       views.set(client, known)
       return run(known)
     }),
   )
-  define(view, 'sendCommand', (pool.sendCommand as () => unknown).bind(view))
-  alias(view, ['multi'], pool.MULTI)
+  define(layer, 'sendCommand', (pool.sendCommand as () => unknown).bind(view))
+  alias(layer, ['multi'], pool.MULTI)
   return viewOf(view, pool, options)
 }
 
 /** Makes the view the one that commands are done on; everything else is done by the client. */
-function become(view: NodeRedis | NodeRedisPool, client: NodeRedis | NodeRedisPool, base: string) {
+function become<C extends NodeRedis | NodeRedisPool>(
+  layer: object,
+  view: C,
+  client: C,
+  base: string,
+) {
   const names = new Set<string>()
   let above = false
   // Commands are on a class of their own, below the one that has the client's methods.
@@ -179,16 +195,17 @@ function become(view: NodeRedis | NodeRedisPool, client: NodeRedis | NodeRedisPo
     if (name !== '_self' && typeof client._self[name] === 'function') names.add(name)
   }
   forward(
+    layer,
     view,
     client,
     [...names].filter((name) => !ON_VIEW.test(name)),
   )
-  define(view, '_self', view)
-  define(view, '_keyPrefix', undefined)
+  define(layer, '_self', view)
+  define(layer, '_keyPrefix', undefined)
 }
 
-function alias(view: object, names: string[], value: unknown): void {
-  for (const name of names) define(view, name, value)
+function alias(layer: object, names: string[], value: unknown): void {
+  for (const name of names) define(layer, name, value)
 }
 
 function refuseKeyPrefix(options: { keyPrefix?: unknown } | undefined): void {
@@ -217,6 +234,15 @@ function servers(client: NodeRedis): Servers {
     all: () => [(words) => client.sendCommand(words, AS_BYTES)],
     unlink: (keys) => client.sendCommand(['UNLINK', ...keys]),
   }
+}
+
+async function emulated(
+  session: Session,
+  found: ReturnType<Session['find']>,
+  client: NodeRedis,
+  options: CommandOptions | undefined,
+): Promise<unknown> {
+  return asAsked(await session.emulate(found, servers(client)), options)
 }
 
 /** Text or bytes, as the command's options say. */

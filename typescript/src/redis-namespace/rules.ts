@@ -49,6 +49,27 @@ export function compile(rule: Rule): Rewrite {
   }
 }
 
+/** Keys in a row: from `first` to `last`, which counts from the end when it is below 0. */
+export interface KeyRange {
+  readonly first: number
+  readonly last: number
+  readonly step: number
+}
+
+/** The keys in a row that the rule names, if it names these. */
+export function keyRange([kind, first, last, step]: Rule): KeyRange | undefined {
+  return kind === 'key' ? { first, last: last as number, step: step as number } : undefined
+}
+
+/** Puts a prefix on keys in a row, among words that begin with the one at `from`. */
+export function putOnRange(words: Word[], prefix: Prefix, range: KeyRange, from: number): void {
+  const { last, step } = range
+  const end = last < 0 ? words.length + last : Math.min(last - from, words.length - 1)
+  for (let index = range.first - from; index <= end; index += step) {
+    words[index] = prefix.key(words[index])
+  }
+}
+
 /** Whether the rule names the key in the first place and no other. */
 export function isFirstKey([kind, first, last]: Rule): boolean {
   return kind === 'key' && first === 1 && last === 1

@@ -3,6 +3,7 @@ import { type Command, CommandTable, type TableOptions } from './command-table.t
 import { type Namespace, Namespaces } from './namespaces.ts'
 import type { Prefix } from './prefix.ts'
 import { message } from './replies.ts'
+import { putOnRange } from './rules.ts'
 import { emulate, narrow, type Servers } from './scope.ts'
 import { asLatin1, isWord, type Word } from './word.ts'
 
@@ -65,6 +66,8 @@ export class Session {
     const prefix = this.#namespaces.prefix
     if (command.firstKey) {
       if (words.length > 1) words[1] = prefix.key(words[1])
+    } else if (command.keys !== undefined) {
+      putOnRange(words, prefix, command.keys, 0)
     } else {
       command.rewrite(words, prefix)
       narrow(command.name, words, prefix)
@@ -77,6 +80,11 @@ export class Session {
     if (command.firstKey) {
       if (words.length > 0) words[0] = this.#namespaces.prefix.key(words[0])
       return asItIs
+    }
+    if (command.keys !== undefined) {
+      const prefix = this.#namespaces.prefix
+      putOnRange(words, prefix, command.keys, 1)
+      return command.replies ? (reply) => command.reply(reply, prefix) : asItIs
     }
     const all = [command.name, ...words]
     // The name may be a container's and its subcommand's; only its place counts.
