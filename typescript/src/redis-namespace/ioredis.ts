@@ -3,7 +3,7 @@ import { define, forward, type Members, namesOf } from './forward.ts'
 import { type Emitter, Messages } from './ioredis-messages.ts'
 import { adopt, type Pipeline } from './ioredis-pipeline.ts'
 import type { Servers } from './scope.ts'
-import { asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
+import { alone, asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
 import { isSubscribing, isUnsubscribing, Subscriptions } from './subscriptions.ts'
 import { layered, viewOf } from './views.ts'
 import { isWord, type Word } from './word.ts'
@@ -61,7 +61,10 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   function prepare(command: IoredisCommand, batched: boolean): Promise<unknown> | undefined {
     const { args } = command
     const found = session.find(command.name, args[0])
-    if (found.emulated && !batched) return answer(command, found)
+    if (found.emulated) {
+      if (batched) throw alone(found)
+      return answer(command, found)
+    }
     const prefix = isSubscribing(found.name) ? session.prefix : undefined
     if (prefix !== undefined && args.length === 0 && isUnsubscribing(found.name)) {
       const names = subscriptions.end(found.name)
@@ -70,7 +73,6 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       command[TAKE_OFF] = asItIs
       return undefined
     }
-    if (found.emulated) session.rewrite([found.name])
     const takeOff = session.putArguments(found, args)
     if (prefix !== undefined) subscriptions.note(found.name, args, prefix)
     command[TAKE_OFF] = takeOff
