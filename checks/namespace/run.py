@@ -40,7 +40,7 @@ WORKERS = {
 SPACES = 3
 # Differences shown of a check.
 SHOWN = 5
-SERVER = ("--enable-debug-command", "local")
+SERVER = ("--enable-debug-command", "local", "--databases", "64")
 
 
 def main() -> int:
