@@ -68,7 +68,7 @@ DIST = typescript/dist/index.js
 .PHONY: typescript-dist
 typescript-dist: $(DIST)
 
-$(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -name '*.ts' 2>/dev/null)
+$(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -name '*.ts' -o -name '*.json' 2>/dev/null)
 	cd typescript && npm run build --silent
 	@touch $@
 

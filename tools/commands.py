@@ -22,6 +22,7 @@ TABLE = SPEC / "commands.json"
 COPIES = [
     ROOT / "python" / "src" / "polycache" / "redis_namespace" / "commands.json",
     ROOT / "ruby" / "lib" / "polycache" / "redis_namespace" / "commands.json",
+    ROOT / "typescript" / "src" / "redis-namespace" / "commands.json",
 ]
 
 

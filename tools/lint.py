@@ -66,12 +66,10 @@ CHECKS = [
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
     Check(
         "mypy-tools",
-<<<<<<< HEAD
-        "MYPYPATH=tools mypy --strict tools/*.py tools/runner tools/command_table && "
-        "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py",
-=======
-        "MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py tools/runner",
->>>>>>> main
+        "MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py tools/runner "
+        "tools/command_table && "
+        "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py && "
+        "MYPYPATH=python/src mypy --strict checks/namespace/worker.py",
         "python",
     ),
     Check(

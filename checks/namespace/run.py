@@ -34,11 +34,14 @@ ROOT = HERE.parent.parent
 WORKERS = {
     "python": (sys.executable, str(HERE / "worker.py")),
     "ruby": ("ruby", str(HERE / "worker.rb")),
+    "ioredis": ("node", str(HERE / "worker.ts"), "ioredis"),
+    "node-redis": ("node", str(HERE / "worker.ts"), "node-redis"),
+    "bun": ("bun", str(HERE / "worker.ts"), "bun"),
 }
 SPACES = 3
 # Differences shown of a check.
 SHOWN = 5
-SERVER = ("--enable-debug-command", "local", "--databases", "32")
+SERVER = ("--enable-debug-command", "local", "--databases", "64")
 
 
 def main() -> int:

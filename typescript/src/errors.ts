@@ -18,6 +18,9 @@ export type ErrorCode =
   | 'too_many_participants'
   | 'unsupported_platform'
   | 'closed'
+  | 'unknown_command'
+  | 'command_not_allowed'
+  | 'invalid_namespace'
   | 'io'
 
 /** What every error of this package is. A loader's own errors are passed on as they are. */
@@ -154,6 +157,21 @@ export class Closed extends PolycacheError {
   readonly code = 'closed'
 }
 
+/** A Redis command that is not known, so that it cannot be said which of its words are keys. */
+export class UnknownCommand extends PolycacheError {
+  readonly code = 'unknown_command'
+}
+
+/** A Redis command that touches the whole server, or that cannot stay inside a namespace here. */
+export class CommandNotAllowed extends PolycacheError {
+  readonly code = 'command_not_allowed'
+}
+
+/** The namespace cannot be used with this command. */
+export class InvalidNamespace extends PolycacheError {
+  readonly code = 'invalid_namespace'
+}
+
 /** The operating system failed. */
 export class IoError extends PolycacheError {
   readonly code = 'io'
@@ -182,6 +200,9 @@ const all = {
   TooManyParticipants,
   UnsupportedPlatform,
   Closed,
+  UnknownCommand,
+  CommandNotAllowed,
+  InvalidNamespace,
   IoError,
 }
 

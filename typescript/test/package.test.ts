@@ -39,6 +39,33 @@ const name = () => cache.getSync('ada').name
 console.log(JSON.stringify([ada, loaded, [...many], stats.writes, values.length, typeof wrong, typeof name]))
 `
 
+/** A program that uses namespaces only, where the native part is missing and no client is installed. */
+const NAMESPACES = `
+import { type NamespaceOptions, namespaced, PolycacheError, Session } from 'polycache/redis-namespace'
+
+const options: NamespaceOptions = {
+  namespace: ['shop', () => 'users'],
+  allow: ['FLUSHALL'],
+  commands: { 'JSON.GET': [['key', 1, 1, 1]] },
+}
+const words = ['JSON.GET', 'k', '$']
+new Session(options).rewrite(words)
+class Client { get(key: string): string { return key } }
+// What is given back has the client's type.
+const get = () => namespaced(new Client(), options).get('k').length
+try {
+  get()
+} catch (error) {
+  if (!(error instanceof PolycacheError)) throw error
+  words.push(error.code)
+}
+// @ts-expect-error there is no such option
+const wrong = () => namespaced(new Client(), { namespace: 'x', prefix: 'y' })
+// @ts-expect-error not a rule
+const rule: NamespaceOptions = { namespace: 'x', commands: { X: [['kee', 1, 1, 1]] } }
+console.log(JSON.stringify([...words, typeof wrong, typeof rule]))
+`
+
 // Once is enough: what npm packs is the same for Bun.
 if (process.versions.bun === undefined) describe('the package', inspect)
 
@@ -60,6 +87,7 @@ function inspect(): void {
     run('tar', '-xzf', tarball, '-C', unpacked, '--strip-components=1')
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'consumer.ts'), CONSUMER)
+    writeFileSync(join(folder, 'namespaces.ts'), NAMESPACES)
   })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -68,6 +96,8 @@ function inspect(): void {
     for (const file of [
       'dist/index.js',
       'dist/index.d.ts',
+      'dist/redis-namespace.js',
+      'dist/redis-namespace.d.ts',
       'native/polycache.node',
       'README.md',
       'LICENSE-MIT',
@@ -105,6 +135,7 @@ function inspect(): void {
       ...types,
       ...target,
       'consumer.ts',
+      'namespaces.ts',
     )
     const printed = run(process.execPath, 'consumer.ts', join(folder, 'cache'))
     expect(JSON.parse(printed)).toEqual([
@@ -122,8 +153,11 @@ function inspect(): void {
   })
 
   test('has no top-level await, so that CommonJS can require it', () => {
-    const program = "const { Cache } = require('polycache'); console.log(typeof Cache)"
-    expect(run(process.execPath, '--input-type=commonjs', '-e', program)).toBe('function\n')
+    const program = `const { Cache } = require('polycache')
+      const { namespaced } = require('polycache/redis-namespace')
+      console.log(typeof Cache, typeof namespaced)`
+    const printed = run(process.execPath, '--input-type=commonjs', '-e', program)
+    expect(printed).toBe('function function\n')
   })
 
   test('says what is missing when the native part cannot be loaded', () => {
@@ -136,5 +170,12 @@ function inspect(): void {
       const printed = run(process.execPath, '--input-type=module', '-e', program)
       expect(printed, how).toBe('UnsupportedPlatform unsupported_platform true\n')
     }
+  })
+
+  test('has namespaces of Redis without the native part', () => {
+    rmSync(join(unpacked, 'native', 'polycache.node'), { force: true })
+    const printed = run(process.execPath, 'namespaces.ts')
+    const said = ['JSON.GET', 'shop:users:k', '$', 'invalid_argument', 'function', 'object']
+    expect(JSON.parse(printed)).toEqual(said)
   })
 }

@@ -1,0 +1,13 @@
+/** Redis namespaces for every command (spec/commands.md). Loads nothing of the cache and no native part. */
+export {
+  CommandNotAllowed,
+  InvalidArgument,
+  InvalidNamespace,
+  PolycacheError,
+  UnknownCommand,
+} from '../errors.ts'
+export { namespaced } from './namespaced.ts'
+export type { Namespace } from './namespaces.ts'
+export type { Kind, OptionWords, Rule } from './rules.ts'
+export { type NamespaceOptions, Session, type TakeOff } from './session.ts'
+export type { Word } from './word.ts'

@@ -1,0 +1,41 @@
+import { InvalidArgument } from '../errors.ts'
+import { bunView, isBunRedis } from './bun.ts'
+import { ioredisView, isIoredis } from './ioredis.ts'
+import { isNodeRedis, isNodeRedisPool, nodeRedisPoolView, nodeRedisView } from './node-redis.ts'
+import type { NamespaceOptions } from './session.ts'
+import { originOf } from './views.ts'
+
+/**
+ * A view of a Redis client, typed as the client itself: every key, pattern and channel that it sends
+ * gets the prefix `namespace:`, and what comes back loses it. It shares the client's connection; the
+ * client itself, and other views of it, can be used beside it.
+ *
+ * A command that is not known is refused (UnknownCommand), and one that touches the whole server
+ * (CommandNotAllowed), unless `allow` names it. A Lua script gets its KEYS rewritten; one that makes
+ * up keys of its own has to know the prefix itself. A view of a view is of a nested namespace.
+ *
+ * @param client ioredis' Redis or Cluster, node-redis' client or pool, or Bun's RedisClient
+ * @throws {InvalidArgument} it is none of these, has a prefix of its own, or an option is wrong
+ */
+export function namespaced<C extends object>(client: C, options: NamespaceOptions): C {
+  const outer = originOf(client)
+  if (outer !== undefined) {
+    const { namespace, allow = [], commands } = options
+    return namespaced(outer.client, {
+      namespace: [outer.options.namespace, namespace],
+      allow: [...(outer.options.allow ?? []), ...allow],
+      commands: { ...outer.options.commands, ...commands },
+    })
+  }
+  return made(client, options) as C
+}
+
+function made(client: object, options: NamespaceOptions): object {
+  if (isIoredis(client)) return ioredisView(client, options)
+  if (isNodeRedis(client)) return nodeRedisView(client, options)
+  if (isNodeRedisPool(client)) return nodeRedisPoolView(client, options)
+  if (isBunRedis(client)) return bunView(client, options)
+  throw new InvalidArgument(
+    "namespaced takes a Redis or Cluster of ioredis, a client or pool of node-redis, or Bun's RedisClient",
+  )
+}

@@ -1,0 +1,29 @@
+import type { NamespaceOptions } from './session.ts'
+
+/** What a view was made of. */
+export interface Origin<C extends object = object> {
+  readonly client: C
+  readonly options: NamespaceOptions
+}
+
+const origins = new WeakMap<object, Origin>()
+
+/**
+ * An object between a view and its client, for what the view does its own way. Engines make objects
+ * with many members fast when they are prototypes.
+ */
+export function layered<C extends object>(client: C): { view: C; layer: object } {
+  const layer = Object.create(client) as object
+  return { layer, view: Object.create(layer) as C }
+}
+
+/** Notes what a view was made of, and gives the view. */
+export function viewOf<C extends object>(view: C, client: C, options: NamespaceOptions): C {
+  origins.set(view, { client, options })
+  return view
+}
+
+/** What a client was made of, if it is a view. */
+export function originOf<C extends object>(client: C): Origin<C> | undefined {
+  return origins.get(client) as Origin<C> | undefined
+}

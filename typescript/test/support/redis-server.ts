@@ -1,0 +1,87 @@
+/** Redis and Valkey servers on free loopback ports, started from programs on PATH or in $POLYCACHE_TOOLS/bin. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createConnection, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const FOLDERS = [
+  ...(process.env.PATH ?? '').split(delimiter),
+  ...(process.env.POLYCACHE_TOOLS ? [join(process.env.POLYCACHE_TOOLS, 'bin')] : []),
+]
+
+/** Those of the programs that are here: Redis 7.0, Redis 8.0 and Valkey 8 (tools/setup.sh servers). */
+export const PROGRAMS: string[] = ['redis-server', 'redis-server-8', 'valkey-server'].filter(
+  (program) => pathOf(program) !== undefined,
+)
+
+export class RedisServer {
+  readonly port: number
+  readonly #process: ChildProcess
+  readonly #folder: string
+
+  private constructor(port: number, process: ChildProcess, folder: string) {
+    this.port = port
+    this.#process = process
+    this.#folder = folder
+  }
+
+  static async start(program: string, ...options: string[]): Promise<RedisServer> {
+    const port = await freePort()
+    const folder = mkdtempSync(join(tmpdir(), 'polycache-redis-'))
+    const started = spawn(
+      pathOf(program) ?? program,
+      ['--port', String(port), '--save', '', '--dir', folder, '--bind', '127.0.0.1', ...options],
+      { stdio: 'ignore' },
+    )
+    const server = new RedisServer(port, started, folder)
+    for (let tried = 0; !(await answers(port)); tried++) {
+      if (tried > 500 || started.exitCode !== null) throw new Error(`${program} does not start`)
+      await sleep(20)
+    }
+    return server
+  }
+
+  async stop(): Promise<void> {
+    const gone = once(this.#process, 'exit')
+    this.#process.kill('SIGKILL')
+    await gone
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+function pathOf(program: string): string | undefined {
+  return FOLDERS.map((folder) => join(folder, program)).find((path) => existsSync(path))
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  // A cluster's bus has the port 10000 above.
+  return port < 50_000 ? port : freePort()
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1')
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => socket.write('PING\r\n'))
+    socket.once('data', (data) => {
+      socket.destroy()
+      resolve(data.toString().startsWith('+PONG'))
+    })
+  })
+}
+
+/** Waits until something is so. */
+export async function until(so: () => unknown): Promise<void> {
+  for (let tried = 0; !(await so()); tried++) {
+    if (tried > 500) throw new Error('it does not happen')
+    await sleep(10)
+  }
+}
