@@ -77,10 +77,11 @@ class CriterionLane:
         self.subject = subject
         self.id = f"{workload}/{subject}"
         self.folder = folder
+        self.facts = folder / "facts.json"
         folder.mkdir(parents=True)
-        about = self._start((), {"CODEC_PROVE": "1"})
-        self.notes: Sequence[str] = about.notes
-        self.versions: Mapping[str, str] = about.versions
+        self.proven = self._start((), {"CODEC_PROVE": "1"})
+        self.notes: Sequence[str] = self.proven.notes
+        self.versions: Mapping[str, str] = self.proven.versions
 
     def run(self, operation: str, seconds: float) -> list[Figure]:
         home = self.folder / "criterion"
@@ -94,15 +95,18 @@ class CriterionLane:
     def close(self) -> None:
         """No process lives between two rounds."""
 
+    def environment(self) -> dict[str, str]:
+        """What the program must see to measure this subject alone."""
+        return self.program.environment() | {
+            "CODEC_SUBJECT": self.id,
+            "CODEC_FACTS": str(self.facts),
+            # The host tier's directory lies where the stores of other benchmarks do.
+            "TMPDIR": str(self.folder),
+        }
+
     def _start(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Facts:
-        path = self.folder / "facts.json"
-        path.unlink(missing_ok=True)
-        # TMPDIR: the host tier's directory lies where the stores of other benchmarks do.
-        self.program.run(
-            arguments,
-            {"CODEC_SUBJECT": self.id, "CODEC_FACTS": str(path), "TMPDIR": str(self.folder)}
-            | dict(environment),
-        )
-        if not path.exists():
+        self.facts.unlink(missing_ok=True)
+        self.program.run(arguments, {**self.environment(), **environment})
+        if not self.facts.exists():
             raise Unavailable("the program has no such subject")
-        return facts(json.loads(path.read_text()))
+        return facts(json.loads(self.facts.read_text()))

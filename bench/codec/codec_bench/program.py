@@ -16,6 +16,9 @@ RUST = Path(__file__).resolve().parent.parent / "rust"
 # Seconds for one start of it.
 PATIENCE = 120
 
+BUILD = ["cargo", "bench", "--no-run", "--locked", "--quiet"]
+BUILD += ["--message-format=json", "--manifest-path"]
+
 
 @dataclass(frozen=True)
 class Program:
@@ -25,18 +28,19 @@ class Program:
 
     def names(self) -> list[tuple[str, str]]:
         """Workload and subject of all that it can measure."""
-        lines = self.run((), {"CODEC_LIST": "1"}).splitlines()
+        lines = self.run((), self.environment() | {"CODEC_LIST": "1"}).splitlines()
         return [parse(line) for line in lines if line]
+
+    def environment(self) -> dict[str, str]:
+        given = {"CODEC_STREAM": str(self.stream)} if self.stream else {}
+        return {**os.environ, **given}
 
     def run(self, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
         """What it printed. Raises Unavailable when it fails."""
-        seen = {**os.environ, **environment}
-        if self.stream:
-            seen["CODEC_STREAM"] = str(self.stream)
         try:
             done = subprocess.run(
                 [str(self.path), *arguments],
-                env=seen,
+                env=environment,
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE,
@@ -59,10 +63,9 @@ def compiled() -> Path:
     """Where setup.sh had cargo put it. Raises Unavailable when it does not compile."""
     complaint = ""
     # Two peers need a newer compiler (setup.sh).
-    command = "cargo bench --no-run --locked --quiet --message-format=json --manifest-path".split()
     for features in (["--all-features"], []):
         done = subprocess.run(
-            [*command, str(RUST / "Cargo.toml"), *features],
+            [*BUILD, str(RUST / "Cargo.toml"), *features],
             env=os.environ | {"CARGO_TARGET_DIR": str(_target())},
             capture_output=True,
             text=True,

@@ -8,6 +8,7 @@ from stat import S_IXUSR
 import pytest
 
 from codec_bench.estimates import medians
+from codec_bench.instructions import counted
 from codec_bench.lane import CriterionLane, Facts, facts
 from codec_bench.plan import by_workload
 from codec_bench.program import Program, executable, parse
@@ -118,3 +119,9 @@ def test_quick_is_a_subset() -> None:
         "throughput": ["moka", "mini-moka"],
         "serializers, small": ["bincode"],
     }
+
+
+def test_what_valgrind_counted() -> None:
+    assert counted("==1== \n==1== I   refs:      1,234,567\n") == 1_234_567
+    with pytest.raises(Unavailable, match="no such file"):
+        counted("valgrind: no such file\n")

@@ -7,6 +7,8 @@
 //! - `CODEC_SUBJECT`: the workload and the subject, as `serializers, large/skp-cache`
 //! - `CODEC_FACTS`: a file to write its operations, sizes and versions to
 //! - `CODEC_PROVE`: end after that
+//! - `CODEC_REPEAT`: instead of measuring, do the operation of this name `CODEC_COUNT` times, for a
+//!   tool that counts instructions
 
 use crate::Outcome;
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -133,6 +135,7 @@ pub fn main(subjects: Vec<Subject>) {
     }
     let wanted = env::var("CODEC_SUBJECT").ok();
     let only_prove = env::var_os("CODEC_PROVE").is_some();
+    let repeat = env::var("CODEC_REPEAT").ok();
     let mut criterion = Criterion::default().configure_from_args();
     for subject in subjects {
         let id = subject.id();
@@ -149,6 +152,7 @@ pub fn main(subjects: Vec<Subject>) {
         let opened = catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| Err(words(panic)));
         tell(&opened, notes, versions);
         match opened {
+            Ok(operations) if repeat.is_some() => repeated(operations, repeat.as_deref()),
             Ok(operations) if !only_prove => {
                 measure(&mut criterion, &workload, &name, operations);
             }
@@ -158,6 +162,20 @@ pub fn main(subjects: Vec<Subject>) {
     }
     if wanted.is_none() {
         criterion.final_summary();
+    }
+}
+
+fn repeated(operations: Vec<Operation>, name: Option<&str>) {
+    let count = env::var("CODEC_COUNT").ok();
+    let count = count
+        .and_then(|count| count.parse().ok())
+        .expect("CODEC_COUNT is a number");
+    for operation in operations {
+        if let (true, Measure::Time(mut run, _)) =
+            (Some(operation.name.as_str()) == name, operation.measure)
+        {
+            run(count);
+        }
     }
 }
 
