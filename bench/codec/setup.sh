@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles the Rust peers, which cargo fetches from the crates' registry: about 100 crates, two
-# minutes on two cores the first time.
+# Compiles the Rust peers, which cargo fetches from the crates' registry: some 130 crates, two
+# to three minutes on two cores the first time.
 . "$(dirname "${BASH_SOURCE[0]}")/../setup.sh"
 
 # Two peers need a newer compiler than the others; without it they are rows that say so.
