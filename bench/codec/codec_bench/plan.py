@@ -17,7 +17,7 @@ from .lane import CriterionLane
 from .program import Program, compiled
 
 # Seconds are those of one operation.
-FULL = Pace(rounds=10, seconds=0.04)
+FULL = Pace(rounds=10, seconds=0.03)
 QUICK = Pace(rounds=10, seconds=0.01)
 
 QUICK_WORKLOADS = {
