@@ -1,0 +1,11 @@
+use polycache_bench_codec::{bench, compression, configurations, serializers, throughput};
+
+fn main() {
+    let tables = [
+        throughput::subjects(),
+        serializers::subjects(),
+        compression::subjects(),
+        configurations::subjects(),
+    ];
+    bench::main(tables.into_iter().flatten().collect());
+}
