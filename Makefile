@@ -119,8 +119,8 @@ torture: build ## kills writers at random while others go on, then checks what i
 
 COMMANDS ?= 1000000
 .PHONY: check-namespace
-check-namespace: ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look
-	@tools/setup.sh python servers clients
+check-namespace: typescript-packages ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look
+	@tools/setup.sh python ruby node bun servers clients
 	@PYTHONPATH=tools:$(PYTHONPATH) python checks/namespace/run.py --commands $(COMMANDS) $(ARGS)
 
 .PHONY: commands

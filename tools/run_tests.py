@@ -65,11 +65,19 @@ SECTIONS = [
         "cargo test --release --no-fail-fast --manifest-path bench/hit-ratio/rust/Cargo.toml",
         counts.cargo,
     ),
+    # That spec/commands.json is what live servers say. It also installs the servers, for the tests of
+    # namespaces in the languages below, which skip without them.
+    Section(
+        "commands",
+        "make --no-print-directory commands ARGS=--check && echo '1 passed, 0 failed, 0 skipped'",
+        counts.summary,
+        needs=("python", "servers"),
+    ),
     Section(
         "typescript-node",
         VITEST,
         counts.junit,
-        needs=("node",),
+        needs=("node"),
         prepare=("build", "typescript-packages"),
         folder="typescript",
     ),
@@ -103,18 +111,11 @@ SECTIONS = [
         counts.minitest,
         needs=("ruby", "servers", "clients"),
     ),
-    # That spec/commands.json is what live servers say.
-    Section(
-        "commands",
-        "make --no-print-directory commands ARGS=--check && echo '1 passed, 0 failed, 0 skipped'",
-        counts.summary,
-        needs=("python", "servers"),
-    ),
     Section(
         "namespace",
         "make --no-print-directory check-namespace COMMANDS=100000",
         counts.summary,
-        needs=("python", "ruby", "servers", "clients"),
+        needs=("python", "ruby", "node", "bun", "servers", "clients"),
     ),
     Section(
         "docs",

@@ -28,8 +28,8 @@ module Polycache
       def key(name) = join(@text, name)
       alias prefix key
 
-      # The prefix before the words from `first` to `last`, every `step`-th: the usual case of #key, in
-      # a loop of its own.
+      # The prefix before the words from `first` to `last`, every `step`-th: the usual case of #key,
+      # in a loop of its own.
       def put_on_keys(words, first, last, step)
         index = first
         text = @text
