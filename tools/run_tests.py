@@ -65,8 +65,8 @@ SECTIONS = [
         "cargo test --release --no-fail-fast --manifest-path bench/hit-ratio/rust/Cargo.toml",
         counts.cargo,
     ),
-    # That spec/commands.json is what live servers say. It also installs the servers, for the tests of
-    # namespaces in the languages below, which skip without them.
+    # That spec/commands.json is what live servers say. It also installs the servers, for the tests
+    # of namespaces in the languages below, which skip without them.
     Section(
         "commands",
         "make --no-print-directory commands ARGS=--check && echo '1 passed, 0 failed, 0 skipped'",

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+import commands
 from command_table import overrides, table
 from command_table.cases import Call, Maker, text
 from command_table.overrides import Overrides
@@ -95,6 +96,11 @@ def test_the_file_has_a_line_a_command():
     written = table.text(table.table([server(a=[spec()], b=[spec()])], NOTHING))
     assert json.loads(written)["commands"]["A"] == {"do": "rewrite", "at": [["key", 1, 1, 1]]}
     assert written.count("\n") == 4
+
+
+def test_every_package_carries_the_table_as_it_is():
+    for path in commands.COPIES:
+        assert path.read_text() == commands.TABLE.read_text(), f"{path} is stale: make commands"
 
 
 def test_a_maker_counts_the_keys_it_announces():
