@@ -77,7 +77,7 @@ SECTIONS = [
         "typescript-node",
         VITEST,
         counts.junit,
-        needs=("node"),
+        needs=("node",),
         prepare=("build", "typescript-packages"),
         folder="typescript",
     ),

@@ -13,6 +13,7 @@ RUBY = Path(__file__).resolve().parent.parent / "ruby"
 CHECKOUT = "REDIS_CLIENT_NAMESPACE"
 FROM_CHECKOUT = ("redis-client-namespace", "redis-client-namespace-on-redis-rb")
 
+
 def subjects(checkout: str) -> list[Subject]:
     """Ours first. `checkout` is the folder of redis-client-namespace, or empty."""
     return [_subject(path, checkout) for path in find(RUBY, ".rb")]
