@@ -1,0 +1,195 @@
+//! Where keys, patterns and channels stand among a command's words (`spec/commands.md`).
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::prefix::Prefix;
+
+/// The words of a command, its name first.
+pub(crate) type Words<'a> = Vec<Cow<'a, [u8]>>;
+
+/// What a word is, so how it gets its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Key,
+    Pattern,
+    Channel,
+    ChannelPattern,
+    By,
+    Get,
+}
+
+/// What follows an option's word.
+#[derive(Debug, Clone)]
+enum Following {
+    Words(Vec<Option<Kind>>),
+    /// All that follow are keys.
+    Keys,
+    /// The first half of all that follow are keys, the others are ids.
+    Streams,
+}
+
+/// A rule rewrites words in place.
+#[derive(Debug, Clone)]
+pub(crate) enum Rule {
+    /// Every `step`-th word from `first` to `last`, which counts from the end where it is below 0.
+    Range { kind: Kind, first: usize, last: i64, step: usize },
+    /// As many keys from `first` as the number at `at` says.
+    Numkeys { at: usize, first: usize },
+    /// Options in any order, walked one by one; and a key at `otherwise` where none of them was
+    /// followed by keys.
+    Options { first: usize, words: Vec<(Vec<u8>, Following)>, otherwise: Option<usize> },
+}
+
+impl Rule {
+    /// Reads one of `spec/commands.json`; None where it is none.
+    pub(crate) fn read(rule: &Value) -> Option<Self> {
+        let rule = rule.as_array()?;
+        let number = |at: usize| rule.get(at)?.as_u64().map(|number| number as usize);
+        match rule.first()?.as_str()? {
+            "numkeys" => Some(Rule::Numkeys { at: number(1)?, first: number(2)? }),
+            "options" | "options-or-key" => {
+                let words = rule.get(2)?.as_object()?.iter();
+                let words = words
+                    .map(|(word, following)| {
+                        Some((word.to_uppercase().into_bytes(), Following::read(following)?))
+                    })
+                    .collect::<Option<_>>()?;
+                Some(Rule::Options { first: number(1)?, words, otherwise: number(3) })
+            }
+            kind => Some(Rule::Range {
+                kind: Kind::read(kind)?,
+                first: number(1)?,
+                last: rule.get(2)?.as_i64()?,
+                step: number(3).filter(|step| *step > 0)?,
+            }),
+        }
+    }
+
+    /// Whether it names the key in the first place and nothing else.
+    pub(crate) fn is_first_key(&self) -> bool {
+        matches!(self, Rule::Range { kind: Kind::Key, first: 1, last: 1, .. })
+    }
+
+    pub(crate) fn apply(&self, words: &mut Words<'_>, prefix: &Prefix) -> Result<(), Error> {
+        match self {
+            Rule::Range { kind, first, last, step } => {
+                let end = if *last < 0 { words.len() as i64 + last } else { *last };
+                let end = (end + 1).clamp(0, words.len() as i64) as usize;
+                for at in (*first..end).step_by(*step) {
+                    put(&mut words[at], *kind, prefix)?;
+                }
+                Ok(())
+            }
+            Rule::Numkeys { at, first } => {
+                let Some(number) = words.get(*at) else { return Ok(()) };
+                let end = first.saturating_add(count(number)?).min(words.len());
+                keys(words, *first, end, prefix)
+            }
+            Rule::Options { first, words: options, otherwise } => {
+                if walk(options, *first, words, prefix)? {
+                    return Ok(());
+                }
+                match otherwise.and_then(|at| words.get_mut(at)) {
+                    Some(word) => put(word, Kind::Key, prefix),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl Kind {
+    fn read(name: &str) -> Option<Self> {
+        Some(match name {
+            "key" | "prefix" => Kind::Key,
+            "pattern" => Kind::Pattern,
+            "channel" => Kind::Channel,
+            "channel-pattern" => Kind::ChannelPattern,
+            "by" => Kind::By,
+            "get" => Kind::Get,
+            _ => return None,
+        })
+    }
+}
+
+impl Following {
+    fn read(following: &Value) -> Option<Self> {
+        match following {
+            Value::String(what) if what == "keys" => Some(Following::Keys),
+            Value::String(what) if what == "streams" => Some(Following::Streams),
+            Value::Array(kinds) => {
+                let kinds = kinds.iter().map(|kind| match kind {
+                    Value::String(name) => Kind::read(name).map(Some),
+                    _ => Some(None),
+                });
+                kinds.collect::<Option<_>>().map(Following::Words)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn put(word: &mut Cow<'_, [u8]>, kind: Kind, prefix: &Prefix) -> Result<(), Error> {
+    *word = Cow::Owned(match kind {
+        Kind::Key => prefix.key(word),
+        Kind::Pattern => prefix.glob(word),
+        Kind::Channel => prefix.channel(word)?,
+        Kind::ChannelPattern => prefix.channel_pattern(word)?,
+        Kind::By => prefix.by(word)?,
+        Kind::Get => prefix.get(word)?,
+    });
+    Ok(())
+}
+
+fn keys(words: &mut Words<'_>, first: usize, end: usize, prefix: &Prefix) -> Result<(), Error> {
+    words[first.min(end)..end].iter_mut().try_for_each(|word| put(word, Kind::Key, prefix))
+}
+
+fn count(number: &[u8]) -> Result<usize, Error> {
+    let text = std::str::from_utf8(number).ok();
+    // `parse` takes a sign, which no server does.
+    let digits = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
+        let number = String::from_utf8_lossy(number);
+        Error::InvalidArgument(format!("the number of keys is no number from 0 on: {number}"))
+    })
+}
+
+/// Whether an option was followed by keys.
+fn walk(
+    options: &[(Vec<u8>, Following)],
+    first: usize,
+    words: &mut Words<'_>,
+    prefix: &Prefix,
+) -> Result<bool, Error> {
+    let mut at = first;
+    while at < words.len() {
+        let found = options.iter().find(|(word, _)| words[at].eq_ignore_ascii_case(word));
+        at += 1;
+        match found.map(|(_, following)| following) {
+            None => {}
+            Some(Following::Words(kinds)) => {
+                for kind in kinds {
+                    if let (Some(kind), Some(word)) = (kind, words.get_mut(at)) {
+                        put(word, *kind, prefix)?;
+                    }
+                    at += 1;
+                }
+            }
+            Some(Following::Keys) => {
+                let end = words.len();
+                keys(words, at, end, prefix)?;
+                return Ok(true);
+            }
+            Some(Following::Streams) => {
+                let end = at + (words.len() - at) / 2;
+                keys(words, at, end, prefix)?;
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
