@@ -121,6 +121,7 @@ COMMANDS ?= 1000000
 .PHONY: check-namespace
 check-namespace: typescript-packages ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look
 	@tools/setup.sh python ruby node bun servers clients
+	@cargo build --release --quiet -p polycache-redis-namespace --example check_namespace
 	@PYTHONPATH=tools:$(PYTHONPATH) python checks/namespace/run.py --commands $(COMMANDS) $(ARGS)
 
 .PHONY: commands

@@ -20,6 +20,7 @@ SPEC = ROOT / "spec"
 TABLE = SPEC / "commands.json"
 # The packages carry a copy of the table.
 COPIES = [
+    ROOT / "crates" / "redis-namespace" / "src" / "commands.json",
     ROOT / "python" / "src" / "polycache" / "redis_namespace" / "commands.json",
     ROOT / "ruby" / "lib" / "polycache" / "redis_namespace" / "commands.json",
     ROOT / "typescript" / "src" / "redis-namespace" / "commands.json",

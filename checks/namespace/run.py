@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -29,9 +30,11 @@ from random_calls import Commands, work
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 # By language, how its worker is started: with the file of its work, the port of the shared server,
 # the port of the models' server, its first database there, and its two namespaces.
 WORKERS = {
+    "rust": (str(TARGET / "release" / "examples" / "check_namespace"),),
     "python": (sys.executable, str(HERE / "worker.py")),
     "ruby": ("ruby", str(HERE / "worker.rb")),
     "ioredis": ("node", str(HERE / "worker.ts"), "ioredis"),

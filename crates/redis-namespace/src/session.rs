@@ -175,36 +175,30 @@ impl Session {
         reply
     }
 
-    /// Replies of a pipeline, of which redis-rs asks for `count` from `offset` on: all, or the EXEC
-    /// of a transaction.
+    /// Replies of a pipeline, of which redis-rs gives those from `offset` on: all, or the EXEC of a
+    /// transaction.
     pub(crate) fn after_all(
         &mut self,
         sent: Vec<Sent>,
         offset: usize,
         replies: Vec<Value>,
     ) -> Vec<Value> {
-        let mut sent: Vec<Option<Sent>> = sent.into_iter().map(Some).collect();
+        let mut replies = replies.into_iter();
         let mut found = Vec::with_capacity(replies.len());
-        for (number, reply) in replies.into_iter().enumerate() {
-            let at = offset + number;
-            let Some(this) = sent.get_mut(at).and_then(Option::take) else {
-                found.push(reply);
-                continue;
-            };
-            if at > 0 && this.command.name == "EXEC" && self.queued.is_none() {
-                let begun = (0..at).rev().find(|&n| is_multi(&sent[n])).map_or(0, |n| n + 1);
-                let queued = sent[begun..at].iter_mut().filter_map(Option::take).collect();
-                found.push(executed(queued, reply));
-            } else {
-                found.push(this.take_off(reply));
+        for (at, sent) in sent.into_iter().enumerate() {
+            if at < offset {
+                match &mut self.queued {
+                    Some(queued) => queued.push(sent),
+                    None if sent.command.name == "MULTI" => self.queued = Some(Vec::new()),
+                    None => {}
+                }
+            } else if let Some(reply) = replies.next() {
+                found.push(self.after(sent, reply));
             }
         }
+        found.extend(replies);
         found
     }
-}
-
-fn is_multi(sent: &Option<Sent>) -> bool {
-    sent.as_ref().is_some_and(|sent| sent.command.name == "MULTI")
 }
 
 fn is_queued(reply: &Value) -> bool {
