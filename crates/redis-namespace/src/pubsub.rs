@@ -40,7 +40,7 @@ impl Namespace {
     /// # Errors
     /// `InvalidArgument` where a function gave no name.
     pub fn message(&self, message: &Msg) -> RedisResult<Option<Message>> {
-        Ok(told(message, &*self.prefix()?)?)
+        told(message, &*self.prefix()?)
     }
 
     /// The name of a channel for a subscription of another kind.

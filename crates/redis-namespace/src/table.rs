@@ -124,13 +124,12 @@ impl Table {
     /// table and have no keys. A container stands for all of its subcommands that would be refused.
     pub(crate) fn allow(&mut self, name: &str) {
         let name = name.to_uppercase().replace(' ', "|");
-        let refused: Vec<String> = match self.entries.get(name.as_bytes()) {
-            Some(entry) => entry.subcommands.values(),
-            None => Default::default(),
-        }
-        .filter(|command| command.does == Do::Refuse)
-        .map(|command| command.name.clone())
-        .collect();
+        let container = self.entries.get(name.as_bytes()).into_iter();
+        let refused: Vec<String> = container
+            .flat_map(|entry| entry.subcommands.values())
+            .filter(|command| command.does == Do::Refuse)
+            .map(|command| command.name.clone())
+            .collect();
         let names = if refused.is_empty() { vec![name] } else { refused };
         for name in names {
             self.put(Command::new(name, Do::Pass, Vec::new(), None));
