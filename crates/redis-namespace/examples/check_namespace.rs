@@ -29,17 +29,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (number, name) in names.iter().enumerate() {
         let client = Namespaced::new(connect(shared, 0)?, Namespace::new(name)?);
         let model = connect(models, first + number)?;
-        spaces.push(Space { client: Box::new(client), model, prefix: format!("{name}:") });
+        spaces.push(Space {
+            client: Box::new(client),
+            model,
+            prefix: format!("{name}:"),
+        });
     }
     let model = connect(models, first + names.len())?;
     let client = Box::new(connect(shared, 0)?);
-    spaces.push(Space { client, model, prefix: String::new() });
+    spaces.push(Space {
+        client,
+        model,
+        prefix: String::new(),
+    });
 
     let (mut commands, mut mismatches) = (0, Vec::new());
     for line in BufReader::new(File::open(work)?).lines() {
         let step: Json = serde_json::from_str(&line?)?;
         let who = step["who"].as_u64().ok_or("who")? as usize;
-        let Space { client, model, prefix } = &mut spaces[who];
+        let Space {
+            client,
+            model,
+            prefix,
+        } = &mut spaces[who];
         let is = canonical(sent(&mut **client, &step)?, prefix);
         let should = canonical(sent(model, &step)?, prefix);
         commands += step["batch"].as_array().map_or(1, Vec::len);
@@ -48,7 +60,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     mismatches.truncate(SHOWN);
-    println!("{}", json!({ "commands": commands, "mismatches": mismatches }));
+    println!(
+        "{}",
+        json!({ "commands": commands, "mismatches": mismatches })
+    );
     Ok(())
 }
 
@@ -81,7 +96,10 @@ fn command(words: &[Json]) -> Cmd {
 /// What a server answers in any order, in one order; and errors by their text, in which a server may
 /// name the key as it knows it.
 fn canonical(replies: Vec<Value>, prefix: &str) -> String {
-    let mut texts: Vec<String> = replies.into_iter().map(|reply| text(reply, prefix)).collect();
+    let mut texts: Vec<String> = replies
+        .into_iter()
+        .map(|reply| text(reply, prefix))
+        .collect();
     texts.sort();
     format!("[{}]", texts.join(", "))
 }
@@ -90,7 +108,9 @@ fn text(reply: Value, prefix: &str) -> String {
     match reply {
         Value::Array(items) | Value::Set(items) => canonical(items, prefix),
         Value::Map(pairs) => {
-            let pairs = pairs.into_iter().map(|(key, value)| Value::Array(vec![key, value]));
+            let pairs = pairs
+                .into_iter()
+                .map(|(key, value)| Value::Array(vec![key, value]));
             canonical(pairs.collect(), prefix)
         }
         Value::ServerError(error) => error.to_string().replacen(&format!("'{prefix}"), "'", 1),

@@ -31,7 +31,10 @@ impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
     ) -> RedisFuture<'a, Vec<Value>> {
         Box::pin(async move {
             let packed: Vec<Vec<u8>> = pipeline.cmd_iter().map(Cmd::get_packed_command).collect();
-            let mut commands = packed.iter().map(|one_| one(one_)).collect::<Result<Vec<_>, _>>()?;
+            let mut commands = packed
+                .iter()
+                .map(|one_| one(one_))
+                .collect::<Result<Vec<_>, _>>()?;
             let mut sent = rewrite_all(&self.namespace, &self.session, &mut commands)?;
             let mut rewritten = Pipeline::with_capacity(commands.len());
             if pipeline.is_transaction() {
@@ -40,7 +43,10 @@ impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
                 let around = |name: &'static str| -> RedisResult<Sent> {
                     let words: Words<'_> = vec![name.as_bytes().into()];
                     let command = self.namespace.find(&words)?.clone();
-                    Ok(Sent { command, prefix: prefix.clone() })
+                    Ok(Sent {
+                        command,
+                        prefix: prefix.clone(),
+                    })
                 };
                 sent.insert(0, around("MULTI")?);
                 sent.push(around("EXEC")?);
@@ -49,7 +55,10 @@ impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
             for (words, command) in commands.iter().zip(pipeline.cmd_iter()) {
                 rewritten.add_command(rebuilt(words, command));
             }
-            let replies = self.connection.req_packed_commands(&rewritten, offset, count).await?;
+            let replies = self
+                .connection
+                .req_packed_commands(&rewritten, offset, count)
+                .await?;
             Ok(self.session.after_all(sent, offset, replies))
         })
     }

@@ -32,7 +32,11 @@ pub struct Namespaced<C> {
 impl<C> Namespaced<C> {
     /// The connection inside the namespace.
     pub fn new(connection: C, namespace: Namespace) -> Self {
-        Self { connection, namespace, session: Session::default() }
+        Self {
+            connection,
+            namespace,
+            session: Session::default(),
+        }
     }
 
     /// The connection as it was.
@@ -71,7 +75,10 @@ pub(crate) fn rewrite_all(
     session: &Session,
     commands: &mut [Words<'_>],
 ) -> Result<Vec<Sent>, Error> {
-    commands.iter_mut().map(|words| session.rewrite(namespace, words)).collect()
+    commands
+        .iter_mut()
+        .map(|words| session.rewrite(namespace, words))
+        .collect()
 }
 
 impl<C: ConnectionLike> ConnectionLike for Namespaced<C> {
@@ -99,7 +106,9 @@ impl<C: ConnectionLike> ConnectionLike for Namespaced<C> {
         for words in &commands {
             pack(words, &mut rewritten);
         }
-        let replies = self.connection.req_packed_commands(&rewritten, offset, count)?;
+        let replies = self
+            .connection
+            .req_packed_commands(&rewritten, offset, count)?;
         Ok(self.session.after_all(sent, offset, replies))
     }
 

@@ -29,7 +29,10 @@ impl Namespaced<Connection> {
     /// `InvalidArgument` where a function gave no name.
     pub fn as_pubsub(&mut self) -> Result<PubSub<'_>, Error> {
         let prefix = self.namespace.prefix()?;
-        Ok(PubSub { pubsub: self.connection.as_pubsub(), prefix })
+        Ok(PubSub {
+            pubsub: self.connection.as_pubsub(),
+            prefix,
+        })
     }
 }
 
@@ -72,7 +75,8 @@ impl PubSub<'_> {
     /// # Errors
     /// Those of redis-rs, and `InvalidArgument` for a channel that may be a notification of two kinds.
     pub fn subscribe(&mut self, channel: impl AsRef<[u8]>) -> RedisResult<()> {
-        self.pubsub.subscribe(&self.prefix.channel(channel.as_ref())?[..])
+        self.pubsub
+            .subscribe(&self.prefix.channel(channel.as_ref())?[..])
     }
 
     /// Subscribes to all channels that match.
@@ -80,7 +84,8 @@ impl PubSub<'_> {
     /// # Errors
     /// As for `subscribe`.
     pub fn psubscribe(&mut self, pattern: impl AsRef<[u8]>) -> RedisResult<()> {
-        self.pubsub.psubscribe(&self.prefix.channel_pattern(pattern.as_ref())?[..])
+        self.pubsub
+            .psubscribe(&self.prefix.channel_pattern(pattern.as_ref())?[..])
     }
 
     /// Ends a subscription to a channel.
@@ -88,7 +93,8 @@ impl PubSub<'_> {
     /// # Errors
     /// As for `subscribe`.
     pub fn unsubscribe(&mut self, channel: impl AsRef<[u8]>) -> RedisResult<()> {
-        self.pubsub.unsubscribe(&self.prefix.channel(channel.as_ref())?[..])
+        self.pubsub
+            .unsubscribe(&self.prefix.channel(channel.as_ref())?[..])
     }
 
     /// Ends a subscription to a pattern.
@@ -96,7 +102,8 @@ impl PubSub<'_> {
     /// # Errors
     /// As for `subscribe`.
     pub fn punsubscribe(&mut self, pattern: impl AsRef<[u8]>) -> RedisResult<()> {
-        self.pubsub.punsubscribe(&self.prefix.channel_pattern(pattern.as_ref())?[..])
+        self.pubsub
+            .punsubscribe(&self.prefix.channel_pattern(pattern.as_ref())?[..])
     }
 
     /// The next message of this namespace; what tells of another one's key is left out.
@@ -124,17 +131,34 @@ impl PubSub<'_> {
 fn told(message: &Msg, prefix: &Prefix) -> RedisResult<Option<Message>> {
     let channel: Vec<u8> = message.get_channel()?;
     let pattern: Option<Vec<u8>> = message.get_pattern()?;
-    let kind = if pattern.is_some() { "pmessage" } else { "message" };
+    let kind = if pattern.is_some() {
+        "pmessage"
+    } else {
+        "message"
+    };
     let mut event = vec![Value::BulkString(kind.into())];
     event.extend(pattern.map(Value::BulkString));
     event.push(Value::BulkString(channel));
     event.push(Value::BulkString(message.get_payload_bytes().to_vec()));
-    let Some(event) = replies::message(&event, prefix) else { return Ok(None) };
+    let Some(event) = replies::message(&event, prefix) else {
+        return Ok(None);
+    };
     let mut words = event.into_iter().skip(1).map(|word| match word {
         Value::BulkString(bytes) => bytes,
         _ => Vec::new(),
     });
-    let pattern = if kind == "pmessage" { words.next() } else { None };
-    let (channel, payload) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    Ok(Some(Message { channel, pattern, payload }))
+    let pattern = if kind == "pmessage" {
+        words.next()
+    } else {
+        None
+    };
+    let (channel, payload) = (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    );
+    Ok(Some(Message {
+        channel,
+        pattern,
+        payload,
+    }))
 }

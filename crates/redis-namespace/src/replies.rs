@@ -78,7 +78,9 @@ fn each(list: Value, change: impl Fn(Value) -> Value) -> Value {
 }
 
 fn at(list: Value, place: usize, change: impl Fn(Value) -> Value) -> Value {
-    let Value::Array(mut items) = list else { return list };
+    let Value::Array(mut items) = list else {
+        return list;
+    };
     if let Some(item) = items.get_mut(place) {
         *item = change(std::mem::take(item));
     }
@@ -93,7 +95,9 @@ fn first(list: Value, prefix: &Prefix) -> Value {
 fn streams(reply: Value, prefix: &Prefix) -> Value {
     match reply {
         Value::Map(pairs) => {
-            let pairs = pairs.into_iter().map(|(key, entries)| (name(key, prefix), entries));
+            let pairs = pairs
+                .into_iter()
+                .map(|(key, entries)| (name(key, prefix), entries));
             Value::Map(pairs.collect())
         }
         other => each(other, |pair| first(pair, prefix)),
@@ -101,20 +105,31 @@ fn streams(reply: Value, prefix: &Prefix) -> Value {
 }
 
 fn channels(reply: Value, prefix: &Prefix) -> Value {
-    let Value::Array(names) = reply else { return reply };
-    let ours = names.into_iter().filter(|one| bytes(one).is_some_and(|one| prefix.is_of(one)));
+    let Value::Array(names) = reply else {
+        return reply;
+    };
+    let ours = names
+        .into_iter()
+        .filter(|one| bytes(one).is_some_and(|one| prefix.is_of(one)));
     Value::Array(ours.map(|one| name(one, prefix)).collect())
 }
 
 fn counts(reply: Value, prefix: &Prefix) -> Value {
     let strip = |value| change(value, |name| prefix.strip_channel(name));
     match reply {
-        Value::Map(pairs) => {
-            Value::Map(pairs.into_iter().map(|(name, count)| (strip(name), count)).collect())
-        }
+        Value::Map(pairs) => Value::Map(
+            pairs
+                .into_iter()
+                .map(|(name, count)| (strip(name), count))
+                .collect(),
+        ),
         Value::Array(items) => {
             let items = items.into_iter().enumerate();
-            Value::Array(items.map(|(n, one)| if n % 2 == 0 { strip(one) } else { one }).collect())
+            Value::Array(
+                items
+                    .map(|(n, one)| if n % 2 == 0 { strip(one) } else { one })
+                    .collect(),
+            )
         }
         other => other,
     }
@@ -126,7 +141,11 @@ fn prefixes(reply: Value, prefix: &Prefix) -> Value {
     match reply {
         Value::Map(pairs) => {
             let pairs = pairs.into_iter();
-            Value::Map(pairs.map(|(k, v)| if is_named(&k) { (k, strip(v)) } else { (k, v) }).collect())
+            Value::Map(
+                pairs
+                    .map(|(k, v)| if is_named(&k) { (k, strip(v)) } else { (k, v) })
+                    .collect(),
+            )
         }
         Value::Array(items) => match items.iter().position(is_named) {
             Some(found) => at(Value::Array(items), found + 1, strip),
@@ -137,7 +156,9 @@ fn prefixes(reply: Value, prefix: &Prefix) -> Value {
 }
 
 fn confirmation(reply: Value, prefix: &Prefix) -> Value {
-    let Value::Array(words) = reply else { return reply };
+    let Value::Array(words) = reply else {
+        return reply;
+    };
     message(&words, prefix).map_or(Value::Nil, Value::Array)
 }
 
@@ -145,7 +166,9 @@ fn confirmation(reply: Value, prefix: &Prefix) -> Value {
 /// key.
 pub(crate) fn message(event: &[Value], prefix: &Prefix) -> Option<Vec<Value>> {
     let mut event = event.to_vec();
-    let Some(kind) = event.first().and_then(bytes).map(<[u8]>::to_vec) else { return Some(event) };
+    let Some(kind) = event.first().and_then(bytes).map(<[u8]>::to_vec) else {
+        return Some(event);
+    };
     match &kind[..] {
         b"message" | b"smessage" => {
             let channel = event.get(1).and_then(bytes).unwrap_or_default().to_vec();
@@ -194,7 +217,9 @@ fn invalidation(mut event: Vec<Value>, prefix: &Prefix) -> Option<Vec<Value>> {
         event.push(keys);
         return Some(event);
     }
-    let Value::Array(ours) = channels(keys, prefix) else { return None };
+    let Value::Array(ours) = channels(keys, prefix) else {
+        return None;
+    };
     if ours.is_empty() {
         return None;
     }

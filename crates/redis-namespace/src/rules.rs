@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 
 /// What follows an option's word.
 #[derive(Debug, Clone)]
-enum Following {
+pub(crate) enum Following {
     Words(Vec<Option<Kind>>),
     /// All that follow are keys.
     Keys,
@@ -35,12 +35,21 @@ enum Following {
 #[derive(Debug, Clone)]
 pub(crate) enum Rule {
     /// Every `step`-th word from `first` to `last`, which counts from the end where it is below 0.
-    Range { kind: Kind, first: usize, last: i64, step: usize },
+    Range {
+        kind: Kind,
+        first: usize,
+        last: i64,
+        step: usize,
+    },
     /// As many keys from `first` as the number at `at` says.
     Numkeys { at: usize, first: usize },
     /// Options in any order, walked one by one; and a key at `otherwise` where none of them was
     /// followed by keys.
-    Options { first: usize, words: Vec<(Vec<u8>, Following)>, otherwise: Option<usize> },
+    Options {
+        first: usize,
+        words: Vec<(Vec<u8>, Following)>,
+        otherwise: Option<usize>,
+    },
 }
 
 impl Rule {
@@ -49,15 +58,25 @@ impl Rule {
         let rule = rule.as_array()?;
         let number = |at: usize| rule.get(at)?.as_u64().map(|number| number as usize);
         match rule.first()?.as_str()? {
-            "numkeys" => Some(Rule::Numkeys { at: number(1)?, first: number(2)? }),
+            "numkeys" => Some(Rule::Numkeys {
+                at: number(1)?,
+                first: number(2)?,
+            }),
             "options" | "options-or-key" => {
                 let words = rule.get(2)?.as_object()?.iter();
                 let words = words
                     .map(|(word, following)| {
-                        Some((word.to_uppercase().into_bytes(), Following::read(following)?))
+                        Some((
+                            word.to_uppercase().into_bytes(),
+                            Following::read(following)?,
+                        ))
                     })
                     .collect::<Option<_>>()?;
-                Some(Rule::Options { first: number(1)?, words, otherwise: number(3) })
+                Some(Rule::Options {
+                    first: number(1)?,
+                    words,
+                    otherwise: number(3),
+                })
             }
             kind => Some(Rule::Range {
                 kind: Kind::read(kind)?,
@@ -68,15 +87,19 @@ impl Rule {
         }
     }
 
-    /// Whether it names the key in the first place and nothing else.
-    pub(crate) fn is_first_key(&self) -> bool {
-        matches!(self, Rule::Range { kind: Kind::Key, first: 1, last: 1, .. })
-    }
-
     pub(crate) fn apply(&self, words: &mut Words<'_>, prefix: &Prefix) -> Result<(), Error> {
         match self {
-            Rule::Range { kind, first, last, step } => {
-                let end = if *last < 0 { words.len() as i64 + last } else { *last };
+            Rule::Range {
+                kind,
+                first,
+                last,
+                step,
+            } => {
+                let end = if *last < 0 {
+                    words.len() as i64 + last
+                } else {
+                    *last
+                };
                 let end = (end + 1).clamp(0, words.len() as i64) as usize;
                 for at in (*first..end).step_by(*step) {
                     put(&mut words[at], *kind, prefix)?;
@@ -84,11 +107,17 @@ impl Rule {
                 Ok(())
             }
             Rule::Numkeys { at, first } => {
-                let Some(number) = words.get(*at) else { return Ok(()) };
+                let Some(number) = words.get(*at) else {
+                    return Ok(());
+                };
                 let end = first.saturating_add(count(number)?).min(words.len());
                 keys(words, *first, end, prefix)
             }
-            Rule::Options { first, words: options, otherwise } => {
+            Rule::Options {
+                first,
+                words: options,
+                otherwise,
+            } => {
                 if walk(options, *first, words, prefix)? {
                     return Ok(());
                 }
@@ -145,17 +174,23 @@ fn put(word: &mut Cow<'_, [u8]>, kind: Kind, prefix: &Prefix) -> Result<(), Erro
 }
 
 fn keys(words: &mut Words<'_>, first: usize, end: usize, prefix: &Prefix) -> Result<(), Error> {
-    words[first.min(end)..end].iter_mut().try_for_each(|word| put(word, Kind::Key, prefix))
+    words[first.min(end)..end]
+        .iter_mut()
+        .try_for_each(|word| put(word, Kind::Key, prefix))
 }
 
 fn count(number: &[u8]) -> Result<usize, Error> {
     let text = std::str::from_utf8(number).ok();
     // `parse` takes a sign, which no server does.
     let digits = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
-        let number = String::from_utf8_lossy(number);
-        Error::InvalidArgument(format!("the number of keys is no number from 0 on: {number}"))
-    })
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .ok_or_else(|| {
+            let number = String::from_utf8_lossy(number);
+            Error::InvalidArgument(format!(
+                "the number of keys is no number from 0 on: {number}"
+            ))
+        })
 }
 
 /// Whether an option was followed by keys.
@@ -167,7 +202,9 @@ fn walk(
 ) -> Result<bool, Error> {
     let mut at = first;
     while at < words.len() {
-        let found = options.iter().find(|(word, _)| words[at].eq_ignore_ascii_case(word));
+        let found = options
+            .iter()
+            .find(|(word, _)| words[at].eq_ignore_ascii_case(word));
         at += 1;
         match found.map(|(_, following)| following) {
             None => {}

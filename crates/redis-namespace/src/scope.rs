@@ -27,7 +27,9 @@ enum State {
     Asking,
     Scanning,
     /// The walk is over when these are unlinked.
-    Unlinking { last: bool },
+    Unlinking {
+        last: bool,
+    },
 }
 
 /// What is to do next.
@@ -40,7 +42,13 @@ impl Scope {
     pub(crate) fn new(sent: Sent) -> (Self, Cmd) {
         let asks = sent.command.name == "RANDOMKEY";
         let state = if asks { State::Asking } else { State::Scanning };
-        let scope = Self { sent, cursor: b"0".to_vec(), tries: 0, seen: HashSet::new(), state };
+        let scope = Self {
+            sent,
+            cursor: b"0".to_vec(),
+            tries: 0,
+            seen: HashSet::new(),
+            state,
+        };
         let first = if asks { cmd("RANDOMKEY") } else { scope.scan() };
         (scope, first)
     }
@@ -68,7 +76,9 @@ impl Scope {
             return Ok(Step::Done(Value::Nil));
         };
         if self.prefix().is_of(&key) {
-            return Ok(Step::Done(Value::BulkString(self.prefix().strip(&key).to_vec())));
+            return Ok(Step::Done(Value::BulkString(
+                self.prefix().strip(&key).to_vec(),
+            )));
         }
         self.tries += 1;
         if self.tries < TRIES {
@@ -113,7 +123,11 @@ impl Scope {
 
     fn scan(&self) -> Cmd {
         let mut scan = cmd("SCAN");
-        scan.arg(&self.cursor).arg("MATCH").arg(self.prefix().glob(b"*")).arg("COUNT").arg(BATCH);
+        scan.arg(&self.cursor)
+            .arg("MATCH")
+            .arg(self.prefix().glob(b"*"))
+            .arg("COUNT")
+            .arg(BATCH);
         scan
     }
 }

@@ -50,12 +50,18 @@ impl Namespace {
     pub fn nested<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Result<Self, Error> {
         let names: Vec<N> = names.into_iter().collect();
         let prefix = Source::Fixed(Arc::new(Prefix::new(&names)?));
-        Ok(Self { prefix, table: Table::default() })
+        Ok(Self {
+            prefix,
+            table: Table::default(),
+        })
     }
 
     /// A namespace that is asked for at every command. Where it gives no name, nothing is sent.
     pub fn asked(ask: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
-        Self { prefix: Source::Asked(Arc::new(ask)), table: Table::default() }
+        Self {
+            prefix: Source::Asked(Arc::new(ask)),
+            table: Table::default(),
+        }
     }
 
     /// Lets a command pass as it is: one that touches the whole server (`"FLUSHALL"`), or one that
@@ -98,7 +104,11 @@ impl fmt::Debug for Namespace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.prefix {
             Source::Fixed(prefix) => {
-                write!(out, "Namespace({:?})", String::from_utf8_lossy(prefix.text()))
+                write!(
+                    out,
+                    "Namespace({:?})",
+                    String::from_utf8_lossy(prefix.text())
+                )
             }
             Source::Asked(_) => out.write_str("Namespace(asked)"),
         }
@@ -155,7 +165,10 @@ impl Session {
         if self.queued.is_some() {
             return Err(alone(command));
         }
-        Ok(Some(Sent { command: command.clone(), prefix: namespace.prefix()? }))
+        Ok(Some(Sent {
+            command: command.clone(),
+            prefix: namespace.prefix()?,
+        }))
     }
 
     /// The reply without prefixes.

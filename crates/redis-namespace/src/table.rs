@@ -34,16 +34,16 @@ pub(crate) struct Command {
     pub(crate) does: Do,
     rules: Vec<Rule>,
     pub(crate) reply: Option<Reply>,
-    /// Its first word is a key and nothing else is to do, as in most commands.
-    pub(crate) first_key: bool,
 }
 
 impl Command {
     fn new(name: String, does: Do, rules: Vec<Rule>, reply: Option<Reply>) -> Self {
-        let first_key = does == Do::Rewrite
-            && reply.is_none()
-            && matches!(&rules[..], [rule] if rule.is_first_key());
-        Self { name, does, rules, reply, first_key }
+        Self {
+            name,
+            does,
+            rules,
+            reply,
+        }
     }
 
     /// Whether it is made of other commands.
@@ -64,7 +64,13 @@ impl Command {
     fn narrow(&self, words: &mut Words<'_>, prefix: &Prefix) {
         match &self.name[..] {
             // SCAN's options all have one argument.
-            "SCAN" if !words.iter().skip(2).step_by(2).any(|word| is(word, b"MATCH")) => {
+            "SCAN"
+                if !words
+                    .iter()
+                    .skip(2)
+                    .step_by(2)
+                    .any(|word| is(word, b"MATCH")) =>
+            {
                 words.push((&b"MATCH"[..]).into());
                 words.push(prefix.glob(b"*").into());
             }
@@ -96,12 +102,16 @@ impl Table {
     /// The table of `spec/commands.json` alone.
     pub(crate) fn default() -> Arc<Self> {
         static TABLE: OnceLock<Arc<Table>> = OnceLock::new();
-        TABLE.get_or_init(|| Arc::new(Self::read(FILE).expect("a test reads the same file"))).clone()
+        TABLE
+            .get_or_init(|| Arc::new(Self::read(FILE).expect("a test reads the same file")))
+            .clone()
     }
 
     fn read(text: &str) -> Option<Self> {
         let said: Value = serde_json::from_str(text).ok()?;
-        let mut table = Self { entries: HashMap::default() };
+        let mut table = Self {
+            entries: HashMap::default(),
+        };
         for (name, said) in said.get("commands")?.as_object()? {
             let does = match said.get("do")?.as_str()? {
                 "rewrite" => Do::Rewrite,
@@ -130,7 +140,11 @@ impl Table {
             .filter(|command| command.does == Do::Refuse)
             .map(|command| command.name.clone())
             .collect();
-        let names = if refused.is_empty() { vec![name] } else { refused };
+        let names = if refused.is_empty() {
+            vec![name]
+        } else {
+            refused
+        };
         for name in names {
             self.put(Command::new(name, Do::Pass, Vec::new(), None));
         }
@@ -149,11 +163,19 @@ impl Table {
     fn put(&mut self, command: Command) {
         match command.name.clone().split_once('|') {
             Some((container, sub)) => {
-                let entry = self.entries.entry(container.as_bytes().to_vec()).or_default();
-                entry.subcommands.insert(sub.as_bytes().to_vec(), Arc::new(command));
+                let entry = self
+                    .entries
+                    .entry(container.as_bytes().to_vec())
+                    .or_default();
+                entry
+                    .subcommands
+                    .insert(sub.as_bytes().to_vec(), Arc::new(command));
             }
             None => {
-                let entry = self.entries.entry(command.name.clone().into_bytes()).or_default();
+                let entry = self
+                    .entries
+                    .entry(command.name.clone().into_bytes())
+                    .or_default();
                 entry.command = Some(Arc::new(command));
             }
         }

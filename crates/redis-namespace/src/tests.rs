@@ -22,7 +22,8 @@ fn namespace(name: &Json) -> Namespace {
 
 fn texts(list: &Json) -> Vec<String> {
     let list = list.as_array().expect("a list").iter();
-    list.map(|text| text.as_str().expect("a text").to_owned()).collect()
+    list.map(|text| text.as_str().expect("a text").to_owned())
+        .collect()
 }
 
 /// Rewrites the words through their encoded form, as a connection does.
@@ -33,7 +34,9 @@ fn rewritten(namespace: &Namespace, words: &[String]) -> Result<Vec<String>, cra
     let mut commands = unpack(&packed).expect("what was packed");
     Session::default().rewrite(namespace, &mut commands[0])?;
     let words = commands[0].iter();
-    Ok(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+    Ok(words
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect())
 }
 
 fn value(json: &Json) -> Value {
@@ -60,7 +63,10 @@ fn cases(kind: &str) -> Vec<Json> {
 
 #[test]
 fn the_table_is_the_one_of_spec() {
-    assert_eq!(include_str!("commands.json"), include_str!("../../../spec/commands.json"));
+    assert_eq!(
+        include_str!("commands.json"),
+        include_str!("../../../spec/commands.json")
+    );
 }
 
 #[test]
@@ -69,12 +75,20 @@ fn keys_are_rewritten_and_nothing_else() {
     let calls: Json = serde_json::from_str(CALLS).expect("JSON");
     for call in calls.as_array().expect("a list") {
         let words = texts(&call[0]);
-        let prefixed: Vec<u64> =
-            call[1].as_array().expect("a list").iter().filter_map(Json::as_u64).collect();
+        let prefixed: Vec<u64> = call[1]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(Json::as_u64)
+            .collect();
         let expected: Vec<String> = (0..)
             .zip(&words)
             .map(|(at, word)| {
-                if prefixed.contains(&at) { format!("shop:{word}") } else { word.clone() }
+                if prefixed.contains(&at) {
+                    format!("shop:{word}")
+                } else {
+                    word.clone()
+                }
             })
             .collect();
         assert_eq!(rewritten(&shop, &words), Ok(expected));
@@ -100,18 +114,29 @@ fn replies() {
     for case in cases("replies") {
         let namespace = namespace(&case["namespace"]);
         let words = texts(&case["words"]);
-        let mut words: Vec<Cow<'_, [u8]>> = words.iter().map(|word| word.as_bytes().into()).collect();
+        let mut words: Vec<Cow<'_, [u8]>> =
+            words.iter().map(|word| word.as_bytes().into()).collect();
         let mut session = Session::default();
-        let sent = session.rewrite(&namespace, &mut words).expect("it is known");
-        assert_eq!(session.after(sent, value(&case["reply"])), value(&case["returns"]), "{case}");
+        let sent = session
+            .rewrite(&namespace, &mut words)
+            .expect("it is known");
+        assert_eq!(
+            session.after(sent, value(&case["reply"])),
+            value(&case["returns"]),
+            "{case}"
+        );
     }
 }
 
 #[test]
 fn events() {
     for case in cases("events") {
-        let prefix = namespace(&case["namespace"]).prefix().expect("it has a name");
-        let Value::Array(event) = value(&case["event"]) else { panic!("an event is a list") };
+        let prefix = namespace(&case["namespace"])
+            .prefix()
+            .expect("it has a name");
+        let Value::Array(event) = value(&case["event"]) else {
+            panic!("an event is a list")
+        };
         let told = message(&event, &prefix).map_or(Value::Nil, Value::Array);
         assert_eq!(told, value(&case["told"]), "{case}");
     }
@@ -126,7 +151,12 @@ fn a_namespace_has_a_name() {
 
 #[test]
 fn bytes_that_are_no_commands_are_refused() {
-    for bytes in [&b"PING\r\n"[..], b"*1\r\n$5\r\nPI", b"*1\r\n$99999999999999999999\r\nx\r\n", b"*2\r\n$1\r\na\r\n"] {
+    for bytes in [
+        &b"PING\r\n"[..],
+        b"*1\r\n$5\r\nPI",
+        b"*1\r\n$99999999999999999999\r\nx\r\n",
+        b"*2\r\n$1\r\na\r\n",
+    ] {
         assert_eq!(unpack(bytes), None);
     }
 }

@@ -20,7 +20,11 @@ struct Server {
 impl Server {
     /// None where the program is not there.
     fn start(program: &str) -> Option<Self> {
-        let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .ok()?
+            .local_addr()
+            .ok()?
+            .port();
         let options = format!("--bind 127.0.0.1 --port {port} --notify-keyspace-events KEA");
         let process = Command::new(program)
             .args(options.split(' '))
@@ -39,7 +43,9 @@ impl Server {
     }
 
     fn answers(&self) -> bool {
-        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else {
+            return false;
+        };
         let mut reply = [0; 5];
         stream.write_all(b"PING\r\n").is_ok()
             && stream.read_exact(&mut reply).is_ok()
@@ -52,7 +58,9 @@ impl Server {
     }
 
     fn connection(&self, protocol: &str) -> Connection {
-        self.client(protocol).get_connection().expect("the server answers")
+        self.client(protocol)
+            .get_connection()
+            .expect("the server answers")
     }
 }
 
@@ -66,7 +74,9 @@ impl Drop for Server {
 /// Runs on every server that is there, with both protocols.
 fn everywhere(check: impl Fn(&Server, &str)) {
     for program in PROGRAMS {
-        let Some(server) = Server::start(program) else { continue };
+        let Some(server) = Server::start(program) else {
+            continue;
+        };
         for protocol in ["resp2", "resp3"] {
             let mut bare = server.connection(protocol);
             cmd("FLUSHALL").exec(&mut bare).expect("it empties");
@@ -76,7 +86,10 @@ fn everywhere(check: impl Fn(&Server, &str)) {
 }
 
 fn shop(server: &Server, protocol: &str) -> Namespaced<Connection> {
-    Namespaced::new(server.connection(protocol), Namespace::new("shop").expect("a good name"))
+    Namespaced::new(
+        server.connection(protocol),
+        Namespace::new("shop").expect("a good name"),
+    )
 }
 
 fn sorted(mut names: Vec<String>) -> Vec<String> {
@@ -85,10 +98,18 @@ fn sorted(mut names: Vec<String>) -> Vec<String> {
 }
 
 fn everything(server: &Server) -> Vec<String> {
-    sorted(cmd("KEYS").arg("*").query(&mut server.connection("resp2")).expect("keys"))
+    sorted(
+        cmd("KEYS")
+            .arg("*")
+            .query(&mut server.connection("resp2"))
+            .expect("keys"),
+    )
 }
 
-fn call<T: redis::FromRedisValue>(connection: &mut Namespaced<Connection>, words: &str) -> RedisResult<T> {
+fn call<T: redis::FromRedisValue>(
+    connection: &mut Namespaced<Connection>,
+    words: &str,
+) -> RedisResult<T> {
     let mut words = words.split(' ');
     let mut command = cmd(words.next().unwrap_or_default());
     for word in words {
@@ -103,7 +124,10 @@ fn keys_get_the_prefix_and_lose_it() {
         let mut shop = shop(server, protocol);
         let _: () = call(&mut shop, "MSET a 1 shop:a 2").unwrap();
         assert_eq!(everything(server), ["shop:a", "shop:shop:a"]);
-        assert_eq!(call::<Vec<i64>>(&mut shop, "MGET a shop:a").unwrap(), [1, 2]);
+        assert_eq!(
+            call::<Vec<i64>>(&mut shop, "MGET a shop:a").unwrap(),
+            [1, 2]
+        );
         assert_eq!(sorted(call(&mut shop, "KEYS *").unwrap()), ["a", "shop:a"]);
     });
 }
@@ -113,7 +137,10 @@ fn replies_that_name_keys() {
     everywhere(|server, protocol| {
         let mut shop = shop(server, protocol);
         let _: i64 = call(&mut shop, "RPUSH l a b c").unwrap();
-        assert_eq!(call::<Vec<String>>(&mut shop, "BLPOP none l 1").unwrap(), ["l", "a"]);
+        assert_eq!(
+            call::<Vec<String>>(&mut shop, "BLPOP none l 1").unwrap(),
+            ["l", "a"]
+        );
         let popped: (String, Vec<String>) = call(&mut shop, "LMPOP 1 l LEFT").unwrap();
         assert_eq!(popped, ("l".to_owned(), vec!["b".to_owned()]));
         let _: String = call(&mut shop, "XADD s 1-1 f v").unwrap();
@@ -127,18 +154,29 @@ fn pipelines_and_transactions() {
     everywhere(|server, protocol| {
         let mut shop = shop(server, protocol);
         let mut both = pipe();
-        both.set("a", 1).ignore().cmd("KEYS").arg("*").cmd("SCAN").arg(0);
+        both.set("a", 1)
+            .ignore()
+            .cmd("KEYS")
+            .arg("*")
+            .cmd("SCAN")
+            .arg(0);
         for atomic in [false, true] {
             if atomic {
                 both.atomic();
             }
             let (keys, scanned): (Vec<String>, (i64, Vec<String>)) = both.query(&mut shop).unwrap();
-            assert_eq!((keys, scanned), (vec!["a".to_owned()], (0, vec!["a".to_owned()])));
+            assert_eq!(
+                (keys, scanned),
+                (vec!["a".to_owned()], (0, vec!["a".to_owned()]))
+            );
         }
         assert_eq!(everything(server), ["shop:a"]);
         let _: () = call(&mut shop, "MULTI").unwrap();
         assert_eq!(call::<String>(&mut shop, "KEYS *").unwrap(), "QUEUED");
-        assert_eq!(call::<Vec<Vec<String>>>(&mut shop, "EXEC").unwrap(), [["a"]]);
+        assert_eq!(
+            call::<Vec<Vec<String>>>(&mut shop, "EXEC").unwrap(),
+            [["a"]]
+        );
     });
 }
 
@@ -147,7 +185,10 @@ fn whole_database_commands_stay_inside() {
     everywhere(|server, protocol| {
         let mut shop = shop(server, protocol);
         let mut bare = server.connection(protocol);
-        let _: () = cmd("MSET").arg(&["other", "1", "shopping:a", "2"]).query(&mut bare).unwrap();
+        let _: () = cmd("MSET")
+            .arg(&["other", "1", "shopping:a", "2"])
+            .query(&mut bare)
+            .unwrap();
         for key in 0..2500 {
             let _: () = cmd("SET").arg(key).arg(key).query(&mut shop).unwrap();
         }
@@ -220,7 +261,9 @@ fn messages() {
         pubsub.subscribe("c").unwrap();
         pubsub.psubscribe("n.*").unwrap();
         pubsub.psubscribe("__keyevent@*__:set").unwrap();
-        pubsub.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        pubsub
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
         let _: i64 = call(&mut speaking, "PUBLISH c m").unwrap();
         let _: i64 = call(&mut speaking, "PUBLISH n.1 m").unwrap();
         let _: () = cmd("SET").arg("other").arg(1).query(&mut bare).unwrap();
@@ -231,7 +274,10 @@ fn messages() {
             payload: payload.into(),
         };
         assert_eq!(pubsub.get_message().unwrap(), message("c", None, "m"));
-        assert_eq!(pubsub.get_message().unwrap(), message("n.1", Some("n.*"), "m"));
+        assert_eq!(
+            pubsub.get_message().unwrap(),
+            message("n.1", Some("n.*"), "m")
+        );
         let event = message("__keyevent@0__:set", Some("__keyevent@*__:set"), "k");
         assert_eq!(pubsub.get_message().unwrap(), event);
     });
@@ -240,15 +286,29 @@ fn messages() {
 #[tokio::test]
 async fn awaited_connections_too() {
     for program in PROGRAMS {
-        let Some(server) = Server::start(program) else { continue };
+        let Some(server) = Server::start(program) else {
+            continue;
+        };
         let client = server.client("resp3");
         let connection = client.get_multiplexed_async_connection().await.unwrap();
         let mut shop = Namespaced::new(connection, Namespace::new("shop").unwrap());
-        let _: () = cmd("SET").arg("a").arg(1).query_async(&mut shop).await.unwrap();
+        let _: () = cmd("SET")
+            .arg("a")
+            .arg(1)
+            .query_async(&mut shop)
+            .await
+            .unwrap();
         let keys: Vec<String> = cmd("KEYS").arg("*").query_async(&mut shop).await.unwrap();
         assert_eq!(keys, ["a"]);
         let mut both = pipe();
-        both.atomic().set("b", 1).ignore().cmd("KEYS").arg("b*").cmd("LPUSH").arg("l").arg("x");
+        both.atomic()
+            .set("b", 1)
+            .ignore()
+            .cmd("KEYS")
+            .arg("b*")
+            .cmd("LPUSH")
+            .arg("l")
+            .arg("x");
         both.cmd("LMPOP").arg(1).arg("l").arg("LEFT");
         let (keys, _, popped): (Vec<String>, i64, (String, Vec<String>)) =
             both.query_async(&mut shop).await.unwrap();
