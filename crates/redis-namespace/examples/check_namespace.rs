@@ -77,6 +77,9 @@ fn sent(client: &mut dyn ConnectionLike, step: &Json) -> RedisResult<Vec<Value>>
         return Ok(vec![client.req_command(&command(words))?]);
     }
     let batch = step["batch"].as_array().map_or(&[][..], Vec::as_slice);
+    if batch.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut packed = Vec::new();
     for words in batch.iter().filter_map(Json::as_array) {
         command(words).write_packed_command(&mut packed);
