@@ -18,7 +18,7 @@ Gem::Specification.new do |spec|
   spec.metadata["rubygems_mfa_required"] = "true"
 
   spec.files = Dir[
-    "lib/**/*.rb", "sig/**/*.rbs", "ext/**/*.{rs,rb,toml}", "crates/**/*.{rs,toml}",
+    "lib/**/*.{rb,json}", "sig/**/*.rbs", "ext/**/*.{rs,rb,toml}", "crates/**/*.{rs,toml}",
     "Cargo.{toml,lock}", "README.md", "LICENSE-*"
   ]
   spec.require_paths = ["lib"]
