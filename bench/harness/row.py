@@ -21,17 +21,12 @@ MORE_IS_BETTER = {PER_SECOND, REQUESTS_PER_SECOND, HIT_RATIO, "MiB per second"}
 OURS = "polycache"
 
 
-@dataclass
-class Row:
-    """`failure` says why there is nothing, where there is nothing."""
+class Measured:
+    """What every kind of row can say."""
 
-    workload: str
     subject: str
-    operation: str
-    unit: str = ""
-    samples: list[float] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    failure: str = ""
+    samples: list[float]
+    failure: str
 
     @property
     def is_ours(self) -> bool:
@@ -44,6 +39,19 @@ class Row:
     @property
     def measured(self) -> bool:
         return bool(self.samples) and not self.failure
+
+
+@dataclass
+class Row(Measured):
+    """`failure` says why there is nothing, where there is nothing."""
+
+    workload: str
+    subject: str
+    operation: str
+    unit: str = ""
+    samples: list[float] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failure: str = ""
 
 
 def is_ours(subject: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
-from harness.results import figure
+from harness import results
 from harness.row import NANOSECONDS
+from harness.row import Row as SharedRow
 from harness.spread import CLOSE, ratio
 
 from .goals import GOALS, Goal, evaluate
@@ -35,25 +35,20 @@ def markdown(rows: list[Row], machine: dict[str, Any]) -> str:
 
 
 def json_lines(rows: list[Row], machine: dict[str, Any]) -> str:
-    objects = [{"bench": "host", "machine": machine}, *map(_json_row, rows)]
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects)
+    return results.json_lines("host", map(_shared, rows), machine)
 
 
-def _json_row(row: Row) -> dict[str, Any]:
-    spread = row.spread if row.measured else None
-    notes = [row.durability, *row.notes] if row.measured else [f"not measured: {row.failure}"]
-    return {
-        "bench": "host",
-        "workload": f"{row.language}, {row.workload.name}",
-        "subject": row.subject,
-        "operation": row.operation,
-        "unit": row.unit,
-        "median": figure(spread.median) if spread else None,
-        "low": figure(spread.low) if spread else None,
-        "high": figure(spread.high) if spread else None,
-        "rounds": spread.rounds if spread else 0,
-        "notes": "; ".join(notes),
-    }
+def _shared(row: Row) -> SharedRow:
+    """The row as all benchmarks write it."""
+    return SharedRow(
+        f"{row.language}, {row.workload.name}",
+        row.subject,
+        row.operation,
+        row.unit,
+        row.samples,
+        [row.durability, *row.notes],
+        row.failure,
+    )
 
 
 def _goals(rows: list[Row]) -> list[str]:

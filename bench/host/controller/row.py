@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.row import NANOSECONDS, is_ours
-from harness.spread import Spread, spread
+from harness.row import NANOSECONDS, Measured
 
 from .workload import Workload
 
@@ -14,7 +13,7 @@ FAMILIES = ("put", "get", "mixed")
 
 
 @dataclass
-class Row:
+class Row(Measured):
     """`failure` says why there is nothing, where there is nothing."""
 
     language: str
@@ -30,18 +29,6 @@ class Row:
     @property
     def family(self) -> str:
         return self.operation.split(",")[0]
-
-    @property
-    def is_ours(self) -> bool:
-        return is_ours(self.subject)
-
-    @property
-    def spread(self) -> Spread:
-        return spread(self.samples)
-
-    @property
-    def measured(self) -> bool:
-        return bool(self.samples) and not self.failure
 
 
 def find(

@@ -34,15 +34,22 @@ pub(crate) struct Command {
     pub(crate) does: Do,
     rules: Vec<Rule>,
     pub(crate) reply: Option<Reply>,
+    /// It gets a pattern where it has none.
+    narrowed: bool,
 }
 
 impl Command {
     fn new(name: String, does: Do, rules: Vec<Rule>, reply: Option<Reply>) -> Self {
+        let narrowed = matches!(
+            &name[..],
+            "SCAN" | "PUBSUB|CHANNELS" | "PUBSUB|SHARDCHANNELS"
+        );
         Self {
             name,
             does,
             rules,
             reply,
+            narrowed,
         }
     }
 
@@ -56,7 +63,9 @@ impl Command {
         for rule in &self.rules {
             rule.apply(words, prefix)?;
         }
-        self.narrow(words, prefix);
+        if self.narrowed {
+            self.narrow(words, prefix);
+        }
         Ok(())
     }
 

@@ -22,10 +22,6 @@ module Polycache
       # @raise [InvalidArgument] a Proc gave no name: nothing is sent without one
       def prefix = @fixed || resolve(@namespace)
 
-      # The names of this moment, the outermost first.
-      # @return [Array<String>]
-      def names = flatten(@namespace)
-
       private
 
       def dynamic?(namespace)
