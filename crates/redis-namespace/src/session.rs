@@ -147,7 +147,7 @@ impl Session {
         &self,
         namespace: &Namespace,
         command: &Arc<Command>,
-        words: &mut (impl ExactSizeIterator + Iterator<Item = Option<&'w [u8]>>),
+        words: &mut impl ExactSizeIterator<Item = Option<&'w [u8]>>,
         bytes: usize,
         out: &mut impl Out,
     ) -> Result<Option<Sent>, Error> {
@@ -228,7 +228,7 @@ impl Session {
 
 /// Copies a command whose keys stand in a row, without a list of its words.
 fn copy<'w>(
-    words: &mut (impl ExactSizeIterator + Iterator<Item = Option<&'w [u8]>>),
+    words: &mut impl ExactSizeIterator<Item = Option<&'w [u8]>>,
     keys: Row,
     prefix: &[u8],
     bytes: usize,
