@@ -1,5 +1,5 @@
-"""Counts the instructions of rewriting commands in Rust, with valgrind: it decides where times are too
-close to call.
+"""Counts the instructions of rewriting commands in Rust, with valgrind: it decides where times are
+too close to call.
 
     PYTHONPATH=bench:bench/namespace python -m namespaces.instructions
 
