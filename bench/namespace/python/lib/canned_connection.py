@@ -23,7 +23,7 @@ class CannedConnection(Connection):
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if not self._replies:
-            super().send_packed_command(command, check_health)
+            super().send_packed_command(command, check_health)  # type: ignore[no-untyped-call]
 
     def can_read(self, timeout: float = 0) -> bool:
         return False if self._replies else super().can_read(timeout)
