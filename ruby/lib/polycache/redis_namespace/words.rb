@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "redis-client"
+require "redis_client"
 
 module Polycache
   module RedisNamespace
