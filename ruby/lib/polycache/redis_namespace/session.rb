@@ -91,8 +91,8 @@ module Polycache
       # The same of many commands at once; the block gives a list of replies.
       def call_pipelined(list, &block)
         prefix = self.prefix
-        commands = find_all(list)
-        replies = all_rewritten(commands, list, prefix, &block)
+        commands = []
+        replies = all_rewritten(list, prefix, commands, &block)
         return replies if !replies.is_a?(Array) || untouched?(commands)
 
         commands.zip(replies).map { |command, reply| after(command, prefix, reply) }
@@ -131,43 +131,31 @@ module Polycache
         end
       end
 
-      # Loops that run for every command of a pipeline are without blocks, which cost several times
-      # what is done in them.
-      def find_all(list)
-        commands = []
-        index = 0
-        size = list.size
-        while index < size
-          command = @table.find(list[index])
-          refuse_emulated(command)
-          commands << command
-          index += 1
-        end
-        commands
-      end
-
-      def all_rewritten(commands, list, prefix)
+      # Fills `commands` with what the words are.
+      def all_rewritten(list, prefix, commands)
         originals = []
-        put_on_all(commands, list, prefix, originals)
+        put_on_all(list, prefix, commands, originals)
         yield
       ensure
         restore_all(list, originals)
       end
 
       # Keeps in `originals` what #restore_all puts back: the first key, or all words of a command.
-      # Keeps in `originals` what #restore_all puts back: the first key, or all words of a command.
-      def put_on_all(commands, list, prefix, originals)
+      # These loops are without blocks, which cost several times what is done in them.
+      def put_on_all(list, prefix, commands, originals)
         index = 0
         size = list.size
         while index < size
-          command = commands[index]
           words = list[index]
+          command = commands[index] = @table.find(words)
           if command.first_key && (key = words[1])
             originals[index] = key
             words[1] = prefix.key(key)
           elsif command.changes # The words of others may be frozen.
             originals[index] = [*words]
             put_on(command, words, prefix)
+          elsif command.emulated
+            refuse_emulated(command)
           end
           index += 1
         end
