@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from harness.bench import Group
+from harness.bench import Group, open_worker
+from harness.callgrind import open_counted
 from harness.subject import Subject
 from harness.turns import Pace
 
@@ -14,18 +15,22 @@ from . import peers
 ROUND_TRIPS = "Round trips to a local Redis"
 TIME = "The client alone, without a socket: time"
 OBJECTS = "The client alone, without a socket: allocations"
+INSTRUCTIONS = "The client alone, without a socket: instructions"
 
 # One of each kind of rewriting and of reply.
 QUICK = ("GET", "MGET (10 keys)", "KEYS", "MULTI/EXEC")
 ALL = 12
 
 # Of Ruby: what ruby/lib/measure.rb calls it, and the seconds of a round in full and in a hurry.
-# Counting objects takes no particular time.
+# Counting takes no particular time; valgrind is slow, so instructions are not counted in a hurry.
 WORKLOADS = {
     ROUND_TRIPS: ("rate", 0.17, 0.04),
     TIME: ("nanoseconds", 0.05, 0.02),
     OBJECTS: ("objects", 0.01, 0.005),
+    INSTRUCTIONS: ("instructions", 0.3, 0.3),
 }
+# Counts of instructions hardly differ by round.
+COUNTING_ROUNDS = 2
 
 # Of the other languages; node-redis' socket cannot be taken out.
 OTHERS: Mapping[str, tuple[Callable[[], list[Subject]], Sequence[str]]] = {
@@ -42,7 +47,11 @@ MEASURES = {
 
 def groups(quick: bool, tools: Path, checkout: str) -> Sequence[Group]:
     ruby, libraries = peers.subjects(checkout), peers.libraries(tools, checkout)
-    made = [_group(workload, how, quick, ruby, libraries) for workload, how in WORKLOADS.items()]
+    made = [
+        _group(workload, how, quick, ruby, libraries)
+        for workload, how in WORKLOADS.items()
+        if not quick or workload != INSTRUCTIONS
+    ]
     for client, (subjects, measures) in OTHERS.items():
         # In a hurry the client alone, where that can be had.
         for measure in measures[-1:] if quick else measures:
@@ -63,8 +72,12 @@ def _group(
     return Group(
         workload,
         subjects,
-        Pace(rounds=10, seconds=hurried if quick else seconds),
+        Pace(
+            rounds=COUNTING_ROUNDS if workload == INSTRUCTIONS else 10,
+            seconds=hurried if quick else seconds,
+        ),
         options={"measure": measure, "operations": list(QUICK) if quick else []},
         environment=libraries,
+        open=open_counted if workload == INSTRUCTIONS else open_worker,
         operations=len(QUICK) if quick else ALL,
     )

@@ -43,7 +43,14 @@ module Polycache
     def call(command, config)
       return super if @as_is
 
-      @redis_namespace.call(command) { super }
+      original = @redis_namespace.put_on_keys(command)
+      return @redis_namespace.call(command) { super } unless original
+
+      begin
+        super
+      ensure # A retry finds the words as they were.
+        original.is_a?(String) ? command[1] = original : command.replace(original)
+      end
     end
 
     def call_pipelined(commands, config)

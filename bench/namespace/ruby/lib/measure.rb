@@ -33,9 +33,31 @@ module Measure
     (GC.stat(:total_allocated_objects) - before) / OPERATIONS.to_f
   end
 
+  # What a round of instructions counts, once and then twice (bench/harness/callgrind.py).
+  COUNTED = 20
+
+  # Marks what valgrind is to count: COUNTED operations, then twice as many. Without collections of
+  # garbage, which come when they come; what is left for them is counted by .objects.
+  def self.instructions(operation, _seconds)
+    GC.start
+    GC.disable
+    mark
+    COUNTED.times { operation.call }
+    mark
+    (2 * COUNTED).times { operation.call }
+    mark
+    COUNTED
+  ensure
+    GC.enable
+  end
+
+  def self.mark = Process.clock_getres(Process::CLOCK_MONOTONIC)
+  private_class_method :mark
+
   UNITS = {
     "rate" => "operations per second",
     "nanoseconds" => "ns per operation",
-    "objects" => "objects per operation"
+    "objects" => "objects per operation",
+    "instructions" => "instructions per operation"
   }.freeze
 end

@@ -4,6 +4,7 @@ require "redis"
 
 require_relative "../redis_namespace/session"
 require_relative "../redis_namespace/subscribing"
+require_relative "../redis_namespace/words"
 require_relative "namespace/pipeline"
 require_relative "namespace/subscription"
 
@@ -38,6 +39,7 @@ module Polycache
       def initialize(namespace, redis: nil, allow: nil, commands: nil, warning: nil,
                      deprecations: nil)
         @redis = redis || ::Redis.new
+        @pool = @redis.respond_to?(:checkout)
         @table = { allow: allow, commands: commands }.compact
         @warning = warning
         @deprecations = deprecations
@@ -123,9 +125,7 @@ module Polycache
       private
 
       # The pool's or our own; a pool is known by what it does.
-      def target(&block)
-        @redis.respond_to?(:checkout) ? @redis.with(&block) : yield(@redis)
-      end
+      def target(&block) = @pool ? @redis.with(&block) : yield(@redis)
 
       def over(redis)
         if redis.equal?(@redis)
@@ -137,21 +137,27 @@ module Polycache
       end
 
       def send_command(command, &block)
-        words = @session.first_key(command)
-        return target { |redis| redis.send(:send_command, words, &block) } if words
+        words = @session.flat(command)
+        if words
+          return @redis.__send__(:send_command, words, &block) unless @pool
 
-        reply = sent(command) { |redis, sent| redis.send(:send_command, sent) }
-        block ? block.call(reply) : reply
+          return target { |redis| redis.__send__(:send_command, words, &block) }
+        end
+
+        reply = sent(command) { |redis, sent| redis.__send__(:send_command, sent) }
+        block_given? ? yield(reply) : reply
       end
 
-      def send_blocking_command(command, timeout, &block)
-        reply = sent(command) { |redis, words| redis.send(:send_blocking_command, words, timeout) }
-        block ? block.call(reply) : reply
+      def send_blocking_command(command, timeout)
+        reply = sent(command) do |redis, words|
+          redis.__send__(:send_blocking_command, words, timeout)
+        end
+        block_given? ? yield(reply) : reply
       end
 
       def sent(command)
-        words = ::RedisClient::CommandBuilder.generate(command)
-        @session.call(words) { target { |redis| yield redis, words } }
+        words = RedisNamespace::Words.of(command)
+        @session.call_once(words) { target { |redis| yield redis, words } }
       end
 
       # What redis-rb's own methods send through, besides.

@@ -17,14 +17,40 @@ module Polycache
 
       # A command or subcommand. `kind` is :rewrite, :pass, :scope or :server.
       class Command
+        # Readers have no question marks: as such Ruby calls them without a method of their own.
         attr_reader :name, :kind
+
+        # @return [Boolean] whether its first word is a key and nothing else is to do, as in most
+        #   commands
+        attr_reader :first_key
+
+        # @return [Rules::Keys, nil] where all keys are, when nothing else is to do
+        attr_reader :keys
+
+        # @return [Boolean] whether it opens or ends a transaction
+        attr_reader :transaction
+
+        # @return [Boolean] whether it is made of other commands
+        attr_reader :emulated
+
+        # @return [Boolean] whether it gets a pattern where it has none
+        attr_reader :narrowed
+
+        # @return [Boolean] whether its words are not sent as they are
+        attr_reader :changes
+
+        # @return [Boolean] whether its reply has prefixes
+        attr_reader :replies
 
         def initialize(name, kind, rules, reply)
           @name = name
           @kind = kind
           @rules = rules
           @reply = reply&.to_sym
-          @first_key = kind == :rewrite && reply.nil? && rules.size == 1 && rules[0].first_key?
+          @replies = !reply.nil?
+          @rule = rules[0] if rules.size == 1
+          @keys = @rule if kind == :rewrite && !@replies && @rule.is_a?(Rules::Keys)
+          @first_key = !@keys.nil? && @keys.first_key?
           @transaction = TRANSACTION.include?(name)
           @emulated = kind == :scope && Scope.emulated?(name)
           @narrowed = Scope.narrowed?(name)
@@ -32,33 +58,19 @@ module Polycache
           freeze
         end
 
-        # @return [Boolean] whether its first word is a key and nothing else is to do, as in most
-        #   commands
-        def first_key? = @first_key
-
-        # @return [Boolean] whether it opens or ends a transaction
-        def transaction? = @transaction
-
-        # @return [Boolean] whether it is made of other commands
-        def emulated? = @emulated
-
-        # @return [Boolean] whether it gets a pattern where it has none
-        def narrowed? = @narrowed
-
-        # @return [Boolean] whether its words are not sent as they are
-        def changes? = @changes
-
-        def replies? = !@reply.nil?
-
         # Rewrites the words in place.
         def rewrite(words, prefix)
-          @rules.each { |rule| rule.apply(words, prefix) }
+          @rule ? @rule.apply(words, prefix) : @rules.each { |rule| rule.apply(words, prefix) }
           words
         end
 
         # The reply without prefixes.
         def reply(reply, prefix)
-          @reply ? Replies.public_send(@reply, reply, prefix) : reply
+          case @reply
+          when nil then reply
+          when :keys then Replies.keys(reply, prefix)
+          else Replies.public_send(@reply, reply, prefix)
+          end
         end
       end
 
@@ -78,17 +90,27 @@ module Polycache
         end
         commands.each { |name, rules| put(name.to_s.upcase, :rewrite, rules, nil) }
         allow.each { |name| pass(name.to_s.upcase.tr(" ", "|")) }
+        @by_name = @commands.select { |_, command| told_by_name?(command) }.freeze
       end
+
+      # The command of that name, when there is but one and it is not refused.
+      #
+      # @param name [String, Symbol] as a client writes it
+      # @return [Command, nil]
+      def by_name(name) = @by_name[name]
 
       # The command that the words are.
       #
       # @raise [UnknownCommand] it is not in the table
       # @raise [CommandNotAllowed] it touches the whole server
       def find(words)
-        command = @commands[words[0]]
-        return command if command&.first_key?
+        @by_name[words[0]] || look_up(words)
+      end
 
-        command ||= @commands[words[0].upcase(:ascii)]
+      private
+
+      def look_up(words)
+        command = @commands[words[0].upcase(:ascii)]
         command = subcommand(words) if command.nil? || contains?(command, words)
         return command unless command.kind == :server
 
@@ -97,10 +119,9 @@ module Polycache
               "If that is meant, say allow: [#{command.name.tr("|", " ").inspect}]"
       end
 
-      # @param name [String, Symbol] as a client writes it
-      def first_key?(name) = @commands[name]&.first_key?
-
-      private
+      def told_by_name?(command)
+        command.first_key || (command.kind != :server && !@containers.key?(command.name))
+      end
 
       def put(name, kind, rules, reply)
         command = Command.new(name, kind, rules.map { |rule| Rules.build(rule) }, reply)

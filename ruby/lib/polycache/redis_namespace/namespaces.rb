@@ -18,6 +18,9 @@ module Polycache
         @fixed = resolve(namespace) unless dynamic?(namespace)
       end
 
+      # @return [Prefix, nil] of every moment, where no Proc is asked
+      attr_reader :fixed
+
       # @return [Prefix] of this moment
       # @raise [InvalidArgument] a Proc gave no name: nothing is sent without one
       def prefix = @fixed || resolve(@namespace)

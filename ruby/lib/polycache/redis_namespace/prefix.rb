@@ -25,7 +25,12 @@ module Polycache
       # @return [String] the namespace with its colon
       attr_reader :text
 
-      def key(name) = join(@text, name)
+      # Bytes and text join as bytes: #join, without a call of its own.
+      def key(name)
+        @text + name
+      rescue Encoding::CompatibilityError
+        @text.b + name.b
+      end
       alias prefix key
 
       # The prefix before the words from `first` to `last`, every `step`-th: the usual case of #key,
@@ -44,7 +49,31 @@ module Polycache
         end
       end
 
-      def pattern(glob) = join(@pattern, glob)
+      # The prefix before the arguments from the first to `last`, whatever they are written as; nil
+      # when one of them is no single word.
+      def put_on_flat_keys(command, last)
+        index = 1
+        text = @text
+        while index <= last
+          word = command[index]
+          unless word.is_a?(String)
+            return unless word.is_a?(Symbol) || word.is_a?(Integer) || word.is_a?(Float)
+
+            word = word.to_s
+          end
+          command[index] = text + word
+          index += 1
+        end
+        command
+      rescue Encoding::CompatibilityError
+        nil
+      end
+
+      def pattern(glob)
+        @pattern + glob
+      rescue Encoding::CompatibilityError
+        @pattern.b + glob.b
+      end
 
       def channel(name)
         return name if name == INVALIDATE
@@ -81,8 +110,17 @@ module Polycache
 
       # The same of a list of names.
       def strip_all(names)
+        return names.map { |name| strip(name) } unless @ascii
+
         text = @text
-        @ascii ? names.map { |name| name.delete_prefix(text) } : names.map { |name| strip(name) }
+        stripped = [*names]
+        index = 0
+        size = names.size
+        while index < size # A block for each of them would cost as much again.
+          stripped[index] = stripped[index].delete_prefix(text)
+          index += 1
+        end
+        stripped
       end
 
       # The name of a channel, or of a pattern of channels, as its subscriber gave it.

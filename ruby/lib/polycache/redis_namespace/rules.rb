@@ -36,6 +36,18 @@ module Polycache
 
         # @return [Boolean] whether it is the key in the first place and no other
         def first_key? = @first == 1 && @last == 1
+
+        # Of what redis-rb hands over, a name and arguments of any kind. In an argument that is a
+        # list or a Hash there would be more words, so that nothing is known of what follows.
+        #
+        # @param command [Array] stays as it is
+        # @return [Array, nil] with prefixes, or nil where it has to be made words of first
+        def apply_to_flat(command, prefix)
+          return unless @first == 1 && @step == 1 && @last >= -1
+
+          last = @last == -1 ? command.size - 1 : [@last, command.size - 1].min
+          prefix.put_on_flat_keys([*command], last)
+        end
       end
 
       # The same of patterns and channels.
@@ -51,12 +63,19 @@ module Polycache
           index = @first
           last = @last.negative? ? words.size + @last : [@last, words.size - 1].min
           while index <= last
-            words[index] = prefix.public_send(@rewrite, words[index])
+            words[index] = rewritten(words[index], prefix)
             index += @step
           end
         end
 
         def first_key? = false
+
+        private
+
+        # The usual case has no look-up of its own.
+        def rewritten(word, prefix)
+          @rewrite == :pattern ? prefix.pattern(word) : prefix.public_send(@rewrite, word)
+        end
       end
 
       # As many words from `first` as the number at `at` says.

@@ -15,6 +15,7 @@ module Polycache
       def initialize(options, &send)
         options = options.transform_keys(&:to_sym)
         @namespaces = Namespaces.new(options[:namespace])
+        @fixed = @namespaces.fixed
         @table = Session.table(options)
         @send = send
         @queued = nil
@@ -26,34 +27,55 @@ module Polycache
       end
 
       # @return [Prefix] of this moment
-      def prefix = @namespaces.prefix
+      def prefix = @fixed || @namespaces.prefix
+
+      # Puts prefixes on the words, in place, where they are all that is to do, as in most commands.
+      #
+      # @return [String, Array, nil] the first key as it was, or all words, to be put back
+      #   when they are sent; nil when nothing is done
+      def put_on_keys(words)
+        command = @table.by_name(words[0])
+        return if @queued || !command || !(keys = command.keys)
+
+        prefix = self.prefix
+        if command.first_key && (key = words[1])
+          words[1] = prefix.key(key)
+          return key
+        end
+        original = [*words]
+        keys.apply(words, prefix)
+        original
+      end
 
       # Rewrites the words in place while the block sends them, so that a retry finds them as they
       # were; and gives back the reply without prefixes.
       def call(words, &block)
         prefix = self.prefix
         command = @table.find(words)
-        if command.first_key? && words.size > 1 && !@queued
-          key = words[1]
-          begin
-            words[1] = prefix.key(key)
-            return yield
-          ensure
-            words[1] = key
-          end
-        end
-        return scope(command, prefix) if command.emulated?
+        return scope(command, prefix) if command.emulated
 
         after(command, prefix, rewritten(command, words, prefix, &block))
       end
 
+      # The same of words that nobody sends again, so that they stay rewritten.
+      def call_once(words)
+        prefix = self.prefix
+        command = @table.find(words)
+        return scope(command, prefix) if command.emulated
+
+        put_on(command, words, prefix) if command.changes
+        after(command, prefix, yield)
+      end
+
       # What redis-rb hands over, a name and arguments of any kind, when nothing is to do but to put
-      # the prefix on the first of them; else nil.
+      # prefixes on keys that can be found without making words of them; else nil.
       #
       # @param command [Array] stays as it is
       # @return [Array, nil]
-      def first_key(command)
-        return unless !@queued && @table.first_key?(command[0])
+      def flat(command)
+        known = @table.by_name(command[0])
+        return if @queued || !known
+        return known.keys&.apply_to_flat(command, prefix) unless known.first_key
 
         key = command[1]
         case key
@@ -61,7 +83,7 @@ module Polycache
         when Symbol, Integer, Float then key = key.to_s
         else return
         end
-        words = command.dup
+        words = [*command]
         words[1] = prefix.key(key)
         words
       end
@@ -69,9 +91,8 @@ module Polycache
       # The same of many commands at once; the block gives a list of replies.
       def call_pipelined(list, &block)
         prefix = self.prefix
-        commands = list.map { |words| @table.find(words) }
-        refuse_emulated(commands)
-        replies = all_rewritten(commands, list, prefix, &block)
+        commands = []
+        replies = all_rewritten(list, prefix, commands, &block)
         return replies if !replies.is_a?(Array) || untouched?(commands)
 
         commands.zip(replies).map { |command, reply| after(command, prefix, reply) }
@@ -83,7 +104,7 @@ module Polycache
       def rewrite(words)
         prefix = self.prefix
         command = @table.find(words)
-        refuse_emulated([command])
+        refuse_emulated(command)
         put_on(command, words, prefix)
         ->(reply) { command.reply(reply, prefix) }
       end
@@ -99,9 +120,9 @@ module Polycache
       private
 
       def rewritten(command, words, prefix)
-        return yield unless command.changes?
+        return yield unless command.changes
 
-        original = words.dup
+        original = [*words]
         begin
           put_on(command, words, prefix)
           yield
@@ -110,48 +131,77 @@ module Polycache
         end
       end
 
-      def all_rewritten(commands, list, prefix)
-        originals = Array.new(list.size)
-        commands.each_with_index do |command, at|
-          words = list[at]
-          if command.first_key? && words.size > 1
-            originals[at] = words[1]
-            words[1] = prefix.key(words[1])
-          elsif command.changes? # The words of others may be frozen.
-            originals[at] = words.dup
-            put_on(command, words, prefix)
-          end
-        end
+      # Fills `commands` with what the words are.
+      def all_rewritten(list, prefix, commands)
+        originals = []
+        put_on_all(list, prefix, commands, originals)
         yield
       ensure
-        originals.each_with_index { |original, at| restore(list[at], original) if original }
+        restore_all(list, originals)
       end
 
-      # @param original [String, Array] the first key, or all words
-      def restore(words, original)
-        original.is_a?(Array) ? words.replace(original) : words[1] = original
+      # Keeps in `originals` what #restore_all puts back: the first key, or all words of a command.
+      # These loops are without blocks, which cost several times what is done in them.
+      def put_on_all(list, prefix, commands, originals)
+        index = 0
+        size = list.size
+        while index < size
+          words = list[index]
+          command = commands[index] = @table.find(words)
+          if command.first_key && (key = words[1])
+            originals[index] = key
+            words[1] = prefix.key(key)
+          elsif command.changes # The words of others may be frozen.
+            originals[index] = [*words]
+            put_on(command, words, prefix)
+          elsif command.emulated
+            refuse_emulated(command)
+          end
+          index += 1
+        end
+      end
+
+      def restore_all(list, originals)
+        index = 0
+        size = originals.size
+        while index < size
+          original = originals[index]
+          if original.is_a?(Array)
+            list[index].replace(original)
+          elsif original
+            list[index][1] = original
+          end
+          index += 1
+        end
       end
 
       # Whether the replies stay as they are: as usual, one whole transaction or none.
       def untouched?(commands)
-        return false if @queued || commands.any?(&:replies?)
+        return false if @queued
 
-        case commands.count(&:transaction?)
-        when 0 then true
-        when 2 then commands.first.name == "MULTI" && commands.last.name == "EXEC"
+        index = 0
+        last = commands.size - 1
+        transaction = commands[0]&.name == "MULTI" && commands[last].name == "EXEC"
+        while index <= last
+          command = commands[index]
+          return false if command.replies
+          return false if command.transaction && !(transaction && (index == 0 || index == last))
+
+          index += 1
         end
+        true
       end
 
       def put_on(command, words, prefix)
         command.rewrite(words, prefix)
-        Scope.narrow(command, words, prefix) if command.narrowed?
+        Scope.narrow(command, words, prefix) if command.narrowed
         words
       end
 
       def after(command, prefix, reply)
-        return transaction(command, prefix, reply) if @queued || command.transaction?
+        return transaction(command, prefix, reply) if @queued || command.transaction
 
-        command.replies? ? command.reply(reply, prefix) : reply
+        command.replies ? command.reply(reply, prefix) : reply
       end
 
       def transaction(command, prefix, reply)
@@ -173,9 +223,8 @@ module Polycache
         queued.zip(reply).map { |(command, prefix), one| command.reply(one, prefix) }
       end
 
-      def refuse_emulated(commands)
-        command = commands.find(&:emulated?)
-        return unless command
+      def refuse_emulated(command)
+        return unless command.emulated
 
         raise CommandNotAllowed,
               "#{command.name} inside a namespace is several commands, so it cannot be part of a " \
@@ -183,7 +232,7 @@ module Polycache
       end
 
       def scope(command, prefix)
-        refuse_emulated([command]) if @queued
+        refuse_emulated(command) if @queued
         Scope.public_send(command.name.downcase, prefix, @send)
       end
     end

@@ -23,7 +23,7 @@ module Polycache
         def synchronize = yield(self)
 
         def send_command(command, &block)
-          words = @session.first_key(command)
+          words = @session.flat(command)
           return @pipeline.send(:send_command, words, &block) if words
 
           words, taken_off = rewritten(command, block)
@@ -37,7 +37,7 @@ module Polycache
 
         # The words with prefixes, and what the reply goes through.
         def rewritten(command, block)
-          words = ::RedisClient::CommandBuilder.generate(command)
+          words = RedisNamespace::Words.of(command)
           back = @session.rewrite(words)
           [words, proc { |reply| block ? block.call(back.call(reply)) : back.call(reply) }]
         end

@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require "redis_client"
+
+module Polycache
+  module RedisNamespace
+    # What redis-client's command builder makes of a command, a name and arguments of any kind: a
+    # list of strings. It builds as well whatever it is given, but a command that has one word for
+    # each argument, as nearly all have, is made here at a fraction of the cost.
+    module Words
+      module_function
+
+      # @param command [Array] stays as it is
+      # @return [Array<String>] a list of one's own
+      # @raise [TypeError, ArgumentError] as of redis-client
+      def of(command)
+        words = [*command]
+        index = 0
+        size = words.size
+        while index < size
+          word = words[index]
+          unless word.is_a?(String)
+            return ::RedisClient::CommandBuilder.generate(command) unless single?(word)
+
+            words[index] = word.to_s
+          end
+          index += 1
+        end
+        size == 0 ? ::RedisClient::CommandBuilder.generate(command) : words
+      end
+
+      # Whether an argument is one word.
+      def single?(word) = word.is_a?(Symbol) || word.is_a?(Integer) || word.is_a?(Float)
+    end
+  end
+end
