@@ -83,7 +83,7 @@ bench: build ## every benchmark and the report; QUICK=1 for under ten minutes
 
 bench-memory: build ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
 bench-redis: build ## Redis clients of Node and Bun
-bench-namespace: ## namespaces on Redis, in Ruby
+bench-namespace: ## namespaces on Redis, in four languages
 bench-disk: build ## disk caches of Python: LMDB, Berkeley DB, RocksDB, files and others
 bench-http: build ## HTTP servers of Node and Bun that answer with a Redis stream
 bench-codec: ## Rust caches, serializers and compressors

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures namespaces on Redis, in Ruby; `make bench-namespace` calls it.
+"""Measures namespaces on Redis, in four languages; `make bench-namespace` calls it.
 
-    make bench-namespace                                        about five minutes
+    make bench-namespace                                        about eight minutes
     make bench-namespace QUICK=1                                under a minute
     make bench-namespace REDIS_CLIENT_NAMESPACE=<a checkout>    with redis-client-namespace
 
@@ -21,7 +21,7 @@ TOOLS = Path(os.environ.get("POLYCACHE_TOOLS") or ROOT / "target" / "tools")
 
 BENCH = Bench(
     name="namespace",
-    title="Namespaces on Redis, in Ruby",
+    title="Namespaces on Redis",
     baseline="redis-client",
     groups=lambda quick: plan.groups(quick, TOOLS, os.environ.get(peers.CHECKOUT, "")),
     redis=True,

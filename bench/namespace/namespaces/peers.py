@@ -1,13 +1,18 @@
-"""Which subjects there are, and where Ruby finds their libraries."""
+"""Which subjects there are, and where their languages find their libraries."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.subject import Subject, environment, find, ruby
+from harness.subject import ROOT, Subject, environment, find, node, python, ruby
 
-RUBY = Path(__file__).resolve().parent.parent / "ruby"
+HERE = Path(__file__).resolve().parent.parent
+RUBY = HERE / "ruby"
+PYTHON = HERE / "python"
+JAVASCRIPT = HERE / "javascript"
+RUST = HERE / "rust"
 
 # The peer that is no package anywhere: a folder with its source, given in this variable.
 CHECKOUT = "REDIS_CLIENT_NAMESPACE"
@@ -15,8 +20,24 @@ FROM_CHECKOUT = ("redis-client-namespace", "redis-client-namespace-on-redis-rb")
 
 
 def subjects(checkout: str) -> list[Subject]:
-    """Ours first. `checkout` is the folder of redis-client-namespace, or empty."""
+    """Ruby's, ours first. `checkout` is the folder of redis-client-namespace, or empty."""
     return [_subject(path, checkout) for path in find(RUBY, ".rb")]
+
+
+def of_python() -> list[Subject]:
+    return [python(path) for path in find(PYTHON, ".py")]
+
+
+def of_rust() -> list[Subject]:
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    compiled = target / "bench-namespace" / "release"
+    paths = find(RUST / "src" / "bin", ".rs")
+    return [Subject(path.stem, (str(compiled / path.stem),)) for path in paths]
+
+
+def of_node(client: str) -> list[Subject]:
+    """What sits on a client, and itself."""
+    return [node(path) for path in find(JAVASCRIPT, ".mjs") if client in path.stem]
 
 
 def _subject(path: Path, checkout: str) -> Subject:
@@ -33,7 +54,8 @@ def libraries(tools: Path, checkout: str) -> Mapping[str, str]:
     unpacked = tools / "debian" / "trixie" / "usr"
     gems = sorted(unpacked.glob("share/rubygems-integration/*/gems/*/lib"))
     folders = [RUBY / "lib", *gems, unpacked / "lib" / "ruby" / "vendor_ruby"]
-    return environment(ruby=[*folders, _library(checkout)] if checkout else folders)
+    ours = [*folders, _library(checkout)] if checkout else folders
+    return environment(python=[PYTHON / "lib"], ruby=ours)
 
 
 def _library(checkout: str) -> Path:

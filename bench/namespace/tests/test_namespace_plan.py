@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.callgrind import open_counted
+from harness.limits import is_limit
 from namespaces import peers, plan
 
 LIBRARY = peers.RUBY / "lib"
@@ -35,8 +36,8 @@ def test_time_that_was_promised() -> None:
     def seconds(quick: bool) -> float:
         return sum(group.seconds for group in plan.groups(quick, NOWHERE, ""))
 
-    assert seconds(True) < 50
-    assert seconds(False) < 300
+    assert seconds(True) < 45
+    assert seconds(False) < 480
 
 
 def test_both_ways_to_call_have_the_same_operations() -> None:
@@ -56,3 +57,24 @@ def test_ruby_knows_every_measure() -> None:
     for measure, _, _ in plan.WORKLOADS.values():
         assert f'"{measure}" => ' in units
         assert f"def self.{measure}(" in units
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("python/lib/commands.py", r'^        "([A-Z][^"]*)": '),
+        ("javascript/lib/ioredis.mjs", r"^  (?:'([^']+)'|([A-Z]+)): "),
+        ("javascript/lib/node-redis.mjs", r"^  (?:'([^']+)'|([A-Z]+)): "),
+        ("rust/src/operations.rs", r'^    "([^"]+)",$'),
+    ],
+)
+def test_other_languages_have_the_same_operations(file: str, pattern: str) -> None:
+    found = re.findall(pattern, (peers.HERE / file).read_text(), re.M)
+    assert ["".join(name) for name in found] == names("redis_client_commands.rb")
+
+
+def test_a_bare_client_and_ours_are_in_every_group() -> None:
+    for group in plan.groups(False, NOWHERE, ""):
+        names = [one.name for one in group.subjects]
+        assert names[0].startswith("polycache-namespace"), group.workload
+        assert any(is_limit("namespace", name) for name in names), group.workload

@@ -1,23 +1,26 @@
 //! The same for connections that are awaited.
 
+use std::sync::Arc;
+
 use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, RedisFuture, RedisResult, Value};
 
-use crate::connection::{one, rewrite_all, Namespaced};
-use crate::rules::Words;
+use crate::connection::Namespaced;
+use crate::error::Error;
+use crate::packed::{words_of, Packed};
 use crate::scope::{Scope, Step};
-use crate::session::Sent;
+use crate::session::{not_encoded, Namespace, Sent, Session};
+use crate::table::Command;
 
 impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
     fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
         Box::pin(async move {
-            let packed = command.get_packed_command();
-            let mut words = one(&packed)?;
-            if let Some(sent) = self.session.emulated(&self.namespace, &words)? {
+            let known = find(&self.namespace, command)?;
+            if known.emulated {
+                let sent = self.session.emulated(&self.namespace, known)?;
                 return emulate(&mut self.connection, sent).await;
             }
-            let sent = self.session.rewrite(&self.namespace, &mut words)?;
-            let rewritten = rebuilt(&words, command);
+            let (rewritten, sent) = rewrite(&self.namespace, &self.session, known, command)?;
             let reply = self.connection.req_packed_command(&rewritten).await?;
             Ok(self.session.after(sent, reply))
         })
@@ -30,30 +33,21 @@ impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
         count: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
         Box::pin(async move {
-            let packed: Vec<Vec<u8>> = pipeline.cmd_iter().map(Cmd::get_packed_command).collect();
-            let mut commands = packed
-                .iter()
-                .map(|one_| one(one_))
-                .collect::<Result<Vec<_>, _>>()?;
-            let mut sent = rewrite_all(&self.namespace, &self.session, &mut commands)?;
-            let mut rewritten = Pipeline::with_capacity(commands.len());
+            let mut rewritten = Pipeline::with_capacity(pipeline.len());
+            let mut sent = Vec::with_capacity(pipeline.len() + 2);
+            // redis-rs sends MULTI and EXEC around a transaction.
             if pipeline.is_transaction() {
-                // redis-rs sends MULTI and EXEC around it.
-                let prefix = self.namespace.prefix()?;
-                let around = |name: &'static str| -> RedisResult<Sent> {
-                    let words: Words<'_> = vec![name.as_bytes().into()];
-                    let command = self.namespace.find(&words)?.clone();
-                    Ok(Sent {
-                        command,
-                        prefix: prefix.clone(),
-                    })
-                };
-                sent.insert(0, around("MULTI")?);
-                sent.push(around("EXEC")?);
                 rewritten.atomic();
+                sent.push(self.around("MULTI")?);
             }
-            for (words, command) in commands.iter().zip(pipeline.cmd_iter()) {
-                rewritten.add_command(rebuilt(words, command));
+            for command in pipeline.cmd_iter() {
+                let known = find(&self.namespace, command)?;
+                let (one, its) = rewrite(&self.namespace, &self.session, known, command)?;
+                rewritten.add_command(one);
+                sent.push(its);
+            }
+            if pipeline.is_transaction() {
+                sent.push(self.around("EXEC")?);
             }
             let replies = self
                 .connection
@@ -68,14 +62,40 @@ impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
     }
 }
 
-/// A command of these words that is sent as the other one was meant to be.
-fn rebuilt(words: &Words<'_>, like: &Cmd) -> Cmd {
-    let mut command = Cmd::with_capacity(words.len(), words.iter().map(|word| word.len()).sum());
-    for word in words {
-        command.arg(&word[..]);
+impl<C> Namespaced<C> {
+    fn around(&self, name: &str) -> RedisResult<Option<Sent>> {
+        let command = self.namespace.find([Some(name.as_bytes())].into_iter())?;
+        Ok(Some(Sent {
+            command: command.clone(),
+            prefix: self.namespace.prefix()?,
+        }))
     }
-    command.set_no_response(like.is_no_response());
-    command
+}
+
+fn find<'n>(namespace: &'n Namespace, command: &Cmd) -> Result<&'n Arc<Command>, Error> {
+    namespace.find(words_of(command))
+}
+
+/// The command with its prefixes, to be sent as it was meant to be.
+fn rewrite(
+    namespace: &Namespace,
+    session: &Session,
+    known: &Arc<Command>,
+    command: &Cmd,
+) -> Result<(Cmd, Option<Sent>), Error> {
+    // Of an iteration the cursor is known once it is encoded.
+    let packed = command.in_scan_mode().then(|| command.get_packed_command());
+    let mut words = words_of(command);
+    let mut rewritten = Cmd::with_capacity(words.len() + 1, 0);
+    let sent = match &packed {
+        Some(packed) => {
+            let mut words = Packed::first(packed).ok_or_else(not_encoded)?;
+            session.rewrite(namespace, known, &mut words, packed.len(), &mut rewritten)?
+        }
+        None => session.rewrite(namespace, known, &mut words, 0, &mut rewritten)?,
+    };
+    rewritten.set_no_response(command.is_no_response());
+    Ok((rewritten, sent))
 }
 
 async fn emulate(connection: &mut (impl ConnectionLike + Send), sent: Sent) -> RedisResult<Value> {

@@ -2,11 +2,9 @@
 
 use redis::{Cmd, ConnectionLike, RedisResult, Value};
 
-use crate::error::Error;
-use crate::packed::{pack, unpack};
-use crate::rules::Words;
+use crate::packed::{words_of, Packed};
 use crate::scope::{Scope, Step};
-use crate::session::{Namespace, Sent, Session};
+use crate::session::{not_encoded, Namespace, Sent, Session};
 
 /// Any connection of redis-rs whose keys, patterns and channels all lie in a namespace. It is a
 /// `ConnectionLike` itself, so commands, pipelines and scripts work with it as they do without; with
@@ -55,43 +53,31 @@ impl<C> Namespaced<C> {
     }
 }
 
-/// The one command that is encoded in these bytes.
-pub(crate) fn one(packed: &[u8]) -> Result<Words<'_>, Error> {
-    all(packed)?.into_iter().next().ok_or_else(not_encoded)
-}
-
-/// The commands that are encoded in these bytes.
-pub(crate) fn all(packed: &[u8]) -> Result<Vec<Words<'_>>, Error> {
-    unpack(packed).ok_or_else(not_encoded)
-}
-
-fn not_encoded() -> Error {
-    Error::InvalidArgument("these bytes are no encoded commands".to_owned())
-}
-
-/// All commands rewritten, before any is sent.
-pub(crate) fn rewrite_all(
-    namespace: &Namespace,
-    session: &Session,
-    commands: &mut [Words<'_>],
-) -> Result<Vec<Sent>, Error> {
-    commands
-        .iter_mut()
-        .map(|words| session.rewrite(namespace, words))
-        .collect()
+impl<C: ConnectionLike> Namespaced<C> {
+    /// Sends a command and gets its reply. `bytes` is about the size of its words.
+    fn request<'w>(
+        &mut self,
+        mut words: impl Clone + ExactSizeIterator<Item = Option<&'w [u8]>>,
+        bytes: usize,
+    ) -> RedisResult<Value> {
+        let command = self.namespace.find(words.clone())?;
+        if command.emulated {
+            let sent = self.session.emulated(&self.namespace, command)?;
+            return emulate(&mut self.connection, sent);
+        }
+        let mut rewritten = Vec::new();
+        let sent =
+            self.session
+                .rewrite(&self.namespace, command, &mut words, bytes, &mut rewritten)?;
+        let reply = self.connection.req_packed_command(&rewritten)?;
+        Ok(self.session.after(sent, reply))
+    }
 }
 
 impl<C: ConnectionLike> ConnectionLike for Namespaced<C> {
     fn req_packed_command(&mut self, packed: &[u8]) -> RedisResult<Value> {
-        let mut words = one(packed)?;
-        if let Some(sent) = self.session.emulated(&self.namespace, &words)? {
-            return emulate(&mut self.connection, sent);
-        }
-        let sent = self.session.rewrite(&self.namespace, &mut words)?;
-        let mut rewritten = Vec::with_capacity(packed.len() + 2 * sent.prefix.text().len());
-        pack(&words, &mut rewritten);
-        let reply = self.connection.req_packed_command(&rewritten)?;
-        Ok(self.session.after(sent, reply))
+        let words = Packed::only(packed).ok_or_else(not_encoded)?;
+        self.request(words, packed.len())
     }
 
     fn req_packed_commands(
@@ -100,11 +86,21 @@ impl<C: ConnectionLike> ConnectionLike for Namespaced<C> {
         offset: usize,
         count: usize,
     ) -> RedisResult<Vec<Value>> {
-        let mut commands = all(packed)?;
-        let sent = rewrite_all(&self.namespace, &self.session, &mut commands)?;
         let mut rewritten = Vec::with_capacity(2 * packed.len());
-        for words in &commands {
-            pack(words, &mut rewritten);
+        let mut sent = Vec::with_capacity(offset + count);
+        let mut rest = packed;
+        // All commands are rewritten before any is sent.
+        while !rest.is_empty() {
+            let mut words = Packed::first(rest).ok_or_else(not_encoded)?;
+            let command = self.namespace.find(words.clone())?;
+            sent.push(self.session.rewrite(
+                &self.namespace,
+                command,
+                &mut words,
+                0,
+                &mut rewritten,
+            )?);
+            rest = words.rest();
         }
         let replies = self
             .connection
@@ -113,7 +109,12 @@ impl<C: ConnectionLike> ConnectionLike for Namespaced<C> {
     }
 
     fn req_command(&mut self, command: &Cmd) -> RedisResult<Value> {
-        self.req_packed_command(&command.get_packed_command())
+        if command.in_scan_mode() {
+            return self.req_packed_command(&command.get_packed_command());
+        }
+        let words = words_of(command);
+        let bytes = words.clone().flatten().map(<[u8]>::len).sum();
+        self.request(words, bytes)
     }
 
     fn get_db(&self) -> i64 {

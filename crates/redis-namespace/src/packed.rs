@@ -1,61 +1,159 @@
 //! Commands as they go over the wire: arrays of bulk strings (RESP,
 //! <https://redis.io/docs/latest/develop/reference/protocol-spec/>).
 
-use std::borrow::Cow;
+use std::io::Write;
+
+use redis::{Arg, Cmd, RedisWrite};
 
 use crate::rules::Words;
 
-/// Splits what redis-rs has encoded into commands again; None where it is something else.
-pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Vec<Words<'_>>> {
-    let mut commands = Vec::new();
-    while !bytes.is_empty() {
-        let (count, rest) = number(bytes, b'*')?;
-        bytes = rest;
-        let mut words = Vec::with_capacity(count);
-        for _ in 0..count {
-            let (size, rest) = number(bytes, b'$')?;
-            let (word, rest) = rest.split_at_checked(size)?;
-            words.push(Cow::Borrowed(word));
-            bytes = rest.strip_prefix(b"\r\n")?;
-        }
-        commands.push(words);
-    }
-    Some(commands)
+/// What a word takes beside itself: a dollar, three digits of its length, two ends of lines.
+const AROUND: usize = 8;
+
+/// The words of an encoded command, one by one, without a list of them. One that is not encoded as it
+/// should be is None, and the last.
+#[derive(Clone)]
+pub(crate) struct Packed<'a> {
+    left: usize,
+    bytes: &'a [u8],
+    /// Whether nothing may follow the command.
+    only: bool,
 }
 
-/// Appends a command.
-pub(crate) fn pack(words: &[Cow<'_, [u8]>], into: &mut Vec<u8>) {
-    header(b'*', words.len(), into);
-    for word in words {
-        header(b'$', word.len(), into);
-        into.extend_from_slice(word);
-        into.extend_from_slice(b"\r\n");
+impl<'a> Packed<'a> {
+    /// The one command of these bytes; None where there is none.
+    pub(crate) fn only(bytes: &'a [u8]) -> Option<Self> {
+        let first = Self::first(bytes)?;
+        Some(Self {
+            only: true,
+            ..first
+        })
+    }
+
+    /// The first command of these bytes; None where there is none.
+    pub(crate) fn first(bytes: &'a [u8]) -> Option<Self> {
+        let (left, bytes) = number(bytes, b'*')?;
+        // A word takes five bytes or more, whatever its length is said to be.
+        (left <= bytes.len()).then_some(Self {
+            left,
+            bytes,
+            only: false,
+        })
+    }
+
+    /// What follows the words that were read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    fn word(&mut self) -> Option<&'a [u8]> {
+        let (size, rest) = number(self.bytes, b'$')?;
+        let (word, rest) = rest.split_at_checked(size)?;
+        self.bytes = rest.strip_prefix(b"\r\n")?;
+        let over = self.left == 0 && self.only;
+        (!over || self.bytes.is_empty()).then_some(word)
+    }
+}
+
+impl<'a> Iterator for Packed<'a> {
+    type Item = Option<&'a [u8]>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let word = self.word();
+        if word.is_none() {
+            self.left = 0;
+        }
+        Some(word)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Packed<'_> {}
+
+/// The words of a command of redis-rs; None for the cursor of an iteration, which it keeps to itself.
+pub(crate) fn words_of(
+    command: &Cmd,
+) -> impl Clone + ExactSizeIterator<Item = Option<&'_ [u8]>> + '_ {
+    command.args_iter().map(|word| match word {
+        Arg::Simple(word) => Some(word),
+        _ => None,
+    })
+}
+
+/// Where a command is written to: encoded, or as one of redis-rs.
+pub(crate) trait Out {
+    /// A command begins: how many words and about how many bytes it has.
+    fn begin(&mut self, words: usize, bytes: usize);
+    /// A word of two parts, the first of which may be empty.
+    fn word(&mut self, prefix: &[u8], word: &[u8]);
+
+    /// A whole command.
+    fn words(&mut self, words: &Words<'_>) {
+        let bytes = words.iter().map(|word| word.len()).sum();
+        self.begin(words.len(), bytes);
+        for word in words {
+            self.word(b"", word);
+        }
+    }
+}
+
+impl Out for Vec<u8> {
+    fn begin(&mut self, words: usize, bytes: usize) {
+        self.reserve(bytes + AROUND * (words + 1));
+        header(b'*', words, self);
+    }
+
+    fn word(&mut self, prefix: &[u8], word: &[u8]) {
+        header(b'$', prefix.len() + word.len(), self);
+        self.extend_from_slice(prefix);
+        self.extend_from_slice(word);
+        self.extend_from_slice(b"\r\n");
+    }
+}
+
+impl Out for Cmd {
+    fn begin(&mut self, _: usize, _: usize) {}
+
+    fn word(&mut self, prefix: &[u8], word: &[u8]) {
+        let mut out = self.writer_for_next_arg();
+        // It is memory, which takes everything.
+        let _ = out.write_all(prefix).and_then(|()| out.write_all(word));
     }
 }
 
 fn number(bytes: &[u8], kind: u8) -> Option<(usize, &[u8])> {
-    let bytes = bytes.strip_prefix(&[kind])?;
-    let end = bytes.iter().position(|&byte| byte == b'\r')?;
-    let (digits, rest) = bytes.split_at(end);
-    let mut number: usize = 0;
-    for digit in digits {
-        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
-        number = number.checked_mul(10)?.checked_add(usize::from(digit))?;
+    let (first, mut bytes) = bytes.split_first()?;
+    if *first != kind {
+        return None;
     }
-    Some((number, rest.strip_prefix(b"\r\n")?))
+    let mut number: usize = 0;
+    loop {
+        let (byte, rest) = bytes.split_first()?;
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return Some((number, bytes.strip_prefix(b"\r\n")?));
+        }
+        number = number.checked_mul(10)?.checked_add(usize::from(digit))?;
+        bytes = rest;
+    }
 }
 
 fn header(kind: u8, number: usize, into: &mut Vec<u8>) {
+    if number < 10 {
+        into.extend_from_slice(&[kind, b'0' + number as u8, b'\r', b'\n']);
+        return;
+    }
     let mut digits = [0; 20];
     let mut at = digits.len();
     let mut left = number;
-    loop {
+    while left > 0 {
         at -= 1;
         digits[at] = b'0' + (left % 10) as u8;
         left /= 10;
-        if left == 0 {
-            break;
-        }
     }
     into.push(kind);
     into.extend_from_slice(&digits[at..]);

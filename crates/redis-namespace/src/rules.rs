@@ -1,6 +1,8 @@
 //! Where keys, patterns and channels stand among a command's words (`spec/commands.md`).
 
 use std::borrow::Cow;
+use std::iter::StepBy;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -31,18 +33,47 @@ pub(crate) enum Following {
     Streams,
 }
 
+/// Every `step`-th word from `first` to `last`, which counts from the end where it is below 0.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    first: usize,
+    last: i64,
+    step: usize,
+}
+
+impl Row {
+    /// Of no words.
+    pub(crate) const EMPTY: Self = Self {
+        first: 1,
+        last: 0,
+        step: 1,
+    };
+
+    /// Its places among so many words.
+    pub(crate) fn places(self, words: usize) -> StepBy<Range<usize>> {
+        let words = words as i64;
+        let last = if self.last < 0 {
+            words + self.last
+        } else {
+            self.last
+        };
+        let end = (last + 1).clamp(0, words) as usize;
+        (self.first..end).step_by(self.step)
+    }
+}
+
 /// A rule rewrites words in place.
 #[derive(Debug, Clone)]
 pub(crate) enum Rule {
-    /// Every `step`-th word from `first` to `last`, which counts from the end where it is below 0.
     Range {
         kind: Kind,
-        first: usize,
-        last: i64,
-        step: usize,
+        row: Row,
     },
     /// As many keys from `first` as the number at `at` says.
-    Numkeys { at: usize, first: usize },
+    Numkeys {
+        at: usize,
+        first: usize,
+    },
     /// Options in any order, walked one by one; and a key at `otherwise` where none of them was
     /// followed by keys.
     Options {
@@ -80,32 +111,31 @@ impl Rule {
             }
             kind => Some(Rule::Range {
                 kind: Kind::read(kind)?,
-                first: number(1)?,
-                last: rule.get(2)?.as_i64()?,
-                step: number(3).filter(|step| *step > 0)?,
+                row: Row {
+                    first: number(1)?,
+                    last: rule.get(2)?.as_i64()?,
+                    step: number(3).filter(|step| *step > 0)?,
+                },
             }),
+        }
+    }
+
+    /// The keys in a row that the rule names, if it names these.
+    pub(crate) fn keys(&self) -> Option<Row> {
+        match self {
+            Rule::Range {
+                kind: Kind::Key,
+                row,
+            } => Some(*row),
+            _ => None,
         }
     }
 
     pub(crate) fn apply(&self, words: &mut Words<'_>, prefix: &Prefix) -> Result<(), Error> {
         match self {
-            Rule::Range {
-                kind,
-                first,
-                last,
-                step,
-            } => {
-                let end = if *last < 0 {
-                    words.len() as i64 + last
-                } else {
-                    *last
-                };
-                let end = (end + 1).clamp(0, words.len() as i64) as usize;
-                for at in (*first..end).step_by(*step) {
-                    put(&mut words[at], *kind, prefix)?;
-                }
-                Ok(())
-            }
+            Rule::Range { kind, row } => row
+                .places(words.len())
+                .try_for_each(|at| put(&mut words[at], *kind, prefix)),
             Rule::Numkeys { at, first } => {
                 let Some(number) = words.get(*at) else {
                     return Ok(());

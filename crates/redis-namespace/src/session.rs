@@ -1,13 +1,15 @@
 //! Rewrites what one connection sends and what it gets back.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use redis::Value;
 
 use crate::error::Error;
+use crate::packed::Out;
 use crate::prefix::Prefix;
-use crate::rules::Words;
+use crate::rules::{Row, Words};
 use crate::table::{Command, Table};
 
 /// Asked at every command for the names of the moment, the outermost first.
@@ -93,10 +95,21 @@ impl Namespace {
         }
     }
 
+    /// The prefix of this moment, for this moment.
+    fn current(&self) -> Result<Cow<'_, Prefix>, Error> {
+        match &self.prefix {
+            Source::Fixed(prefix) => Ok(Cow::Borrowed(prefix)),
+            Source::Asked(ask) => Prefix::new(&ask()).map(Cow::Owned),
+        }
+    }
+
     /// The command that the words are.
-    pub(crate) fn find(&self, words: &Words<'_>) -> Result<&Arc<Command>, Error> {
-        let name = words.first().map_or(&b""[..], |name| name);
-        self.table.find(name, words.get(1).map(|word| &word[..]))
+    pub(crate) fn find<'w>(
+        &self,
+        mut words: impl Iterator<Item = Option<&'w [u8]>>,
+    ) -> Result<&Arc<Command>, Error> {
+        let name = words.next().unwrap_or(Some(b"")).ok_or_else(not_encoded)?;
+        self.table.find(name, words.next().flatten())
     }
 }
 
@@ -121,68 +134,65 @@ pub(crate) struct Sent {
     pub(crate) prefix: Arc<Prefix>,
 }
 
-impl Sent {
-    fn take_off(&self, reply: Value) -> Value {
-        match self.command.reply {
-            Some(kind) => kind.take_off(reply, &self.prefix),
-            None => reply,
-        }
-    }
-}
-
-/// What has been queued since MULTI: its replies come with EXEC.
+/// What has been queued since MULTI: its replies come with EXEC. None stands for a command whose reply
+/// stays as it is.
 #[derive(Default)]
 pub(crate) struct Session {
-    queued: Option<Vec<Sent>>,
+    queued: Option<Vec<Option<Sent>>>,
 }
 
 impl Session {
-    /// Puts prefixes on the words of a command that is sent as one.
-    pub(crate) fn rewrite(
+    /// Writes a command with its prefixes, and takes its words. `bytes` is about their size.
+    pub(crate) fn rewrite<'w>(
         &self,
         namespace: &Namespace,
-        words: &mut Words<'_>,
-    ) -> Result<Sent, Error> {
-        let command = namespace.find(words)?.clone();
-        if command.is_emulated() {
-            return Err(alone(&command));
+        command: &Arc<Command>,
+        words: &mut impl ExactSizeIterator<Item = Option<&'w [u8]>>,
+        bytes: usize,
+        out: &mut impl Out,
+    ) -> Result<Option<Sent>, Error> {
+        if command.emulated {
+            return Err(alone(command));
         }
+        if let Some(keys) = command.keys {
+            copy(words, keys, namespace.current()?.text(), bytes, out)?;
+            return Ok(None);
+        }
+        let mut words: Words<'_> = words
+            .map(|word| word.map(Cow::Borrowed))
+            .collect::<Option<_>>()
+            .ok_or_else(not_encoded)?;
         let prefix = namespace.prefix()?;
-        command.rewrite(words, &prefix)?;
-        Ok(Sent { command, prefix })
+        command.rewrite(&mut words, &prefix)?;
+        out.words(&words);
+        let command = command.clone();
+        Ok(command.tracked.then_some(Sent { command, prefix }))
     }
 
-    /// Whether the words are of a command that is made of others, which a transaction cannot hold.
+    /// A command that is made of others, which a transaction cannot hold.
     pub(crate) fn emulated(
         &self,
         namespace: &Namespace,
-        words: &Words<'_>,
-    ) -> Result<Option<Sent>, Error> {
-        let command = namespace.find(words)?;
-        if !command.is_emulated() {
-            return Ok(None);
-        }
+        command: &Arc<Command>,
+    ) -> Result<Sent, Error> {
         if self.queued.is_some() {
             return Err(alone(command));
         }
-        Ok(Some(Sent {
+        Ok(Sent {
             command: command.clone(),
             prefix: namespace.prefix()?,
-        }))
+        })
     }
 
     /// The reply without prefixes.
-    pub(crate) fn after(&mut self, sent: Sent, reply: Value) -> Value {
-        match &sent.command.name[..] {
-            "MULTI" => self.queued = Some(Vec::new()),
-            "DISCARD" | "RESET" => self.queued = None,
-            "EXEC" => return executed(self.queued.take().unwrap_or_default(), reply),
+    pub(crate) fn after(&mut self, sent: Option<Sent>, reply: Value) -> Value {
+        match sent.as_ref().map(|sent| &sent.command.name[..]) {
+            Some("MULTI") => self.queued = Some(Vec::new()),
+            Some("DISCARD" | "RESET") => self.queued = None,
+            Some("EXEC") => return executed(self.queued.take().unwrap_or_default(), reply),
             _ => match &mut self.queued {
-                Some(queued) if is_queued(&reply) => {
-                    queued.push(sent);
-                    return reply;
-                }
-                _ => return sent.take_off(reply),
+                Some(queued) if is_queued(&reply) => queued.push(sent),
+                _ => return take_off(sent.as_ref(), reply),
             },
         }
         reply
@@ -192,7 +202,7 @@ impl Session {
     /// transaction.
     pub(crate) fn after_all(
         &mut self,
-        sent: Vec<Sent>,
+        sent: Vec<Option<Sent>>,
         offset: usize,
         replies: Vec<Value>,
     ) -> Vec<Value> {
@@ -202,7 +212,9 @@ impl Session {
             if at < offset {
                 match &mut self.queued {
                     Some(queued) => queued.push(sent),
-                    None if sent.command.name == "MULTI" => self.queued = Some(Vec::new()),
+                    None if sent.is_some_and(|sent| sent.command.name == "MULTI") => {
+                        self.queued = Some(Vec::new());
+                    }
                     None => {}
                 }
             } else if let Some(reply) = replies.next() {
@@ -214,15 +226,52 @@ impl Session {
     }
 }
 
+/// Copies a command whose keys stand in a row, without a list of its words.
+fn copy<'w>(
+    words: &mut impl ExactSizeIterator<Item = Option<&'w [u8]>>,
+    keys: Row,
+    prefix: &[u8],
+    bytes: usize,
+    out: &mut impl Out,
+) -> Result<(), Error> {
+    let count = words.len();
+    let mut places = keys.places(count);
+    out.begin(count, bytes + places.len() * prefix.len());
+    let mut key = places.next();
+    for at in 0..count {
+        let word = words.next().flatten().ok_or_else(not_encoded)?;
+        if key == Some(at) {
+            out.word(prefix, word);
+            key = places.next();
+        } else {
+            out.word(b"", word);
+        }
+    }
+    Ok(())
+}
+
+fn take_off(sent: Option<&Sent>, reply: Value) -> Value {
+    match sent {
+        Some(Sent { command, prefix }) => match command.reply {
+            Some(kind) => kind.take_off(reply, prefix),
+            None => reply,
+        },
+        None => reply,
+    }
+}
+
 fn is_queued(reply: &Value) -> bool {
     matches!(reply, Value::SimpleString(text) if text == "QUEUED")
 }
 
-fn executed(queued: Vec<Sent>, reply: Value) -> Value {
+fn executed(queued: Vec<Option<Sent>>, reply: Value) -> Value {
     match reply {
         Value::Array(replies) if replies.len() == queued.len() => {
             let each = queued.iter().zip(replies);
-            Value::Array(each.map(|(sent, reply)| sent.take_off(reply)).collect())
+            Value::Array(
+                each.map(|(sent, reply)| take_off(sent.as_ref(), reply))
+                    .collect(),
+            )
         }
         other => other,
     }
@@ -234,4 +283,8 @@ fn alone(command: &Command) -> Error {
          transaction; call it by itself",
         command.name
     ))
+}
+
+pub(crate) fn not_encoded() -> Error {
+    Error::InvalidArgument("these bytes are no encoded commands".to_owned())
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::prefix::Prefix;
 use crate::replies::Reply;
-use crate::rules::{Rule, Words};
+use crate::rules::{Row, Rule, Words};
 
 const FILE: &str = include_str!("commands.json");
 /// Longer than the name of any command.
@@ -36,6 +36,12 @@ pub(crate) struct Command {
     pub(crate) reply: Option<Reply>,
     /// It gets a pattern where it has none.
     narrowed: bool,
+    /// It is made of other commands.
+    pub(crate) emulated: bool,
+    /// Its reply has to be looked at.
+    pub(crate) tracked: bool,
+    /// Where its keys stand, when they stand in a row and nothing else is to do, as in most commands.
+    pub(crate) keys: Option<Row>,
 }
 
 impl Command {
@@ -44,18 +50,24 @@ impl Command {
             &name[..],
             "SCAN" | "PUBSUB|CHANNELS" | "PUBSUB|SHARDCHANNELS"
         );
+        let emulated = does == Do::Scope && matches!(&name[..], "DBSIZE" | "FLUSHDB" | "RANDOMKEY");
+        let transactional = matches!(&name[..], "MULTI" | "EXEC" | "DISCARD" | "RESET");
+        let keys = match &rules[..] {
+            [] => Some(Row::EMPTY),
+            [one] => one.keys(),
+            _ => None,
+        };
+        let tracked = reply.is_some() || transactional;
         Self {
             name,
             does,
             rules,
             reply,
             narrowed,
+            emulated,
+            tracked,
+            keys: keys.filter(|_| !tracked && !narrowed && does != Do::Scope),
         }
-    }
-
-    /// Whether it is made of other commands.
-    pub(crate) fn is_emulated(&self) -> bool {
-        self.does == Do::Scope && matches!(&self.name[..], "DBSIZE" | "FLUSHDB" | "RANDOMKEY")
     }
 
     /// Puts prefixes on the words.
@@ -229,8 +241,12 @@ fn unknown(name: &[u8], sub: Option<&[u8]>) -> Error {
     ))
 }
 
-/// Looks a word up in upper case, without a String.
+/// Looks a word up in upper case, in which redis-rs writes it, without a String.
 fn uppercase<'t, T>(word: &[u8], look: impl Fn(&[u8]) -> Option<&'t T>) -> Option<&'t T> {
+    let found = look(word);
+    if found.is_some() {
+        return found;
+    }
     let mut upper = [0; LONGEST];
     let upper = upper.get_mut(..word.len())?;
     upper.copy_from_slice(word);
@@ -253,6 +269,11 @@ impl Hasher for Fnv {
         for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
+    }
+
+    // Of a length, before the bytes.
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0 ^ number as u64).wrapping_mul(0x0100_0000_01b3);
     }
 
     fn finish(&self) -> u64 {

@@ -1,13 +1,12 @@
 //! The vectors of `spec/vectors`, shared by all languages.
 
-use std::borrow::Cow;
-
-use redis::Value;
+use redis::{Cmd, ConnectionLike, RedisResult, Value};
 use serde_json::Value as Json;
 
-use crate::packed::{pack, unpack};
+use crate::packed::{words_of, Packed};
 use crate::replies::message;
 use crate::session::{Namespace, Session};
+use crate::Namespaced;
 
 const CALLS: &str = include_str!("../../../spec/vectors/commands.json");
 const CASES: &str = include_str!("../../../spec/vectors/namespaces.json");
@@ -26,16 +25,23 @@ fn texts(list: &Json) -> Vec<String> {
         .collect()
 }
 
-/// Rewrites the words through their encoded form, as a connection does.
+/// Rewrites the words in both ways of a connection: encoded, and as a command of redis-rs.
 fn rewritten(namespace: &Namespace, words: &[String]) -> Result<Vec<String>, crate::Error> {
-    let words: Vec<Cow<'_, [u8]>> = words.iter().map(|word| word.as_bytes().into()).collect();
+    let mut given = Cmd::new();
+    words.iter().for_each(|word| _ = given.arg(word));
+    let encoded = given.get_packed_command();
+    let words = || Packed::first(&encoded).expect("what was encoded");
+    let (session, command) = (Session::default(), namespace.find(words())?);
+
     let mut packed = Vec::new();
-    pack(&words, &mut packed);
-    let mut commands = unpack(&packed).expect("what was packed");
-    Session::default().rewrite(namespace, &mut commands[0])?;
-    let words = commands[0].iter();
+    session.rewrite(namespace, command, &mut words(), 0, &mut packed)?;
+    let mut made = Cmd::new();
+    session.rewrite(namespace, command, &mut words_of(&given), 0, &mut made)?;
+    assert_eq!(packed, made.get_packed_command());
+
+    let words = Packed::first(&packed).expect("what was encoded");
     Ok(words
-        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .map(|word| String::from_utf8_lossy(word.expect("encoded well")).into_owned())
         .collect())
 }
 
@@ -114,11 +120,11 @@ fn replies() {
     for case in cases("replies") {
         let namespace = namespace(&case["namespace"]);
         let words = texts(&case["words"]);
-        let mut words: Vec<Cow<'_, [u8]>> =
-            words.iter().map(|word| word.as_bytes().into()).collect();
+        let mut words = words.iter().map(|word| Some(word.as_bytes()));
         let mut session = Session::default();
+        let command = namespace.find(words.clone()).expect("it is known");
         let sent = session
-            .rewrite(&namespace, &mut words)
+            .rewrite(&namespace, command, &mut words, 0, &mut Vec::new())
             .expect("it is known");
         assert_eq!(
             session.after(sent, value(&case["reply"])),
@@ -149,14 +155,73 @@ fn a_namespace_has_a_name() {
     assert!(Namespace::asked(Vec::new).prefix().is_err());
 }
 
+/// Keeps what it is sent.
+#[derive(Default)]
+struct Kept(Vec<u8>);
+
+impl ConnectionLike for Kept {
+    fn req_packed_command(&mut self, packed: &[u8]) -> RedisResult<Value> {
+        self.0.extend_from_slice(packed);
+        Ok(Value::Nil)
+    }
+
+    fn req_packed_commands(
+        &mut self,
+        packed: &[u8],
+        _offset: usize,
+        count: usize,
+    ) -> RedisResult<Vec<Value>> {
+        self.0.extend_from_slice(packed);
+        Ok(vec![Value::Nil; count])
+    }
+
+    fn get_db(&self) -> i64 {
+        0
+    }
+
+    fn check_connection(&mut self) -> bool {
+        true
+    }
+
+    fn is_open(&self) -> bool {
+        true
+    }
+}
+
+fn shop() -> Namespaced<Kept> {
+    let namespace = Namespace::new("shop").expect("a good name");
+    Namespaced::new(Kept::default(), namespace)
+}
+
 #[test]
 fn bytes_that_are_no_commands_are_refused() {
     for bytes in [
-        &b"PING\r\n"[..],
+        &b""[..],
+        b"PING\r\n",
         b"*1\r\n$5\r\nPI",
+        b"*2\r\n$3\r\nGET\r\n$5\r\nke",
+        b"*2\r\n$3\r\nGET\r\n",
+        b"*3\r\n$4\r\nKEYS\r\n$1\r\na\r\n",
         b"*1\r\n$99999999999999999999\r\nx\r\n",
-        b"*2\r\n$1\r\na\r\n",
+        b"*99999999999999\r\n$4\r\nPING\r\n",
+        b"*1\r\n$-1\r\n",
     ] {
-        assert_eq!(unpack(bytes), None);
+        let mut shop = shop();
+        assert!(shop.req_packed_command(bytes).is_err(), "{bytes:?}");
+        let after_a_good_one = [b"*1\r\n$4\r\nPING\r\n", bytes].concat();
+        let result = shop.req_packed_commands(&after_a_good_one, 0, 2);
+        assert_eq!(result.is_err(), !bytes.is_empty(), "{bytes:?}");
+        assert_eq!(shop.inner().0.is_empty(), !bytes.is_empty(), "{bytes:?}");
     }
+}
+
+#[test]
+fn one_command_at_a_time_but_in_a_pipeline() {
+    let two = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n*2\r\n$3\r\nGET\r\n$1\r\nb\r\n";
+    let mut shop = shop();
+    assert!(shop.req_packed_command(two).is_err());
+    assert!(shop.inner().0.is_empty());
+    assert!(shop.req_packed_commands(two, 0, 2).is_ok());
+    let sent = b"*2\r\n$3\r\nGET\r\n$6\r\nshop:a\r\n*2\r\n$3\r\nGET\r\n$6\r\nshop:b\r\n";
+    assert_eq!(shop.inner().0, sent);
 }

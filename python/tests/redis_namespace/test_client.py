@@ -1,5 +1,6 @@
 """redis-py inside a namespace, with live servers."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from typing import Any, assert_type
 
 import pytest
 import redis
+import redis._parsers
 from helpers import together
 
 from polycache import CommandNotAllowed, InvalidArgument, UnknownCommand
@@ -87,6 +89,72 @@ def test_bytes_stay_bytes(server: Server, namespace: str) -> None:
         assert server.keys == []
 
 
+def test_a_callback_is_given_names_without_prefix(server: Server, client: Any) -> None:
+    shop = namespaced(client, "shop")
+    shop.set("a", 1)
+    shop.set_response_callback("KEYS", lambda names, **_: ",".join(names))
+    shop.set_response_callback("GET", lambda reply, **_: f"<{reply}>")
+    assert (shop.keys("*"), shop.get("a")) == ("a", "<1>")
+    assert client.keys("*") == ["shop:a"]
+
+
+def test_a_class_that_carries_commands_out_itself(server: Server) -> None:
+    class Telling(redis.Redis):
+        label = "bare"
+
+        def parse_response(self, connection: Any, command_name: Any, **options: Any) -> Any:
+            told.append((self.label, command_name))
+            return super().parse_response(connection, command_name, **options)  # type: ignore[no-untyped-call]
+
+    told: list[Any] = []
+    with Telling(**server.options) as client:
+        shop = namespaced(client, "shop")
+        shop.label = "shop"
+        shop.set("a", 1)
+        assert shop.keys("*") == [b"a"]
+    assert told == [("shop", "SET"), ("shop", "KEYS")]
+    assert server.keys == [b"shop:a"]
+
+
+def test_a_method_of_the_client_alone_is_not_taken_over(server: Server, client: Any) -> None:
+    client.execute_command = client.execute_command
+    namespaced(client, "shop").set("a", 1)
+    assert server.keys == [b"shop:a"]
+
+
+def test_a_forgotten_client_lets_its_connections_go(server: Server) -> None:
+    shop = namespaced(redis.Redis(**server.options), "shop")
+    shop.set("a", 1)
+    [connection] = shop.connection_pool._available_connections
+    gc.disable()
+    try:
+        del shop
+        assert not connection.is_connected
+    finally:
+        gc.enable()
+
+
+@pytest.fixture
+def without_hiredis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where it is not installed."""
+    monkeypatch.setattr(redis.utils, "HIREDIS_AVAILABLE", False)
+    monkeypatch.setattr(redis.connection, "HIREDIS_AVAILABLE", False)
+    monkeypatch.setattr(redis.connection, "DefaultParser", redis._parsers._RESP2Parser)
+
+
+def test_hiredis_sends_utf8_alone(
+    server: Server, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis.utils, "HIREDIS_AVAILABLE", True)
+    latin = redis.Redis(**server.options, encoding="latin-1")
+    with latin, pytest.raises(InvalidArgument, match="hiredis"):
+        namespaced(latin, "shop")
+    with redis.Redis(**server.options, encoding="UTF8") as utf8:
+        namespaced(utf8, "shop").set("é", 1)
+    assert server.keys == ["shop:é".encode()]
+
+
+@pytest.mark.usefixtures("without_hiredis")
 def test_a_client_of_another_encoding(server: Server) -> None:
     with redis.Redis(**server.options, encoding="latin-1", decode_responses=True) as client:
         shop = namespaced(client, "ü")

@@ -1,11 +1,13 @@
 """Clients of redis-py inside a namespace."""
 
+from codecs import lookup
 from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any, TypeVar
 
 import redis
 import redis.asyncio
+import redis.utils
 from redis import client as synchronous
 from redis.asyncio import client as asynchronous
 
@@ -14,6 +16,7 @@ from .command_table import Rules
 from .namespaces import Namespace
 from .pool import AsyncPool, Pool, SyncPool
 from .session import Rewriter
+from .short import CARRY_OUT, shorten
 
 C = TypeVar("C", bound="redis.Redis | redis.asyncio.Redis")
 
@@ -57,13 +60,14 @@ def namespaced(
         raise InvalidArgument(
             f"a namespace is for redis.Redis or redis.asyncio.Redis, not {type(client).__name__}"
         )
-    encoding = client.connection_pool.get_encoder().encoding
+    encoding = _encoding(client.connection_pool, base is redis.Redis)
     rewriter = Rewriter(namespace, allow=allow, commands=commands, encoding=encoding)
     pool: Pool = pools(client, rewriter)
     made = type(client).__new__(type(client))
     # A class of the user's own may ask for other arguments.
     base.__init__(made, connection_pool=pool, single_connection_client=single)
     _take_over(made, client)
+    shorten(made, client, base, rewriter)
 
     def monitor() -> Any:
         rewriter.table.find(["MONITOR"])
@@ -78,4 +82,19 @@ def _take_over(made: Any, client: Any) -> None:
     """What was set on the client: callbacks, modules, and what a class of the user's own has."""
     made.response_callbacks = copy(client.response_callbacks)
     for name, value in vars(client).items():
-        vars(made).setdefault(name, value)
+        # What would carry commands out on the client itself, as an outer namespace's short way.
+        if name not in CARRY_OUT:
+            vars(made).setdefault(name, value)
+
+
+def _encoding(pool: Any, synchronous: bool) -> str:
+    """The encoding in which the client sends text."""
+    encoding: str = pool.get_encoder().encoding
+    packer = pool.connection_kwargs.get("command_packer")
+    hiredis = synchronous and packer is None and redis.utils.HIREDIS_AVAILABLE
+    if hiredis and lookup(encoding).name != "utf-8":
+        raise InvalidArgument(
+            f"with hiredis redis-py sends text in UTF-8, not in {encoding}, as which it reads it: "
+            "names would get another prefix as text than as bytes. Leave hiredis out"
+        )
+    return encoding

@@ -8,12 +8,18 @@ from typing import Any
 
 from ..errors import CommandNotAllowed, InvalidArgument, UnknownCommand
 from .prefix import Prefix
-from .replies import BY_NAME, Reply
-from .rules import Rule, Words, build, upper
+from .replies import BY_NAME, Reply, messages
+from .rules import Range, Rule, Words, build, upper
 
 Rules = Sequence[Sequence[Any]]
 """Where a command's keys stand, as in spec/commands.json."""
 
+
+EMULATED = frozenset(("DBSIZE", "FLUSHDB", "RANDOMKEY"))
+"""Commands that are several inside a namespace."""
+
+NARROWED = frozenset(("SCAN", "PUBSUB|CHANNELS", "PUBSUB|SHARDCHANNELS"))
+"""Commands that get a pattern where they have none."""
 
 ENDS = frozenset(("EXEC", "DISCARD", "RESET"))
 TRANSACTION = ENDS | {"MULTI"}
@@ -23,17 +29,28 @@ TRANSACTION = ENDS | {"MULTI"}
 class Command:
     """A command or subcommand. `kind` is rewrite, pass, scope or server."""
 
-    __slots__ = ("kind", "name", "plain", "reply", "rules", "tracked")
+    __slots__ = (
+        *("emulated", "keys", "kind", "name", "narrowed", "reply", "rules", "stripped"),
+        *("tracked", "transactional"),
+    )
 
     def __init__(self, name: str, kind: str, rules: Sequence[Rule], reply: str | None) -> None:
         self.name = name
         self.kind = kind
         self.rules = tuple(rules)
         self.reply: Reply | None = BY_NAME[reply] if reply else None
-        self.tracked = bool(reply) or kind == "scope" or name in TRANSACTION
+        self.emulated = kind == "scope" and name in EMULATED
+        self.narrowed = name in NARROWED
+        self.transactional = name in TRANSACTION
+        self.tracked = bool(reply) or kind == "scope" or self.transactional
         """Whether its reply has to be looked at."""
-        self.plain = len(rules) == 1 and rules[0].first_key and not self.tracked
-        """Whether its one key is its first word, as in most commands, and nothing else is to do."""
+        alone = rules[0] if len(rules) == 1 and not self.tracked else None
+        self.keys: Range | None = alone if isinstance(alone, Range) and alone.keys else None
+        """Where its keys stand, when they stand in a row and nothing else is to do, as in most
+        commands."""
+
+        self.stripped = self.reply not in (None, messages) and not self.emulated
+        """Whether prefixes are to be taken off its reply, wherever it was sent."""
 
     def __repr__(self) -> str:
         return f"Command({self.name!r}, {self.kind!r})"
@@ -42,6 +59,8 @@ class Command:
         """Rewrites the words in place."""
         for rule in self.rules:
             rule.apply(words, prefix)
+        if self.narrowed:
+            narrow(self.name, words, prefix)
         return words
 
     def taken_off(self, reply: Any, prefix: Prefix) -> Any:
@@ -122,6 +141,16 @@ class CommandTable:
         if subs and whole and whole.kind == "pass":
             return whole
         raise UnknownCommand(_unknown(words, subs is not None))
+
+
+def narrow(name: str, words: Words, prefix: Prefix) -> None:
+    """Without a pattern SCAN would walk through all namespaces, and PUBSUB CHANNELS tell of all."""
+    if name == "SCAN":
+        # Its options all have one argument.
+        if all(upper(words[at]) != "MATCH" for at in range(2, len(words), 2)):
+            words += ["MATCH", prefix.pattern("*")]
+    elif len(words) == 2:
+        words.append(prefix.pattern("*"))
 
 
 def _unknown(words: Sequence[Any], container: bool) -> str:

@@ -7,6 +7,7 @@ is what the caller said, without prefixes; so none gets two.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from time import monotonic
 from typing import Any
 
@@ -45,24 +46,11 @@ class Wrapped:
         return f"<namespaced {self.inner!r}>"
 
     # What redis-py asks for with every command: much faster than __getattr__.
-    @property
-    def retry(self) -> Any:
-        return self.inner.retry
-
-    @property
-    def host(self) -> Any:
-        return self.inner.host
-
-    @property
-    def port(self) -> Any:
-        return self.inner.port
-
-    @property
-    def db(self) -> Any:
-        return self.inner.db
-
-    def should_reconnect(self) -> Any:
-        return self.inner.should_reconnect()
+    retry = property(attrgetter("inner.retry"))
+    host = property(attrgetter("inner.host"))
+    port = property(attrgetter("inner.port"))
+    db = property(attrgetter("inner.db"))
+    should_reconnect = property(attrgetter("inner.should_reconnect"))
 
     # redis-py sets it on a connection of HIMPORT.
     @property
@@ -126,8 +114,8 @@ class Connection(Wrapped):
         words, call = session.rewrite(args)
         if options:
             self._name_keys(options)
-        if call is not None and (walk := session.walk(call)) is not None:
-            return self._answered(self._walk(walk))
+        if call is not None and call.command.emulated:
+            return self._answered(self._walk(session.walk(call)))
         try:
             self.inner.send_command(*words, **options)
         except (DataError, PolycacheError):
@@ -151,7 +139,8 @@ class Connection(Wrapped):
         if options and options.get("push_request"):
             return self._event(*args, **options)
         session = self._session
-        if session.waiting and type(session.waiting[0]) is Ready:
+        waiting = session.waiting
+        if waiting and type(waiting[0]) is Ready:
             return session.received(None)
         try:
             reply = self.inner.read_response(*args, **options)
@@ -196,8 +185,8 @@ class AsyncConnection(Wrapped):
         words, call = session.rewrite(args)
         if options:
             self._name_keys(options)
-        if call is not None and (walk := session.walk(call)) is not None:
-            return self._answered(await self._walk(walk))
+        if call is not None and call.command.emulated:
+            return self._answered(await self._walk(session.walk(call)))
         try:
             await self.inner.send_command(*words, **options)
         except (DataError, PolycacheError):
@@ -221,7 +210,8 @@ class AsyncConnection(Wrapped):
         if options and options.get("push_request"):
             return await self._event(*args, **options)
         session = self._session
-        if session.waiting and type(session.waiting[0]) is Ready:
+        waiting = session.waiting
+        if waiting and type(waiting[0]) is Ready:
             return session.received(None)
         try:
             reply = await self.inner.read_response(*args, **options)

@@ -1,6 +1,7 @@
 """What stands before every key of a namespace, and how it is put on and taken off again."""
 
 import re
+from operator import methodcaller
 from typing import Any, AnyStr, Generic
 
 from ..errors import InvalidArgument, InvalidNamespace
@@ -60,7 +61,7 @@ class Prefix:
     the client would have sent. `encoding` is the one in which the client sends text.
     """
 
-    __slots__ = ("_bytes", "_text", "raw", "text")
+    __slots__ = ("_bytes", "_off_bytes", "_off_text", "_text", "raw", "text")
 
     def __init__(self, namespace: str, encoding: str = "utf-8") -> None:
         self.text = f"{namespace}:"
@@ -71,6 +72,8 @@ class Prefix:
         except UnicodeEncodeError as why:
             raise InvalidArgument(f"the namespace {namespace!r} is no text in {encoding}") from why
         self._text = Side(self.text, pattern, _KEYSPACE, _WORDS)
+        self._off_bytes = methodcaller("removeprefix", self.raw)
+        self._off_text = methodcaller("removeprefix", self.text)
 
     def __repr__(self) -> str:
         return f"Prefix({self.text!r})"
@@ -84,6 +87,13 @@ class Prefix:
         return self.text + word if isinstance(word, str) else self.raw + word
 
     prefix = key
+
+    def keys(self, names: list[Any]) -> list[str | bytes]:
+        try:
+            # All are text, as a rule.
+            return [*map(self.text.__add__, names)]
+        except TypeError:
+            return [self.key(name) for name in names]
 
     def pattern(self, glob: Any) -> str | bytes:
         word = plain(glob)
@@ -121,10 +131,17 @@ class Prefix:
     def strip(self, name: Any) -> Any:
         """The name without the prefix, and one of another namespace as it is."""
         if isinstance(name, bytes):
-            return name[len(self.raw) :] if name.startswith(self.raw) else name
-        if isinstance(name, str) and name.startswith(self.text):
-            return name[len(self.text) :]
-        return name
+            return name.removeprefix(self.raw)
+        return name.removeprefix(self.text) if isinstance(name, str) else name
+
+    def strip_all(self, names: list[Any]) -> list[Any]:
+        """The names without the prefix."""
+        off = self._off_bytes if names and type(names[0]) is bytes else self._off_text
+        try:
+            return [*map(off, names)]
+        except (AttributeError, TypeError):
+            # They are of several types.
+            return [self.strip(name) for name in names]
 
     def strip_channel(self, name: Any) -> Any:
         """The name of a channel as its subscriber gave it."""

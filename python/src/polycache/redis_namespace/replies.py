@@ -16,7 +16,7 @@ def key(reply: Any, prefix: Prefix) -> Any:
 
 
 def keys(reply: Any, prefix: Prefix) -> Any:
-    return [prefix.strip(name) for name in reply] if isinstance(reply, list) else reply
+    return prefix.strip_all(reply) if isinstance(reply, list) else reply
 
 
 def first(reply: Any, prefix: Prefix) -> Any:

@@ -24,9 +24,6 @@ KINDS: dict[str, Rewrite] = {
 
 
 class Rule(Protocol):
-    first_key: bool
-    """Whether it is the key in the first place and no other."""
-
     def apply(self, words: Words, prefix: Prefix) -> None: ...
 
 
@@ -59,17 +56,17 @@ class Range:
     def __init__(self, kind: str, first: int, last: int, step: int) -> None:
         self._rewrite = KINDS[kind]
         self._first, self._last, self._step = first, last, step
-        self._keys = kind == "key"
-        self.first_key = kind == "key" and first == 1 and last == 1
+        self.keys = kind == "key"
+        """Whether all that it names are keys."""
+        self.first_key = self.keys and first == last == 1
+        """Whether it names the key in the first place and no other."""
 
     def apply(self, words: Words, prefix: Prefix) -> None:
         size = len(words)
         last = size + self._last if self._last < 0 else min(self._last, size - 1)
-        if self._keys:
-            text, key = prefix.text, prefix.key
-            for at in range(self._first, last + 1, self._step):
-                word = words[at]
-                words[at] = text + word if type(word) is str else key(word)
+        if self.keys:
+            places = slice(self._first, max(last + 1, 0), self._step)
+            words[places] = prefix.keys(words[places])
             return
         for at in range(self._first, last + 1, self._step):
             words[at] = self._rewrite(prefix, words[at])
@@ -77,8 +74,6 @@ class Range:
 
 class Numkeys:
     """As many words from `first` as the number at `at` says."""
-
-    first_key = False
 
     def __init__(self, at: int, first: int) -> None:
         self._at, self._first = at, first
@@ -104,8 +99,6 @@ def count(number: Any) -> int:
 class Options:
     """Options in any order, walked one by one; and a key at `otherwise` where none of them was
     followed by keys."""
-
-    first_key = False
 
     def __init__(self, first: int, words: dict[str, Any], otherwise: int | None = None) -> None:
         self._first = first

@@ -9,9 +9,8 @@ from collections.abc import Callable, Generator
 from random import choice
 from typing import Any
 
-from .command_table import Command
 from .prefix import Prefix
-from .rules import Words, upper
+from .rules import Words
 
 Walk = Generator[Words, Any, Any]
 
@@ -19,16 +18,6 @@ Walk = Generator[Words, Any, Any]
 BATCH = 1000
 # How often the server is asked for any key before its keys are walked through.
 TRIES = 16
-
-
-def narrow(command: Command, words: Words, prefix: Prefix) -> None:
-    """Without a pattern SCAN would walk through all namespaces, and PUBSUB CHANNELS tell of all."""
-    if command.name == "SCAN":
-        # Its options all have one argument.
-        if all(upper(words[at]) != "MATCH" for at in range(2, len(words), 2)):
-            words += ["MATCH", prefix.pattern("*")]
-    elif command.name in ("PUBSUB|CHANNELS", "PUBSUB|SHARDCHANNELS") and len(words) == 2:
-        words.append(prefix.pattern("*"))
 
 
 def dbsize(prefix: Prefix) -> Walk:

@@ -2,20 +2,22 @@
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import CommandNotAllowed
 from . import replies, scope
-from .command_table import ENDS, TRANSACTION, Command, CommandTable, Rules, default
+from .command_table import ENDS, Command, CommandTable, Rules, default
 from .namespaces import Namespace, Namespaces
 from .prefix import Prefix
 from .rules import Words
+
+_QUEUED = ("QUEUED", b"QUEUED")
 
 
 class Rewriter:
     """A namespace and what is known of commands; many connections share it."""
 
-    __slots__ = ("_namespaces", "fixed", "table")
+    __slots__ = ("_namespaces", "_plain", "_stripped", "fixed", "table")
 
     def __init__(
         self,
@@ -29,35 +31,74 @@ class Rewriter:
         self.table = CommandTable(allow, commands) if allow or commands else default()
         self.fixed = self._namespaces.fixed
         """The prefix, if it is always the same."""
+        known = self.table.known.items()
+        self._plain = {name: one.keys for name, one in known if one.keys is not None}
+        self._stripped = {name: one for name, one in known if one.stripped}
 
     @property
     def prefix(self) -> Prefix:
         """The prefix of this moment."""
         return self._namespaces.prefix
 
+    def plain(self, args: Sequence[Any]) -> Sequence[Any] | None:
+        """The words with prefixes, of most commands in the forms that clients write them in; None
+        where more is to do."""
+        name = args[0]
+        keys = self._plain.get(name) if type(name) is str else None
+        if keys is None or len(args) < 2:
+            return None
+        prefix = self.fixed or self._namespaces.prefix
+        if keys.first_key:
+            key = args[1]
+            text = prefix.text + key if type(key) is str else prefix.key(key)
+            return (name, text, *args[2:])
+        words = [*args]
+        keys.apply(words, prefix)
+        return words
 
-class Call(NamedTuple):
+    def stripped(self, args: Sequence[Any]) -> "tuple[Words, Call] | None":
+        """The same of commands whose reply has prefixes too, and what takes them off."""
+        name = args[0]
+        command = self._stripped.get(name) if type(name) is str else None
+        if command is None:
+            return None
+        prefix = self.fixed or self._namespaces.prefix
+        return command.rewrite([*args], prefix), Call(command, prefix)
+
+
+class Call:
     """A command that was sent, and the prefix that it was sent with."""
 
-    command: Command
-    prefix: Prefix
+    __slots__ = ("command", "prefix")
+
+    def __init__(self, command: Command, prefix: Prefix) -> None:
+        self.command = command
+        self.prefix = prefix
+
+    def taken_off(self, reply: Any) -> Any:
+        """The reply without prefixes."""
+        return self.command.taken_off(reply, self.prefix)
 
 
-class Ready(NamedTuple):
+class Ready:
     """The reply of a command that was answered by others."""
 
-    reply: Any
+    __slots__ = ("reply",)
+
+    def __init__(self, reply: Any) -> None:
+        self.reply = reply
 
 
 class Session:
     """Remembers which replies are to come, and what a transaction has queued, because the
     replies to that come with EXEC. None stands for a command whose reply stays as it is."""
 
-    __slots__ = ("_fixed", "_known", "_listening", "_queued", "_rewriter", "waiting")
+    __slots__ = ("_fixed", "_known", "_listening", "_plain", "_queued", "_rewriter", "waiting")
 
     def __init__(self, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
         self._known = rewriter.table.known
+        self._plain = rewriter.plain
         self._fixed = rewriter.fixed
         self._queued: list[Call | None] | None = None
         self._listening: Prefix | None = None
@@ -68,29 +109,22 @@ class Session:
 
         Raises UnknownCommand or CommandNotAllowed before anything is sent.
         """
+        plain = self._plain(args)
+        if plain is not None:
+            return plain, None
         name = args[0]
         command = self._known.get(name) if type(name) is str else None
         if command is None:
             words = apart(args)
             command = self._rewriter.table.find(words)
-        elif command.plain and len(args) > 1:
-            # Most commands, in the forms that clients write them in.
-            prefix = self._fixed or self._rewriter.prefix
-            key = args[1]
-            text = prefix.text + key if type(key) is str else prefix.key(key)
-            return (name, text, *args[2:]), None
         else:
             words = [*args]
         if command.name == "UNWATCH":
             # A pipeline that is left cleans up, wherever that may be.
             return words, None
         prefix = self._prefix_of(command)
-        for rule in command.rules:
-            rule.apply(words, prefix)
-        if not command.tracked:
-            return words, None
-        scope.narrow(command, words, prefix)
-        return words, Call(command, prefix)
+        command.rewrite(words, prefix)
+        return words, Call(command, prefix) if command.tracked else None
 
     def rewrite_all(
         self, commands: Iterable[Sequence[Any]]
@@ -99,16 +133,14 @@ class Session:
         list_of_words, calls = [], []
         for args in commands:
             words, call = self.rewrite(args)
-            if call and self.walk(call):
+            if call is not None and call.command.emulated:
                 raise _several(call.command)
             list_of_words.append(words)
             calls.append(call)
         return list_of_words, calls
 
-    def walk(self, call: Call | None) -> scope.Walk | None:
-        """The commands that are to be sent instead of it, if it is not one on the server too."""
-        if call is None or call.command.kind != "scope" or call.command.name not in scope.EMULATED:
-            return None
+    def walk(self, call: Call) -> scope.Walk:
+        """The commands that are to be sent instead of an emulated one."""
         if self._queued is not None or self._opening():
             raise _several(call.command)
         return scope.EMULATED[call.command.name](call.prefix)
@@ -121,13 +153,19 @@ class Session:
     def received(self, reply: Any) -> Any:
         """The next reply without prefixes."""
         call = self.waiting.popleft() if self.waiting else None
-        if self._queued is None and call is None:
-            return reply
-        if isinstance(call, Ready):
+        queued = self._queued
+        if call is None:
+            if queued is None:
+                return reply
+            # What most commands of a pipeline give.
+            if reply in _QUEUED:
+                queued.append(None)
+                return reply
+        elif isinstance(call, Ready):
             return call.reply
-        if self._queued is not None or (call and call.command.name in TRANSACTION):
-            return self._transaction(call, reply)
-        return call.command.taken_off(reply, call.prefix) if call else reply
+        elif queued is None and not call.command.transactional:
+            return call.taken_off(reply)
+        return self._transaction(call, reply)
 
     def failed(self) -> None:
         """The next reply is an error."""
@@ -157,19 +195,19 @@ class Session:
         return any(isinstance(call, Call) and call.command.name == "MULTI" for call in self.waiting)
 
     def _transaction(self, call: Call | None, reply: Any) -> Any:
-        name = call.command.name if call else None
+        name = call.command.name if call is not None else None
         if name == "MULTI":
             self._queued = []
         elif name == "EXEC":
             return self._executed(reply)
         elif name in ENDS:
             self._queued = None
-        elif self._queued is not None and reply in ("QUEUED", b"QUEUED"):
+        elif self._queued is not None and reply in _QUEUED:
             self._queued.append(call)
         else:
             # The server has forgotten the transaction: the connection was lost and made again.
             self._queued = None
-            return call.command.taken_off(reply, call.prefix) if call else reply
+            return call.taken_off(reply) if call else reply
         return reply
 
     def _executed(self, reply: Any) -> Any:
@@ -177,8 +215,7 @@ class Session:
         if not isinstance(reply, list) or len(reply) != len(queued):
             return reply
         return [
-            call.command.taken_off(one, call.prefix) if call else one
-            for call, one in zip(queued, reply, strict=True)
+            call.taken_off(one) if call else one for call, one in zip(queued, reply, strict=True)
         ]
 
 

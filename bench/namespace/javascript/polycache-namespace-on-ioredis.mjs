@@ -1,0 +1,13 @@
+// Ours as a view of ioredis.
+
+import { namespaced } from '../../../typescript/src/redis-namespace/index.ts'
+import { open, operationsOf } from './lib/ioredis.mjs'
+import { nameOf, serve } from './lib/namespace-subject.mjs'
+
+serve({
+  name: nameOf(import.meta.url),
+  prefixes: true,
+  open: ({ port, namespace, canned }) => namespaced(open({ port, canned }), { namespace }),
+  operations: operationsOf,
+  close: (client) => client.disconnect(),
+})
