@@ -1,0 +1,86 @@
+import { unheld } from './clock.ts'
+
+/** Slots that are looked at in one go: some ten microseconds. */
+const STRIDE = 4096
+/** The longest that timers can wait: a 32-bit number of milliseconds. */
+const LONGEST = 2 ** 31 - 1
+/** The shortest wait, or a cache in which something expires all the time would be looked through all the time. */
+const SHORTEST = 1000
+
+/** What is looked through for entries that have expired. */
+export interface Sweepable {
+  now(): number
+  /** How many slots there are. */
+  slots(): number
+  /** Frees what has expired among some slots. Returns when the first of the others there will, or Infinity. */
+  sweep(from: number, to: number, now: number): number
+}
+
+/**
+ * Frees entries that have expired though nobody reads them: within a second or so, a stride at a time. Its timers hold
+ * neither the process nor a cache that nobody else holds.
+ */
+export class Sweeper {
+  readonly #cache: WeakRef<Sweepable>
+  /** No entry expires before, in milliseconds since 1970. */
+  first: number = Number.POSITIVE_INFINITY
+  /** The same, for the part of the slots that a look under way has seen, and for entries that are newer. */
+  #seen: number = Number.POSITIVE_INFINITY
+  #at = 0
+  #waits = false
+
+  constructor(cache: Sweepable) {
+    this.#cache = new WeakRef(cache)
+  }
+
+  /** An entry will expire. */
+  expect(expires: number, now: number): void {
+    if (expires < this.#seen) this.#seen = expires
+    if (expires >= this.first) return
+    this.first = expires
+    if (!this.#waits) this.#wait(Math.max(expires - now, SHORTEST))
+  }
+
+  /** Looks at all slots at once. */
+  sweep(): void {
+    this.#at = 0
+    this.#look(Number.POSITIVE_INFINITY)
+  }
+
+  clear(): void {
+    this.first = this.#seen = Number.POSITIVE_INFINITY
+    this.#at = 0
+  }
+
+  #look(slots: number): void {
+    const cache = this.#cache.deref()
+    if (cache === undefined || this.first === Number.POSITIVE_INFINITY) return
+    const now = cache.now()
+    const from = this.#at
+    if (from === 0) this.#seen = Number.POSITIVE_INFINITY
+    const to = Math.min(from + slots, cache.slots())
+    // Listeners of what expires may add entries, which set #seen as well.
+    const first = cache.sweep(from, to, now)
+    if (first < this.#seen) this.#seen = first
+    if (to < cache.slots()) {
+      this.#at = to
+      this.#wait(0)
+      return
+    }
+    this.#at = 0
+    this.first = this.#seen
+    if (this.first !== Number.POSITIVE_INFINITY) this.#wait(Math.max(this.first - now, SHORTEST))
+  }
+
+  #wait(ms: number): void {
+    if (this.#waits) return
+    this.#waits = true
+    unheld(
+      () => {
+        this.#waits = false
+        this.#look(STRIDE)
+      },
+      Math.min(ms, LONGEST),
+    )
+  }
+}
