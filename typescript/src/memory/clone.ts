@@ -107,22 +107,21 @@ export class Cloner {
       return value
     }
     if (typeof value !== 'object') throw refused([], describe(value))
-    if (Object.getPrototypeOf(value) === Object.prototype) {
-      const place = placeOf(value as object)
-      const copy = copyPlain(value as object, place)
-      const bytes = weight.weighFields(copy)
-      if (bytes >= 0 && Object.getOwnPropertySymbols(copy).length === 0) {
-        this.plan = place
-        this.weight = bytes
-        return copy
-      }
-      return this.#copyObject(value as object, copy, place)
+    const object = value as object
+    const kind = safeKindOf(object)
+    if (kind !== Kind.Plain) return this.#copyObject(object, kind, undefined, 0)
+    const place = placeOf(object)
+    const copy = copyPlain(object, place)
+    const bytes = weight.weighFields(copy)
+    if (bytes >= 0 && Object.getOwnPropertySymbols(copy).length === 0) {
+      this.plan = place
+      this.weight = bytes
+      return copy
     }
-    return this.#copyObject(value as object, undefined, 0)
+    return this.#copyObject(object, kind, copy, place)
   }
 
-  #copyObject(value: object, copy: object | undefined, place: number): unknown {
-    const kind = copy === undefined ? safeKindOf(value) : Kind.Plain
+  #copyObject(value: object, kind: Kind, copy: object | undefined, place: number): unknown {
     if (kind === Kind.Immutable) {
       this.plan = AS_IS
       this.weight = weight.weigh(value)
@@ -347,44 +346,55 @@ export class Walk {
     switch (kind) {
       case Kind.Plain: {
         const place = placeOf(source)
-        return this.#plain(node, copyPlain(source, place), place)
+        this.#plain(node, copyPlain(source, place), place)
+        break
       }
       case Kind.Array:
-        return this.#array(node, source as unknown[])
+        this.#array(node, source as unknown[])
+        break
       case Kind.Bare: {
         const copy = copyBare(source)
         this.#set(node, copy, BARE)
-        return this.#fields(node, copy, Object.getOwnPropertySymbols(copy))
+        this.#fields(node, copy, Object.getOwnPropertySymbols(copy))
+        break
       }
       case Kind.Date:
         this.weight += weight.DATE
-        return this.#set(node, new Date((source as Date).getTime()), DATE)
+        this.#set(node, new Date((source as Date).getTime()), DATE)
+        break
       case Kind.RegExp:
-        return this.#regExp(node, source as RegExp)
+        this.#regExp(node, source as RegExp)
+        break
       case Kind.Map:
         this.weight += weight.TABLE + weight.MAP_ENTRY * (source as Map<unknown, unknown>).size
-        return this.#content(node, MAP, contentOfMap(source as Map<unknown, unknown>))
+        this.#content(node, MAP, contentOfMap(source as Map<unknown, unknown>))
+        break
       case Kind.Set:
         this.weight += weight.TABLE + weight.SET_ENTRY * (source as Set<unknown>).size
-        return this.#content(node, SET, [...members.call(source as Set<unknown>)])
+        this.#content(node, SET, [...members.call(source as Set<unknown>)])
+        break
       case Kind.Error:
         this.weight += weight.ERROR
         this.#content(node, ERROR, contentOfError(source))
         // Its class only: what a graph makes an empty error of.
         this.#copies[node] = emptyError(source)
-        return
+        break
       case Kind.ArrayBuffer:
-        return this.#arrayBuffer(node, source as ArrayBuffer)
+        this.#arrayBuffer(node, source as ArrayBuffer)
+        break
       case Kind.Buffer:
-        return this.#buffer(node, source as Buffer)
+        this.#buffer(node, source as Buffer)
+        break
       case Kind.TypedArray:
       case Kind.DataView:
-        return this.#view(node, source as ArrayBufferView)
+        this.#view(node, source as ArrayBufferView)
+        break
       case Kind.Boxed:
         this.weight += weight.BOXED
-        return this.#set(node, Object(source.valueOf()), BOXED)
+        this.#set(node, Object(source.valueOf()), BOXED)
+        break
       default:
-        return this.#instance(node, source)
+        this.#instance(node, source)
     }
   }
 
@@ -502,12 +512,13 @@ export class Walk {
       return
     }
     this.#set(node, EMPTY, SHARED_VIEW)
-    if (this.#codes[other] === ARRAY_BUFFER || this.#sources[other] === memory) {
+    if (this.#sources[other] === memory) {
       this.#share(node, other)
       return
     }
     // Two views on one buffer, which becomes an object of the value.
-    const buffer = this.#add(memory, Kind.ArrayBuffer)
+    const found = this.#find(memory)
+    const buffer = found >= 0 ? found : this.#add(memory, Kind.ArrayBuffer)
     this.#share(node, buffer)
     this.#share(other, buffer)
     this.#buffers.set(memory, buffer)

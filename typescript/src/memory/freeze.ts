@@ -17,6 +17,9 @@ export class Freezer {
   /** Bytes of memory that the value of the last `copyIn` takes (`weigh.ts`). */
   weight = 0
 
+  readonly #walk = new Walk(undefined, true)
+  #walking = false
+
   /**
    * A deeply frozen copy of a value; the value itself is not frozen.
    * @throws UnsupportedValue with the path to what cannot be frozen; what a getter throws.
@@ -34,9 +37,16 @@ export class Freezer {
       this.weight = weigh(object)
       return object
     }
-    const walk = new Walk(undefined, true)
-    walk.run(object, kind, undefined, 0)
-    this.weight = walk.weight
-    return walk.frozen()
+    // A getter or a proxy may come here again.
+    const walk = this.#walking ? new Walk(undefined, true) : this.#walk
+    this.#walking = true
+    try {
+      walk.run(object, kind, undefined, 0)
+      this.weight = walk.weight
+      return walk.frozen()
+    } finally {
+      walk.reset()
+      if (walk === this.#walk) this.#walking = false
+    }
   }
 }

@@ -136,12 +136,14 @@ export function weigh(value: unknown): number {
   const primitive = weighPrimitive(value)
   if (primitive >= 0) return primitive
   if (typeof value === 'symbol') return UNKNOWN
-  if (Object.getPrototypeOf(value) === Object.prototype) {
-    // What most values are; if not, the fields are gone through again.
-    try {
+  try {
+    if (Object.getPrototypeOf(value) === Object.prototype) {
+      // What most values are; if not, the fields are gone through again.
       const flat = weighFields(value as object)
       if (flat >= 0) return flat
-    } catch {}
+    }
+  } catch {
+    // A getter that throws, or a revoked proxy.
   }
   return weighGraph(value as object)
 }
@@ -158,12 +160,13 @@ function weighGraph(root: object): number {
   }
   // A set gives those that are added while it is gone through.
   for (const object of seen) {
+    let bytes = UNKNOWN
     try {
-      weight += weighObject(object, part)
+      bytes = weighObject(object, part)
     } catch {
       // A revoked proxy, or a trap that throws.
-      weight += UNKNOWN
     }
+    weight += bytes
   }
   return weight
 }
