@@ -182,10 +182,9 @@ function weighObject(object: object, part: (value: unknown) => void): number {
         for (const place of places) part(array[place])
         return ARRAY + 3 * SLOT * places.length
       }
-      for (let place = 0; place < array.length; place++) {
-        const element = array[place]
-        if (typeof element !== 'number') part(element)
-      }
+      const flat = weighElements(array)
+      if (flat >= 0) return flat
+      for (let place = 0; place < array.length; place++) part(array[place])
       return ARRAY + SLOT * array.length
     }
     case Kind.Map:
