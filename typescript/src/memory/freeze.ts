@@ -6,8 +6,9 @@
  * (`immutable.ts`).
  */
 import { refused } from '../entry/path.ts'
-import { AS_IS, describe, type Plan, safeKindOf, Walk } from './clone.ts'
 import { Kind } from './kind.ts'
+import { AS_IS, type Plan } from './plan.ts'
+import { describe, safeKindOf, Walk } from './walk.ts'
 import { weigh, weighPrimitive } from './weigh.ts'
 
 /** Copies values into a cache and freezes the copies. One for each cache; used like a `Cloner`. */
