@@ -6,8 +6,9 @@
  * (`immutable.ts`).
  */
 import { refused } from '../entry/path.ts'
-import { AS_IS, describe, type Plan, safeKindOf, Walk } from './clone.ts'
 import { Kind } from './kind.ts'
+import { AS_IS, type Plan } from './plan.ts'
+import { describe, safeKindOf, Walk } from './walk.ts'
 import { weigh, weighPrimitive } from './weigh.ts'
 
 /** Copies values into a cache and freezes the copies. One for each cache; used like a `Cloner`. */
@@ -16,6 +17,9 @@ export class Freezer {
   readonly plan: Plan = AS_IS
   /** Bytes of memory that the value of the last `copyIn` takes (`weigh.ts`). */
   weight = 0
+
+  readonly #walk = new Walk(undefined, true)
+  #walking = false
 
   /**
    * A deeply frozen copy of a value; the value itself is not frozen.
@@ -34,9 +38,16 @@ export class Freezer {
       this.weight = weigh(object)
       return object
     }
-    const walk = new Walk(undefined, true)
-    walk.run(object, kind, undefined, 0)
-    this.weight = walk.weight
-    return walk.frozen()
+    // A getter or a proxy may come here again.
+    const walk = this.#walking ? new Walk(undefined, true) : this.#walk
+    this.#walking = true
+    try {
+      walk.run(object, kind, undefined, 0)
+      this.weight = walk.weight
+      return walk.frozen()
+    } finally {
+      walk.reset()
+      if (walk === this.#walk) this.#walking = false
+    }
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Marks objects that nobody can change: a getter of this name on a class makes the memory tier keep its instances as they
- * are instead of copying or refusing them. `Symbol.for('polycache.immutable')`, so that a class needs no import for it.
+ * Marks classes whose instances nobody can change: a property of this name on the prototype, with the value true, makes
+ * the memory tier keep instances as they are instead of refusing them. It is `Symbol.for('polycache.immutable')`: a class
+ * needs no import for it.
  */
 export const immutable: unique symbol = Symbol.for('polycache.immutable') as never
 

@@ -67,8 +67,8 @@ export const typedArrays: ReadonlyMap<string, Uint8ArrayConstructor> = new Map(
     'BigInt64Array',
     'BigUint64Array',
   ].flatMap((name) => {
-    const constructor = (globalThis as Record<string, unknown>)[name]
-    return constructor ? [[name, constructor as Uint8ArrayConstructor]] : []
+    const builtIn = (globalThis as Record<string, unknown>)[name]
+    return builtIn ? [[name, builtIn as Uint8ArrayConstructor]] : []
   }),
 )
 
@@ -91,8 +91,8 @@ export function errorPrototype(error: object): object {
   return errorPrototypes.get(Object.getPrototypeOf(error).constructor.name) ?? Error.prototype
 }
 
-const toString = Object.prototype.toString
-const isError: Brand = (value) => toString.call(value) === '[object Error]'
+const tagOf = Object.prototype.toString
+const isError: Brand = (value) => tagOf.call(value) === '[object Error]'
 
 const builtIns: readonly (readonly [{ name: string; prototype: object }, Kind, Brand])[] = [
   [Array, Kind.Array, Array.isArray],
@@ -106,11 +106,11 @@ const builtIns: readonly (readonly [{ name: string; prototype: object }, Kind, B
   [String, Kind.Boxed, uses(String.prototype.valueOf)],
   [Boolean, Kind.Boxed, uses(Boolean.prototype.valueOf)],
   [BigInt, Kind.Boxed, uses(BigInt.prototype.valueOf)],
-  ...errors.map((constructor) => [constructor, Kind.Error, isError] as const),
+  ...errors.map((builtIn) => [builtIn, Kind.Error, isError] as const),
   ...Array.from(
     typedArrays,
-    ([name, constructor]) =>
-      [constructor, Kind.TypedArray, (value: object) => typedArrayName(value) === name] as const,
+    ([name, builtIn]) =>
+      [builtIn, Kind.TypedArray, (value: object) => typedArrayName(value) === name] as const,
   ),
 ]
 
@@ -153,8 +153,8 @@ const sourceText = Function.prototype.toString
 
 /** The built-in class whose prototype this is in another realm. */
 function foreign(prototype: object): Class | undefined {
-  const constructor: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
-  if (typeof constructor !== 'function' || constructor.prototype !== prototype) return undefined
-  const known = byName.get(constructor.name)
-  return known && sourceText.call(constructor).includes('[native code]') ? known : undefined
+  const made: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
+  if (typeof made !== 'function' || made.prototype !== prototype) return undefined
+  const known = byName.get(made.name)
+  return known && sourceText.call(made).includes('[native code]') ? known : undefined
 }

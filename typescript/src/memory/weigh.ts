@@ -136,12 +136,14 @@ export function weigh(value: unknown): number {
   const primitive = weighPrimitive(value)
   if (primitive >= 0) return primitive
   if (typeof value === 'symbol') return UNKNOWN
-  if (Object.getPrototypeOf(value) === Object.prototype) {
-    // What most values are; if not, the fields are gone through again.
-    try {
+  try {
+    if (Object.getPrototypeOf(value) === Object.prototype) {
+      // What most values are; if not, the fields are gone through again.
       const flat = weighFields(value as object)
       if (flat >= 0) return flat
-    } catch {}
+    }
+  } catch {
+    // A getter that throws, or a revoked proxy.
   }
   return weighGraph(value as object)
 }
@@ -158,12 +160,13 @@ function weighGraph(root: object): number {
   }
   // A set gives those that are added while it is gone through.
   for (const object of seen) {
+    let bytes = UNKNOWN
     try {
-      weight += weighObject(object, part)
+      bytes = weighObject(object, part)
     } catch {
       // A revoked proxy, or a trap that throws.
-      weight += UNKNOWN
     }
+    weight += bytes
   }
   return weight
 }
@@ -179,10 +182,9 @@ function weighObject(object: object, part: (value: unknown) => void): number {
         for (const place of places) part(array[place])
         return ARRAY + 3 * SLOT * places.length
       }
-      for (let place = 0; place < array.length; place++) {
-        const element = array[place]
-        if (typeof element !== 'number') part(element)
-      }
+      const flat = weighElements(array)
+      if (flat >= 0) return flat
+      for (let place = 0; place < array.length; place++) part(array[place])
       return ARRAY + SLOT * array.length
     }
     case Kind.Map:
