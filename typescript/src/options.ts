@@ -78,6 +78,10 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
 const SET_OPTIONS: ReadonlySet<string> = new Set<keyof SetOptions>(['ttl'])
 const GET_OR_SET_OPTIONS: ReadonlySet<string> = new Set<keyof GetOrSetOptions>(['ttl', 'signal'])
 
+/** What a lease has room for, in milliseconds (`spec/semantics.md`). */
+const SHORTEST_LEASE = 63
+const LONGEST_LEASE = 8 * 3_600_000
+
 /** What only bytes in a directory have a use for. */
 const HOST_OPTIONS = ['limit', 'serializer', 'compressor', 'keepAfterReboot', 'maxValue'] as const
 
@@ -108,6 +112,9 @@ export function resolveOptions(options: CacheOptions): Resolved {
   }
   const ttl = options.ttl == null ? 0 : milliseconds(options.ttl, 'ttl')
   const leaseTimeout = milliseconds(options.leaseTimeout ?? '30s', 'leaseTimeout')
+  if (leaseTimeout < SHORTEST_LEASE || leaseTimeout > LONGEST_LEASE) {
+    throw new InvalidArgument('leaseTimeout is from 63ms to 8h')
+  }
   const parts = namespaceParts(options.namespace)
   if (memory !== false) resolveTier(memory)
   const host = path === undefined ? undefined : resolveHost(path, options, ttl, leaseTimeout)

@@ -306,7 +306,7 @@ describe('handles', () => {
     const path = cache.path
     cache[Symbol.dispose]()
     expect(cache.closed).toBe(true)
-    expect(new Cache({ path })[Symbol.asyncDispose]()).toBeInstanceOf(Promise)
+    expect(new Cache({ path: path as string })[Symbol.asyncDispose]()).toBeInstanceOf(Promise)
   })
 
   test('that are closed say so, in every operation', async () => {

@@ -314,6 +314,7 @@ export class HostNamespace implements Keyspace {
   }
 
   path(): string {
+    this.handle.check()
     return this.handle.store.native.path
   }
 

@@ -97,12 +97,8 @@ export class MemoryCore<K, V> {
     const now = this.clock.exactly()
     const expires = Math.min(now + ms, LATEST)
     slots.expires[slot] = expires
-    if (sliding) {
-      slots.state[slot] |= TIMED | SLIDING
-      slots.slide(slot, ms)
-    } else {
-      slots.state[slot] = (slots.state[slot] & ~SLIDING) | TIMED
-    }
+    slots.ttl[slot] = ms
+    slots.state[slot] = (slots.state[slot] & ~SLIDING) | (sliding ? TIMED | SLIDING : TIMED)
     if (expires < sweeper.first) sweeper.expect(expires, now)
   }
 
@@ -139,7 +135,7 @@ export class MemoryCore<K, V> {
     for (let slot = from; slot < to; slot++) {
       if ((state[slot] & TIMED) === 0) continue
       if (expires[slot] > now) {
-        first = Math.min(first, expires[slot])
+        if (expires[slot] < first) first = expires[slot]
       } else {
         told.add(owners[slot])
         this.expire(slot)

@@ -41,7 +41,14 @@ export class Listeners {
 
   constructor() {
     // Named, so that all instances have one shape.
-    this.hit = this.miss = this.set = this.delete = this.expire = this.evict = this.clear = undefined
+    this.hit =
+      this.miss =
+      this.set =
+      this.delete =
+      this.expire =
+      this.evict =
+      this.clear =
+        undefined
   }
 
   /** @throws InvalidArgument */
@@ -75,7 +82,9 @@ export class Listeners {
 
   #check(name: EventName): void {
     if (EVENTS.has(name)) return
-    throw new InvalidArgument(`there is no event ${String(name)}; there are ${[...EVENTS].join(', ')}`)
+    throw new InvalidArgument(
+      `there is no event ${String(name)}; there are ${[...EVENTS].join(', ')}`,
+    )
   }
 }
 

@@ -100,7 +100,7 @@ export class MemoryCache<K = string, V = unknown> {
     if (slot === undefined) return false
     const state = this.#slots.state[slot]
     if ((state & (GHOST | TIMED)) === 0) return true
-    return (state & GHOST) === 0 && this.#slots.expires[slot] > this.#core.clock.now()
+    return (state & GHOST) === 0 && this.#slots.isServed(slot, this.#core.clock.now())
   }
 
   /** The key's value with its expiry, also after that, as long as it is not freed. Counts as no use. */
@@ -108,7 +108,9 @@ export class MemoryCache<K = string, V = unknown> {
     const slot = this.#index.get(key)
     if (slot === undefined || (this.#slots.state[slot] & GHOST) !== 0) return undefined
     const expires = this.#expiryOf(slot)
-    return { value: this.#give(slot), expires, stale: expires <= this.#core.clock.now() }
+    const stale =
+      expires !== Number.POSITIVE_INFINITY && !this.#slots.isServed(slot, this.#core.clock.now())
+    return { value: this.#give(slot), expires, stale }
   }
 
   /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
@@ -288,7 +290,7 @@ export class MemoryCache<K = string, V = unknown> {
     const slots = this.#slots
     if ((state & (GHOST | TIMED)) !== 0) {
       if ((state & GHOST) !== 0) return this.#miss(key)
-      if (slots.expires[slot] <= this.#core.clock.now()) {
+      if (!slots.isServed(slot, this.#core.clock.now())) {
         this.#core.expire(slot)
         return this.#miss(key)
       }
@@ -297,8 +299,7 @@ export class MemoryCache<K = string, V = unknown> {
     if ((state & VISITED) === 0) this.#core.store.visit(slot)
     this.#core.counts.hits++
     const value = slots.values[slot]
-    const given =
-      (state & COPIED) === 0 ? value : (copyOut(value, slots.plan[slot]) as V)
+    const given = (state & COPIED) === 0 ? value : (copyOut(value, slots.plan[slot]) as V)
     const heard = this.#listeners?.hit
     if (heard !== undefined) tell(heard, key, given)
     return given
@@ -320,7 +321,7 @@ export class MemoryCache<K = string, V = unknown> {
     const state = this.#slots.state[slot]
     if ((state & (GHOST | TIMED)) === 0) return slot
     if ((state & GHOST) !== 0) return -1
-    if (this.#slots.expires[slot] > this.#core.clock.now()) return slot
+    if (this.#slots.isServed(slot, this.#core.clock.now())) return slot
     this.#core.expire(slot)
     this.#listeners?.flush()
     return -1
@@ -419,7 +420,7 @@ export class MemoryCache<K = string, V = unknown> {
     for (const slot of this.#index.values()) {
       const state = this.#slots.state[slot]
       if ((state & GHOST) !== 0) continue
-      if ((state & TIMED) !== 0 && this.#slots.expires[slot] <= this.#core.clock.now()) continue
+      if ((state & TIMED) !== 0 && !this.#slots.isServed(slot, this.#core.clock.now())) continue
       yield give(slot)
     }
   }

@@ -107,7 +107,7 @@ export function resolveMemory(options: MemoryOptions): ResolvedMemory {
 
 function policyOf(name: PolicyName): PolicyMaker {
   if (name === 'lru') return (slots) => new Lru(slots)
-  if (name === 'default') return (slots) => Object.assign(new Lru(slots),{initial:0})
+  if (name === 'default') return (slots) => Object.assign(new Lru(slots), { initial: 0 })
   throw new InvalidArgument(`${String(name)} is not a policy: default or lru`)
 }
 

@@ -11,6 +11,9 @@ export const ORDERED = 16
 /** The value is gone; the policy remembers the key. */
 export const GHOST = 32
 
+/** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
+const CLOCK_TOLERANCE = 1000
+
 /** Slots that there is room for at first, and that a clear keeps. */
 const FEW = 128
 
@@ -32,8 +35,8 @@ export class Slots<K, V, O = unknown> {
   plan: Uint8Array = new Uint8Array(FEW)
   /** Milliseconds since 1970. Only where TIMED. */
   expires: Float64Array = new Float64Array(FEW)
-  /** Milliseconds that reading adds. Only where SLIDING; there is room for it when it is first asked for. */
-  ttl: Float64Array = new Float64Array(0)
+  /** Milliseconds from the write, or the last read where SLIDING, to then. Only where TIMED. */
+  ttl: Float64Array = new Float64Array(FEW)
   /** Bytes. */
   weights: Float64Array = new Float64Array(FEW)
   /** The policy's queues, linked both ways. `next` of a free slot is another free one. */
@@ -89,16 +92,20 @@ export class Slots<K, V, O = unknown> {
     }
   }
 
-  /** Says how long reading prolongs the entry's life. */
-  slide(slot: number, ttl: number): void {
-    if (this.ttl.length < this.state.length) this.ttl = resized(this.ttl, this.state.length)
-    this.ttl[slot] = ttl
+  /**
+   * Whether a TIMED entry is served at a time: not from its expiry on, and not while the clock stands well before its
+   * writing, or setting the clock back would let it live on.
+   */
+  isServed(slot: number, now: number): boolean {
+    const expires = this.expires[slot]
+    return now < expires && now >= expires - this.ttl[slot] - CLOCK_TOLERANCE
   }
 
   protected resize(size: number): void {
     this.state = resized(this.state, size)
     this.plan = resized(this.plan, size)
     this.expires = resized(this.expires, size)
+    this.ttl = resized(this.ttl, size)
     this.weights = resized(this.weights, size)
     this.next = resized(this.next, size)
     this.previous = resized(this.previous, size)

@@ -1,5 +1,5 @@
 import type { Bounds, Policy, PolicyMaker } from './policy.ts'
-import { GHOST, ORDERED, Slots, VISITED } from './slots.ts'
+import { GHOST, ORDERED, type Slots, VISITED } from './slots.ts'
 
 /** Who looks keys up, and wants to know what becomes of their slots. */
 export interface Index {
@@ -34,14 +34,7 @@ export class Store<K, V, O = unknown> {
    * does; `flags` are for the state. Returns the slot that the key has to lead
    * to now.
    */
-  put(
-    slot: number | undefined,
-    owner: O,
-    key: K,
-    value: V,
-    weight: number,
-    flags: number,
-  ): number {
+  put(slot: number | undefined, owner: O, key: K, value: V, weight: number, flags: number): number {
     if (slot === undefined) return this.#add(owner, key, value, weight, flags)
     if ((this.slots.state[slot] & GHOST) !== 0) return this.#readmit(slot, value, weight, flags)
     if (this.weight - this.slots.weights[slot] + weight > this.bounds.maxBytes) {

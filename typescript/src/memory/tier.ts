@@ -1,6 +1,6 @@
 import type { Mapping } from '../host/mapping.ts'
-import { AS_IS, copyOut } from './clone.ts'
 import { CoarseClock } from './clock.ts'
+import { AS_IS, copyOut } from './clone.ts'
 import { Keeper } from './keeper.ts'
 import type { ResolvedMemory } from './options.ts'
 import { COPIED, GHOST, resized, Slots, TIMED, VISITED } from './slots.ts'
@@ -23,9 +23,6 @@ export interface Origin {
 /** The keys of one namespace that are in memory, to slots of the memory tier. */
 export type Held = Map<string, number>
 
-/** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
-const CLOCK_TOLERANCE = 1000
-
 /** The columns of the memory tier: those of any memory cache, and where the host tier has the entry. */
 class TierSlots extends Slots<string, unknown, Held> {
   /** The place of the host slot's `ver` among the words of the index, and what it was. */
@@ -34,8 +31,6 @@ class TierSlots extends Slots<string, unknown, Held> {
   epoch: Int32Array = new Int32Array(this.state.length)
   /** The host slot's visited byte. */
   mark: Int32Array = new Int32Array(this.state.length)
-  /** Before this, the clock was set back too far. Only where TIMED. */
-  from: Float64Array = new Float64Array(this.state.length)
 
   protected override resize(size: number): void {
     super.resize(size)
@@ -43,7 +38,6 @@ class TierSlots extends Slots<string, unknown, Held> {
     this.ver = resized(this.ver, size)
     this.epoch = resized(this.epoch, size)
     this.mark = resized(this.mark, size)
-    this.from = resized(this.from, size)
   }
 }
 
@@ -76,7 +70,11 @@ export class MemoryTier {
       evicted: () => {},
       drop: (slot) => slots.owners[slot].delete(slots.keys[slot]),
     })
-    this.#keeper = new Keeper(isolation, bounds.maxBytes !== Number.POSITIVE_INFINITY, cloneInstance)
+    this.#keeper = new Keeper(
+      isolation,
+      bounds.maxBytes !== Number.POSITIVE_INFINITY,
+      cloneInstance,
+    )
     this.#clock = new CoarseClock(clock)
     this.#index = mapping.index
     this.#visited = mapping.indexBytes
@@ -122,11 +120,7 @@ export class MemoryTier {
 
   #isServed(slot: number, state: number): boolean {
     if ((state & GHOST) !== 0) return false
-    if ((state & TIMED) !== 0) {
-      const { expires, from } = this.#slots
-      const now = this.#clock.now()
-      if (now >= expires[slot] || now < from[slot]) return false
-    }
+    if ((state & TIMED) !== 0 && !this.#slots.isServed(slot, this.#clock.now())) return false
     if ((state & VISITED) === 0) this.#store.visit(slot)
     return true
   }
@@ -156,7 +150,7 @@ export class MemoryTier {
     if (origin.expires !== 0) {
       slots.state[slot] |= TIMED
       slots.expires[slot] = origin.expires
-      slots.from[slot] = origin.created - CLOCK_TOLERANCE
+      slots.ttl[slot] = origin.expires - origin.created
     }
     return plan === AS_IS ? kept : value
   }
