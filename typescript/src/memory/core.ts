@@ -2,7 +2,7 @@ import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
 import { Keeper } from './keeper.ts'
 import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOf } from './options.ts'
-import { GHOST, SLIDING, Slots, TIMED } from './slots.ts'
+import { SLIDING, Slots, TIMED } from './slots.ts'
 import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
 import { weighKey } from './weigh-key.ts'
@@ -31,8 +31,8 @@ export interface Counts {
 
 /** What the namespaces of a memory cache share: bounds, policy, clock, isolation. */
 export class MemoryCore<K, V> {
-  readonly slots: Slots<K, V, Owner<K>> = new Slots()
-  readonly store: Store<K, V, Owner<K>>
+  readonly slots: Slots<K, V> = new Slots()
+  readonly store: Store<K, V>
   readonly keeper: Keeper
   readonly clock: CoarseClock
   readonly sweeper: Sweeper
@@ -40,8 +40,9 @@ export class MemoryCore<K, V> {
   readonly ttl: number
   readonly sliding: boolean
   readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, expired: 0, evicted: 0 }
-  /** Namespaces that there have been. */
-  #owners = 0
+  /** By slot, whose key it is. Absent while there is one namespace only. */
+  owners: (Owner<K> | undefined)[] | undefined
+  #first: Owner<K> | undefined
   readonly #weigher: ((value: V, key: K) => number) | undefined
   readonly #weighs: boolean
   /** Held here: the sweeper holds it weakly. */
@@ -61,9 +62,13 @@ export class MemoryCore<K, V> {
     this.store = new Store(slots, bounds, policy, {
       evicted: (slot) => {
         counts.evicted++
-        slots.owners[slot].leaves(slot, false)
+        this.#ownerOf(slot).leaves(slot, false)
       },
-      drop: (slot) => slots.owners[slot].index.delete(slots.keys[slot]),
+      drop: (slot) => {
+        this.#ownerOf(slot).index.delete(slots.keys[slot])
+        // Or a namespace that is not used any more would be held by what was its own.
+        if (this.owners !== undefined) this.owners[slot] = undefined
+      },
     })
     this.#sweepable = {
       now: () => this.clock.exactly(),
@@ -103,17 +108,20 @@ export class MemoryCore<K, V> {
   }
 
   /** A namespace more. */
-  join(): void {
-    this.#owners++
+  join(owner: Owner<K>): void {
+    if (this.#first === undefined) this.#first = owner
+    else this.owners ??= new Array(this.slots.length).fill(this.#first)
+  }
+
+  #ownerOf(slot: number): Owner<K> {
+    return (this.owners === undefined ? this.#first : this.owners[slot]) as Owner<K>
   }
 
   /** Deletes all that a namespace has. */
   clear({ index }: Owner<K>): void {
-    const { slots, store } = this
-    if (this.#owners > 1) {
-      for (const slot of index.values()) {
-        if ((slots.state[slot] & GHOST) === 0) store.remove(slot)
-      }
+    const { store } = this
+    if (this.owners !== undefined) {
+      for (const slot of index.values()) store.remove(slot)
       return
     }
     index.clear()
@@ -124,12 +132,12 @@ export class MemoryCore<K, V> {
   /** Frees an entry that has expired; its owner tells of it when it is asked to. */
   expire(slot: number): void {
     this.counts.expired++
-    this.slots.owners[slot].leaves(slot, true)
+    this.#ownerOf(slot).leaves(slot, true)
     this.store.remove(slot)
   }
 
   #sweep(from: number, to: number, now: number): number {
-    const { state, expires, owners } = this.slots
+    const { state, expires } = this.slots
     const told = new Set<Owner<K>>()
     let first = Number.POSITIVE_INFINITY
     for (let slot = from; slot < to; slot++) {
@@ -137,7 +145,7 @@ export class MemoryCore<K, V> {
       if (expires[slot] > now) {
         if (expires[slot] < first) first = expires[slot]
       } else {
-        told.add(owners[slot])
+        told.add(this.#ownerOf(slot))
         this.expire(slot)
       }
     }

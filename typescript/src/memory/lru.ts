@@ -2,23 +2,27 @@ import type { Policy } from './policy.ts'
 import { Queue } from './queue.ts'
 import { ORDERED, type Slots } from './slots.ts'
 
-/** Evicts what was used longest ago. Remembers nothing of what is gone. */
+/** Evicts what was used longest ago. */
 export class Lru implements Policy {
   readonly initial: number = ORDERED
   /** Least recently used first. */
   readonly #used: Queue
+  readonly #leave: (slot: number) => void
 
-  constructor(slots: Slots<unknown, unknown>) {
+  constructor(slots: Slots<unknown, unknown>, leave: (slot: number) => void) {
     this.#used = new Queue(slots)
+    this.#leave = leave
+  }
+
+  arrive(): void {}
+
+  evict(): void {
+    const slot = this.#used.front
+    this.#used.remove(slot)
+    this.#leave(slot)
   }
 
   add(slot: number): void {
-    this.#used.push(slot)
-  }
-
-  recall(): void {}
-
-  readmit(slot: number): void {
     this.#used.push(slot)
   }
 
@@ -28,16 +32,6 @@ export class Lru implements Policy {
 
   remove(slot: number): void {
     this.#used.remove(slot)
-  }
-
-  evict(): number {
-    const slot = this.#used.front
-    this.#used.remove(slot)
-    return slot
-  }
-
-  forget(): number {
-    return -1
   }
 
   clear(): void {

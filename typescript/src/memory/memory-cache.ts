@@ -4,7 +4,7 @@ import { AS_IS, copyOut } from './clone.ts'
 import { MemoryCore, type Owner } from './core.ts'
 import { type EventName, type Listener, Listeners, tell } from './events.ts'
 import { checkSet, type MemoryCacheOptions, type MemorySetOptions, ttlOf } from './options.ts'
-import { COPIED, GHOST, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
+import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
 
 /** An entry as `MemoryCache.entry` tells of it. */
 export interface MemoryEntry<V> {
@@ -47,7 +47,7 @@ export type Pairs<K, V> = Iterable<readonly [K, V]>
  */
 export class MemoryCache<K = string, V = unknown> {
   readonly #core: MemoryCore<K, V>
-  readonly #slots: Slots<K, V, Owner<K>>
+  readonly #slots: Slots<K, V>
   readonly #index = new Map<K, number>()
   readonly #owner: Owner<K>
   /** Undefined while nobody listens. */
@@ -64,7 +64,7 @@ export class MemoryCache<K = string, V = unknown> {
       leaves: (slot, expired) => this.#leaves(slot, expired),
       left: () => this.#listeners?.flush(),
     }
-    this.#core.join()
+    this.#core.join(this.#owner)
   }
 
   /** Entries that are there. Some may have expired: they are freed when they are read, and within seconds if they are not. */
@@ -99,14 +99,13 @@ export class MemoryCache<K = string, V = unknown> {
     const slot = this.#index.get(key)
     if (slot === undefined) return false
     const state = this.#slots.state[slot]
-    if ((state & (GHOST | TIMED)) === 0) return true
-    return (state & GHOST) === 0 && this.#slots.isServed(slot, this.#core.clock.now())
+    return (state & TIMED) === 0 || this.#slots.isServed(slot, this.#core.clock.now())
   }
 
   /** The key's value with its expiry, also after that, as long as it is not freed. Counts as no use. */
   entry(key: K): MemoryEntry<V> | undefined {
     const slot = this.#index.get(key)
-    if (slot === undefined || (this.#slots.state[slot] & GHOST) !== 0) return undefined
+    if (slot === undefined) return undefined
     const expires = this.#expiryOf(slot)
     const stale =
       expires !== Number.POSITIVE_INFINITY && !this.#slots.isServed(slot, this.#core.clock.now())
@@ -228,10 +227,8 @@ export class MemoryCache<K = string, V = unknown> {
 
   /** The keys that have an entry. */
   keys(): IterableIterator<K> {
-    // The index itself, when it has neither what has expired nor keys that are only remembered.
-    if (this.#core.store.ghosts === 0 && this.#core.clock.now() < this.#core.sweeper.first) {
-      return this.#index.keys()
-    }
+    // The index itself, when it has nothing that has expired.
+    if (this.#core.clock.now() < this.#core.sweeper.first) return this.#index.keys()
     return this.#living((slot) => this.#slots.keys[slot])
   }
 
@@ -288,8 +285,7 @@ export class MemoryCache<K = string, V = unknown> {
   /** A read of a slot that is not just VISITED, or that somebody may want to hear of. */
   #hit(slot: number, state: number, key: K): V | undefined {
     const slots = this.#slots
-    if ((state & (GHOST | TIMED)) !== 0) {
-      if ((state & GHOST) !== 0) return this.#miss(key)
+    if ((state & TIMED) !== 0) {
       if (!slots.isServed(slot, this.#core.clock.now())) {
         this.#core.expire(slot)
         return this.#miss(key)
@@ -318,9 +314,7 @@ export class MemoryCache<K = string, V = unknown> {
   #find(key: K): number {
     const slot = this.#index.get(key)
     if (slot === undefined) return -1
-    const state = this.#slots.state[slot]
-    if ((state & (GHOST | TIMED)) === 0) return slot
-    if ((state & GHOST) !== 0) return -1
+    if ((this.#slots.state[slot] & TIMED) === 0) return slot
     if (this.#slots.isServed(slot, this.#core.clock.now())) return slot
     this.#core.expire(slot)
     this.#listeners?.flush()
@@ -347,11 +341,7 @@ export class MemoryCache<K = string, V = unknown> {
     const slots = this.#slots
     const { state } = slots
     let slot = this.#index.get(key)
-    if (
-      slot !== undefined &&
-      (state[slot] & (GHOST | ORDERED)) === 0 &&
-      slots.weights[slot] === weight
-    ) {
+    if (slot !== undefined && (state[slot] & ORDERED) === 0 && slots.weights[slot] === weight) {
       // The same as `Store.put`, when it has nothing to do but this.
       slots.values[slot] = kept
       state[slot] = VISITED | flags
@@ -365,10 +355,14 @@ export class MemoryCache<K = string, V = unknown> {
   }
 
   #putSlowly(found: number | undefined, key: K, kept: V, weight: number, flags: number): number {
-    const { store } = this.#core
+    const { store, owners } = this.#core
     if (weight > store.bounds.maxBytes) this.#refuse(key, weight)
-    const slot = store.put(found, this.#owner, key, kept, weight, flags)
+    const slot =
+      found === undefined
+        ? store.add(key, kept, weight, flags)
+        : store.replace(found, key, kept, weight, flags)
     if (slot !== found) this.#index.set(key, slot)
+    if (owners !== undefined) owners[slot] = this.#owner
     return slot
   }
 
@@ -419,7 +413,6 @@ export class MemoryCache<K = string, V = unknown> {
   *#living<T>(give: (slot: number) => T): Generator<T, void, undefined> {
     for (const slot of this.#index.values()) {
       const state = this.#slots.state[slot]
-      if ((state & GHOST) !== 0) continue
       if ((state & TIMED) !== 0 && !this.#slots.isServed(slot, this.#core.clock.now())) continue
       yield give(slot)
     }

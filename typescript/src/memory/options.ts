@@ -4,12 +4,13 @@ import { checkNames } from '../option-names.ts'
 import { bytes } from '../size.ts'
 import { Lru } from './lru.ts'
 import type { Bounds, PolicyMaker } from './policy.ts'
+import { TwoQueueClock } from './two-queue-clock.ts'
 
 /** What keeps a change of an object from being a change of the cache's entry: `MemoryOptions.isolation`. */
 export type Isolation = 'clone' | 'freeze' | 'none'
 
 /** Which entry goes when there is no room: `MemoryOptions.policy`. */
-export type PolicyName = 'default' | 'lru'
+export type PolicyName = '2q-clock' | 'lru'
 
 /** What bounds entries in memory, and what is handed out of them. */
 export interface MemoryOptions {
@@ -20,7 +21,7 @@ export interface MemoryOptions {
    * `null` nothing is weighed.
    */
   readonly maxBytes?: number | string | null
-  /** `default` is the one of `spec/eviction.md`; `lru` evicts exactly what was used longest ago. */
+  /** `2q-clock`, the default, is explained in `spec/eviction.md`; `lru` evicts exactly what was used longest ago. */
   readonly policy?: PolicyName
   /**
    * - `clone`, the default: what is stored is a copy, and so is what is handed out, each time.
@@ -75,7 +76,7 @@ const MEMORY_CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryCacheOptio
 const TIER_OPTIONS: ReadonlySet<string> = new Set(MEMORY_OPTIONS)
 const SET_OPTIONS: ReadonlySet<string> = new Set<keyof MemorySetOptions>(['ttl', 'sliding'])
 
-/** Slots are numbered by 32-bit integers, and the policy may remember as many keys as there are entries. */
+/** What a Map takes in V8. */
 const MOST_ENTRIES = 2 ** 24
 
 /** What the options of entries in memory say, checked. */
@@ -88,7 +89,7 @@ export interface ResolvedMemory {
 
 /** @throws InvalidArgument */
 export function resolveMemory(options: MemoryOptions): ResolvedMemory {
-  const { maxEntries = 10_000, maxBytes = '64MiB', policy = 'default', cloneInstance } = options
+  const { maxEntries = 10_000, maxBytes = '64MiB', policy = '2q-clock', cloneInstance } = options
   const { isolation = 'clone' } = options
   if (!Number.isInteger(maxEntries) || maxEntries < 1 || maxEntries > MOST_ENTRIES) {
     throw new InvalidArgument(
@@ -106,9 +107,9 @@ export function resolveMemory(options: MemoryOptions): ResolvedMemory {
 }
 
 function policyOf(name: PolicyName): PolicyMaker {
-  if (name === 'lru') return (slots) => new Lru(slots)
-  if (name === 'default') return (slots) => Object.assign(new Lru(slots), { initial: 0 })
-  throw new InvalidArgument(`${String(name)} is not a policy: default or lru`)
+  if (name === '2q-clock') return (slots, leave) => new TwoQueueClock(slots, leave)
+  if (name === 'lru') return (slots, leave) => new Lru(slots, leave)
+  throw new InvalidArgument(`${String(name)} is not a policy: 2q-clock or lru`)
 }
 
 /**

@@ -8,8 +8,6 @@ export const SLIDING = 4
 export const COPIED = 8
 /** The policy wants to hear of every hit. */
 export const ORDERED = 16
-/** The value is gone; the policy remembers the key. */
-export const GHOST = 32
 
 /** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
 const CLOCK_TOLERANCE = 1000
@@ -22,14 +20,12 @@ const FEW = 128
  * byte of state and a pointer, in arrays so small that the processor has them at hand; an object an entry took 1.3 times
  * as long.
  */
-export class Slots<K, V, O = unknown> {
+export class Slots<K, V> {
   /** Slots in use, and those that are free among them. */
   length = 0
 
   readonly keys: K[] = []
   readonly values: V[] = []
-  /** Whose key it is: namespaces share the bounds, and each looks up its own. */
-  readonly owners: O[] = []
   state: Uint8Array = new Uint8Array(FEW)
   /** How a copy of the value is made: what `clone` found out about it. */
   plan: Uint8Array = new Uint8Array(FEW)
@@ -46,7 +42,7 @@ export class Slots<K, V, O = unknown> {
   #free = -1
 
   /** A slot with a key and a value; its other columns are the caller's to fill. */
-  take(key: K, value: V, owner: O): number {
+  take(key: K, value: V): number {
     let slot = this.#free
     if (slot < 0) {
       slot = this.length++
@@ -55,7 +51,6 @@ export class Slots<K, V, O = unknown> {
         // Pushed, so that the arrays have no holes that every read would look for.
         this.keys.push(key)
         this.values.push(value)
-        this.owners.push(owner)
         return slot
       }
     } else {
@@ -63,7 +58,6 @@ export class Slots<K, V, O = unknown> {
     }
     this.keys[slot] = key
     this.values[slot] = value
-    this.owners[slot] = owner
     return slot
   }
 
@@ -71,7 +65,6 @@ export class Slots<K, V, O = unknown> {
   free(slot: number): void {
     this.keys[slot] = undefined as K
     this.values[slot] = undefined as V
-    this.owners[slot] = undefined as O
     this.state[slot] = 0
     this.next[slot] = this.#free
     this.#free = slot
@@ -83,12 +76,11 @@ export class Slots<K, V, O = unknown> {
     this.length = 0
     this.#free = -1
     if (this.state.length > FEW) {
-      this.keys.length = this.values.length = this.owners.length = 0
+      this.keys.length = this.values.length = 0
       this.resize(FEW)
     } else {
       this.keys.fill(undefined as K, 0, length)
       this.values.fill(undefined as V, 0, length)
-      this.owners.fill(undefined as O, 0, length)
     }
   }
 
@@ -112,7 +104,7 @@ export class Slots<K, V, O = unknown> {
   }
 }
 
-type Column = Uint8Array | Int32Array | Float64Array
+type Column = Uint8Array | Int32Array | Uint32Array | Float64Array
 
 /** A column with room for more or fewer. */
 export function resized<C extends Column>(column: C, size: number): C {

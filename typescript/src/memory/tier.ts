@@ -3,7 +3,7 @@ import { CoarseClock } from './clock.ts'
 import { AS_IS, copyOut } from './clone.ts'
 import { Keeper } from './keeper.ts'
 import type { ResolvedMemory } from './options.ts'
-import { COPIED, GHOST, resized, Slots, TIMED, VISITED } from './slots.ts'
+import { COPIED, resized, Slots, TIMED, VISITED } from './slots.ts'
 import { Store } from './store.ts'
 import { weighKey } from './weigh-key.ts'
 
@@ -24,7 +24,9 @@ export interface Origin {
 export type Held = Map<string, number>
 
 /** The columns of the memory tier: those of any memory cache, and where the host tier has the entry. */
-class TierSlots extends Slots<string, unknown, Held> {
+class TierSlots extends Slots<string, unknown> {
+  /** In which namespace's keys a slot's is. */
+  readonly held: (Held | undefined)[] = []
   /** The place of the host slot's `ver` among the words of the index, and what it was. */
   at: Int32Array = new Int32Array(this.state.length)
   ver: Int32Array = new Int32Array(this.state.length)
@@ -49,7 +51,7 @@ class TierSlots extends Slots<string, unknown, Held> {
  */
 export class MemoryTier {
   readonly #slots = new TierSlots()
-  readonly #store: Store<string, unknown, Held>
+  readonly #store: Store<string, unknown>
   readonly #keeper: Keeper
   readonly #clock: CoarseClock
   readonly #index: Int32Array
@@ -68,7 +70,10 @@ export class MemoryTier {
     const slots = this.#slots
     this.#store = new Store(slots, bounds, policy, {
       evicted: () => {},
-      drop: (slot) => slots.owners[slot].delete(slots.keys[slot]),
+      drop: (slot) => {
+        slots.held[slot]?.delete(slots.keys[slot])
+        slots.held[slot] = undefined
+      },
     })
     this.#keeper = new Keeper(
       isolation,
@@ -119,7 +124,6 @@ export class MemoryTier {
   }
 
   #isServed(slot: number, state: number): boolean {
-    if ((state & GHOST) !== 0) return false
     if ((state & TIMED) !== 0 && !this.#slots.isServed(slot, this.#clock.now())) return false
     if ((state & VISITED) === 0) this.#store.visit(slot)
     return true
@@ -140,8 +144,13 @@ export class MemoryTier {
     if (weight > store.bounds.maxBytes) return value
     const slots = this.#slots
     const found = held.get(key)
-    const slot = store.put(found, held, key, kept, weight, plan === AS_IS ? 0 : COPIED)
+    const flags = plan === AS_IS ? 0 : COPIED
+    const slot =
+      found === undefined
+        ? store.add(key, kept, weight, flags)
+        : store.replace(found, key, kept, weight, flags)
     if (slot !== found) held.set(key, slot)
+    slots.held[slot] = held
     slots.plan[slot] = plan
     slots.at[slot] = this.#slotsAt + (origin.slot << 1)
     slots.ver[slot] = origin.ver
@@ -158,7 +167,7 @@ export class MemoryTier {
   /** Lets go of a value, which is the host tier's no more. */
   forget(held: Held, key: string): void {
     const slot = held.get(key)
-    if (slot !== undefined && (this.#slots.state[slot] & GHOST) === 0) this.#store.remove(slot)
+    if (slot !== undefined) this.#store.remove(slot)
   }
 
   clear(): void {
