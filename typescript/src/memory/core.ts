@@ -1,5 +1,7 @@
 import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
+import { copyOut } from './clone.ts'
+import type { Listeners } from './events.ts'
 import { Keeper } from './keeper.ts'
 import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOf } from './options.ts'
 import { SLIDING, Slots, TIMED } from './slots.ts'
@@ -10,13 +12,11 @@ import { weighKey } from './weigh-key.ts'
 /** The latest expiry: what an entry of the other tiers has room for. */
 const LATEST = 2 ** 48 - 1
 
-/** The keys of one namespace. */
-export interface Owner<K> {
-  readonly index: Map<K, number>
-  /** An entry of its own is about to go: evicted, or expired. */
-  leaves(slot: number, expired: boolean): void
-  /** All that were about to go have gone. */
-  left(): void
+/** The keys of one namespace, and who hears of them. */
+export class Owner<K> {
+  readonly index: Map<K, number> = new Map()
+  /** Undefined while nobody listens. */
+  listeners: Listeners | undefined
 }
 
 /** What was done, of all namespaces. */
@@ -59,16 +59,9 @@ export class MemoryCore<K, V> {
     this.ttl = ttlOf(options.ttl, 0)
     this.sliding = options.sliding ?? false
     this.clock = new CoarseClock(options.clock)
-    this.store = new Store(slots, bounds, policy, {
-      evicted: (slot) => {
-        counts.evicted++
-        this.#ownerOf(slot).leaves(slot, false)
-      },
-      drop: (slot) => {
-        this.#ownerOf(slot).index.delete(slots.keys[slot])
-        // Or a namespace that is not used any more would be held by what was its own.
-        if (this.owners !== undefined) this.owners[slot] = undefined
-      },
+    this.store = new Store(slots, bounds, policy, (slot) => {
+      counts.evicted++
+      this.#drop(slot, 'evict')
     })
     this.#sweepable = {
       now: () => this.clock.exactly(),
@@ -117,11 +110,27 @@ export class MemoryCore<K, V> {
     return (this.owners === undefined ? this.#first : this.owners[slot]) as Owner<K>
   }
 
+  /** Lets a slot's key lead nowhere. It is told of when the operation that this is part of has done its work. */
+  #drop(slot: number, event: 'evict' | 'expire'): void {
+    const { keys, values, plan } = this.slots
+    const { index, listeners } = this.#ownerOf(slot)
+    const key = keys[slot]
+    index.delete(key)
+    // Or a namespace that is not used any more would be held by what was its own.
+    if (this.owners !== undefined) this.owners[slot] = undefined
+    const heard = listeners?.[event]
+    if (heard !== undefined) listeners?.postpone(heard, key, copyOut(values[slot], plan[slot]))
+  }
+
   /** Deletes all that a namespace has. */
   clear({ index }: Owner<K>): void {
     const { store } = this
     if (this.owners !== undefined) {
-      for (const slot of index.values()) store.remove(slot)
+      for (const slot of index.values()) {
+        store.remove(slot)
+        this.owners[slot] = undefined
+      }
+      index.clear()
       return
     }
     index.clear()
@@ -129,10 +138,17 @@ export class MemoryCore<K, V> {
     this.sweeper.clear()
   }
 
-  /** Frees an entry that has expired; its owner tells of it when it is asked to. */
+  /** Takes an entry out that its owner deletes. */
+  remove(index: Map<K, number>, slot: number): void {
+    index.delete(this.slots.keys[slot])
+    if (this.owners !== undefined) this.owners[slot] = undefined
+    this.store.remove(slot)
+  }
+
+  /** Frees an entry that has expired. */
   expire(slot: number): void {
     this.counts.expired++
-    this.#ownerOf(slot).leaves(slot, true)
+    this.#drop(slot, 'expire')
     this.store.remove(slot)
   }
 
@@ -149,7 +165,7 @@ export class MemoryCore<K, V> {
         this.expire(slot)
       }
     }
-    for (const owner of told) owner.left()
+    for (const { listeners } of told) listeners?.flush()
     return first
   }
 }

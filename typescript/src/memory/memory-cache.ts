@@ -1,7 +1,7 @@
 import type { Duration } from '../duration.ts'
 import { EntryTooLarge, InvalidArgument, InvalidKey, UnsupportedValue } from '../errors.ts'
 import { AS_IS, copyOut } from './clone.ts'
-import { MemoryCore, type Owner } from './core.ts'
+import { MemoryCore, Owner } from './core.ts'
 import { type EventName, type Listener, Listeners, tell } from './events.ts'
 import { checkSet, type MemoryCacheOptions, type MemorySetOptions, ttlOf } from './options.ts'
 import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
@@ -48,8 +48,8 @@ export type Pairs<K, V> = Iterable<readonly [K, V]>
 export class MemoryCache<K = string, V = unknown> {
   readonly #core: MemoryCore<K, V>
   readonly #slots: Slots<K, V>
-  readonly #index = new Map<K, number>()
-  readonly #owner: Owner<K>
+  readonly #owner = new Owner<K>()
+  readonly #index: Map<K, number> = this.#owner.index
   /** Undefined while nobody listens. */
   #listeners: Listeners | undefined
 
@@ -59,11 +59,6 @@ export class MemoryCache<K = string, V = unknown> {
   constructor(options: MemoryCacheOptions<K, V> | MemoryCore<K, V> = {}) {
     this.#core = options instanceof MemoryCore ? options : new MemoryCore(options)
     this.#slots = this.#core.slots
-    this.#owner = {
-      index: this.#index,
-      leaves: (slot, expired) => this.#leaves(slot, expired),
-      left: () => this.#listeners?.flush(),
-    }
     this.#core.join(this.#owner)
   }
 
@@ -266,7 +261,7 @@ export class MemoryCache<K = string, V = unknown> {
    * @throws InvalidArgument
    */
   on<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
-    this.#listeners ??= new Listeners()
+    this.#listeners = this.#owner.listeners ??= new Listeners()
     this.#listeners.add(event, listener as (...told: unknown[]) => void)
     return this
   }
@@ -384,24 +379,17 @@ export class MemoryCache<K = string, V = unknown> {
 
   /** Deletes an entry and tells of it. */
   #delete(slot: number): void {
-    const { counts, store } = this.#core
-    counts.deletes++
+    const core = this.#core
+    core.counts.deletes++
     const heard = this.#listeners?.delete
     if (heard === undefined) {
-      store.remove(slot)
+      core.remove(this.#index, slot)
       return
     }
     const key = this.#slots.keys[slot]
     const value = this.#give(slot)
-    store.remove(slot)
+    core.remove(this.#index, slot)
     tell(heard, key, value)
-  }
-
-  /** An entry is evicted or has expired. It is told of when the operation that it happened in has done its work. */
-  #leaves(slot: number, expired: boolean): void {
-    const listeners = this.#listeners
-    const heard = expired ? listeners?.expire : listeners?.evict
-    if (heard !== undefined) listeners?.postpone(heard, this.#slots.keys[slot], this.#give(slot))
   }
 
   #tellOfSet(listeners: Listeners, key: K, kept: V, plan: number): void {

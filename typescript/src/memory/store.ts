@@ -1,13 +1,8 @@
 import type { Bounds, Policy, PolicyMaker } from './policy.ts'
 import { ORDERED, type Slots, VISITED } from './slots.ts'
 
-/** Who looks keys up, and wants to know what becomes of their slots. */
-export interface Index {
-  /** An entry is evicted; its slot still holds key and value. */
-  evicted(slot: number): void
-  /** The slot's key leads nowhere any more. */
-  drop(slot: number): void
-}
+/** What whoever looks keys up does when an entry is evicted: its key is to lead nowhere. The slot still holds it. */
+export type Evicted = (slot: number) => void
 
 /** Entries within bounds: columns, a policy, and what they weigh. Keys are looked up by others, who go by slots here. */
 export class Store<K, V> {
@@ -18,13 +13,14 @@ export class Store<K, V> {
   /** Bytes that they weigh. */
   weight = 0
   readonly #policy: Policy
-  readonly #index: Index
 
-  constructor(slots: Slots<K, V>, bounds: Bounds, policy: PolicyMaker, index: Index) {
+  constructor(slots: Slots<K, V>, bounds: Bounds, policy: PolicyMaker, evicted: Evicted) {
     this.slots = slots
     this.bounds = bounds
-    this.#policy = policy(slots as Slots<unknown, unknown>, (slot) => this.#leave(slot))
-    this.#index = index
+    this.#policy = policy(slots as Slots<unknown, unknown>, (slot) => {
+      evicted(slot)
+      this.#free(slot)
+    })
   }
 
   /** A new entry, no heavier than the bound, after others made room for it. `flags` are for its state. */
@@ -48,8 +44,7 @@ export class Store<K, V> {
     const more = weight - slots.weights[slot]
     if (more > 0 && this.weight + more > this.bounds.maxBytes) {
       // It might have to make room for itself. The key stays in the index: it has a slot again at once.
-      this.#policy.remove(slot)
-      this.#free(slot)
+      this.remove(slot)
       return this.add(key, value, weight, flags)
     }
     slots.values[slot] = value
@@ -68,10 +63,9 @@ export class Store<K, V> {
     else state[slot] |= VISITED
   }
 
-  /** Takes an entry out and frees its slot. */
+  /** Takes an entry out whose key leads nowhere any more, and frees its slot. */
   remove(slot: number): void {
     this.#policy.remove(slot)
-    this.#index.drop(slot)
     this.#free(slot)
   }
 
@@ -84,12 +78,6 @@ export class Store<K, V> {
 
   #isFull(weight: number): boolean {
     return this.live >= this.bounds.maxEntries || this.weight + weight > this.bounds.maxBytes
-  }
-
-  #leave(slot: number): void {
-    this.#index.evicted(slot)
-    this.#index.drop(slot)
-    this.#free(slot)
   }
 
   #free(slot: number): void {

@@ -68,13 +68,7 @@ export class MemoryTier {
   constructor(mapping: Mapping, options: ResolvedMemory, clock: (() => number) | undefined) {
     const { bounds, policy, isolation, cloneInstance } = options
     const slots = this.#slots
-    this.#store = new Store(slots, bounds, policy, {
-      evicted: () => {},
-      drop: (slot) => {
-        slots.held[slot]?.delete(slots.keys[slot])
-        slots.held[slot] = undefined
-      },
-    })
+    this.#store = new Store(slots, bounds, policy, (slot) => this.#drop(slot))
     this.#keeper = new Keeper(
       isolation,
       bounds.maxBytes !== Number.POSITIVE_INFINITY,
@@ -167,7 +161,15 @@ export class MemoryTier {
   /** Lets go of a value, which is the host tier's no more. */
   forget(held: Held, key: string): void {
     const slot = held.get(key)
-    if (slot !== undefined) this.#store.remove(slot)
+    if (slot === undefined) return
+    this.#drop(slot)
+    this.#store.remove(slot)
+  }
+
+  #drop(slot: number): void {
+    const slots = this.#slots
+    slots.held[slot]?.delete(slots.keys[slot])
+    slots.held[slot] = undefined
   }
 
   clear(): void {

@@ -44,6 +44,10 @@ export class TwoQueueClock implements Policy {
   #clock = 0
   /** In parts; 0 before it is first asked for. */
   #goal = 0
+  /** Its bounds, for so many entries. */
+  #least = 0
+  #most = 0
+  #boundsOf = -1
   /** The key that arrives. */
   #hash = 0
   #enters = SMALL
@@ -111,6 +115,7 @@ export class TwoQueueClock implements Policy {
     this.#main.clear()
     this.#ghosts.clear()
     this.#goal = this.#clock = 0
+    this.#boundsOf = -1
   }
 
   /** True when an entry has left the main queue for a challenger who was away so long. */
@@ -159,9 +164,17 @@ export class TwoQueueClock implements Policy {
   }
 
   #moveGoal(parts: number): void {
-    const all = this.#length() * PARTS
-    const goal = (this.#goal === 0 ? share(all, START) : this.#goal) + parts
-    this.#goal = Math.min(Math.max(goal, share(all, LEAST)), share(all, MOST))
+    const length = this.#small.length + this.#main.length
+    if (length !== this.#boundsOf) this.#setBounds(length)
+    const goal = this.#goal + parts
+    this.#goal = goal < this.#least ? this.#least : goal > this.#most ? this.#most : goal
+  }
+
+  #setBounds(length: number): void {
+    this.#boundsOf = length
+    this.#least = share(length, LEAST)
+    this.#most = share(length, MOST)
+    if (this.#goal === 0) this.#goal = share(length, START)
   }
 
   #grow(): void {
@@ -173,6 +186,7 @@ export class TwoQueueClock implements Policy {
   }
 }
 
-function share(parts: number, divisor: number): number {
-  return Math.max((parts / divisor) | 0, PARTS)
+/** In parts; one entry at least. */
+function share(entries: number, divisor: number): number {
+  return Math.max(((entries * PARTS) / divisor) | 0, PARTS)
 }
