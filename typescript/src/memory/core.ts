@@ -2,7 +2,7 @@ import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
 import { Keeper } from './keeper.ts'
 import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOf } from './options.ts'
-import { GHOST, SLIDING, Slots, TIMED } from './slots.ts'
+import { CLOCK_TOLERANCE, GHOST, SLIDING, Slots, TIMED } from './slots.ts'
 import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
 import { weighKey } from './weigh-key.ts'
@@ -42,6 +42,8 @@ export class MemoryCore<K, V> {
   readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, expired: 0, evicted: 0 }
   /** Namespaces that there have been. */
   #owners = 0
+  /** When the last entry was given its expiry. */
+  #latest: number = Number.NEGATIVE_INFINITY
   readonly #weigher: ((value: V, key: K) => number) | undefined
   readonly #weighs: boolean
   /** Held here: the sweeper holds it weakly. */
@@ -87,23 +89,30 @@ export class MemoryCore<K, V> {
     )
   }
 
-  /** Lets an entry expire after so many milliseconds; 0 is never. */
-  expireIn(slot: number, ms: number, sliding: boolean): void {
+  /** Lets an entry expire after so many milliseconds; 0 is never. `then` is for one that keeps its expiry. */
+  expireIn(slot: number, ms: number, sliding: boolean, then?: number): void {
     const { slots, sweeper } = this
     if (ms === 0) {
       slots.state[slot] &= ~(TIMED | SLIDING)
       return
     }
     const now = this.clock.exactly()
-    const expires = Math.min(now + ms, LATEST)
+    const expires = then ?? Math.min(now + ms, LATEST)
+    if (now > this.#latest) this.#latest = now
     slots.expires[slot] = expires
     slots.ttl[slot] = ms
     slots.state[slot] = (slots.state[slot] & ~SLIDING) | (sliding ? TIMED | SLIDING : TIMED)
-    if (expires < sweeper.first) sweeper.expect(expires, now)
+    if (expires < sweeper.seen) sweeper.expect(expires, now)
+  }
+
+  /** Whether no entry has expired, nor is held back because the clock was set back. */
+  allServed(): boolean {
+    const now = this.clock.now()
+    return now < this.sweeper.first && now >= this.#latest - CLOCK_TOLERANCE
   }
 
   /** A namespace more. */
-  join(): void {
+  join(_owner: Owner<K>): void {
     this.#owners++
   }
 
