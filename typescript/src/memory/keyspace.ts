@@ -1,4 +1,4 @@
-import { InvalidKey } from '../errors.ts'
+import { EntryTooLarge, InvalidKey } from '../errors.ts'
 import type { Key } from '../key.ts'
 import type { CheckReport, Holdings, Keyspace, Lease } from '../keyspace.ts'
 import { namespacePrefix } from '../namespace.ts'
@@ -70,10 +70,12 @@ export class MemoryKeyspace implements Keyspace {
     const { handle } = this
     try {
       this.#entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
-    } finally {
-      // Also when the entry is too large: the old value is gone then.
-      this.#entries.loads.delete(name)
+    } catch (error) {
+      // The old value is gone then. Other errors change nothing.
+      if (error instanceof EntryTooLarge) this.#entries.loads.delete(name)
+      throw error
     }
+    this.#entries.loads.delete(name)
     handle.counts.writes++
   }
 
