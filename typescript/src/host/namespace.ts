@@ -113,7 +113,10 @@ export class HostNamespace implements Keyspace {
       value = this.#getNatively()
       origin = asked
     }
-    if (value === undefined) return undefined
+    if (value === undefined) {
+      if (slot !== undefined) this.#forget(key)
+      return undefined
+    }
     handle.counts.hits++
     if (this.#memory === undefined || typeof key !== 'string') return value
     return this.#memory.remember(this.#held, key, value, origin as Origin)
