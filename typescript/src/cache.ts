@@ -16,10 +16,12 @@ import {
   ttlOf,
 } from './options.ts'
 
-/** What a cache holds and what became of the rest. The first five count this handle's own operations. */
+/** What a cache holds and what became of the rest. The first six count this handle's own operations. */
 export interface Stats extends Holdings {
   /** Reads that found an entry. */
   hits: number
+  /** Those of them that the memory tier answered. */
+  memoryHits: number
   /** Reads that found none. */
   misses: number
   /** Entries stored. */

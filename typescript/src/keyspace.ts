@@ -4,6 +4,8 @@ import type { SetOptions } from './options.ts'
 /** What one handle did, counted where it is done. */
 export interface Counts {
   hits: number
+  /** Those of the hits that the memory tier answered. */
+  memoryHits: number
   misses: number
   writes: number
   deletes: number

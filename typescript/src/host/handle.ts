@@ -8,7 +8,14 @@ import { HostStore } from './store.ts'
 /** An open cache: what a `Cache` and the caches of its namespaces share. */
 export class Handle implements AnyHandle {
   readonly store: HostStore
-  readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, voidedFills: 0 }
+  readonly counts: Counts = {
+    hits: 0,
+    memoryHits: 0,
+    misses: 0,
+    writes: 0,
+    deletes: 0,
+    voidedFills: 0,
+  }
   readonly clock: (() => number) | undefined
   /** Absent where it is not wanted, and where JavaScript does not see the mapping. */
   readonly memory: MemoryTier | undefined

@@ -103,6 +103,7 @@ export class HostNamespace implements Keyspace {
       const value = this.#memory?.read(slot)
       if (value !== undefined) {
         handle.counts.hits++
+        handle.counts.memoryHits++
         return value
       }
     }
@@ -113,7 +114,10 @@ export class HostNamespace implements Keyspace {
       value = this.#getNatively()
       origin = asked
     }
-    if (value === undefined) return undefined
+    if (value === undefined) {
+      if (slot !== undefined) this.#forget(key)
+      return undefined
+    }
     handle.counts.hits++
     if (this.#memory === undefined || typeof key !== 'string') return value
     return this.#memory.remember(this.#held, key, value, origin as Origin)
@@ -190,6 +194,7 @@ export class HostNamespace implements Keyspace {
       this.handle.check()
       if (this.#memory?.has(slot) === true) {
         this.handle.counts.hits++
+        this.handle.counts.memoryHits++
         return true
       }
     }

@@ -53,9 +53,13 @@ export class CoarseClock {
   }
 }
 
+/** What `clearTimeout` takes. */
+export type Timer = ReturnType<typeof setTimeout>
+
 /** A timer for which no process stays. */
-export function unheld(run: () => void, ms: number): void {
-  const timer: unknown = setTimeout(run, ms)
+export function unheld(run: () => void, ms: number): Timer {
+  const timer = setTimeout(run, ms)
   // A number in browsers.
-  if (typeof timer === 'object') (timer as { unref(): void }).unref()
+  if (typeof timer === 'object') timer.unref()
+  return timer
 }

@@ -1,10 +1,9 @@
 import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
-import { copyOut } from './clone.ts'
 import type { Listeners } from './events.ts'
 import { Keeper } from './keeper.ts'
 import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOf } from './options.ts'
-import { SLIDING, Slots, TIMED } from './slots.ts'
+import { CLOCK_TOLERANCE, SLIDING, Slots, TIMED } from './slots.ts'
 import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
 import { weighKey } from './weigh-key.ts'
@@ -43,6 +42,8 @@ export class MemoryCore<K, V> {
   /** By slot, whose key it is. Absent while there is one namespace only. */
   owners: (Owner<K> | undefined)[] | undefined
   #first: Owner<K> | undefined
+  /** When the last entry was given its expiry. */
+  #latest: number = Number.NEGATIVE_INFINITY
   readonly #weigher: ((value: V, key: K) => number) | undefined
   readonly #weighs: boolean
   /** Held here: the sweeper holds it weakly. */
@@ -85,19 +86,26 @@ export class MemoryCore<K, V> {
     )
   }
 
-  /** Lets an entry expire after so many milliseconds; 0 is never. */
-  expireIn(slot: number, ms: number, sliding: boolean): void {
+  /** Lets an entry expire after so many milliseconds; 0 is never. `then` is for one that keeps its expiry. */
+  expireIn(slot: number, ms: number, sliding: boolean, then?: number): void {
     const { slots, sweeper } = this
     if (ms === 0) {
       slots.state[slot] &= ~(TIMED | SLIDING)
       return
     }
     const now = this.clock.exactly()
-    const expires = Math.min(now + ms, LATEST)
+    const expires = then ?? Math.min(now + ms, LATEST)
+    if (now > this.#latest) this.#latest = now
     slots.expires[slot] = expires
     slots.ttl[slot] = ms
     slots.state[slot] = (slots.state[slot] & ~SLIDING) | (sliding ? TIMED | SLIDING : TIMED)
-    if (expires < sweeper.first) sweeper.expect(expires, now)
+    if (expires < sweeper.seen) sweeper.expect(expires, now)
+  }
+
+  /** Whether no entry has expired, nor is held back because the clock was set back. */
+  allServed(): boolean {
+    const now = this.clock.now()
+    return now < this.sweeper.first && now >= this.#latest - CLOCK_TOLERANCE
   }
 
   /** A namespace more. */
@@ -119,7 +127,7 @@ export class MemoryCore<K, V> {
     // Or a namespace that is not used any more would be held by what was its own.
     if (this.owners !== undefined) this.owners[slot] = undefined
     const heard = listeners?.[event]
-    if (heard !== undefined) listeners?.postpone(heard, key, copyOut(values[slot], plan[slot]))
+    if (heard !== undefined) listeners?.postpone(heard, key, values[slot], plan[slot])
   }
 
   /** Deletes all that a namespace has. */

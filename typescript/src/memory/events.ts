@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../errors.ts'
+import { copyOut, type Plan } from './plan.ts'
 
 /** What happens in a cache, and what a listener is told of it. */
 export interface MemoryCacheEvents<K, V> {
@@ -23,6 +24,13 @@ export type Listener<K, V, E extends EventName> = (...told: MemoryCacheEvents<K,
 
 export type Heard = (...told: unknown[]) => void
 
+interface Happened {
+  readonly listeners: Heard[]
+  readonly key: unknown
+  readonly kept: unknown
+  readonly plan: Plan
+}
+
 /**
  * Listeners. An event that nobody hears is a field that is undefined. Listeners run after the cache has done what they
  * are told of, in the order in which they came, and may use it; the error of one is the caller's, and those behind it
@@ -36,8 +44,8 @@ export class Listeners {
   expire: Heard[] | undefined
   evict: Heard[] | undefined
   clear: Heard[] | undefined
-  /** What happened in the middle of an operation, to be told at its end: listeners, key, value. */
-  readonly #later: [Heard[], unknown, unknown][] = []
+  /** What happened in the middle of an operation, to be told at its end. */
+  readonly #later: Happened[] = []
 
   constructor() {
     // Named, so that all instances have one shape.
@@ -67,16 +75,22 @@ export class Listeners {
     this[name] = others.length > 0 ? others : undefined
   }
 
-  postpone(listeners: Heard[], key: unknown, value: unknown): void {
-    this.#later.push([listeners, key, value])
+  /** Whether anybody listens, or is still to be told something. */
+  get heard(): boolean {
+    return this.#later.length > 0 || [...EVENTS].some((name) => this[name as EventName])
+  }
+
+  /** `kept` and `plan` are how the cache had the value: a copy may be the work of the user's code, so it is made later. */
+  postpone(listeners: Heard[], key: unknown, kept: unknown, plan: Plan): void {
+    this.#later.push({ listeners, key, kept, plan })
   }
 
   /** Tells what was postponed. Listeners may cause more. */
   flush(): void {
     const later = this.#later
     while (later.length > 0) {
-      const [listeners, key, value] = later.shift() as [Heard[], unknown, unknown]
-      tell(listeners, key, value)
+      const { listeners, key, kept, plan } = later.shift() as Happened
+      tell(listeners, key, copyOut(kept, plan))
     }
   }
 

@@ -7,7 +7,14 @@ import type { MemoryCacheOptions } from './options.ts'
 /** What the namespaces of a cache share that has the memory tier alone. */
 export class MemoryHandle implements AnyHandle {
   readonly core: MemoryCore<string, unknown>
-  readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, voidedFills: 0 }
+  readonly counts: Counts = {
+    hits: 0,
+    memoryHits: 0,
+    misses: 0,
+    writes: 0,
+    deletes: 0,
+    voidedFills: 0,
+  }
   readonly leaseTimeout: number
   closed = false
   /** By the prefix of the keys. Programs may use any number, one after the other; with entries, they are held by these. */
@@ -28,6 +35,11 @@ export class MemoryHandle implements AnyHandle {
 
   check(): void {
     if (this.closed) throw new Closed('the cache was closed; open another')
+  }
+
+  countHit(): void {
+    this.counts.hits++
+    this.counts.memoryHits++
   }
 
   /** The entries of a namespace; the same for all that have it open. */

@@ -1,4 +1,4 @@
-import { InvalidKey } from '../errors.ts'
+import { EntryTooLarge, InvalidKey } from '../errors.ts'
 import type { Key } from '../key.ts'
 import type { CheckReport, Holdings, Keyspace, Lease } from '../keyspace.ts'
 import { namespacePrefix } from '../namespace.ts'
@@ -52,7 +52,7 @@ export class MemoryKeyspace implements Keyspace {
     const { handle } = this
     handle.check()
     const value = this.#entries.get(nameOf(key))
-    if (value !== undefined) handle.counts.hits++
+    if (value !== undefined) handle.countHit()
     else this.checkKey(key)
     return value
   }
@@ -70,10 +70,12 @@ export class MemoryKeyspace implements Keyspace {
     const { handle } = this
     try {
       this.#entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
-    } finally {
-      // Also when the entry is too large: the old value is gone then.
-      this.#entries.loads.delete(name)
+    } catch (error) {
+      // The old value is gone then. Other errors change nothing.
+      if (error instanceof EntryTooLarge) this.#entries.loads.delete(name)
+      throw error
     }
+    this.#entries.loads.delete(name)
     handle.counts.writes++
   }
 
@@ -104,7 +106,7 @@ export class MemoryKeyspace implements Keyspace {
     const { counts, leaseTimeout } = this.handle
     const value = this.#entries.get(name)
     if (value !== undefined) {
-      counts.hits++
+      this.handle.countHit()
       return { state: 'hit', value }
     }
     const { loads } = this.#entries
@@ -146,7 +148,7 @@ export class MemoryKeyspace implements Keyspace {
   }
 
   read(payload: Payload): unknown {
-    this.handle.counts.hits++
+    this.handle.countHit()
     return payload.plan === AS_IS ? payload.kept : copyOut(payload.kept, payload.plan)
   }
 
@@ -211,7 +213,7 @@ export class MemoryKeyspace implements Keyspace {
   }
 
   #count(found: boolean): boolean {
-    if (found) this.handle.counts.hits++
+    if (found) this.handle.countHit()
     else this.handle.counts.misses++
     return found
   }

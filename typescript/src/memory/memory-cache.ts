@@ -110,7 +110,9 @@ export class MemoryCache<K = string, V = unknown> {
   /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
   ttl(key: K): number | undefined {
     const slot = this.#find(key)
-    return slot < 0 ? undefined : this.#expiryOf(slot) - this.#core.clock.now()
+    if (slot < 0) return undefined
+    // It may expire between two looks at the clock.
+    return Math.max(this.#expiryOf(slot) - this.#core.clock.now(), 0)
   }
 
   /**
@@ -136,14 +138,17 @@ export class MemoryCache<K = string, V = unknown> {
     return true
   }
 
-  /** Deletes the key and returns the value that it had. Is a hit or a miss. */
+  /** Deletes the key and returns the value that it had. Is a hit or a miss, and a hit is told of first. */
   take(key: K): V | undefined {
     const slot = this.#find(key)
     if (slot < 0) return this.#miss(key)
     this.#core.counts.hits++
-    const value = this.#give(slot)
+    const kept = this.#slots.values[slot]
+    const plan = this.#slots.plan[slot]
+    const heard = this.#listeners?.hit
+    if (heard !== undefined) this.#listeners?.postpone(heard, key, kept, plan)
     this.#delete(slot)
-    return value
+    return copyOut(kept, plan) as V
   }
 
   /** The values of those of the keys that are there, by key, in the order of the keys. */
@@ -188,8 +193,9 @@ export class MemoryCache<K = string, V = unknown> {
   }
 
   /**
-   * Adds to the number that the key has, from 0 where it has none, and returns the sum. The entry keeps its expiry.
-   * @throws InvalidArgument where the key has no number, and for `by` that is no finite number
+   * Adds to the number that the key has, from 0 where it has none, and returns the sum. The entry keeps its expiry, unless
+   * it is sliding: then it begins anew.
+   * @throws InvalidArgument where the key has no number, for `by` that is no finite number, and for a sum that is none
    */
   increment(key: K, by: number = 1): number {
     if (!Number.isFinite(by)) throw new InvalidArgument(`by is ${String(by)}: write a number`)
@@ -198,20 +204,23 @@ export class MemoryCache<K = string, V = unknown> {
       this.#put(key, by as V, this.#core.ttl, this.#core.sliding)
       return by
     }
-    const value = this.#slots.values[slot]
+    const value: unknown = this.#slots.values[slot]
     if (typeof value !== 'number') {
       throw new InvalidArgument(`the key has no number, but a value of type ${typeof value}`)
     }
-    const expires = this.#expiryOf(slot)
-    const sliding = (this.#slots.state[slot] & SLIDING) !== 0
-    const ttl = sliding ? this.#slots.ttl[slot] : expires - this.#core.clock.exactly()
-    this.#put(key, (value + by) as V, expires === Number.POSITIVE_INFINITY ? 0 : ttl, sliding)
-    return value + by
+    const sum = value + by
+    if (!Number.isFinite(sum)) throw new InvalidArgument(`the sum is ${sum}: nothing is added`)
+    const state = this.#slots.state[slot]
+    if ((state & TIMED) === 0) this.#put(key, sum as V, 0, false)
+    else if ((state & SLIDING) !== 0) this.#put(key, sum as V, this.#slots.ttl[slot], true)
+    else this.#put(key, sum as V, this.#slots.ttl[slot], false, this.#slots.expires[slot])
+    return sum
   }
 
   /** Subtracts: see `increment`. */
   decrement(key: K, by: number = 1): number {
-    return this.increment(key, -by)
+    if (typeof by !== 'number') throw new InvalidArgument(`by is ${String(by)}: write a number`)
+    return this.increment(key, 0 - by)
   }
 
   /** Deletes everything. What was counted stays. */
@@ -222,8 +231,8 @@ export class MemoryCache<K = string, V = unknown> {
 
   /** The keys that have an entry. */
   keys(): IterableIterator<K> {
-    // The index itself, when it has nothing that has expired.
-    if (this.#core.clock.now() < this.#core.sweeper.first) return this.#index.keys()
+    // The index itself, when nothing there has expired.
+    if (this.#core.allServed()) return this.#index.keys()
     return this.#living((slot) => this.#slots.keys[slot])
   }
 
@@ -268,7 +277,10 @@ export class MemoryCache<K = string, V = unknown> {
 
   /** Calls a function no longer. */
   off<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
-    this.#listeners?.remove(event, listener as (...told: unknown[]) => void)
+    const listeners = this.#listeners ?? new Listeners()
+    listeners.remove(event, listener as (...told: unknown[]) => void)
+    // Reads are quicker without.
+    if (!listeners.heard) this.#listeners = undefined
     return this
   }
 
@@ -290,10 +302,10 @@ export class MemoryCache<K = string, V = unknown> {
     if ((state & VISITED) === 0) this.#core.store.visit(slot)
     this.#core.counts.hits++
     const value = slots.values[slot]
-    const given = (state & COPIED) === 0 ? value : (copyOut(value, slots.plan[slot]) as V)
+    const plan = slots.plan[slot]
     const heard = this.#listeners?.hit
-    if (heard !== undefined) tell(heard, key, given)
-    return given
+    if (heard !== undefined) tell(heard, key, copyOut(value, plan))
+    return (state & COPIED) === 0 ? value : (copyOut(value, plan) as V)
   }
 
   #miss(key: K): undefined {
@@ -323,7 +335,8 @@ export class MemoryCache<K = string, V = unknown> {
     return copyOut(value, this.#slots.plan[slot]) as V
   }
 
-  #put(key: K, value: V, ttl: number, sliding: boolean): void {
+  /** `expires` is for an entry that keeps its expiry. */
+  #put(key: K, value: V, ttl: number, sliding: boolean, expires?: number): void {
     if (value === undefined) throw new UnsupportedValue('$', 'undefined is what a miss gives')
     if (key === undefined) throw new InvalidKey('undefined is no key')
     const core = this.#core
@@ -345,7 +358,7 @@ export class MemoryCache<K = string, V = unknown> {
     }
     slots.plan[slot] = plan
     core.counts.writes++
-    if (ttl > 0) core.expireIn(slot, ttl, sliding)
+    if (ttl > 0) core.expireIn(slot, ttl, sliding, expires)
     if (this.#listeners !== undefined) this.#tellOfSet(this.#listeners, key, kept, plan)
   }
 
@@ -381,15 +394,14 @@ export class MemoryCache<K = string, V = unknown> {
   #delete(slot: number): void {
     const core = this.#core
     core.counts.deletes++
-    const heard = this.#listeners?.delete
-    if (heard === undefined) {
-      core.remove(this.#index, slot)
-      return
+    const listeners = this.#listeners
+    const heard = listeners?.delete
+    if (heard !== undefined) {
+      const { keys, values, plan } = this.#slots
+      listeners?.postpone(heard, keys[slot], values[slot], plan[slot])
     }
-    const key = this.#slots.keys[slot]
-    const value = this.#give(slot)
     core.remove(this.#index, slot)
-    tell(heard, key, value)
+    listeners?.flush()
   }
 
   #tellOfSet(listeners: Listeners, key: K, kept: V, plan: number): void {

@@ -10,7 +10,7 @@ export const COPIED = 8
 export const ORDERED = 16
 
 /** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
-const CLOCK_TOLERANCE = 1000
+export const CLOCK_TOLERANCE = 1000
 
 /** Slots that there is room for at first, and that a clear keeps. */
 const FEW = 128

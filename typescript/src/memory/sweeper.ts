@@ -1,4 +1,4 @@
-import { unheld } from './clock.ts'
+import { type Timer, unheld } from './clock.ts'
 
 /** Slots that are looked at in one go: some ten microseconds. */
 const STRIDE = 4096
@@ -25,20 +25,22 @@ export class Sweeper {
   /** No entry expires before, in milliseconds since 1970. */
   first: number = Number.POSITIVE_INFINITY
   /** The same, for the part of the slots that a look under way has seen, and for entries that are newer. */
-  #seen: number = Number.POSITIVE_INFINITY
+  seen: number = Number.POSITIVE_INFINITY
   #at = 0
-  #waits = false
+  #timer: Timer | undefined
+  /** When the timer is due, on the monotonic clock that timers go by. */
+  #due = 0
 
   constructor(cache: Sweepable) {
     this.#cache = new WeakRef(cache)
   }
 
-  /** An entry will expire. */
+  /** An entry will expire, before all that were seen. */
   expect(expires: number, now: number): void {
-    if (expires < this.#seen) this.#seen = expires
+    this.seen = expires
     if (expires >= this.first) return
     this.first = expires
-    if (!this.#waits) this.#wait(Math.max(expires - now, SHORTEST))
+    this.#wait(Math.max(expires - now, SHORTEST))
   }
 
   /** Looks at all slots at once. */
@@ -48,7 +50,7 @@ export class Sweeper {
   }
 
   clear(): void {
-    this.first = this.#seen = Number.POSITIVE_INFINITY
+    this.first = this.seen = Number.POSITIVE_INFINITY
     this.#at = 0
   }
 
@@ -57,27 +59,37 @@ export class Sweeper {
     if (cache === undefined || this.first === Number.POSITIVE_INFINITY) return
     const now = cache.now()
     const from = this.#at
-    if (from === 0) this.#seen = Number.POSITIVE_INFINITY
+    if (from === 0) this.seen = Number.POSITIVE_INFINITY
     const to = Math.min(from + slots, cache.slots())
-    // Listeners of what expires may add entries, which set #seen as well.
-    const first = cache.sweep(from, to, now)
-    if (first < this.#seen) this.#seen = first
-    if (to < cache.slots()) {
-      this.#at = to
-      this.#wait(0)
-      return
+    // When a listener of what expires throws, everything is looked at again soon.
+    let first = now
+    try {
+      // Listeners may add entries, which set `seen` as well.
+      first = cache.sweep(from, to, now)
+    } finally {
+      if (first < this.seen) this.seen = first
+      if (to < cache.slots()) {
+        this.#at = to
+        this.#wait(0)
+      } else {
+        this.#at = 0
+        this.first = this.seen
+        if (this.first !== Number.POSITIVE_INFINITY) {
+          this.#wait(Math.max(this.first - now, SHORTEST))
+        }
+      }
     }
-    this.#at = 0
-    this.first = this.#seen
-    if (this.first !== Number.POSITIVE_INFINITY) this.#wait(Math.max(this.first - now, SHORTEST))
   }
 
   #wait(ms: number): void {
-    if (this.#waits) return
-    this.#waits = true
-    unheld(
+    const due = performance.now() + ms
+    // A timer that comes soon enough is left alone: one for each entry would cost more than it frees.
+    if (this.#timer !== undefined && this.#due - due < SHORTEST) return
+    clearTimeout(this.#timer)
+    this.#due = due
+    this.#timer = unheld(
       () => {
-        this.#waits = false
+        this.#timer = undefined
         this.#look(STRIDE)
       },
       Math.min(ms, LONGEST),

@@ -130,12 +130,16 @@ export class MemoryTier {
       kept = this.#keeper.keep(value)
     } catch {
       // What has no frozen form is read anew each time.
+      this.forget(held, key)
       return value
     }
     const { plan, weight: bytes } = this.#keeper
     const weight = bytes + weighKey(key)
     const store = this.#store
-    if (weight > store.bounds.maxBytes) return value
+    if (weight > store.bounds.maxBytes) {
+      this.forget(held, key)
+      return value
+    }
     const slots = this.#slots
     const found = held.get(key)
     const flags = plan === AS_IS ? 0 : COPIED

@@ -90,8 +90,11 @@ export function weighFields(object: object): number {
   let count = 0
   for (const key in object) {
     const value = (object as Record<string, unknown>)[key]
+    // What most fields are, without a call.
     if (typeof value === 'string') {
-      weight += weighString(value)
+      weight += value.length <= SHORT_STRING ? STRING + 2 * value.length : weighString(value)
+    } else if (typeof value === 'number') {
+      if ((value | 0) !== value) weight += NUMBER
     } else {
       const bytes = weighPrimitive(value)
       if (bytes < 0) return -1

@@ -3,10 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { MemoryCache } from '../../src/memory/index.ts'
 import { readSpec } from '../support/spec.ts'
 
-type Step =
-  | ['get' | 'delete', number, boolean]
-  | ['set', number, number[]]
-  | ['resident', number[]]
+type Step = ['get' | 'delete', number, boolean] | ['set', number, number[]] | ['resident', number[]]
 
 interface Sequence {
   capacity: number
@@ -14,16 +11,19 @@ interface Sequence {
 }
 
 describe('2q-clock evicts what its golden vectors say', () => {
-  for (const [number, { capacity, steps }] of readSpec<Sequence[]>('vectors/eviction.json').entries()) {
+  for (const [number, { capacity, steps }] of readSpec<Sequence[]>(
+    'vectors/eviction.json',
+  ).entries()) {
     test(`sequence ${number}, ${capacity} entries`, () => {
       const cache = new MemoryCache<number, number>({ maxEntries: capacity })
       let evicted: number[] = []
       cache.on('evict', (key) => evicted.push(key))
       for (const [at, step] of steps.entries()) {
         evicted = []
-        expect(answer(cache, step, () => evicted), `step ${at}: ${step[0]} ${step[1]}`).toEqual(
-          step.at(-1),
-        )
+        expect(
+          answer(cache, step, () => evicted),
+          `step ${at}: ${step[0]} ${step[1]}`,
+        ).toEqual(step.at(-1))
       }
     })
   }
