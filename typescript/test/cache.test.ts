@@ -396,7 +396,9 @@ describe('errors', () => {
 
 describe('options', () => {
   const invalid: [string, object][] = [
-    ['no path', {}],
+    ['neither path nor memory', { memory: false }],
+    ['a limit without a path', { limit: '4MiB' }],
+    ['an unknown option of the memory tier', { memory: { maxSize: 5 } }],
     ['an empty path', { path: '' }],
     ['an unknown option', { path: 'x', tll: '5m' }],
     ['a bare number for a ttl', { path: 'x', ttl: 300 }],
