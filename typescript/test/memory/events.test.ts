@@ -317,7 +317,15 @@ describe('listeners', () => {
     for (const listener of [undefined, null, 5, {}, 'get']) {
       expect(failure(() => cache.on('set', listener as never))).toBeInstanceOf(InvalidArgument)
     }
-    for (const name of ['get', 'constructor', '__proto__', 'postpone', '', undefined, Symbol('s')]) {
+    for (const name of [
+      'get',
+      'constructor',
+      '__proto__',
+      'postpone',
+      '',
+      undefined,
+      Symbol('s'),
+    ]) {
       expect(failure(() => cache.on(name as never, () => {}))).toBeInstanceOf(InvalidArgument)
       expect(failure(() => cache.off(name as never, () => {}))).toBeInstanceOf(InvalidArgument)
     }

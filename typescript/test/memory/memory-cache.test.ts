@@ -878,7 +878,9 @@ describe('isolation', () => {
   }
 
   test('cloneInstance copies instances in and out', () => {
-    const { cache } = openMemory<string, Point>({ cloneInstance: (it) => new Point((it as Point).x) })
+    const { cache } = openMemory<string, Point>({
+      cloneInstance: (it) => new Point((it as Point).x),
+    })
     const point = new Point(1)
     cache.set('k', point)
     point.x = 2
@@ -892,49 +894,52 @@ describe('isolation', () => {
   })
 
   // It runs whenever a value is handed out: to a caller, or to a listener in the middle of an eviction.
-  test.each(['throws', 'clears', 'sets', 'deletes'])('a cloneInstance that %s at a read', (what) => {
-    let armed = false
-    const { cache, check, clock } = openMemory<string, Any>({
-      maxEntries: 2,
-      policy: 'lru',
-      cloneInstance: (it) => {
-        if (armed) {
-          armed = false
-          if (what === 'throws') throw new RangeError('mine')
-          if (what === 'clears') cache.clear()
-          if (what === 'sets') for (const key of ['x', 'y', 'k']) cache.set(key, key)
-          if (what === 'deletes') for (const key of ['k', 'l', 'm']) cache.delete(key)
-          armed = true
-        }
-        return new Point((it as Point).x)
-      },
-    })
-    const told: unknown[] = []
-    for (const event of ['hit', 'set', 'delete', 'evict', 'expire'] as const) {
-      cache.on(event, (key, value) => told.push([event, key, value]))
-    }
-    const uses: [string, () => unknown][] = [
-      ['get', () => cache.get('k')],
-      ['take', () => cache.take('k')],
-      ['delete', () => cache.delete('k')],
-      ['evict', () => cache.set('m', 1)],
-      ['replace', () => cache.set('k', 1)],
-      ['entries', () => [...cache]],
-      ['purge', () => cache.purgeExpired()],
-    ]
-    for (const [name, use] of uses) {
-      armed = false
-      cache.clear()
-      cache.set('k', new Point(1), { ttl: '1s' })
-      cache.set('l', new Point(2), { ttl: '1s' })
-      if (name === 'purge') clock.now += 1000
-      armed = true
-      const error = failure(use)
-      expect(error === undefined || error instanceof RangeError, name).toBe(true)
-      check()
-    }
-    expect(told.length).toBeGreaterThan(0)
-  })
+  test.each(['throws', 'clears', 'sets', 'deletes'])(
+    'a cloneInstance that %s at a read',
+    (what) => {
+      let armed = false
+      const { cache, check, clock } = openMemory<string, Any>({
+        maxEntries: 2,
+        policy: 'lru',
+        cloneInstance: (it) => {
+          if (armed) {
+            armed = false
+            if (what === 'throws') throw new RangeError('mine')
+            if (what === 'clears') cache.clear()
+            if (what === 'sets') for (const key of ['x', 'y', 'k']) cache.set(key, key)
+            if (what === 'deletes') for (const key of ['k', 'l', 'm']) cache.delete(key)
+            armed = true
+          }
+          return new Point((it as Point).x)
+        },
+      })
+      const told: unknown[] = []
+      for (const event of ['hit', 'set', 'delete', 'evict', 'expire'] as const) {
+        cache.on(event, (key, value) => told.push([event, key, value]))
+      }
+      const uses: [string, () => unknown][] = [
+        ['get', () => cache.get('k')],
+        ['take', () => cache.take('k')],
+        ['delete', () => cache.delete('k')],
+        ['evict', () => cache.set('m', 1)],
+        ['replace', () => cache.set('k', 1)],
+        ['entries', () => [...cache]],
+        ['purge', () => cache.purgeExpired()],
+      ]
+      for (const [name, use] of uses) {
+        armed = false
+        cache.clear()
+        cache.set('k', new Point(1), { ttl: '1s' })
+        cache.set('l', new Point(2), { ttl: '1s' })
+        if (name === 'purge') clock.now += 1000
+        armed = true
+        const error = failure(use)
+        expect(error === undefined || error instanceof RangeError, name).toBe(true)
+        check()
+      }
+      expect(told.length).toBeGreaterThan(0)
+    },
+  )
 })
 
 describe('bad input is told of at once, and changes nothing', () => {
@@ -997,7 +1002,9 @@ describe('bad input is told of at once, and changes nothing', () => {
   })
 
   const OF_SET = BAD.filter(([, options]) => {
-    return options === null || typeof options !== 'object' || 'ttl' in options || 'sliding' in options
+    return (
+      options === null || typeof options !== 'object' || 'ttl' in options || 'sliding' in options
+    )
   })
   test.each([...OF_SET, ['an option of the cache', { maxEntries: 5 }] as [string, unknown]])(
     'a write with %s',
@@ -1022,7 +1029,12 @@ describe('bad input is told of at once, and changes nothing', () => {
   })
 
   test('options that are undefined are as if left out', () => {
-    const options = { maxEntries: undefined, maxBytes: undefined, ttl: undefined, weigher: undefined }
+    const options = {
+      maxEntries: undefined,
+      maxBytes: undefined,
+      ttl: undefined,
+      weigher: undefined,
+    }
     const cache = new MemoryCache({ ...options, policy: undefined, clock: undefined } as Any)
     cache.set('k', 1, undefined)
     cache.set('k', 1, { sliding: undefined, ttl: undefined } as Any)
