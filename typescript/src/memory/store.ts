@@ -50,9 +50,10 @@ export class Store<K, V> {
     slots.values[slot] = value
     slots.weights[slot] = weight
     this.weight += more
-    const ordered = slots.state[slot] & ORDERED
-    if (ordered !== 0) this.#policy.hit(slot)
-    slots.state[slot] = ordered | VISITED | flags
+    const isOrdered = (slots.state[slot] & ORDERED) !== 0
+    if (isOrdered) this.#policy.hit(slot)
+    // Never both: what is VISITED is told to the policy no more.
+    slots.state[slot] = (isOrdered ? ORDERED : VISITED) | flags
     return slot
   }
 

@@ -27,21 +27,26 @@ export type Held = Map<string, number>
 class TierSlots extends Slots<string, unknown> {
   /** In which namespace's keys a slot's is. */
   readonly held: (Held | undefined)[] = []
-  /** The place of the host slot's `ver` among the words of the index, and what it was. */
-  at: Int32Array = new Int32Array(this.state.length)
-  ver: Int32Array = new Int32Array(this.state.length)
-  epoch: Int32Array = new Int32Array(this.state.length)
-  /** The host slot's visited byte. */
-  mark: Int32Array = new Int32Array(this.state.length)
+  /**
+   * Four words a slot, for they are looked at together: the place of the host slot's `ver` among the words of the index,
+   * what that was, the epoch, and the place of the host slot's visited byte.
+   */
+  origin: Int32Array = new Int32Array(ORIGIN * this.state.length)
 
   protected override resize(size: number): void {
     super.resize(size)
-    this.at = resized(this.at, size)
-    this.ver = resized(this.ver, size)
-    this.epoch = resized(this.epoch, size)
-    this.mark = resized(this.mark, size)
+    this.origin = resized(this.origin, ORIGIN * size)
   }
 }
+
+const ORIGIN = 4
+const AT = 0
+const VER = 1
+const EPOCH = 2
+const MARK = 3
+
+/** One in so many hits looks whether its host slot is still marked visited; a power of two. */
+const LOOKS = 16
 
 /**
  * The memory tier over a host tier: values that were read there and decoded, each with the word of its slot and the
@@ -59,6 +64,7 @@ export class MemoryTier {
   readonly #epochAt: number
   readonly #slotsAt: number
   readonly #visitedAt: number
+  #hits = 0
   /** By the prefix of their keys. Programs may open any number, one after the other. */
   readonly #namespaces = new Map<string, WeakRef<Held>>()
   readonly #gone = new FinalizationRegistry<string>((name) => {
@@ -105,16 +111,24 @@ export class MemoryTier {
   /** Whether the value of a slot is still the host tier's. Counts as a use. */
   has(slot: number): boolean {
     const slots = this.#slots
+    const { origin } = slots
     const index = this.#index
-    // The word, then the epoch, which moves before a word can come to be what it was (`spec/host.md`).
-    if (Atomics.load(index, slots.at[slot]) !== slots.ver[slot]) return false
-    if (Atomics.load(index, this.#epochAt) !== slots.epoch[slot]) return false
+    const from = slot << 2
+    // The word, then the epoch, which moves before a word can come to be what it was (`spec/memory.md`).
+    if (Atomics.load(index, origin[from + AT]) !== origin[from + VER]) return false
+    if (Atomics.load(index, this.#epochAt) !== origin[from + EPOCH]) return false
     const state = slots.state[slot]
     if ((state & ~COPIED) !== VISITED && !this.#isServed(slot, state)) return false
-    // The host tier keeps what it sees used, and of hits here it sees only this.
-    const mark = slots.mark[slot]
-    if (this.#visited[mark] === 0) this.#visited[mark] = 1
+    if ((++this.#hits & (LOOKS - 1)) === 0) this.#mark(origin[from + MARK])
     return true
+  }
+
+  /**
+   * The host tier keeps what is marked as used, and of hits here it sees only this. The read that a value came by has set
+   * the mark. It goes with the word, but for keys that compete for a full bucket: what is read often is marked anew.
+   */
+  #mark(place: number): void {
+    if (this.#visited[place] === 0) this.#visited[place] = 1
   }
 
   #isServed(slot: number, state: number): boolean {
@@ -150,10 +164,11 @@ export class MemoryTier {
     if (slot !== found) held.set(key, slot)
     slots.held[slot] = held
     slots.plan[slot] = plan
-    slots.at[slot] = this.#slotsAt + (origin.slot << 1)
-    slots.ver[slot] = origin.ver
-    slots.epoch[slot] = origin.epoch
-    slots.mark[slot] = this.#visitedAt + origin.slot
+    const from = slot << 2
+    slots.origin[from + AT] = this.#slotsAt + (origin.slot << 1)
+    slots.origin[from + VER] = origin.ver
+    slots.origin[from + EPOCH] = origin.epoch
+    slots.origin[from + MARK] = this.#visitedAt + origin.slot
     if (origin.expires !== 0) {
       slots.state[slot] |= TIMED
       slots.expires[slot] = origin.expires

@@ -1,10 +1,10 @@
 /** Memory caches whose inside is looked at: whether slots, links, free list, index and counts agree. */
-import { afterEach, expect } from 'vitest'
+import { afterEach } from 'vitest'
 import { MemoryCore, type Owner } from '../../src/memory/core.ts'
 import { MemoryCache } from '../../src/memory/memory-cache.ts'
 import type { MemoryCacheOptions } from '../../src/memory/options.ts'
 import { AS_IS } from '../../src/memory/plan.ts'
-import { COPIED, SLIDING, type Slots, TIMED } from '../../src/memory/slots.ts'
+import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from '../../src/memory/slots.ts'
 
 type Any = ReturnType<typeof JSON.parse>
 
@@ -70,26 +70,30 @@ export function checkStructure(core: OpenCore<Any, Any>): void {
     if (slots.values[slot] === undefined) continue
     live++
     weight += slots.weights[slot]
-    expect(slots.weights[slot], 'a weight').toBeGreaterThanOrEqual(0)
-    expect((state & COPIED) !== 0, 'copied, and the plan for it').toBe(slots.plan[slot] !== AS_IS)
-    if ((state & SLIDING) !== 0) expect(state & TIMED, 'what slides expires').toBe(TIMED)
+    const both = VISITED | ORDERED
+    holds((state & both) !== both, `slot ${slot} is visited: the policy hears of its hits no more`)
+    const isCopied = (state & COPIED) !== 0
+    holds(slots.weights[slot] >= 0, `slot ${slot} weighs ${slots.weights[slot]}`)
+    holds(isCopied === (slots.plan[slot] !== AS_IS), `slot ${slot} has another plan than it says`)
+    holds((state & SLIDING) === 0 || (state & TIMED) !== 0, `slot ${slot} slides without end`)
     if ((state & TIMED) === 0) continue
-    expect(slots.ttl[slot], 'a time to live').toBeGreaterThan(0)
+    holds(slots.ttl[slot] > 0, `slot ${slot} has no time to live`)
     first = Math.min(first, slots.expires[slot])
   }
   const { maxEntries, maxBytes } = store.bounds
   const remembered = (store as { ghosts?: number }).ghosts ?? 0
-  expect({ live, weight, remembered: used.size - live }, 'counts').toEqual({
-    live: store.live,
-    weight: store.weight,
-    remembered,
-  })
-  expect(live, 'entries').toBeLessThanOrEqual(maxEntries)
-  expect(weight, 'bytes').toBeLessThanOrEqual(maxBytes)
-  expect(sweeper.first, 'what the sweeper expects first').toBeLessThanOrEqual(first)
-  expect(sweeper.seen, 'what the sweeper has seen').toBeLessThanOrEqual(first)
+  holds(live === store.live, `${live} entries, ${store.live} are counted`)
+  holds(weight === store.weight, `${weight} bytes, ${store.weight} are counted`)
+  holds(used.size - live === remembered, `${used.size - live} keys alone, ${remembered} counted`)
+  holds(live <= maxEntries && weight <= maxBytes, `${live} entries of ${weight} bytes are too many`)
+  holds(sweeper.first <= first, `the sweeper expects nothing before ${sweeper.first}, but ${first}`)
+  holds(sweeper.seen <= first, `the sweeper has seen nothing before ${sweeper.seen}, but ${first}`)
   checkLinks(slots, used)
   checkFree(slots, used)
+}
+
+function holds(condition: boolean, otherwise: string): void {
+  if (!condition) throw new Error(otherwise)
 }
 
 /** The keys of the slots that the indexes lead to, each once. */
@@ -120,8 +124,8 @@ function checkLinks({ next, previous }: Slots<Any, Any>, used: Map<number, unkno
       if (after >= 0 && previous[after] !== slot) throw new Error(`slot ${after} is linked one way`)
     }
   }
-  expect(reached, 'slots in queues').toBe(used.size)
-  expect(queues, 'queues').toBeLessThanOrEqual(3)
+  holds(reached === used.size, `${reached} slots are in queues, ${used.size} are used`)
+  holds(queues <= 3, `there are ${queues} queues`)
 }
 
 /** The slots that no key leads to: empty, and linked in one chain. */
@@ -132,12 +136,14 @@ function checkFree(slots: Slots<Any, Any>, used: Map<number, unknown>): void {
   let ends = 0
   for (const slot of free) {
     const empty = slots.keys[slot] === undefined && slots.values[slot] === undefined
-    if (!empty || slots.state[slot] !== 0) throw new Error(`slot ${slot} is free and holds something`)
+    if (!empty || slots.state[slot] !== 0)
+      throw new Error(`slot ${slot} is free and holds something`)
     const next = slots.next[slot]
     if (next < 0) ends++
     else if (!heads.delete(next)) throw new Error(`slot ${next} is not free, or twice in the list`)
   }
-  expect([heads.size, ends], 'the list of free slots').toEqual(free.size === 0 ? [0, 0] : [1, 1])
+  const lists = free.size === 0 ? 0 : 1
+  holds(heads.size === lists && ends === lists, `${heads.size} lists of free slots, ${ends} ends`)
   for (let slot = slots.length; slot < slots.keys.length; slot++) {
     if (slots.keys[slot] !== undefined || slots.values[slot] !== undefined) {
       throw new Error(`slot ${slot} is out of use and holds something`)
