@@ -11,7 +11,7 @@ interface Entry {
 
 export class LruModel {
   /** What is there, least recently used first. */
-  readonly entries = new Map<string, Entry>()
+  readonly entries: Map<string, Entry> = new Map()
   readonly evicted: string[] = []
   readonly #maxEntries: number
   readonly #maxWeight: number
