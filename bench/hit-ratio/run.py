@@ -39,6 +39,7 @@ POLICIES = [
     "W-TinyLFU",
     "S3-FIFO",
     "SIEVE",
+    "2Q-CLOCK",
 ]
 
 

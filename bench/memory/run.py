@@ -28,8 +28,6 @@ LONG = 24 * 3600
 # Most entries, the page's.
 CAPACITY = 10_000
 
-UNBUILT = Subject("polycache-memory", absent="not built yet: the memory tier in TypeScript")
-
 # ts-cache's caches with promises are in its repository and not in npm's package.
 CHECKOUT = (
     "ts-cache-async",
@@ -42,6 +40,9 @@ CHECKOUT = (
 # out.
 NOT_MANY = (
     *CHECKOUT,
+    "polycache-memory-freeze",
+    "polycache-memory-host-async",
+    "polycache-memory-weighed",
     "bentocache-no-clones",
     "cache-manager-clones",
     "keyv-no-clones",
@@ -53,6 +54,11 @@ NOT_MANY = (
 # Those that a full cache makes evict, or should.
 BOUNDED = (
     "polycache-host",
+    "polycache-memory",
+    "polycache-memory-lru",
+    "polycache-memory-no-clones",
+    "polycache-memory-no-ttl",
+    "polycache-memory-weighed",
     "bentocache",
     "lru-cache",
     "lru-cache-no-ttl",
@@ -65,7 +71,9 @@ BOUNDED = (
     "ts-cache-sync",
 )
 QUICK_SUBJECTS = (
-    "polycache-host",
+    "polycache-memory",
+    "polycache-memory-host",
+    "polycache-memory-no-clones",
     "lru-cache",
     "lru-cache-clones",
     "map",
@@ -82,8 +90,8 @@ def groups(quick: bool) -> list[Group]:
 
 def _of(runtime: str, quick: bool) -> list[Group]:
     pace = QUICK if quick else FULL
-    everything = [UNBUILT, *_subjects(runtime)]
-    some = [one for one in everything if one is UNBUILT or one.name in QUICK_SUBJECTS]
+    everything = _subjects(runtime)
+    some = [one for one in everything if one.name in QUICK_SUBJECTS]
 
     def group(what: str, subjects: Sequence[Subject], operations: int, **options: Any) -> Group:
         given = {"ttl": TTL, "capacity": CAPACITY} | options
@@ -105,7 +113,7 @@ def _of(runtime: str, quick: bool) -> list[Group]:
     if quick:
         return small
     fewer = [one for one in everything if one.name not in NOT_MANY]
-    bounded = [one for one in everything if one is UNBUILT or one.name in BOUNDED]
+    bounded = [one for one in everything if one.name in BOUNDED]
     return [
         *small,
         group("large value", everything, 2, kind="one", value="large"),

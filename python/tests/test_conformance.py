@@ -13,7 +13,7 @@ from tagged import as_python_has_it, tagged_of, value_of
 from polycache import MISSING, Cache, PolycacheError
 
 FOLDER = Path(__file__).resolve().parents[2] / "spec" / "conformance"
-CAPABILITIES = {"dynamic", "invalid_text"}
+CAPABILITIES = {"dynamic", "host", "invalid_text"}
 MISS = {"miss": True}
 
 

@@ -2,8 +2,10 @@ import { InvalidArgument } from './errors.ts'
 import { fly, type Loader } from './flight.ts'
 import { Handle } from './host/handle.ts'
 import { HostNamespace } from './host/namespace.ts'
-import { type CheckReport, type DirectoryStats, typed } from './host/native.ts'
 import type { Key } from './key.ts'
+import type { CheckReport, Holdings, Keyspace } from './keyspace.ts'
+import { MemoryHandle } from './memory/handle.ts'
+import { MemoryKeyspace } from './memory/keyspace.ts'
 import { namespaceParts } from './namespace.ts'
 import {
   type CacheOptions,
@@ -14,10 +16,12 @@ import {
   ttlOf,
 } from './options.ts'
 
-/** What a cache holds and what became of the rest. The first five count this handle's own operations. */
-export interface Stats extends DirectoryStats {
+/** What a cache holds and what became of the rest. The first six count this handle's own operations. */
+export interface Stats extends Holdings {
   /** Reads that found an entry. */
   hits: number
+  /** Those of them that the memory tier answered. */
+  memoryHits: number
   /** Reads that found none. */
   misses: number
   /** Entries stored. */
@@ -39,36 +43,27 @@ export type Entries = Iterable<readonly [Key, unknown]> | Readonly<Record<string
  * value. Every method but `close` throws `Closed` after `close`.
  */
 export class Cache {
-  readonly #handle: Handle
-  readonly #host: HostNamespace
+  readonly #keys: Keyspace
 
   /**
    * Opens the cache.
    * @throws InvalidArgument, ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
    *   ForeignDirectory, TooManyParticipants, NoSpace, IoError
    */
-  constructor(options: CacheOptions)
+  constructor(options?: CacheOptions)
   /** @internal */
-  constructor(options: CacheOptions | HostNamespace) {
-    if (options instanceof HostNamespace) {
-      this.#handle = options.handle
-      this.#host = options
-    } else {
-      const { opening, parts, settings, clock } = resolveOptions(options)
-      this.#handle = new Handle(opening, clock)
-      this.#host = new HostNamespace(this.#handle, parts, settings)
-    }
+  constructor(options: CacheOptions | OfNamespace = {}) {
+    this.#keys = options instanceof OfNamespace ? options.keys : open(options)
   }
 
-  /** The cache's directory, absolute. */
-  get path(): string {
-    this.#handle.check()
-    return this.#handle.store.native.path
+  /** The cache's directory, absolute; undefined when it has none. */
+  get path(): string | undefined {
+    return this.#keys.path()
   }
 
   /** Whether the cache was closed. */
   get closed(): boolean {
-    return this.#handle.closed
+    return this.#keys.handle.closed
   }
 
   /**
@@ -76,9 +71,8 @@ export class Cache {
    * @throws InvalidArgument for an empty part
    */
   namespace(part: string): Cache {
-    const { parts, settings } = this.#host
-    const nested = new HostNamespace(this.#handle, [...parts, ...namespaceParts(part)], settings)
-    return new (Cache as unknown as new (host: HostNamespace) => Cache)(nested)
+    const keys = this.#keys.at([...this.#keys.parts, ...namespaceParts(part)])
+    return new (Cache as unknown as new (of: OfNamespace) => Cache)(new OfNamespace(keys))
   }
 
   /**
@@ -86,7 +80,7 @@ export class Cache {
    * @throws InvalidKey; MalformedEntry, ValueTooLarge, UnsupportedSerializer and the like for an entry that does not decode
    */
   getSync<T = unknown>(key: Key): T | undefined {
-    return this.#host.get(key) as T | undefined
+    return this.#keys.get(key) as T | undefined
   }
 
   /** Like `getSync`. */
@@ -100,7 +94,7 @@ export class Cache {
    *   which the old value is gone as well
    */
   setSync(key: Key, value: unknown, options?: SetOptions): void {
-    this.#host.put(key, value, options)
+    this.#keys.put(key, value, options)
   }
 
   /** Like `setSync`. */
@@ -110,7 +104,7 @@ export class Cache {
 
   /** Deletes the key and voids every load of it under way; true when an entry stood there. */
   deleteSync(key: Key): boolean {
-    return this.#host.delete(key)
+    return this.#keys.delete(key)
   }
 
   /** Like `deleteSync`. */
@@ -120,7 +114,7 @@ export class Cache {
 
   /** Whether the key has an entry; its value is not decoded. */
   hasSync(key: Key): boolean {
-    return this.#host.ttl(key) !== undefined
+    return this.#keys.has(key)
   }
 
   /** Like `hasSync`. */
@@ -130,7 +124,7 @@ export class Cache {
 
   /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
   ttlSync(key: Key): number | undefined {
-    return this.#host.ttl(key)
+    return this.#keys.ttl(key)
   }
 
   /** Like `ttlSync`. */
@@ -188,7 +182,7 @@ export class Cache {
    * @throws what the loader throws; the signal's reason; what `setSync` throws for the loaded value
    */
   async getOrSet<T>(key: Key, loader: Loader<T>, options?: GetOrSetOptions): Promise<T> {
-    const namespace = this.#host
+    const namespace = this.#keys
     let { ttl } = namespace.settings
     let signal: AbortSignal | undefined
     if (options !== undefined) {
@@ -208,13 +202,12 @@ export class Cache {
    * goes on. Text where a key is UTF-8, else bytes.
    */
   keys(prefix: Key = ''): IterableIterator<Key> {
-    this.#handle.check()
-    return this.#host.keys(prefix)
+    return this.#keys.keys(prefix)
   }
 
   /** Clears this namespace and those nested in it, whatever their size, in the same short time. */
   clearSync(): void {
-    this.#host.clear()
+    this.#keys.clear()
   }
 
   /** Like `clearSync`. */
@@ -224,12 +217,8 @@ export class Cache {
 
   /** What the whole directory holds and what this handle did. Walks the index: some milliseconds. */
   statsSync(): Stats {
-    this.#handle.check()
-    try {
-      return { ...this.#handle.counts, ...this.#handle.store.native.stats() }
-    } catch (failure) {
-      throw typed(failure)
-    }
+    const keys = this.#keys
+    return { ...keys.handle.counts, ...keys.holdings() }
   }
 
   /** Like `statsSync`. */
@@ -239,27 +228,17 @@ export class Cache {
 
   /** Verifies every entry of the whole directory against its checksums, on a thread of its own. */
   async check(): Promise<CheckReport> {
-    this.#handle.check()
-    try {
-      return await this.#handle.store.native.check()
-    } catch (failure) {
-      throw typed(failure)
-    }
+    return this.#keys.check()
   }
 
   /** Writes everything to the disk, on a thread of its own. Only `keepAfterReboot` has a use for it. */
   async flush(): Promise<void> {
-    this.#handle.check()
-    try {
-      await this.#handle.store.native.flush()
-    } catch (failure) {
-      throw typed(failure)
-    }
+    await this.#keys.flush()
   }
 
   /** Closes this handle with the caches of its namespaces; closing again does nothing. */
   closeSync(): void {
-    this.#handle.close()
+    this.#keys.handle.close()
   }
 
   /** Like `closeSync`. */
@@ -274,4 +253,22 @@ export class Cache {
   async [Symbol.asyncDispose](): Promise<void> {
     this.closeSync()
   }
+}
+
+/** What the cache of a nested namespace is made of. */
+class OfNamespace {
+  readonly keys: Keyspace
+
+  constructor(keys: Keyspace) {
+    this.keys = keys
+  }
+}
+
+function open(options: CacheOptions): Keyspace {
+  const { host, ttl, leaseTimeout, parts, memory, clock } = resolveOptions(options)
+  if (host !== undefined) {
+    return new HostNamespace(new Handle(host.opening, clock, host.memory), parts, host.settings)
+  }
+  const of = { ...(memory || {}), ...(clock && { clock }) }
+  return new MemoryKeyspace(new MemoryHandle(of, leaseTimeout), parts, { ttl })
 }

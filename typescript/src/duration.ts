@@ -44,7 +44,11 @@ function given(duration: { readonly ms: number }): number {
 
 function describe(duration: unknown): string {
   if (typeof duration === 'number') return `the bare number ${duration}`
-  return typeof duration === 'object'
-    ? JSON.stringify(duration)
-    : `${typeof duration} ${String(duration)}`
+  if (typeof duration !== 'object' || duration === null)
+    return `${typeof duration} ${String(duration)}`
+  // Not as JSON, which cycles and big integers have none of.
+  const fields = Object.entries(duration).map(([name, value]) => `${name}: ${typeof value}`)
+  return typeof (duration as { ms?: unknown }).ms === 'number' && fields.length === 1
+    ? `{ ms: ${(duration as { ms: number }).ms} }`
+    : `an object of { ${fields.join(', ')} }`
 }

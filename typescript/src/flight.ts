@@ -1,7 +1,5 @@
-import type { HostNamespace, Payload } from './host/namespace.ts'
-import type { Token } from './host/native.ts'
-import type { HostStore } from './host/store.ts'
 import type { Key } from './key.ts'
+import type { Keyspace, Payload, Token } from './keyspace.ts'
 import { orAbort, patience, pause } from './wait.ts'
 
 /** What a loader is given. */
@@ -15,7 +13,7 @@ export type Loader<T> = (context: LoaderContext) => T | PromiseLike<T>
 
 /** One `getOrSet` whose key was not there. */
 export interface Request<T> {
-  readonly namespace: HostNamespace
+  readonly namespace: Keyspace
   readonly key: Key
   readonly loader: Loader<T>
   /** Milliseconds; 0 is for ever. */
@@ -50,19 +48,19 @@ class Flight {
    * Whether a caller that comes now may have what this flight brings. Not when the key was deleted, set or cleared since
    * the load began: the load may have seen what was there before.
    */
-  isOpen(namespace: HostNamespace): boolean {
+  isOpen(namespace: Keyspace): boolean {
     return !this.over && (this.token === undefined || namespace.stands(this.token))
   }
 }
 
-/** The flights of each store by full key. */
-const flights = new WeakMap<HostStore, Map<string, Flight>>()
+/** The flights by key of those that share them. */
+const flights = new WeakMap<object, Map<string, Flight>>()
 
 /** Brings the value of a key that was not there a moment ago, with one loader on the whole host. */
 export async function fly<T>(request: Request<T>): Promise<T> {
   const { namespace, key, signal } = request
   signal?.throwIfAborted()
-  const flying = flightsOf(namespace.handle.store)
+  const flying = flightsOf(namespace.handle.loads)
   const name = namespace.identity(key)
   for (;;) {
     const flight = flying.get(name)
@@ -123,11 +121,11 @@ async function load<T>(flight: Flight, token: Token, request: Request<T>): Promi
   }
 }
 
-function flightsOf(store: HostStore): Map<string, Flight> {
-  let all = flights.get(store)
+function flightsOf(loads: object): Map<string, Flight> {
+  let all = flights.get(loads)
   if (all === undefined) {
     all = new Map()
-    flights.set(store, all)
+    flights.set(loads, all)
   }
   return all
 }

@@ -23,12 +23,13 @@ export class KeyBuffer {
   use = 0
   bytes: Uint8Array
   words: Int32Array
-  readonly #prefix: Uint8Array
+  /** What all full keys begin with. */
+  readonly prefix: Uint8Array
   /** The prefix's bytes behind its last whole word, which the key's first ones are put beside. */
   readonly #tail: number
 
   constructor(prefix: Uint8Array) {
-    this.#prefix = prefix
+    this.prefix = prefix
     this.from = this.to = prefix.length
     this.bytes = new Uint8Array(0)
     this.words = new Int32Array(0)
@@ -116,6 +117,6 @@ export class KeyBuffer {
     const memory = new ArrayBuffer((length + 7) & ~3)
     this.bytes = new Uint8Array(memory)
     this.words = new Int32Array(memory)
-    this.bytes.set(this.#prefix)
+    this.bytes.set(this.prefix)
   }
 }

@@ -3,13 +3,19 @@ import { SERIALIZER_IDS, type SerializerName } from './entry/serializer.ts'
 import { InvalidArgument } from './errors.ts'
 import type { Settings } from './host/namespace.ts'
 import type { OpenOptions } from './host/native.ts'
+import { type MemoryOptions, type ResolvedMemory, resolveTier } from './memory/options.ts'
 import { namespaceParts } from './namespace.ts'
+import { checkNames } from './option-names.ts'
 import { bytes } from './size.ts'
 
 /** Options of a `Cache`. */
 export interface CacheOptions {
-  /** The cache's directory, made when it is missing. Every process that opens it shares the cache. */
-  readonly path: string
+  /**
+   * The cache's directory, made when it is missing: the host tier. Every process that opens it shares the cache. Without
+   * it the cache is this program's own and has the memory tier alone; then `limit`, `serializer`, `compressor`,
+   * `keepAfterReboot` and `maxValue` mean nothing and are refused.
+   */
+  readonly path?: string
   /** The namespace of the keys: text is one part, a list is several. None by default. */
   readonly namespace?: string | readonly string[]
   /** How long an entry lives when its write does not say; for ever by default, until it is evicted. */
@@ -35,6 +41,11 @@ export interface CacheOptions {
   readonly keepAfterReboot?: boolean
   /** Most bytes of a value that is read, before decompression adds to them; `64MiB` by default. */
   readonly maxValue?: number | string
+  /**
+   * The memory tier: the values that this process used last, decoded, each served only as long as it is the directory's.
+   * 10,000 entries and 64 MiB by default; `false` for none.
+   */
+  readonly memory?: MemoryOptions | false
   /** Milliseconds since 1970, for tests. The system's clock by default. */
   readonly clock?: () => number
 }
@@ -61,34 +72,71 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'leaseTimeout',
   'keepAfterReboot',
   'maxValue',
+  'memory',
   'clock',
 ])
 const SET_OPTIONS: ReadonlySet<string> = new Set<keyof SetOptions>(['ttl'])
 const GET_OR_SET_OPTIONS: ReadonlySet<string> = new Set<keyof GetOrSetOptions>(['ttl', 'signal'])
 
-/** What a cache's options say, checked. */
-export interface Resolved {
+/** What a lease has room for, in milliseconds (`spec/semantics.md`). */
+const SHORTEST_LEASE = 63
+const LONGEST_LEASE = 8 * 3_600_000
+
+/** What only bytes in a directory have a use for. */
+const HOST_OPTIONS = ['limit', 'serializer', 'compressor', 'keepAfterReboot', 'maxValue'] as const
+
+/** What the options of a cache with a directory say, checked. */
+export interface ResolvedHost {
   readonly opening: OpenOptions
-  readonly parts: string[]
   readonly settings: Settings
+  readonly memory: ResolvedMemory | undefined
+}
+
+/** What a cache's options say, checked; `host` is absent for one that has the memory tier alone. */
+export interface Resolved {
+  readonly host: ResolvedHost | undefined
+  /** Milliseconds; 0 is for ever. */
+  readonly ttl: number
+  readonly leaseTimeout: number
+  readonly parts: string[]
+  readonly memory: MemoryOptions | false
   readonly clock: (() => number) | undefined
 }
 
 /** @throws InvalidArgument */
 export function resolveOptions(options: CacheOptions): Resolved {
   checkNames(options, CACHE_OPTIONS)
-  const { path, clock, keepAfterReboot = false, leaseTimeout = '30s' } = options
-  if (typeof path !== 'string' || path === '') {
-    throw new InvalidArgument('a cache needs a path: the directory it lives in')
-  }
+  const { path, clock, memory = {} } = options
   if (clock !== undefined && typeof clock !== 'function') {
     throw new InvalidArgument('clock is a function that returns milliseconds since 1970')
   }
+  const ttl = options.ttl == null ? 0 : milliseconds(options.ttl, 'ttl')
+  const leaseTimeout = milliseconds(options.leaseTimeout ?? '30s', 'leaseTimeout')
+  if (leaseTimeout < SHORTEST_LEASE || leaseTimeout > LONGEST_LEASE) {
+    throw new InvalidArgument('leaseTimeout is from 63ms to 8h')
+  }
+  const parts = namespaceParts(options.namespace)
+  if (memory !== false) resolveTier(memory)
+  const host = path === undefined ? undefined : resolveHost(path, options, ttl, leaseTimeout)
+  if (host === undefined) checkMemoryOnly(options)
+  return { host, ttl, leaseTimeout, parts, memory, clock }
+}
+
+function resolveHost(
+  path: string,
+  options: CacheOptions,
+  ttl: number,
+  leaseTimeout: number,
+): ResolvedHost {
+  if (typeof path !== 'string' || path === '') {
+    throw new InvalidArgument('path is text: the directory that the cache lives in')
+  }
+  const { clock, keepAfterReboot = false, memory = {} } = options
   if (typeof keepAfterReboot !== 'boolean')
     throw new InvalidArgument('keepAfterReboot is true or false')
   const opening: OpenOptions = {
     path,
-    leaseTimeout: milliseconds(leaseTimeout, 'leaseTimeout'),
+    leaseTimeout,
     keepAfterReboot,
     manualClock: clock !== undefined,
   }
@@ -96,10 +144,20 @@ export function resolveOptions(options: CacheOptions): Resolved {
   const settings = {
     serializer: serializerOf(options.serializer ?? 'messagepack'),
     level: levelOf(options.compressor ?? 'none'),
-    ttl: options.ttl == null ? 0 : milliseconds(options.ttl, 'ttl'),
+    ttl,
     maxValue: bytes(options.maxValue ?? '64MiB', 'maxValue'),
   }
-  return { opening, parts: namespaceParts(options.namespace), settings, clock }
+  return { opening, settings, memory: memory === false ? undefined : resolveTier(memory) }
+}
+
+function checkMemoryOnly(options: CacheOptions): void {
+  if (options.memory === false) {
+    throw new InvalidArgument('without memory a cache needs a path: the directory it lives in')
+  }
+  for (const name of HOST_OPTIONS) {
+    if (options[name] === undefined) continue
+    throw new InvalidArgument(`${name} means nothing without a path: nothing becomes bytes`)
+  }
 }
 
 /**
@@ -128,15 +186,6 @@ export function getOrSetOptions(
 function ttlIn({ ttl }: SetOptions, own: number): number {
   if (ttl === undefined) return own
   return ttl === null ? 0 : milliseconds(ttl, 'ttl')
-}
-
-function checkNames(options: object, known: ReadonlySet<string>): void {
-  if (typeof options !== 'object' || options === null)
-    throw new InvalidArgument('options are an object')
-  for (const name of Object.keys(options)) {
-    if (known.has(name)) continue
-    throw new InvalidArgument(`there is no option ${name}; there are ${[...known].join(', ')}`)
-  }
 }
 
 function serializerOf(name: SerializerName): SerializerName {

@@ -306,7 +306,7 @@ describe('handles', () => {
     const path = cache.path
     cache[Symbol.dispose]()
     expect(cache.closed).toBe(true)
-    expect(new Cache({ path })[Symbol.asyncDispose]()).toBeInstanceOf(Promise)
+    expect(new Cache({ path: path as string })[Symbol.asyncDispose]()).toBeInstanceOf(Promise)
   })
 
   test('that are closed say so, in every operation', async () => {
@@ -396,7 +396,9 @@ describe('errors', () => {
 
 describe('options', () => {
   const invalid: [string, object][] = [
-    ['no path', {}],
+    ['neither path nor memory', { memory: false }],
+    ['a limit without a path', { limit: '4MiB' }],
+    ['an unknown option of the memory tier', { memory: { maxSize: 5 } }],
     ['an empty path', { path: '' }],
     ['an unknown option', { path: 'x', tll: '5m' }],
     ['a bare number for a ttl', { path: 'x', ttl: 300 }],

@@ -23,26 +23,48 @@ class LoaderFailed extends Error {
   readonly code = 'loader_failed'
 }
 
-for (const reads of ['in the mapping', 'by native calls']) {
-  describe(`reading ${reads}`, () => {
+/** What the cases are run with, and what that lacks. */
+interface Setup {
+  readonly name: string
+  /** Without one there is the memory tier alone. */
+  readonly directory: boolean
+  readonly options: Partial<CacheOptions>
+  readonly mapping: boolean
+}
+
+const SETUPS: readonly Setup[] = [
+  { name: 'memory and host', directory: true, options: {}, mapping: true },
+  { name: 'host', directory: true, options: { memory: false }, mapping: true },
+  { name: 'host, by native calls', directory: true, options: {}, mapping: false },
+  { name: 'memory', directory: false, options: {}, mapping: true },
+]
+
+for (const setup of SETUPS) {
+  describe(setup.name, () => {
     for (const file of filesOf('conformance')) {
       for (const one of readSpec<Case[]>(`conformance/${file}`)) {
-        const lacks = (one.requires ?? []).filter((needed) => !CAPABILITIES.has(needed))
-        const run = lacks.length > 0 ? test.skip : test
+        const needed = one.requires ?? []
+        const lacks = needed.some(
+          (it) => !CAPABILITIES.has(it) && !(it === 'host' && setup.directory),
+        )
+        const run = lacks ? test.skip : test
         run(`${file.replace('.json', '')}: ${one.name}`, async () => {
-          if (reads === 'in the mapping') await runCase(one)
-          else await withoutMapping(() => runCase(one))
+          if (setup.mapping) await runCase(one, setup)
+          else await withoutMapping(() => runCase(one, setup))
         })
       }
     }
   })
 }
 
-async function runCase({ name, options = {}, requires, steps, ...rest }: Case): Promise<void> {
+async function runCase(
+  { name, options = {}, requires, steps, ...rest }: Case,
+  setup: Setup,
+): Promise<void> {
   expect(rest, 'what the README does not describe').toEqual({})
-  const run = new Run()
+  const run = new Run(setup)
   try {
-    run.open('cache', { limit: '4MiB', ...options })
+    run.open('cache', { ...(setup.directory && { limit: '4MiB' }), ...options })
     for (const step of steps) await run.step(step)
   } finally {
     for (const handle of run.handles.values()) handle.closeSync()
@@ -52,14 +74,20 @@ async function runCase({ name, options = {}, requires, steps, ...rest }: Case): 
 /** A case under way. */
 class Run {
   readonly handles = new Map<string, Cache>()
+  readonly #setup: Setup
   readonly #folder = folder()
   #now = 1_700_000_000_000
+
+  constructor(setup: Setup) {
+    this.#setup = setup
+  }
 
   open(name: string, options: Record<string, unknown>, directory = 'main'): void {
     const path = `${this.#folder}/${directory}`
     const clock = () => this.#now
-    const given = { ...camelCase(options), path, clock } as unknown as CacheOptions
-    this.handles.set(name, new Cache(given))
+    const { directory: inDirectory, options: ours } = this.#setup
+    const given = { ...camelCase(options), ...ours, ...(inDirectory && { path }), clock }
+    this.handles.set(name, new Cache(given as CacheOptions))
   }
 
   async step(given: Step): Promise<void> {

@@ -302,7 +302,7 @@ test('closing during a load is an error for the loader’s caller and those who 
 
 test('when both buckets of a key hold loads, the value is loaded and not stored', async () => {
   const cache = open({ limit: '2MiB', leaseTimeout: '1h' })
-  const others = fillersOf('k', cache.path)
+  const others = fillersOf('k', cache.path!)
   const loads = new Loads()
   const held = others.map((key) => cache.getOrSet(key, loads.loader))
   await settle()

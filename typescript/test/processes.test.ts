@@ -8,7 +8,7 @@ import { child } from './support/children.ts'
 describe('a read sees what another process did before it', () => {
   test('a thousand times over, with compiled code', async () => {
     const cache = open()
-    const other = child(cache.path)
+    const other = child(cache.path!)
     let warm = 0
     for (let turn = 0; turn < 50_000; turn++) if (cache.getSync('k') === undefined) warm++
     expect(warm).toBe(50_000)
@@ -38,7 +38,7 @@ describe('a read sees what another process did before it', () => {
     ] as const)('%s', async (_, before, awaited, after, how) => {
       const cache = open()
       if (before !== undefined) cache.setSync('k', before)
-      const other = child(cache.path)
+      const other = child(cache.path!)
       other.send('await', 'k', awaited)
       expect(await other.hear()).toBe('spinning')
       if (how === 'delete') cache.deleteSync('k')
@@ -52,7 +52,7 @@ describe('a read sees what another process did before it', () => {
 
 test('Atomics.load in a loop of its own sees what another process does', async () => {
   const cache = open()
-  const other = child(cache.path)
+  const other = child(cache.path!)
   other.send('epoch')
   expect(await other.hear()).toBe('spinning')
   cache.clearSync()
@@ -62,7 +62,7 @@ test('Atomics.load in a loop of its own sees what another process does', async (
 
 test('no read is torn while others write over everything', async () => {
   const cache = open({ path: folder(), limit: '2MiB' })
-  const writers = [child(cache.path), child(cache.path)]
+  const writers = [child(cache.path!), child(cache.path!)]
   for (const writer of writers) {
     writer.send('scribble')
     expect(await writer.hear()).toBe('scribbling')
@@ -85,7 +85,7 @@ describe('getOrSet', () => {
     const cache = open()
     const countFile = join(folder(), 'loads')
     writeFileSync(countFile, '')
-    const others = [child(cache.path, countFile), child(cache.path, countFile)]
+    const others = [child(cache.path!, countFile), child(cache.path!, countFile)]
     await Promise.all(others.map((other) => other.call('get', 'k')))
     for (let turn = 0; turn < 20; turn++) {
       const key = `k${turn}`
@@ -101,7 +101,7 @@ describe('getOrSet', () => {
 
   test('waits for the load of another process', async () => {
     const cache = open()
-    const other = child(cache.path)
+    const other = child(cache.path!)
     other.send('hold', 'k')
     expect(await other.hear()).toBe('loading')
     const loads: string[] = []
@@ -119,7 +119,7 @@ describe('getOrSet', () => {
 
   test('loads when the process that was loading is killed', async () => {
     const cache = open()
-    const other = child(cache.path)
+    const other = child(cache.path!)
     other.send('hold', 'k')
     expect(await other.hear()).toBe('loading')
     const waiting = cache.getOrSet('k', () => 'own')
@@ -131,7 +131,7 @@ describe('getOrSet', () => {
 
   test('a delete by another process during the load wins', async () => {
     const cache = open()
-    const other = child(cache.path)
+    const other = child(cache.path!)
     const loaded = await cache.getOrSet('k', async () => {
       await other.call('delete', 'k')
       return 'loaded'

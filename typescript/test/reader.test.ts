@@ -87,7 +87,7 @@ describe('every entry of the vectors', () => {
 
 test('a read marks the entry as visited, so that recycling keeps it', () => {
   const cache = open()
-  const store = openStore(cache.path)
+  const store = openStore(cache.path!)
   const { indexBytes, layout } = Mapping.of(store, store.layout()) as Mapping
   const visited = () => {
     const { visitedAt, buckets, bucketSlots } = layout
@@ -125,7 +125,7 @@ test('a hit is read without a native call', () => {
     for (const key of ['text', 'object', 'living']) expect(cache.getSync(key)).toBeDefined()
     expect(cache.getSync('nothing')).toBeUndefined()
     expect(asked).toBe(0)
-    const compressed = open({ path: cache.path, compressor: 'zstd' })
+    const compressed = open({ path: cache.path!, compressor: 'zstd' })
     compressed.setSync('compressed', 'x'.repeat(100))
     expect(cache.getSync('compressed')).toBe('x'.repeat(100))
     expect(asked).toBe(1)

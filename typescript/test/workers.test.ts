@@ -17,7 +17,7 @@ async function call(worker: Worker, ...command: unknown[]): Promise<unknown> {
 
 test('they and the main thread share the cache', async () => {
   const cache = open()
-  const workers = [start(cache.path), start(cache.path)]
+  const workers = [start(cache.path!), start(cache.path!)]
   for (let turn = 0; turn < 50; turn++) {
     expect(await call(workers[0], 'set', 'k', { turn })).toEqual({ turn })
     expect(cache.getSync('k')).toEqual({ turn })
@@ -33,7 +33,7 @@ test('they and the main thread share the cache', async () => {
 
 test('one that is terminated while it loads leaves the key to the next caller', async () => {
   const cache = open()
-  const worker = start(cache.path)
+  const worker = start(cache.path!)
   expect(await call(worker, 'hold', 'k')).toBe('loading')
   const waiting = cache.getOrSet('k', () => 'own')
   await worker.terminate()
@@ -45,7 +45,7 @@ test('many come and go', async () => {
   const cache = open()
   cache.setSync('k', 'v')
   for (let turn = 0; turn < 10; turn++) {
-    const worker = start(cache.path)
+    const worker = start(cache.path!)
     expect(await call(worker, 'get', 'k')).toBe('v')
     await worker.terminate()
   }

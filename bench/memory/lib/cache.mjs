@@ -1,6 +1,6 @@
 // What every subject of this benchmark shares. A subject's file calls `serve` with
 //   packages     npm packages whose versions are told; `versions` holds others
-//   isolation    `clone`: what is got is a copy of what was set; `none`: it is the same object
+//   isolation    `clone`: what is got is a copy of what was set; `frozen`: all get one frozen copy; `none`: it is the same object
 //   ttl          true where entries expire
 //   bounded      true where it evicts when it is full
 //   awaited      true where its methods return promises
@@ -19,6 +19,7 @@ import { workloads } from './workloads.mjs'
 
 export const CLONE = 'clone'
 export const NONE = 'none'
+export const FROZEN = 'frozen'
 
 const FOLDER = new URL('../', import.meta.url)
 

@@ -57,6 +57,10 @@ const isolated = async (cache, isolation) => {
   given.name = 'changed'
   const got = await cache.get(KEY)
   same(got, small(), 'get after the object that was set has changed')
+  if (isolation === 'frozen') {
+    if (!Object.isFrozen(got) || (await cache.get(KEY)) !== got) fails('it is not one frozen object')
+    return
+  }
   got.name = 'changed'
   same(await cache.get(KEY), small(), 'get after the object that was got has changed')
 }

@@ -3,7 +3,7 @@
 # One case of spec/conformance, run (the format is in its README).
 class ConformanceCase
   # What Ruby can: every capability there is.
-  CAPABILITIES = %w[dynamic invalid_text].freeze
+  CAPABILITIES = %w[dynamic host invalid_text].freeze
   FIELDS = %w[name options requires steps].freeze
   # Of every step; and of each operation: its arguments.
   COMMON = %w[op on error path result].freeze

@@ -86,27 +86,28 @@ impl<const N: usize> Call<N> {
         Ok(())
     }
 
-    /// The three words of a BigUint64Array that hold a lease.
+    /// The words of a BigUint64Array of that length: of a lease, for one.
     #[inline(always)]
-    pub fn token(&self, place: usize) -> Result<[u64; 3]> {
-        let (data, length) = self.array(place, BIG_UINT64_ARRAY)?;
-        if length != 3 {
-            return Err(error::invalid("a token is three words"));
-        }
-        // SAFETY: as for `bytes`; such an array is aligned for its elements.
-        Ok(unsafe { *data.cast() })
+    pub fn words<const W: usize>(&self, place: usize) -> Result<[u64; W]> {
+        // SAFETY: as for `bytes`; such an array is aligned for its elements, and is as long.
+        Ok(unsafe { *self.words_at::<W>(place)? })
     }
 
-    /// Writes the three words of a BigUint64Array.
+    /// Writes the words of a BigUint64Array of that length.
     #[inline(always)]
-    pub fn set_token(&self, place: usize, token: [u64; 3]) -> Result<()> {
-        let (data, length) = self.array(place, BIG_UINT64_ARRAY)?;
-        if length != 3 {
-            return Err(error::invalid("a token is three words"));
-        }
-        // SAFETY: as for `token`; no slice of this array is alive.
-        unsafe { *data.cast() = token };
+    pub fn set_words<const W: usize>(&self, place: usize, words: [u64; W]) -> Result<()> {
+        // SAFETY: as for `words`; no slice of this array is alive.
+        unsafe { *self.words_at::<W>(place)? = words };
         Ok(())
+    }
+
+    #[inline(always)]
+    fn words_at<const W: usize>(&self, place: usize) -> Result<*mut [u64; W]> {
+        let (data, length) = self.array(place, BIG_UINT64_ARRAY)?;
+        if length != W {
+            return Err(error::invalid("an array has another number of words"));
+        }
+        Ok(data.cast())
     }
 
     #[inline(always)]

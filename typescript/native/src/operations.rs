@@ -7,7 +7,7 @@ use crate::{error, registry};
 use napi::bindgen_prelude::{Env, FromNapiValue, Object, Unknown};
 use napi::{check_status, sys, Result};
 use napi_derive::napi;
-use polycache_host::{Lease, Store, Token};
+use polycache_host::{Hit, Lease, Store, Token};
 use std::ptr;
 
 /// What `get` and `lease` answer instead of a payload's length.
@@ -45,17 +45,21 @@ fn hand_out<const N: usize>(
     Ok(Answer::Number(payload.len() as f64))
 }
 
-/// `get(namespace, key, from, to, out)`: the length of the payload behind the id of its serializer,
-/// both in `out` when it is that long; -1 is a miss.
+/// `get(namespace, key, from, to, out, origin)`: the length of the payload behind the id of its
+/// serializer, both in `out` when it is that long; -1 is a miss. `origin` gets what a memory tier
+/// keeps beside the value: slot, word, epoch, and when the entry was created and expires.
 unsafe extern "C" fn get(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    answer::<5>(env, info, |call| {
+    answer::<6>(env, info, |call| {
         on(call, |namespace, store, key| {
             namespace.empty();
             let found = store.get(&namespace.inner, key, &mut namespace.entry);
-            match found.map_err(error::host)? {
-                Some(_) => hand_out(call, 4, namespace),
-                None => Ok(Answer::Number(code::MISS)),
-            }
+            let Some(Hit { slot, word, epoch }) = found.map_err(error::host)? else {
+                return Ok(Answer::Number(code::MISS));
+            };
+            let created = polycache_entry::created(&namespace.entry);
+            let expires = polycache_entry::expires(&namespace.entry);
+            call.set_words(5, [slot, word, epoch, created, expires])?;
+            hand_out(call, 4, namespace)
         })
     })
 }
@@ -112,11 +116,11 @@ unsafe extern "C" fn lease(env: sys::napi_env, info: sys::napi_callback_info) ->
             Ok(Answer::Number(match lease.map_err(error::host)? {
                 Lease::Hit(_) => return hand_out(call, 4, namespace),
                 Lease::Acquired(Token { slot, word, born }) => {
-                    call.set_token(5, [slot, word, born])?;
+                    call.set_words(5, [slot, word, born])?;
                     code::ACQUIRED
                 }
                 Lease::Busy { slot, word } => {
-                    call.set_token(5, [slot, word, 0])?;
+                    call.set_words(5, [slot, word, 0])?;
                     code::BUSY
                 }
                 Lease::Bypass => code::BYPASS,
@@ -131,7 +135,7 @@ unsafe extern "C" fn fill(env: sys::napi_env, info: sys::napi_callback_info) -> 
     answer::<8>(env, info, |call| {
         let payload = call.range(4, 0, call.integer(5)? as usize)?;
         let ttl = call.number(6)?;
-        let [slot, word, born] = call.token(7)?;
+        let [slot, word, born] = call.words(7)?;
         let token = Token { slot, word, born };
         on(call, |namespace, store, key| {
             if let Err(failure) = namespace.write(store, payload, ttl) {
@@ -148,7 +152,7 @@ unsafe extern "C" fn fill(env: sys::napi_env, info: sys::napi_callback_info) -> 
 /// the directory closed.
 unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     answer::<2>(env, info, |call| {
-        let [slot, word, born] = call.token(1)?;
+        let [slot, word, born] = call.words(1)?;
         registry::with(call.integer(0)?, |namespace| {
             if let Ok(store) = namespace.handle.store() {
                 store.release(Token { slot, word, born });
@@ -161,7 +165,7 @@ unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_info) 
 /// `stands(namespace, token)`: true while the load that the slot and word stand for may still fill.
 unsafe extern "C" fn stands(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     answer::<2>(env, info, |call| {
-        let [slot, word, _] = call.token(1)?;
+        let [slot, word, _] = call.words(1)?;
         registry::with(call.integer(0)?, |namespace| {
             let handle = &namespace.handle;
             handle.with(|store| Ok(Answer::Boolean(store.lease_stands(slot, word))))

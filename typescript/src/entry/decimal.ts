@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../errors.ts'
+import { immutable } from '../memory/immutable.ts'
 
 const FORM = /^(-?[0-9]+(\.[0-9]+)?(E[+-]?[0-9]{1,9})?|NaN|Infinity|-Infinity)$/
 
@@ -17,6 +18,11 @@ export function isDecimal(text: string): boolean {
 export class Decimal {
   /** Like `-12.50`, `1E+9`, `NaN` or `-Infinity`. */
   readonly text: string
+
+  static {
+    // The memory tier keeps it as it is.
+    Object.defineProperty(Decimal.prototype, immutable, { value: true })
+  }
 
   /** @throws InvalidArgument for text of another form, or of more than 4300 characters. */
   constructor(text: string) {

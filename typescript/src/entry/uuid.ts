@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../errors.ts'
+import { immutable } from '../memory/immutable.ts'
 
 const FORM = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
 
@@ -6,6 +7,11 @@ const FORM = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$
 export class Uuid {
   /** Its 16 bytes, in RFC 9562 order. */
   readonly bytes: Uint8Array
+
+  static {
+    // The memory tier keeps it as it is.
+    Object.defineProperty(Uuid.prototype, immutable, { value: true })
+  }
 
   /**
    * From text with or without hyphens, or from 16 bytes, which are copied.

@@ -1,29 +1,43 @@
 import { Closed } from '../errors.ts'
+import type { AnyHandle, Counts } from '../keyspace.ts'
+import type { ResolvedMemory } from '../memory/options.ts'
+import { MemoryTier } from '../memory/tier.ts'
 import type { OpenOptions } from './native.ts'
 import { HostStore } from './store.ts'
 
-/** What one handle did, counted where it is done: hits in the mapping are seen by nobody else. */
-export interface Counts {
-  hits: number
-  misses: number
-  writes: number
-  deletes: number
-  voidedFills: number
-}
-
 /** An open cache: what a `Cache` and the caches of its namespaces share. */
-export class Handle {
+export class Handle implements AnyHandle {
   readonly store: HostStore
-  readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, voidedFills: 0 }
+  readonly counts: Counts = {
+    hits: 0,
+    memoryHits: 0,
+    misses: 0,
+    writes: 0,
+    deletes: 0,
+    voidedFills: 0,
+  }
   readonly clock: (() => number) | undefined
+  /** Absent where it is not wanted, and where JavaScript does not see the mapping. */
+  readonly memory: MemoryTier | undefined
   /** Milliseconds that a load may take before another caller may load the same key. */
   readonly leaseTimeout: number
   closed = false
 
-  constructor(options: OpenOptions, clock: (() => number) | undefined) {
+  constructor(
+    options: OpenOptions,
+    clock: (() => number) | undefined,
+    memory: ResolvedMemory | undefined,
+  ) {
     this.store = HostStore.open(options)
     this.clock = clock
+    const { mapping } = this.store
+    this.memory = mapping && memory && new MemoryTier(mapping, memory, clock)
     this.leaseTimeout = options.leaseTimeout
+  }
+
+  /** All handles on the directory in this isolate. */
+  get loads(): object {
+    return this.store
   }
 
   /** @throws Closed */
@@ -39,6 +53,7 @@ export class Handle {
   close(): void {
     if (this.closed) return
     this.closed = true
+    this.memory?.clear()
     this.store.release()
   }
 }

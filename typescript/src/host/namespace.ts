@@ -6,6 +6,8 @@ import {
   WriterPool,
 } from '../entry/serializer.ts'
 import { type Key, KeyBuffer } from '../key.ts'
+import type { CheckReport, Defaults, Holdings, Keyspace, Lease } from '../keyspace.ts'
+import type { Held, MemoryTier, Origin } from '../memory/tier.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlOf } from '../options.ts'
 import type { Handle } from './handle.ts'
@@ -19,28 +21,20 @@ import {
   type Token,
   typed,
 } from './native.ts'
+import { NativeOrigin } from './origin.ts'
 import { ASK_NATIVE, MappedReader } from './reader.ts'
 
 /** How a cache writes and reads its entries. */
-export interface Settings {
+export interface Settings extends Defaults {
   readonly serializer: SerializerName
   /** The zstd level; 0 is no compression. */
   readonly level: number
-  /** Milliseconds that an entry lives; 0 is for ever. */
-  readonly ttl: number
   /** Most bytes of a payload that is read. */
   readonly maxValue: number
 }
 
-/** What a caller that would load a key gets. */
-export type Lease =
-  | { readonly state: 'hit'; readonly value: unknown }
-  | { readonly state: 'acquired'; readonly token: Token }
-  | { readonly state: 'busy' }
-  | { readonly state: 'bypass' }
-
-/** A payload with the id of its serializer, for callers that each want a value of their own. */
-export interface Payload {
+/** A payload with the id of its serializer. */
+interface Payload {
   readonly serializer: number
   readonly bytes: Uint8Array
 }
@@ -48,11 +42,14 @@ export interface Payload {
 /** Slots that are looked at for one page of keys. */
 const PAGE = 4096
 
+/** Where the native part says the payload came from that it copied last. */
+const asked = new NativeOrigin()
+
 /** Where payloads are copied to before they are decoded. Nothing that decodes runs a caller's code, so one is enough. */
 const scratch = new Scratch()
 
 /** The operations on the keys of one namespace, on the way to the directory. */
-export class HostNamespace {
+export class HostNamespace implements Keyspace {
   readonly handle: Handle
   readonly parts: readonly string[]
   readonly settings: Settings
@@ -62,6 +59,8 @@ export class HostNamespace {
   readonly #calls: Operations
   readonly #reader: MappedReader | undefined
   readonly #writers: WriterPool
+  readonly #memory: MemoryTier | undefined
+  readonly #held: Held
 
   constructor(handle: Handle, parts: readonly string[], settings: Settings) {
     handle.check()
@@ -79,30 +78,51 @@ export class HostNamespace {
     }
     this.#number = this.#native.number
     this.#writers = new WriterPool(serializer)
+    this.#memory = handle.memory
+    this.#held = handle.memory?.heldBy(this.#key.prefix) ?? new Map()
     const floor = () => this.#calls.floor(this.#number)
     this.#reader =
       mapping && new MappedReader(mapping, this.#key, scratch, maxValue, floor, handle.clock)
   }
 
-  /** The value, or undefined for a miss. */
+  at(parts: readonly string[]): HostNamespace {
+    return new HostNamespace(this.handle, parts, this.settings)
+  }
+
   get(key: Key): unknown {
     const value = this.peek(key)
     if (value === undefined) this.handle.counts.misses++
     return value
   }
 
-  /** Like `get`, for a caller that goes on to a lease, which counts its own misses. */
   peek(key: Key): unknown {
     const { handle } = this
     handle.check()
+    const slot = this.#held.get(key as string)
+    if (slot !== undefined) {
+      const value = this.#memory?.read(slot)
+      if (value !== undefined) {
+        handle.counts.hits++
+        handle.counts.memoryHits++
+        return value
+      }
+    }
     this.#key.set(key)
+    let origin: Origin | undefined = this.#reader
     let value = this.#reader === undefined ? ASK_NATIVE : this.#reader.get()
-    if (value === ASK_NATIVE) value = this.#getNatively()
-    if (value !== undefined) handle.counts.hits++
-    return value
+    if (value === ASK_NATIVE) {
+      value = this.#getNatively()
+      origin = asked
+    }
+    if (value === undefined) {
+      if (slot !== undefined) this.#forget(key)
+      return undefined
+    }
+    handle.counts.hits++
+    if (this.#memory === undefined || typeof key !== 'string') return value
+    return this.#memory.remember(this.#held, key, value, origin as Origin)
   }
 
-  /** @throws Closed, InvalidKey */
   checkKey(key: Key): void {
     this.handle.check()
     this.#key.set(key)
@@ -121,13 +141,12 @@ export class HostNamespace {
 
   #ask(bytes: Uint8Array, from: number, to: number): number {
     try {
-      return this.#calls.get(this.#number, bytes, from, to, scratch.bytes)
+      return this.#calls.get(this.#number, bytes, from, to, scratch.bytes, asked.words)
     } catch (failure) {
       throw typed(failure)
     }
   }
 
-  /** Stores a value. Key, time to live and value are looked at in this order, and before anything is done. */
   put(key: Key, value: unknown, options: SetOptions | undefined): void {
     this.checkKey(key)
     const { handle } = this
@@ -145,6 +164,12 @@ export class HostNamespace {
       this.#writers.give(writer)
     }
     handle.counts.writes++
+    this.#forget(key)
+  }
+
+  /** What is in memory of a key has been superseded, so that nobody would be given it: its memory is freed. */
+  #forget(key: Key): void {
+    if (typeof key === 'string') this.#memory?.forget(this.#held, key)
   }
 
   /** Goes on with a key after a value was written: a getter of the value's may have used the cache, or closed it. */
@@ -154,16 +179,28 @@ export class HostNamespace {
     if (this.#key.use !== use) this.#key.set(key)
   }
 
-  /** True when an entry stood there. */
   delete(key: Key): boolean {
     this.#begin(key)
     const { bytes, from, to } = this.#key
     const stood = guarded(() => this.#calls.delete(this.#number, bytes, from, to))
     if (stood) this.handle.counts.deletes++
+    this.#forget(key)
     return stood
   }
 
-  /** Milliseconds that the entry has left, infinite without expiry; undefined when there is none. */
+  has(key: Key): boolean {
+    const slot = this.#held.get(key as string)
+    if (slot !== undefined) {
+      this.handle.check()
+      if (this.#memory?.has(slot) === true) {
+        this.handle.counts.hits++
+        this.handle.counts.memoryHits++
+        return true
+      }
+    }
+    return this.ttl(key) !== undefined
+  }
+
   ttl(key: Key): number | undefined {
     this.#begin(key)
     const { bytes, from, to } = this.#key
@@ -176,7 +213,6 @@ export class HostNamespace {
     return left
   }
 
-  /** Reads the key, or takes the lease to load it. */
   lease(key: Key): Lease {
     this.#begin(key)
     const { bytes, from, to } = this.#key
@@ -200,10 +236,6 @@ export class HostNamespace {
     }
   }
 
-  /**
-   * Stores what the holder of a lease loaded, unless the lease was voided; either way it has ended. Returns the payload for
-   * others when `copy` is asked for.
-   */
   fill(key: Key, token: Token, value: unknown, ttl: number, copy: boolean): Payload | undefined {
     const { handle } = this
     const writer = this.#writers.take()
@@ -229,7 +261,6 @@ export class HostNamespace {
     }
   }
 
-  /** Gives a lease back without a value. Does nothing when it has ended already. */
   release(token: Token): void {
     this.#calls.release(this.#number, token)
   }
@@ -245,7 +276,6 @@ export class HostNamespace {
     )
   }
 
-  /** A value of one's own from a payload that another caller loaded. */
   read(payload: Payload): unknown {
     this.handle.counts.hits++
     const { length } = payload.bytes
@@ -258,14 +288,13 @@ export class HostNamespace {
     }
   }
 
-  /** The full key as text that is equal for equal keys only. */
+  /** The full key, a character a byte. */
   identity(key: Key): string {
     this.#key.set(key)
     const { bytes, to } = this.#key
     return Buffer.from(bytes.buffer, 0, to).toString('latin1')
   }
 
-  /** The keys that begin with a prefix, found page by page. */
   keys(prefix: Key): Generator<Key, void, undefined> {
     this.checkKey(prefix)
     const { bytes, from, to } = this.#key
@@ -289,6 +318,26 @@ export class HostNamespace {
     guarded(() => this.#native.clear())
   }
 
+  path(): string {
+    this.handle.check()
+    return this.handle.store.native.path
+  }
+
+  holdings(): Holdings {
+    this.handle.check()
+    return guarded(() => this.handle.store.native.stats())
+  }
+
+  async check(): Promise<CheckReport> {
+    this.handle.check()
+    return this.handle.store.native.check().catch(rethrow)
+  }
+
+  async flush(): Promise<void> {
+    this.handle.check()
+    return this.handle.store.native.flush().catch(rethrow)
+  }
+
   #begin(key: Key): void {
     this.checkKey(key)
     this.handle.setTime()
@@ -310,6 +359,10 @@ function guarded<R>(call: () => R): R {
   } catch (failure) {
     throw typed(failure)
   }
+}
+
+function rethrow(failure: unknown): never {
+  throw typed(failure)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

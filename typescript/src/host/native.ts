@@ -19,6 +19,7 @@ import {
   UnsupportedVersion,
   ValueTooLarge,
 } from '../errors.ts'
+import type { CheckReport, Holdings } from '../keyspace.ts'
 
 /** How a directory is opened; `limit` is absent for the existing one, times are milliseconds. */
 export interface OpenOptions {
@@ -50,31 +51,6 @@ export interface Layout {
   orderedLoads: boolean
 }
 
-/** What the directory holds. */
-export interface DirectoryStats {
-  entries: number
-  bytes: number
-  limit: number
-  maxRecord: number
-  evictedByAge: number
-  evictedByConflict: number
-  evictedByFailedPut: number
-  expired: number
-  reinserted: number
-  blocksClaimed: number
-  floorOverflows: number
-}
-
-/** What `check` found. */
-export interface CheckReport {
-  /** Entries whose checksums agree. */
-  whole: number
-  /** Entries that are damaged, with the reason, at most a hundred. */
-  damaged: string[]
-  /** Loads under way. */
-  leases: number
-}
-
 /** An open directory. */
 export interface NativeStore {
   readonly path: string
@@ -84,7 +60,7 @@ export interface NativeStore {
   windowBuffer(window: number): ArrayBuffer | null
   namespace(parts: string[], serializer: number, level: number, maxValue: number): NativeNamespace
   setClock(now: number): void
-  stats(): DirectoryStats
+  stats(): Holdings
   check(): Promise<CheckReport>
   flush(): Promise<void>
   close(): void
@@ -118,7 +94,14 @@ export const BUSY = -3
 
 /** The callbacks of `native/src/operations.rs`, which says what they do. */
 export interface Operations {
-  get(namespace: number, key: Uint8Array, from: number, to: number, out: Uint8Array): number
+  get(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    out: Uint8Array,
+    origin: BigUint64Array,
+  ): number
   put(
     namespace: number,
     key: Uint8Array,

@@ -2,6 +2,7 @@ import type { Scratch } from '../entry/scratch.ts'
 import { readPayload, SERIALIZER_IDS } from '../entry/serializer.ts'
 import { isAscii } from '../entry/text.ts'
 import type { KeyBuffer } from '../key.ts'
+import type { Origin } from '../memory/tier.ts'
 import { type KeyHash, keyHash } from './hash.ts'
 import type { Mapping, Window } from './mapping.ts'
 
@@ -40,7 +41,7 @@ const ODD = 2
  * nothing looks at what was read before the second look, but for counting and copying. Text is copied by `latin1Slice`,
  * which takes as many bytes as it is told whatever they are.
  */
-export class MappedReader {
+export class MappedReader implements Origin {
   readonly #mapping: Mapping
   readonly #index: Int32Array
   readonly #visited: Uint8Array
@@ -136,6 +137,28 @@ export class MappedReader {
       return value === COPIED ? this.#decode() : value
     }
     return ASK_NATIVE
+  }
+
+  // Where the value came from that `get` gave last.
+
+  get slot(): number {
+    return this.#slot
+  }
+
+  get ver(): number {
+    return this.#ver
+  }
+
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  get created(): number {
+    return join(this.#createdLow, this.#createdHigh)
+  }
+
+  get expires(): number {
+    return join(this.#expiresLow, this.#expiresHigh)
   }
 
   /** Finds the record of the key. */

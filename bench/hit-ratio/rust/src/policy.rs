@@ -8,6 +8,7 @@ mod polycache;
 mod polycache_host;
 mod s3_fifo;
 mod sieve;
+pub mod two_queue_clock;
 mod w_tinylfu;
 
 use crate::Error;
@@ -61,6 +62,7 @@ pub const SUBJECTS: &[Subject] = &[
     w_tinylfu::SUBJECT,
     s3_fifo::SUBJECT,
     sieve::SUBJECT,
+    two_queue_clock::SUBJECT,
 ];
 
 /// The policy of that name.

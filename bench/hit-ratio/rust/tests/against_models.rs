@@ -60,6 +60,12 @@ proptest! {
     }
 
     #[test]
+    fn two_queue_clock((capacity, requests) in small()) {
+        let model = models::two_queue_clock(capacity, &requests);
+        prop_assert_eq!(play("2Q-CLOCK", capacity, &requests), model);
+    }
+
+    #[test]
     fn opt_finds_as_much_as_can_be_found(
         capacity in 1..5_usize,
         requests in prop::collection::vec(0..7_u32, 0..16),
@@ -75,6 +81,12 @@ proptest! {
     fn w_tinylfu_of_some_size((capacity, requests) in large()) {
         let model = models::w_tinylfu(capacity, &requests);
         prop_assert_eq!(play("W-TinyLFU", capacity, &requests), model);
+    }
+
+    #[test]
+    fn two_queue_clock_of_some_size((capacity, requests) in large()) {
+        let model = models::two_queue_clock(capacity, &requests);
+        prop_assert_eq!(play("2Q-CLOCK", capacity, &requests), model);
     }
 
     #[test]

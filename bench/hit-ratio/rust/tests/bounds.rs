@@ -87,7 +87,10 @@ fn a_loop_that_is_one_key_longer_than_the_cache() {
     }
     // All but one key of every round but the first.
     assert_eq!(hits("OPT", capacity, &requests), (times - 1) * capacity);
-    assert!(hits("W-TinyLFU", capacity, &requests) > (times - 1) * capacity * 9 / 10);
+    for name in ["W-TinyLFU", "2Q-CLOCK"] {
+        let found = hits(name, capacity, &requests);
+        assert!(found > (times - 1) * capacity * 9 / 10, "{name}: {found}");
+    }
 }
 
 #[test]

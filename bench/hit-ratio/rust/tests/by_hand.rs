@@ -59,6 +59,15 @@ fn s3_fifo_moves_between_its_queues() {
 }
 
 #[test]
+fn two_queue_clock_lets_them_challenge_the_hand() {
+    // For d, a and b fill main, c goes as the oldest of small, which should have one key. e sends d
+    // after it. c comes back and was away longer than a, under the hand, was idle: it takes e's
+    // place in small. d has waited as long: the hand clears a, and b goes. b finds c marked: within
+    // six steps the hand wears down what d and a have counted, and d, unmarked first, goes for c.
+    check("2Q-CLOCK", 3, "abc d A e c A d CDA b CAB d");
+}
+
+#[test]
 fn w_tinylfu_keeps_what_is_asked_for_often_through_a_scan() {
     let hot = || 0..50;
     let warm: Vec<Key> = (0..5).flat_map(|_| hot()).collect();

@@ -6,7 +6,7 @@ pub mod models;
 use polycache_bench_hit_ratio::policy::{find, Key, Policy, Setting};
 
 /// Policies that are simulated, hence can be held against models.
-pub const SIMULATED: [&str; 7] = [
+pub const SIMULATED: [&str; 8] = [
     "OPT",
     "FIFO",
     "LRU",
@@ -14,6 +14,7 @@ pub const SIMULATED: [&str; 7] = [
     "W-TinyLFU",
     "S3-FIFO",
     "SIEVE",
+    "2Q-CLOCK",
 ];
 
 /// A cache of that policy, for these requests.

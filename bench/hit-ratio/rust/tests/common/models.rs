@@ -176,6 +176,175 @@ impl S3Fifo {
     }
 }
 
+/// `spec/eviction.md`, sentence by sentence. The oldest of a queue is its first.
+#[derive(Default)]
+pub struct TwoQueueClock {
+    capacity: usize,
+    small: Vec<TwoQueueEntry>,
+    main: Vec<TwoQueueEntry>,
+    /// Every key that ever left the small queue, and when it had been inserted.
+    ghosts: Vec<(Option<Key>, usize)>,
+    clock: usize,
+    goal: Option<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct TwoQueueEntry {
+    key: Key,
+    marked: bool,
+    count: usize,
+    seen: usize,
+}
+
+pub fn two_queue_clock(capacity: usize, requests: &[Key]) -> Hits {
+    let mut cache = TwoQueueClock::new(capacity);
+    let step = |&key: &Key| {
+        let hit = cache.get(key);
+        if !hit {
+            cache.set(key);
+        }
+        hit
+    };
+    requests.iter().map(step).collect()
+}
+
+impl TwoQueueClock {
+    pub fn new(capacity: usize) -> TwoQueueClock {
+        TwoQueueClock {
+            capacity,
+            ..TwoQueueClock::default()
+        }
+    }
+
+    /// In ascending order.
+    pub fn resident(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.small.iter().chain(&self.main).map(|e| e.key).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    pub fn get(&mut self, key: Key) -> bool {
+        let mut all = self.small.iter_mut().chain(&mut self.main);
+        let found = all.find(|entry| entry.key == key);
+        found.map(|entry| entry.marked = true).is_some()
+    }
+
+    /// The key that left, if one did.
+    pub fn set(&mut self, key: Key) -> Option<Key> {
+        if self.get(key) {
+            return None;
+        }
+        self.clock += 1;
+        let (buried, entries) = (self.ghosts.len(), self.entries());
+        let ghost = self.ghosts.iter().rposition(|ghost| ghost.0 == Some(key));
+        let mut away = None;
+        if let Some(at) = ghost {
+            self.ghosts[at].0 = None;
+            if buried - at <= 2 * entries {
+                away = Some(self.clock - self.ghosts[at].1);
+            }
+        }
+        let mut left = None;
+        let mut to_main = false;
+        if let (Some(away), true) = (away, entries == self.capacity) {
+            left = self.challenge(away, 2);
+            to_main = left.is_some();
+        }
+        while self.entries() == self.capacity {
+            left = self.evict();
+        }
+        let queue = if to_main {
+            &mut self.main
+        } else {
+            &mut self.small
+        };
+        queue.push(TwoQueueEntry {
+            key,
+            marked: false,
+            count: 0,
+            seen: self.clock,
+        });
+        left
+    }
+
+    pub fn delete(&mut self, key: Key) -> bool {
+        let before = self.entries();
+        self.small.retain(|entry| entry.key != key);
+        self.main.retain(|entry| entry.key != key);
+        before > self.entries()
+    }
+
+    fn entries(&self) -> usize {
+        self.small.len() + self.main.len()
+    }
+
+    /// After a step up or down, in parts of which an entry has 25.
+    fn goal(&mut self, up: usize, down: usize) -> usize {
+        let n = self.entries();
+        let (least, most) = (
+            std::cmp::max(n * 25 / 100, 25),
+            std::cmp::max(n * 25 / 10, 25),
+        );
+        let start = std::cmp::max(n * 25 / 50, 25);
+        let goal = (self.goal.unwrap_or(start) + up - down).clamp(least, most);
+        self.goal = Some(goal);
+        goal / 25
+    }
+
+    fn evict(&mut self) -> Option<Key> {
+        if self.small.len() < self.goal(0, 0) {
+            if let Some(left) = self.challenge(0, 1) {
+                return Some(left);
+            }
+        }
+        if self.small.is_empty() {
+            return Some(self.main.remove(0).key);
+        }
+        let tail = self.small[0];
+        let goal = self.goal(if tail.marked { 25 } else { 0 }, 0);
+        let mut left = None;
+        let spare = self.small.len() > goal;
+        if !spare && tail.marked {
+            left = self.challenge(0, 1);
+        }
+        if spare || left.is_some() {
+            self.small.remove(0);
+            self.main.push(TwoQueueEntry {
+                marked: false,
+                count: 0,
+                seen: self.clock,
+                ..tail
+            });
+            return left;
+        }
+        self.ghosts.push((Some(tail.key), tail.seen));
+        self.goal(0, 1);
+        self.small.remove(0);
+        Some(tail.key)
+    }
+
+    fn challenge(&mut self, away: usize, strength: usize) -> Option<Key> {
+        for _ in 0..6 {
+            let mut under = *self.main.first()?;
+            if self.clock - under.seen < away {
+                return None;
+            }
+            self.main.remove(0);
+            if under.marked {
+                under.count = std::cmp::min(under.count + 1, 7);
+            } else if under.count >= strength {
+                under.count -= 1;
+            } else {
+                return Some(under.key);
+            }
+            under.marked = false;
+            under.seen = self.clock;
+            self.main.push(under);
+        }
+        None
+    }
+}
+
 /// The sketch is the same one, since what it gets wrong matters too; it has its own tests.
 pub fn w_tinylfu(capacity: usize, requests: &[Key]) -> Hits {
     let mut popularity = Popularity::new(capacity);

@@ -1,0 +1,98 @@
+/**
+ * Isolation by copies: what a cache stores, and each value that it hands out, is a copy of its own.
+ *
+ * Kept as they are: all primitives but symbols; arrays with their holes; plain objects with their own enumerable
+ * properties, text and symbol keys, also `__proto__`; objects without a prototype; Date, RegExp with `lastIndex`, Map, Set,
+ * ArrayBuffer, DataView, all typed arrays, Buffer, boxed primitives, the language's own classes of errors with `name`,
+ * `message`, `stack`, `cause`, `errors` and their own enumerable properties. An object that is reached twice is one object
+ * in the copy too; cycles are kept.
+ *
+ * Changed: of an accessor the value is stored that it has at `set`; non-enumerable properties, and those that somebody put
+ * on an array, Date, Map or another built-in object, are left out; a frozen object's copy is not frozen; a proxy becomes
+ * what it looks like. A typed array's copy has a buffer of its own, with no more than its bytes, unless the value holds
+ * that buffer by another way as well: then they share one in the copy too. A Buffer's copy always stands alone.
+ *
+ * Refused with `UnsupportedValue`: functions, symbols, instances of classes (but see `CloneOptions` and `immutable.ts`),
+ * SharedArrayBuffer and views on one, resizable and detached buffers, WeakMap, Promise and the like.
+ */
+import { refused } from '../entry/path.ts'
+import { Kind } from './kind.ts'
+import { AS_IS, type Plan } from './plan.ts'
+import { copyPlain, placeOf } from './shape.ts'
+import type { CloneInstance } from './stored.ts'
+import { describe, safeKindOf, Walk } from './walk.ts'
+import { weigh, weighFields, weighPrimitive } from './weigh.ts'
+
+export { AS_IS, copyOut, FLAT_ARRAY, GRAPH, type Plan, TREE } from './plan.ts'
+
+export interface CloneOptions {
+  /**
+   * Copies an instance of a class that would be refused; for one that it does not know it gives undefined, and for one
+   * that never changes the instance itself. Called at `set`, and with the stored copy at each `get`.
+   */
+  readonly cloneInstance?: CloneInstance | undefined
+}
+
+/** Copies values into a cache. One for each cache; it gives its results in `plan` and `weight`, without an object for them. */
+export class Cloner {
+  /** How the value of the last `copyIn` is copied out. */
+  plan: Plan = AS_IS
+  /** Bytes of memory that it takes (`weigh.ts`), with what is kept beside it to copy it out. */
+  weight = 0
+
+  readonly #cloneInstance: CloneInstance | undefined
+  readonly #walk: Walk
+  #walking = false
+
+  constructor(options: CloneOptions = {}) {
+    this.#cloneInstance = options.cloneInstance
+    this.#walk = new Walk(options.cloneInstance, false)
+  }
+
+  /**
+   * What a cache stores of a value. It is handed out by `copyOut` only.
+   * @throws UnsupportedValue with the path to what cannot be copied; what a getter or `cloneInstance` throws.
+   */
+  copyIn(value: unknown): unknown {
+    const primitive = weighPrimitive(value)
+    if (primitive >= 0) {
+      this.plan = AS_IS
+      this.weight = primitive
+      return value
+    }
+    if (typeof value !== 'object') throw refused([], describe(value))
+    const object = value as object
+    const kind = safeKindOf(object)
+    if (kind !== Kind.Plain) return this.#copyObject(object, kind, undefined, 0)
+    const place = placeOf(object)
+    const copy = copyPlain(object, place)
+    const bytes = weighFields(copy)
+    if (bytes >= 0 && Object.getOwnPropertySymbols(copy).length === 0) {
+      this.plan = place
+      this.weight = bytes
+      return copy
+    }
+    return this.#copyObject(object, kind, copy, place)
+  }
+
+  #copyObject(value: object, kind: Kind, copy: object | undefined, place: number): unknown {
+    if (kind === Kind.Immutable) {
+      this.plan = AS_IS
+      this.weight = weigh(value)
+      return value
+    }
+    // A getter, a proxy or `cloneInstance` may come here again.
+    const walk = this.#walking ? new Walk(this.#cloneInstance, false) : this.#walk
+    this.#walking = true
+    try {
+      walk.run(value, kind, copy, place)
+      const stored = walk.stored()
+      this.plan = walk.plan
+      this.weight = walk.weight
+      return stored
+    } finally {
+      walk.reset()
+      if (walk === this.#walk) this.#walking = false
+    }
+  }
+}

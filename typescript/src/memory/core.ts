@@ -1,0 +1,179 @@
+import { InvalidArgument } from '../errors.ts'
+import { CoarseClock } from './clock.ts'
+import type { Listeners } from './events.ts'
+import { Keeper } from './keeper.ts'
+import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOf } from './options.ts'
+import { CLOCK_TOLERANCE, SLIDING, Slots, TIMED } from './slots.ts'
+import { Store } from './store.ts'
+import { type Sweepable, Sweeper } from './sweeper.ts'
+import { weighKey } from './weigh-key.ts'
+
+/** The latest expiry: what an entry of the other tiers has room for. */
+const LATEST = 2 ** 48 - 1
+
+/** The keys of one namespace, and who hears of them. */
+export class Owner<K> {
+  readonly index: Map<K, number> = new Map()
+  /** Undefined while nobody listens. */
+  listeners: Listeners | undefined
+}
+
+/** What was done, of all namespaces. */
+export interface Counts {
+  hits: number
+  misses: number
+  writes: number
+  deletes: number
+  expired: number
+  evicted: number
+}
+
+/** What the namespaces of a memory cache share: bounds, policy, clock, isolation. */
+export class MemoryCore<K, V> {
+  readonly slots: Slots<K, V> = new Slots()
+  readonly store: Store<K, V>
+  readonly keeper: Keeper
+  readonly clock: CoarseClock
+  readonly sweeper: Sweeper
+  /** Milliseconds that an entry lives when its write does not say; 0 is for ever. */
+  readonly ttl: number
+  readonly sliding: boolean
+  readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, expired: 0, evicted: 0 }
+  /** By slot, whose key it is. Absent while there is one namespace only. */
+  owners: (Owner<K> | undefined)[] | undefined
+  #first: Owner<K> | undefined
+  /** When the last entry was given its expiry. */
+  #latest: number = Number.NEGATIVE_INFINITY
+  readonly #weigher: ((value: V, key: K) => number) | undefined
+  readonly #weighs: boolean
+  /** Held here: the sweeper holds it weakly. */
+  readonly #sweepable: Sweepable
+
+  /** @throws InvalidArgument */
+  constructor(options: MemoryCacheOptions<K, V>) {
+    checkMemoryCache(options as MemoryCacheOptions)
+    const { bounds, policy, isolation, cloneInstance } = resolveMemory(options)
+    const { slots, counts } = this
+    this.#weigher = options.weigher
+    this.#weighs = bounds.maxBytes !== Number.POSITIVE_INFINITY || this.#weigher !== undefined
+    this.keeper = new Keeper(isolation, this.#weighs && this.#weigher === undefined, cloneInstance)
+    this.ttl = ttlOf(options.ttl, 0)
+    this.sliding = options.sliding ?? false
+    this.clock = new CoarseClock(options.clock)
+    this.store = new Store(slots, bounds, policy, (slot) => {
+      counts.evicted++
+      this.#drop(slot, 'evict')
+    })
+    this.#sweepable = {
+      now: () => this.clock.exactly(),
+      slots: () => slots.length,
+      sweep: (from, to, now) => this.#sweep(from, to, now),
+    }
+    this.sweeper = new Sweeper(this.#sweepable)
+  }
+
+  /**
+   * Bytes of an entry whose value the keeper has just kept.
+   * @throws InvalidArgument for what is no weight
+   */
+  weigh(key: K, value: V): number {
+    if (!this.#weighs) return 0
+    if (this.#weigher === undefined) return this.keeper.weight + weighKey(key)
+    const weight = this.#weigher(value, key)
+    if (Number.isSafeInteger(weight) && weight >= 0) return weight
+    throw new InvalidArgument(
+      `the weigher returned ${String(weight)}: a weight is a whole number from 0 on`,
+    )
+  }
+
+  /** Lets an entry expire after so many milliseconds; 0 is never. `then` is for one that keeps its expiry. */
+  expireIn(slot: number, ms: number, sliding: boolean, then?: number): void {
+    const { slots, sweeper } = this
+    if (ms === 0) {
+      slots.state[slot] &= ~(TIMED | SLIDING)
+      return
+    }
+    const now = this.clock.exactly()
+    const expires = then ?? Math.min(now + ms, LATEST)
+    if (now > this.#latest) this.#latest = now
+    slots.expires[slot] = expires
+    slots.ttl[slot] = ms
+    slots.state[slot] = (slots.state[slot] & ~SLIDING) | (sliding ? TIMED | SLIDING : TIMED)
+    if (expires < sweeper.seen) sweeper.expect(expires, now)
+  }
+
+  /** Whether no entry has expired, nor is held back because the clock was set back. */
+  allServed(): boolean {
+    const now = this.clock.now()
+    return now < this.sweeper.first && now >= this.#latest - CLOCK_TOLERANCE
+  }
+
+  /** A namespace more. */
+  join(owner: Owner<K>): void {
+    if (this.#first === undefined) this.#first = owner
+    else this.owners ??= new Array(this.slots.length).fill(this.#first)
+  }
+
+  #ownerOf(slot: number): Owner<K> {
+    return (this.owners === undefined ? this.#first : this.owners[slot]) as Owner<K>
+  }
+
+  /** Lets a slot's key lead nowhere. It is told of when the operation that this is part of has done its work. */
+  #drop(slot: number, event: 'evict' | 'expire'): void {
+    const { keys, values, plan } = this.slots
+    const { index, listeners } = this.#ownerOf(slot)
+    const key = keys[slot]
+    index.delete(key)
+    // Or a namespace that is not used any more would be held by what was its own.
+    if (this.owners !== undefined) this.owners[slot] = undefined
+    const heard = listeners?.[event]
+    if (heard !== undefined) listeners?.postpone(heard, key, values[slot], plan[slot])
+  }
+
+  /** Deletes all that a namespace has. */
+  clear({ index }: Owner<K>): void {
+    const { store } = this
+    if (this.owners !== undefined) {
+      for (const slot of index.values()) {
+        store.remove(slot)
+        this.owners[slot] = undefined
+      }
+      index.clear()
+      return
+    }
+    index.clear()
+    store.clear()
+    this.sweeper.clear()
+  }
+
+  /** Takes an entry out that its owner deletes. */
+  remove(index: Map<K, number>, slot: number): void {
+    index.delete(this.slots.keys[slot])
+    if (this.owners !== undefined) this.owners[slot] = undefined
+    this.store.remove(slot)
+  }
+
+  /** Frees an entry that has expired. */
+  expire(slot: number): void {
+    this.counts.expired++
+    this.#drop(slot, 'expire')
+    this.store.remove(slot)
+  }
+
+  #sweep(from: number, to: number, now: number): number {
+    const { state, expires } = this.slots
+    const told = new Set<Owner<K>>()
+    let first = Number.POSITIVE_INFINITY
+    for (let slot = from; slot < to; slot++) {
+      if ((state[slot] & TIMED) === 0) continue
+      if (expires[slot] > now) {
+        if (expires[slot] < first) first = expires[slot]
+      } else {
+        told.add(this.#ownerOf(slot))
+        this.expire(slot)
+      }
+    }
+    for (const { listeners } of told) listeners?.flush()
+    return first
+  }
+}

@@ -1,0 +1,117 @@
+import { InvalidArgument } from '../errors.ts'
+import { copyOut, type Plan } from './plan.ts'
+
+/** What happens in a cache, and what a listener is told of it. */
+export interface MemoryCacheEvents<K, V> {
+  /** A read found an entry. */
+  hit: [key: K, value: V]
+  /** A read found none. */
+  miss: [key: K]
+  /** An entry was stored. */
+  set: [key: K, value: V]
+  /** An entry was deleted or taken. */
+  delete: [key: K, value: V]
+  /** An entry was freed after its time to live was over. */
+  expire: [key: K, value: V]
+  /** An entry made room for others. */
+  evict: [key: K, value: V]
+  /** The cache was cleared. */
+  clear: []
+}
+
+export type EventName = keyof MemoryCacheEvents<unknown, unknown>
+export type Listener<K, V, E extends EventName> = (...told: MemoryCacheEvents<K, V>[E]) => void
+
+export type Heard = (...told: unknown[]) => void
+
+interface Happened {
+  readonly listeners: Heard[]
+  readonly key: unknown
+  readonly kept: unknown
+  readonly plan: Plan
+}
+
+/**
+ * Listeners. An event that nobody hears is a field that is undefined. Listeners run after the cache has done what they
+ * are told of, in the order in which they came, and may use it; the error of one is the caller's, and those behind it
+ * are told nothing.
+ */
+export class Listeners {
+  hit: Heard[] | undefined
+  miss: Heard[] | undefined
+  set: Heard[] | undefined
+  delete: Heard[] | undefined
+  expire: Heard[] | undefined
+  evict: Heard[] | undefined
+  clear: Heard[] | undefined
+  /** What happened in the middle of an operation, to be told at its end. */
+  readonly #later: Happened[] = []
+
+  constructor() {
+    // Named, so that all instances have one shape.
+    this.hit =
+      this.miss =
+      this.set =
+      this.delete =
+      this.expire =
+      this.evict =
+      this.clear =
+        undefined
+  }
+
+  /** @throws InvalidArgument */
+  add(name: EventName, listener: Heard): void {
+    if (typeof listener !== 'function') throw new InvalidArgument('a listener is a function')
+    this.#check(name)
+    // A new list: one that is being gone through stays as it is.
+    this[name] = [...(this[name] ?? []), listener]
+  }
+
+  remove(name: EventName, listener: Heard): void {
+    this.#check(name)
+    const others = [...(this[name] ?? [])]
+    const at = others.lastIndexOf(listener)
+    if (at >= 0) others.splice(at, 1)
+    this[name] = others.length > 0 ? others : undefined
+  }
+
+  /** Whether anybody listens, or is still to be told something. */
+  get heard(): boolean {
+    return this.#later.length > 0 || [...EVENTS].some((name) => this[name as EventName])
+  }
+
+  /** `kept` and `plan` are how the cache had the value: a copy may be the work of the user's code, so it is made later. */
+  postpone(listeners: Heard[], key: unknown, kept: unknown, plan: Plan): void {
+    this.#later.push({ listeners, key, kept, plan })
+  }
+
+  /** Tells what was postponed. Listeners may cause more. */
+  flush(): void {
+    const later = this.#later
+    while (later.length > 0) {
+      const { listeners, key, kept, plan } = later.shift() as Happened
+      tell(listeners, key, copyOut(kept, plan))
+    }
+  }
+
+  #check(name: EventName): void {
+    if (EVENTS.has(name)) return
+    throw new InvalidArgument(
+      `there is no event ${String(name)}; there are ${[...EVENTS].join(', ')}`,
+    )
+  }
+}
+
+const EVENTS: ReadonlySet<string> = new Set<EventName>([
+  'hit',
+  'miss',
+  'set',
+  'delete',
+  'expire',
+  'evict',
+  'clear',
+])
+
+export function tell(listeners: Heard[], ...told: unknown[]): void {
+  for (const listener of listeners) listener(...told)
+}

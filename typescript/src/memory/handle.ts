@@ -1,0 +1,83 @@
+import { Closed } from '../errors.ts'
+import type { AnyHandle, Counts } from '../keyspace.ts'
+import { MemoryCore } from './core.ts'
+import { NamedEntries } from './named-entries.ts'
+import type { MemoryCacheOptions } from './options.ts'
+
+/** What the namespaces of a cache share that has the memory tier alone. */
+export class MemoryHandle implements AnyHandle {
+  readonly core: MemoryCore<string, unknown>
+  readonly counts: Counts = {
+    hits: 0,
+    memoryHits: 0,
+    misses: 0,
+    writes: 0,
+    deletes: 0,
+    voidedFills: 0,
+  }
+  readonly leaseTimeout: number
+  closed = false
+  /** By the prefix of the keys. Programs may use any number, one after the other; with entries, they are held by these. */
+  readonly #namespaces = new Map<string, WeakRef<NamedEntries>>()
+  readonly #gone = new FinalizationRegistry<string>((prefix) => {
+    if (this.#namespaces.get(prefix)?.deref() === undefined) this.#namespaces.delete(prefix)
+  })
+
+  /** @throws InvalidArgument */
+  constructor(options: MemoryCacheOptions<string>, leaseTimeout: number) {
+    this.core = new MemoryCore(options)
+    this.leaseTimeout = leaseTimeout
+  }
+
+  get loads(): object {
+    return this
+  }
+
+  check(): void {
+    if (this.closed) throw new Closed('the cache was closed; open another')
+  }
+
+  countHit(): void {
+    this.counts.hits++
+    this.counts.memoryHits++
+  }
+
+  /** The entries of a namespace; the same for all that have it open. */
+  entriesOf(parts: readonly string[], prefix: string): NamedEntries {
+    let entries = this.#namespaces.get(prefix)?.deref()
+    if (entries === undefined) {
+      entries = new NamedEntries(this.core, parts)
+      this.#namespaces.set(prefix, new WeakRef(entries))
+      this.#gone.register(entries, prefix)
+    }
+    return entries
+  }
+
+  /** Clears a namespace and those nested in it. */
+  clear(parts: readonly string[]): void {
+    for (const entries of this.#all()) {
+      if (!entries.isIn(parts)) continue
+      entries.loads.clear()
+      entries.clear()
+    }
+  }
+
+  countLoads(): number {
+    let loads = 0
+    for (const entries of this.#all()) loads += entries.loads.size
+    return loads
+  }
+
+  close(): void {
+    if (this.closed) return
+    this.clear([])
+    this.closed = true
+  }
+
+  *#all(): Generator<NamedEntries, void, undefined> {
+    for (const held of this.#namespaces.values()) {
+      const entries = held.deref()
+      if (entries !== undefined) yield entries
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { AS_IS, type CloneOptions, Cloner, type Plan } from './clone.ts'
+import { Freezer } from './freeze.ts'
+import type { Isolation } from './options.ts'
+import { weigh } from './weigh.ts'
+
+/** What is stored of a value, by the isolation. What else is found out about it is left in fields, for speed. */
+export class Keeper {
+  /** How the last value is handed out: see `copyOut`. */
+  plan: Plan = AS_IS
+  /** Bytes that the last value weighs. */
+  weight = 0
+  readonly #copier: Cloner | Freezer | undefined
+  readonly #weighs: boolean
+
+  constructor(isolation: Isolation, weighs: boolean, cloneInstance: CloneOptions['cloneInstance']) {
+    if (isolation === 'clone') this.#copier = new Cloner({ cloneInstance })
+    if (isolation === 'freeze') this.#copier = new Freezer()
+    this.#weighs = weighs
+  }
+
+  /** @throws UnsupportedValue */
+  keep(value: unknown): unknown {
+    const copier = this.#copier
+    if (copier === undefined) {
+      if (this.#weighs) this.weight = weigh(value)
+      return value
+    }
+    const kept = copier.copyIn(value)
+    this.plan = copier.plan
+    this.weight = copier.weight
+    return kept
+  }
+}

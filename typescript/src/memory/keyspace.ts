@@ -1,0 +1,220 @@
+import { EntryTooLarge, InvalidKey } from '../errors.ts'
+import type { Key } from '../key.ts'
+import type { CheckReport, Holdings, Keyspace, Lease } from '../keyspace.ts'
+import { namespacePrefix } from '../namespace.ts'
+import { type SetOptions, ttlOf } from '../options.ts'
+import { AS_IS, copyOut, type Plan } from './clone.ts'
+import type { MemoryHandle } from './handle.ts'
+import { bytesOf, isBytes, keyOf, nameOf } from './key-name.ts'
+import type { NamedEntries } from './named-entries.ts'
+
+/** A lease: whoever holds it may load the key while it is the one that stands beside it. */
+export interface Load {
+  readonly name: string
+  /** Milliseconds on the monotonic clock. */
+  readonly since: number
+}
+
+/** What was loaded, as the cache keeps it. */
+interface Payload {
+  readonly kept: unknown
+  readonly plan: Plan
+}
+
+/** The operations on the keys of one namespace of a cache that has the memory tier alone. */
+export class MemoryKeyspace implements Keyspace {
+  readonly handle: MemoryHandle
+  readonly parts: readonly string[]
+  readonly settings: { readonly ttl: number }
+  readonly #prefix: string
+  readonly #entries: NamedEntries
+
+  constructor(handle: MemoryHandle, parts: readonly string[], settings: { readonly ttl: number }) {
+    handle.check()
+    this.handle = handle
+    this.parts = parts
+    this.settings = settings
+    this.#prefix = Buffer.from(namespacePrefix(parts)).toString('latin1')
+    this.#entries = handle.entriesOf(parts, this.#prefix)
+  }
+
+  at(parts: readonly string[]): MemoryKeyspace {
+    return new MemoryKeyspace(this.handle, parts, this.settings)
+  }
+
+  get(key: Key): unknown {
+    const value = this.peek(key)
+    if (value === undefined) this.handle.counts.misses++
+    return value
+  }
+
+  peek(key: Key): unknown {
+    const { handle } = this
+    handle.check()
+    const value = this.#entries.get(nameOf(key))
+    if (value !== undefined) handle.countHit()
+    else this.checkKey(key)
+    return value
+  }
+
+  checkKey(key: Key): void {
+    this.handle.check()
+    if (typeof nameOf(key) !== 'string' || typeof key !== 'string' || key.isWellFormed()) return
+    throw new InvalidKey('the key holds half a surrogate pair, which has no UTF-8 form')
+  }
+
+  put(key: Key, value: unknown, options: SetOptions | undefined): void {
+    this.checkKey(key)
+    const ttl = ttlOf(options, this.settings.ttl)
+    const name = nameOf(key)
+    const { handle } = this
+    try {
+      this.#entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
+    } catch (error) {
+      // The old value is gone then. Other errors change nothing.
+      if (error instanceof EntryTooLarge) this.#entries.loads.delete(name)
+      throw error
+    }
+    this.#entries.loads.delete(name)
+    handle.counts.writes++
+  }
+
+  delete(key: Key): boolean {
+    this.checkKey(key)
+    const name = nameOf(key)
+    this.#entries.loads.delete(name)
+    const stood = this.#entries.delete(name)
+    if (stood) this.handle.counts.deletes++
+    return stood
+  }
+
+  has(key: Key): boolean {
+    this.checkKey(key)
+    return this.#count(this.#entries.has(nameOf(key)))
+  }
+
+  ttl(key: Key): number | undefined {
+    this.checkKey(key)
+    const left = this.#entries.ttl(nameOf(key))
+    this.#count(left !== undefined)
+    return left
+  }
+
+  lease(key: Key): Lease {
+    this.checkKey(key)
+    const name = nameOf(key)
+    const { counts, leaseTimeout } = this.handle
+    const value = this.#entries.get(name)
+    if (value !== undefined) {
+      this.handle.countHit()
+      return { state: 'hit', value }
+    }
+    const { loads } = this.#entries
+    const now = performance.now()
+    const other = loads.get(name)
+    if (other !== undefined && now - other.since < leaseTimeout) return { state: 'busy' }
+    const token: Load = { name, since: now }
+    loads.set(name, token)
+    counts.misses++
+    return { state: 'acquired', token }
+  }
+
+  fill(key: Key, token: Load, value: unknown, ttl: number, copy: boolean): Payload | undefined {
+    const { counts } = this.handle
+    try {
+      this.checkKey(key)
+      const { keeper } = this.handle.core
+      const kept = copy ? keeper.keep(value) : undefined
+      const { plan } = keeper
+      if (this.stands(token)) {
+        this.#entries.set(token.name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
+        counts.writes++
+      } else {
+        counts.voidedFills++
+      }
+      return copy ? { kept, plan } : undefined
+    } finally {
+      this.release(token)
+    }
+  }
+
+  release(token: Load): void {
+    if (this.#entries.loads.get(token.name) === token) this.#entries.loads.delete(token.name)
+  }
+
+  stands(token: Load): boolean {
+    this.handle.check()
+    return this.#entries.loads.get(token.name) === token
+  }
+
+  read(payload: Payload): unknown {
+    this.handle.countHit()
+    return payload.plan === AS_IS ? payload.kept : copyOut(payload.kept, payload.plan)
+  }
+
+  identity(key: Key): string {
+    return this.#prefix + nameOf(key)
+  }
+
+  keys(prefix: Key): IterableIterator<Key> {
+    this.checkKey(prefix)
+    return this.#beginningWith(nameOf(prefix))
+  }
+
+  *#beginningWith(prefix: string): Generator<Key, void, undefined> {
+    const bytes = Buffer.from(bytesOf(prefix))
+    for (const name of this.#entries.keys()) {
+      this.handle.check()
+      // Text begins with text, or its bytes do with bytes that end within a character.
+      const begins =
+        isBytes(name) || isBytes(prefix)
+          ? bytes.equals(bytesOf(name).subarray(0, bytes.length))
+          : name.startsWith(prefix)
+      if (begins) yield keyOf(name)
+    }
+  }
+
+  clear(): void {
+    this.handle.check()
+    this.handle.clear(this.parts)
+  }
+
+  path(): undefined {
+    this.handle.check()
+  }
+
+  holdings(): Holdings {
+    this.handle.check()
+    const { counts, store } = this.handle.core
+    const { maxBytes } = store.bounds
+    return {
+      entries: store.live,
+      bytes: store.weight,
+      limit: maxBytes,
+      maxRecord: maxBytes,
+      evictedByAge: counts.evicted,
+      evictedByConflict: 0,
+      evictedByFailedPut: 0,
+      expired: counts.expired,
+      reinserted: 0,
+      blocksClaimed: 0,
+      floorOverflows: 0,
+    }
+  }
+
+  /** There are no bytes that could be damaged. */
+  async check(): Promise<CheckReport> {
+    this.handle.check()
+    return { whole: this.handle.core.store.live, damaged: [], leases: this.handle.countLoads() }
+  }
+
+  async flush(): Promise<void> {
+    this.handle.check()
+  }
+
+  #count(found: boolean): boolean {
+    if (found) this.handle.countHit()
+    else this.handle.counts.misses++
+    return found
+  }
+}

@@ -1,0 +1,89 @@
+import type { Bounds, Policy, PolicyMaker } from './policy.ts'
+import { ORDERED, type Slots, VISITED } from './slots.ts'
+
+/** What whoever looks keys up does when an entry is evicted: its key is to lead nowhere. The slot still holds it. */
+export type Evicted = (slot: number) => void
+
+/** Entries within bounds: columns, a policy, and what they weigh. Keys are looked up by others, who go by slots here. */
+export class Store<K, V> {
+  readonly slots: Slots<K, V>
+  readonly bounds: Bounds
+  /** Entries. */
+  live = 0
+  /** Bytes that they weigh. */
+  weight = 0
+  readonly #policy: Policy
+
+  constructor(slots: Slots<K, V>, bounds: Bounds, policy: PolicyMaker, evicted: Evicted) {
+    this.slots = slots
+    this.bounds = bounds
+    this.#policy = policy(slots as Slots<unknown, unknown>, (slot) => {
+      evicted(slot)
+      this.#free(slot)
+    })
+  }
+
+  /** A new entry, no heavier than the bound, after others made room for it. `flags` are for its state. */
+  add(key: K, value: V, weight: number, flags: number): number {
+    const policy = this.#policy
+    const full = this.#isFull(weight)
+    policy.arrive(key, full)
+    if (full) while (this.#isFull(weight)) policy.evict()
+    const slot = this.slots.take(key, value)
+    this.slots.state[slot] = policy.initial | flags
+    this.slots.weights[slot] = weight
+    this.weight += weight
+    this.live++
+    policy.add(slot)
+    return slot
+  }
+
+  /** Another value for an entry. Returns the slot that its key has to lead to now. */
+  replace(slot: number, key: K, value: V, weight: number, flags: number): number {
+    const { slots } = this
+    const more = weight - slots.weights[slot]
+    if (more > 0 && this.weight + more > this.bounds.maxBytes) {
+      // It might have to make room for itself. The key stays in the index: it has a slot again at once.
+      this.remove(slot)
+      return this.add(key, value, weight, flags)
+    }
+    slots.values[slot] = value
+    slots.weights[slot] = weight
+    this.weight += more
+    const isOrdered = (slots.state[slot] & ORDERED) !== 0
+    if (isOrdered) this.#policy.hit(slot)
+    // Never both: what is VISITED is told to the policy no more.
+    slots.state[slot] = (isOrdered ? ORDERED : VISITED) | flags
+    return slot
+  }
+
+  /** Tells the policy that an entry was used. */
+  visit(slot: number): void {
+    const { state } = this.slots
+    if ((state[slot] & ORDERED) !== 0) this.#policy.hit(slot)
+    else state[slot] |= VISITED
+  }
+
+  /** Takes an entry out whose key leads nowhere any more, and frees its slot. */
+  remove(slot: number): void {
+    this.#policy.remove(slot)
+    this.#free(slot)
+  }
+
+  /** Takes everything out. The index is the caller's to clear. */
+  clear(): void {
+    this.live = this.weight = 0
+    this.#policy.clear()
+    this.slots.clear()
+  }
+
+  #isFull(weight: number): boolean {
+    return this.live >= this.bounds.maxEntries || this.weight + weight > this.bounds.maxBytes
+  }
+
+  #free(slot: number): void {
+    this.weight -= this.slots.weights[slot]
+    this.live--
+    this.slots.free(slot)
+  }
+}

@@ -1,0 +1,98 @@
+import { type Timer, unheld } from './clock.ts'
+
+/** Slots that are looked at in one go: some ten microseconds. */
+const STRIDE = 4096
+/** The longest that timers can wait: a 32-bit number of milliseconds. */
+const LONGEST = 2 ** 31 - 1
+/** The shortest wait, or a cache in which something expires all the time would be looked through all the time. */
+const SHORTEST = 1000
+
+/** What is looked through for entries that have expired. */
+export interface Sweepable {
+  now(): number
+  /** How many slots there are. */
+  slots(): number
+  /** Frees what has expired among some slots. Returns when the first of the others there will, or Infinity. */
+  sweep(from: number, to: number, now: number): number
+}
+
+/**
+ * Frees entries that have expired though nobody reads them: within a second or so, a stride at a time. Its timers hold
+ * neither the process nor a cache that nobody else holds.
+ */
+export class Sweeper {
+  readonly #cache: WeakRef<Sweepable>
+  /** No entry expires before, in milliseconds since 1970. */
+  first: number = Number.POSITIVE_INFINITY
+  /** The same, for the part of the slots that a look under way has seen, and for entries that are newer. */
+  seen: number = Number.POSITIVE_INFINITY
+  #at = 0
+  #timer: Timer | undefined
+  /** When the timer is due, on the monotonic clock that timers go by. */
+  #due = 0
+
+  constructor(cache: Sweepable) {
+    this.#cache = new WeakRef(cache)
+  }
+
+  /** An entry will expire, before all that were seen. */
+  expect(expires: number, now: number): void {
+    this.seen = expires
+    if (expires >= this.first) return
+    this.first = expires
+    this.#wait(Math.max(expires - now, SHORTEST))
+  }
+
+  /** Looks at all slots at once. */
+  sweep(): void {
+    this.#at = 0
+    this.#look(Number.POSITIVE_INFINITY)
+  }
+
+  clear(): void {
+    this.first = this.seen = Number.POSITIVE_INFINITY
+    this.#at = 0
+  }
+
+  #look(slots: number): void {
+    const cache = this.#cache.deref()
+    if (cache === undefined || this.first === Number.POSITIVE_INFINITY) return
+    const now = cache.now()
+    const from = this.#at
+    if (from === 0) this.seen = Number.POSITIVE_INFINITY
+    const to = Math.min(from + slots, cache.slots())
+    // When a listener of what expires throws, everything is looked at again soon.
+    let first = now
+    try {
+      // Listeners may add entries, which set `seen` as well.
+      first = cache.sweep(from, to, now)
+    } finally {
+      if (first < this.seen) this.seen = first
+      if (to < cache.slots()) {
+        this.#at = to
+        this.#wait(0)
+      } else {
+        this.#at = 0
+        this.first = this.seen
+        if (this.first !== Number.POSITIVE_INFINITY) {
+          this.#wait(Math.max(this.first - now, SHORTEST))
+        }
+      }
+    }
+  }
+
+  #wait(ms: number): void {
+    const due = performance.now() + ms
+    // A timer that comes soon enough is left alone: one for each entry would cost more than it frees.
+    if (this.#timer !== undefined && this.#due - due < SHORTEST) return
+    clearTimeout(this.#timer)
+    this.#due = due
+    this.#timer = unheld(
+      () => {
+        this.#timer = undefined
+        this.#look(STRIDE)
+      },
+      Math.min(ms, LONGEST),
+    )
+  }
+}

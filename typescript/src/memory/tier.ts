@@ -1,0 +1,197 @@
+import type { Mapping } from '../host/mapping.ts'
+import { CoarseClock } from './clock.ts'
+import { AS_IS, copyOut } from './clone.ts'
+import { Keeper } from './keeper.ts'
+import type { ResolvedMemory } from './options.ts'
+import { COPIED, resized, Slots, TIMED, VISITED } from './slots.ts'
+import { Store } from './store.ts'
+import { weighKey } from './weigh-key.ts'
+
+/** Where a value was read in the host tier, as the tier there tells it. */
+export interface Origin {
+  /** The number of the slot in the directory's index. */
+  readonly slot: number
+  /** The half of the slot's word that changes with each write. */
+  readonly ver: number
+  /** The epoch that was read before the word. */
+  readonly epoch: number
+  /** Milliseconds since 1970; `expires` is 0 for never. */
+  readonly created: number
+  readonly expires: number
+}
+
+/** The keys of one namespace that are in memory, to slots of the memory tier. */
+export type Held = Map<string, number>
+
+/** The columns of the memory tier: those of any memory cache, and where the host tier has the entry. */
+class TierSlots extends Slots<string, unknown> {
+  /** In which namespace's keys a slot's is. */
+  readonly held: (Held | undefined)[] = []
+  /**
+   * Four words a slot, for they are looked at together: the place of the host slot's `ver` among the words of the index,
+   * what that was, the epoch, and the place of the host slot's visited byte.
+   */
+  origin: Int32Array = new Int32Array(ORIGIN * this.state.length)
+
+  protected override resize(size: number): void {
+    super.resize(size)
+    this.origin = resized(this.origin, ORIGIN * size)
+  }
+}
+
+const ORIGIN = 4
+const AT = 0
+const VER = 1
+const EPOCH = 2
+const MARK = 3
+
+/** One in so many hits looks whether its host slot is still marked visited; a power of two. */
+const LOOKS = 16
+
+/**
+ * The memory tier over a host tier: values that were read there and decoded, each with the word of its slot and the
+ * epoch. One is served while both stand as they were, which two atomic loads tell: then nobody has written, deleted or
+ * cleared the key since, in any process. So nothing is ever put here but what a read of the host tier gave, and nobody
+ * has to be told of a write.
+ */
+export class MemoryTier {
+  readonly #slots = new TierSlots()
+  readonly #store: Store<string, unknown>
+  readonly #keeper: Keeper
+  readonly #clock: CoarseClock
+  readonly #index: Int32Array
+  readonly #visited: Uint8Array
+  readonly #epochAt: number
+  readonly #slotsAt: number
+  readonly #visitedAt: number
+  #hits = 0
+  /** By the prefix of their keys. Programs may open any number, one after the other. */
+  readonly #namespaces = new Map<string, WeakRef<Held>>()
+  readonly #gone = new FinalizationRegistry<string>((name) => {
+    if (this.#namespaces.get(name)?.deref() === undefined) this.#namespaces.delete(name)
+  })
+
+  constructor(mapping: Mapping, options: ResolvedMemory, clock: (() => number) | undefined) {
+    const { bounds, policy, isolation, cloneInstance } = options
+    const slots = this.#slots
+    this.#store = new Store(slots, bounds, policy, (slot) => this.#drop(slot))
+    this.#keeper = new Keeper(
+      isolation,
+      bounds.maxBytes !== Number.POSITIVE_INFINITY,
+      cloneInstance,
+    )
+    this.#clock = new CoarseClock(clock)
+    this.#index = mapping.index
+    this.#visited = mapping.indexBytes
+    this.#epochAt = mapping.layout.epochAt >> 2
+    this.#slotsAt = mapping.layout.slotsAt >> 2
+    this.#visitedAt = mapping.layout.visitedAt
+  }
+
+  /** The keys of a namespace that are in memory; the same Map for all that have that namespace open. */
+  heldBy(prefix: Uint8Array): Held {
+    const name = Buffer.from(prefix).toString('latin1')
+    let held = this.#namespaces.get(name)?.deref()
+    if (held === undefined) {
+      held = new Map()
+      this.#namespaces.set(name, new WeakRef(held))
+      this.#gone.register(held, name)
+    }
+    return held
+  }
+
+  /** The value of a slot, if it is still the host tier's; else undefined. */
+  read(slot: number): unknown {
+    if (!this.has(slot)) return undefined
+    const slots = this.#slots
+    const value = slots.values[slot]
+    return (slots.state[slot] & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
+  }
+
+  /** Whether the value of a slot is still the host tier's. Counts as a use. */
+  has(slot: number): boolean {
+    const slots = this.#slots
+    const { origin } = slots
+    const index = this.#index
+    const from = slot << 2
+    // The word, then the epoch, which moves before a word can come to be what it was (`spec/memory.md`).
+    if (Atomics.load(index, origin[from + AT]) !== origin[from + VER]) return false
+    if (Atomics.load(index, this.#epochAt) !== origin[from + EPOCH]) return false
+    const state = slots.state[slot]
+    if ((state & ~COPIED) !== VISITED && !this.#isServed(slot, state)) return false
+    if ((++this.#hits & (LOOKS - 1)) === 0) this.#mark(origin[from + MARK])
+    return true
+  }
+
+  /**
+   * The host tier keeps what is marked as used, and of hits here it sees only this. The read that a value came by has set
+   * the mark. It goes with the word, but for keys that compete for a full bucket: what is read often is marked anew.
+   */
+  #mark(place: number): void {
+    if (this.#visited[place] === 0) this.#visited[place] = 1
+  }
+
+  #isServed(slot: number, state: number): boolean {
+    if ((state & TIMED) !== 0 && !this.#slots.isServed(slot, this.#clock.now())) return false
+    if ((state & VISITED) === 0) this.#store.visit(slot)
+    return true
+  }
+
+  /** Keeps a value that was just read. Returns what its reader is given. */
+  remember(held: Held, key: string, value: unknown, origin: Origin): unknown {
+    let kept: unknown
+    try {
+      kept = this.#keeper.keep(value)
+    } catch {
+      // What has no frozen form is read anew each time.
+      this.forget(held, key)
+      return value
+    }
+    const { plan, weight: bytes } = this.#keeper
+    const weight = bytes + weighKey(key)
+    const store = this.#store
+    if (weight > store.bounds.maxBytes) {
+      this.forget(held, key)
+      return value
+    }
+    const slots = this.#slots
+    const found = held.get(key)
+    const flags = plan === AS_IS ? 0 : COPIED
+    const slot =
+      found === undefined
+        ? store.add(key, kept, weight, flags)
+        : store.replace(found, key, kept, weight, flags)
+    if (slot !== found) held.set(key, slot)
+    slots.held[slot] = held
+    slots.plan[slot] = plan
+    const from = slot << 2
+    slots.origin[from + AT] = this.#slotsAt + (origin.slot << 1)
+    slots.origin[from + VER] = origin.ver
+    slots.origin[from + EPOCH] = origin.epoch
+    slots.origin[from + MARK] = this.#visitedAt + origin.slot
+    if (origin.expires !== 0) {
+      slots.state[slot] |= TIMED
+      slots.expires[slot] = origin.expires
+      slots.ttl[slot] = origin.expires - origin.created
+    }
+    return plan === AS_IS ? kept : value
+  }
+
+  /** Lets go of a value, which is the host tier's no more. */
+  forget(held: Held, key: string): void {
+    const slot = held.get(key)
+    if (slot === undefined) return
+    this.#drop(slot)
+    this.#store.remove(slot)
+  }
+
+  #drop(slot: number): void {
+    const slots = this.#slots
+    slots.held[slot]?.delete(slots.keys[slot])
+    slots.held[slot] = undefined
+  }
+
+  clear(): void {
+    this.#store.clear()
+  }
+}
