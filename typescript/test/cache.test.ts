@@ -396,7 +396,7 @@ describe('errors', () => {
 
 describe('options', () => {
   const invalid: [string, object][] = [
-    ['no path', {}],
+    ['no path and no memory', { memory: false }],
     ['an empty path', { path: '' }],
     ['an unknown option', { path: 'x', tll: '5m' }],
     ['a bare number for a ttl', { path: 'x', ttl: 300 }],
