@@ -21,7 +21,7 @@ export class Timers {
     onTestFinished(() => {
       Object.assign(globalThis, { setTimeout: set, clearTimeout: clear })
       Date.now = date
-      if (own === undefined) delete (performance as { now?: unknown }).now
+      if (own === undefined) Reflect.deleteProperty(performance, 'now')
       else Object.defineProperty(performance, 'now', own)
     })
     Object.assign(globalThis, {
