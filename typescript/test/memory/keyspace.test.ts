@@ -148,7 +148,7 @@ describe('getOrSet', () => {
     const timers = new Timers()
     const first = cache.getOrSet('k', slow.loader)
     await settle()
-    clock.now += 1e9
+    clock.now -= 1e9
     timers.advance(999)
     const joined = cache.getOrSet('k', quick.loader)
     await settle()
