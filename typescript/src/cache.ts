@@ -218,7 +218,7 @@ export class Cache {
   /** What the whole directory holds and what this handle did. Walks the index: some milliseconds. */
   statsSync(): Stats {
     const keys = this.#keys
-    return { ...keys.handle.counts, ...keys.holdings() }
+    return { ...keys.handle.counted(), ...keys.holdings() }
   }
 
   /** Like `statsSync`. */

@@ -4,8 +4,6 @@ import type { SetOptions } from './options.ts'
 /** What one handle did, counted where it is done. */
 export interface Counts {
   hits: number
-  /** Those of the hits that the memory tier answered. */
-  memoryHits: number
   misses: number
   writes: number
   deletes: number
@@ -14,7 +12,8 @@ export interface Counts {
 
 /** What the caches of a handle's namespaces share. */
 export interface AnyHandle {
-  readonly counts: Counts
+  /** What was done, and how many of the hits were the memory tier's. */
+  counted(): Counts & { memoryHits: number }
   /** Milliseconds that a load may take before another caller may load the same key. */
   readonly leaseTimeout: number
   readonly closed: boolean

@@ -1,9 +1,18 @@
 /** The package as it is published: packed, unpacked elsewhere, used with types and without. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -66,6 +75,34 @@ const rule: NamespaceOptions = { namespace: 'x', commands: { X: [['kee', 1, 1, 1
 console.log(JSON.stringify([...words, typeof wrong, typeof rule]))
 `
 
+/** A program that uses the memory cache only, where nothing else of the package is there. */
+const MEMORY = `
+import { type Duration, EntryTooLarge, MemoryCache, type MemoryCacheOptions, type MemoryStats } from 'polycache/memory'
+
+interface User { name: string }
+const ttl: Duration = '5m'
+const options: MemoryCacheOptions<number, User> = { maxEntries: 2, ttl, weigher: (user, id) => user.name.length + id }
+using cache = new MemoryCache<number, User>(options)
+const evicted: string[] = []
+cache.on('evict', (id, user) => evicted.push(id.toFixed() + user.name))
+cache.setMany([[1, { name: 'Ada' }], [2, { name: 'Bob' }], [3, { name: 'Cleo' }]], { sliding: true })
+const found: User | undefined = cache.get(3)
+const keys: number[] = [...cache.keys()]
+const stats: MemoryStats = cache.stats()
+// @ts-expect-error the value is no user
+const wrong = () => cache.set(1, 'Ada')
+// @ts-expect-error a bare number is no duration
+const ttls = () => cache.touch(1, 5)
+// @ts-expect-error a key is a number
+const key = () => cache.get('1')
+// @ts-expect-error there is no such event
+const event = () => cache.on('get', () => {})
+console.log(JSON.stringify([found, keys.length, evicted.length, stats.bytes > 0, typeof EntryTooLarge, typeof wrong, typeof ttls, typeof key, typeof event]))
+`
+
+/** Bytes of a program with the memory cache alone, as README.md states them: minified, and compressed by gzip. */
+const MEMORY_SIZE = { minified: 40_000, compressed: 13_000 }
+
 // Once is enough: what npm packs is the same for Bun.
 if (process.versions.bun === undefined) describe('the package', inspect)
 
@@ -88,6 +125,7 @@ function inspect(): void {
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'consumer.ts'), CONSUMER)
     writeFileSync(join(folder, 'namespaces.ts'), NAMESPACES)
+    writeFileSync(join(folder, 'memory.ts'), MEMORY)
   })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -96,6 +134,8 @@ function inspect(): void {
     for (const file of [
       'dist/index.js',
       'dist/index.d.ts',
+      'dist/memory.js',
+      'dist/memory.d.ts',
       'dist/redis-namespace.js',
       'dist/redis-namespace.d.ts',
       'native/polycache.node',
@@ -136,6 +176,7 @@ function inspect(): void {
       ...target,
       'consumer.ts',
       'namespaces.ts',
+      'memory.ts',
     )
     const printed = run(process.execPath, 'consumer.ts', join(folder, 'cache'))
     expect(JSON.parse(printed)).toEqual([
@@ -155,9 +196,12 @@ function inspect(): void {
   test('has no top-level await, so that CommonJS can require it', () => {
     const program = `const { Cache } = require('polycache')
       const { namespaced } = require('polycache/redis-namespace')
-      console.log(typeof Cache, typeof namespaced)`
+      const { MemoryCache } = require('polycache/memory')
+      const cache = new MemoryCache()
+      cache.set('k', 1)
+      console.log(typeof Cache, typeof namespaced, cache.get('k'))`
     const printed = run(process.execPath, '--input-type=commonjs', '-e', program)
-    expect(printed).toBe('function function\n')
+    expect(printed).toBe('function function 1\n')
   })
 
   test('says what is missing when the native part cannot be loaded', () => {
@@ -178,4 +222,64 @@ function inspect(): void {
     const said = ['JSON.GET', 'shop:users:k', '$', 'invalid_argument', 'function', 'object']
     expect(JSON.parse(printed)).toEqual(said)
   })
+
+  test('has a memory cache without the native part', () => {
+    rmSync(join(unpacked, 'native'), { recursive: true, force: true })
+    const printed = run(process.execPath, 'memory.ts')
+    expect(JSON.parse(printed).slice(0, 5)).toEqual([{ name: 'Cleo' }, 2, 1, true, 'function'])
+  })
+
+  test('imports nothing for the memory cache but what belongs to it', () => {
+    const dist = join(unpacked, 'dist')
+    const files = importedBy(dist, 'memory.js')
+    expect(files.filter((file) => !file.startsWith('./'))).toEqual([])
+    expect(files).not.toContain('./index.js')
+    // Other files cannot be read: these alone are the memory cache.
+    const alone = join(folder, 'alone')
+    mkdirSync(alone)
+    for (const file of ['./memory.js', ...files]) cpSync(join(dist, file), join(alone, file))
+    writeFileSync(join(alone, 'package.json'), '{ "type": "module" }')
+    const program = `import { MemoryCache } from './alone/memory.js'
+      const cache = new MemoryCache({ ttl: '1s' })
+      cache.set('k', { at: [1] })
+      console.log(JSON.stringify(cache.get('k')))`
+    expect(run(process.execPath, '--input-type=module', '-e', program)).toBe('{"at":[1]}\n')
+  })
+
+  test('is small for a program that uses the memory cache alone', () => {
+    writeFileSync(
+      join(folder, 'small.js'),
+      `import { MemoryCache } from 'polycache/memory'
+       const cache = new MemoryCache()
+       cache.set('k', 'small')
+       console.log(cache.get('k'))`,
+    )
+    const given = ['--minify', '--platform', 'browser', '--format', 'esm', '-o', 'bundle.mjs']
+    run(join(BINARIES, 'rolldown'), 'small.js', ...given)
+    const bundle = readFileSync(join(folder, 'bundle.mjs'))
+    expect(run(process.execPath, 'bundle.mjs')).toBe('small\n')
+    const text = bundle.toString()
+    const words = ['node:', 'require', 'NativeStore', 'SUBSCRIBE', 'Atomics', 'getOrSet']
+    expect(words.filter((word) => text.includes(word))).toEqual([])
+    expect(bundle.length).toBeLessThan(MEMORY_SIZE.minified)
+    expect(gzipSync(bundle, { level: 9 }).length).toBeLessThan(MEMORY_SIZE.compressed)
+    const readme = readFileSync(join(unpacked, 'README.md'), 'utf8')
+    const stated = `${MEMORY_SIZE.minified / 1000} kB minified, ${MEMORY_SIZE.compressed / 1000} kB`
+    expect(readme).toContain(stated)
+  })
+}
+
+/** What a file imports, and what that imports, by the names in the code. */
+function importedBy(dist: string, file: string): string[] {
+  const seen = new Set<string>()
+  const look = (name: string) => {
+    const text = readFileSync(join(dist, name), 'utf8')
+    for (const [, from] of text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["']([^"']+)["']/g)) {
+      if (seen.has(from)) continue
+      seen.add(from)
+      if (from.startsWith('.')) look(from)
+    }
+  }
+  look(file)
+  return [...seen]
 }

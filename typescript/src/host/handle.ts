@@ -10,7 +10,6 @@ export class Handle implements AnyHandle {
   readonly store: HostStore
   readonly counts: Counts = {
     hits: 0,
-    memoryHits: 0,
     misses: 0,
     writes: 0,
     deletes: 0,
@@ -40,6 +39,11 @@ export class Handle implements AnyHandle {
     return this.store
   }
 
+  counted(): Counts & { memoryHits: number } {
+    const memoryHits = this.memory?.hits ?? 0
+    return { ...this.counts, hits: this.counts.hits + memoryHits, memoryHits }
+  }
+
   /** @throws Closed */
   check(): void {
     if (this.closed) throw new Closed('the cache was closed; open another')
@@ -53,7 +57,7 @@ export class Handle implements AnyHandle {
   close(): void {
     if (this.closed) return
     this.closed = true
-    this.memory?.clear()
+    this.memory?.close()
     this.store.release()
   }
 }

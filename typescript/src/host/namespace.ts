@@ -90,23 +90,27 @@ export class HostNamespace implements Keyspace {
   }
 
   get(key: Key): unknown {
-    const value = this.peek(key)
+    const remembered = this.#recall(key)
+    if (remembered !== undefined) return remembered
+    const value = this.#lookUp(key)
     if (value === undefined) this.handle.counts.misses++
     return value
   }
 
   peek(key: Key): unknown {
+    const remembered = this.#recall(key)
+    return remembered === undefined ? this.#lookUp(key) : remembered
+  }
+
+  /** What the memory tier has. Of a closed cache it has nothing, and bytes are no keys there. */
+  #recall(key: Key): unknown {
+    const slot = this.#held.get(key as string)
+    return slot === undefined ? undefined : this.#memory?.read(slot)
+  }
+
+  #lookUp(key: Key): unknown {
     const { handle } = this
     handle.check()
-    const slot = this.#held.get(key as string)
-    if (slot !== undefined) {
-      const value = this.#memory?.read(slot)
-      if (value !== undefined) {
-        handle.counts.hits++
-        handle.counts.memoryHits++
-        return value
-      }
-    }
     this.#key.set(key)
     let origin: Origin | undefined = this.#reader
     let value = this.#reader === undefined ? ASK_NATIVE : this.#reader.get()
@@ -115,7 +119,7 @@ export class HostNamespace implements Keyspace {
       origin = asked
     }
     if (value === undefined) {
-      if (slot !== undefined) this.#forget(key)
+      this.#forget(key)
       return undefined
     }
     handle.counts.hits++
@@ -193,8 +197,6 @@ export class HostNamespace implements Keyspace {
     if (slot !== undefined) {
       this.handle.check()
       if (this.#memory?.has(slot) === true) {
-        this.handle.counts.hits++
-        this.handle.counts.memoryHits++
         return true
       }
     }

@@ -9,7 +9,6 @@ export class MemoryHandle implements AnyHandle {
   readonly core: MemoryCore<string, unknown>
   readonly counts: Counts = {
     hits: 0,
-    memoryHits: 0,
     misses: 0,
     writes: 0,
     deletes: 0,
@@ -33,13 +32,12 @@ export class MemoryHandle implements AnyHandle {
     return this
   }
 
-  check(): void {
-    if (this.closed) throw new Closed('the cache was closed; open another')
+  counted(): Counts & { memoryHits: number } {
+    return { ...this.counts, memoryHits: this.counts.hits }
   }
 
-  countHit(): void {
-    this.counts.hits++
-    this.counts.memoryHits++
+  check(): void {
+    if (this.closed) throw new Closed('the cache was closed; open another')
   }
 
   /** The entries of a namespace; the same for all that have it open. */

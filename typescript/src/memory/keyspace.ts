@@ -52,7 +52,7 @@ export class MemoryKeyspace implements Keyspace {
     const { handle } = this
     handle.check()
     const value = this.#entries.get(nameOf(key))
-    if (value !== undefined) handle.countHit()
+    if (value !== undefined) handle.counts.hits++
     else this.checkKey(key)
     return value
   }
@@ -106,7 +106,7 @@ export class MemoryKeyspace implements Keyspace {
     const { counts, leaseTimeout } = this.handle
     const value = this.#entries.get(name)
     if (value !== undefined) {
-      this.handle.countHit()
+      this.handle.counts.hits++
       return { state: 'hit', value }
     }
     const { loads } = this.#entries
@@ -148,7 +148,7 @@ export class MemoryKeyspace implements Keyspace {
   }
 
   read(payload: Payload): unknown {
-    this.handle.countHit()
+    this.handle.counts.hits++
     return payload.plan === AS_IS ? payload.kept : copyOut(payload.kept, payload.plan)
   }
 
@@ -213,7 +213,7 @@ export class MemoryKeyspace implements Keyspace {
   }
 
   #count(found: boolean): boolean {
-    if (found) this.handle.countHit()
+    if (found) this.handle.counts.hits++
     else this.handle.counts.misses++
     return found
   }

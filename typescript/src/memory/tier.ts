@@ -55,6 +55,8 @@ const LOOKS = 16
  * has to be told of a write.
  */
 export class MemoryTier {
+  /** Values that were handed out. */
+  hits = 0
   readonly #slots = new TierSlots()
   readonly #store: Store<string, unknown>
   readonly #keeper: Keeper
@@ -64,7 +66,6 @@ export class MemoryTier {
   readonly #epochAt: number
   readonly #slotsAt: number
   readonly #visitedAt: number
-  #hits = 0
   /** By the prefix of their keys. Programs may open any number, one after the other. */
   readonly #namespaces = new Map<string, WeakRef<Held>>()
   readonly #gone = new FinalizationRegistry<string>((name) => {
@@ -102,25 +103,30 @@ export class MemoryTier {
 
   /** The value of a slot, if it is still the host tier's; else undefined. */
   read(slot: number): unknown {
-    if (!this.has(slot)) return undefined
-    const slots = this.#slots
-    const value = slots.values[slot]
-    return (slots.state[slot] & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
-  }
-
-  /** Whether the value of a slot is still the host tier's. Counts as a use. */
-  has(slot: number): boolean {
     const slots = this.#slots
     const { origin } = slots
     const index = this.#index
     const from = slot << 2
     // The word, then the epoch, which moves before a word can come to be what it was (`spec/memory.md`).
-    if (Atomics.load(index, origin[from + AT]) !== origin[from + VER]) return false
-    if (Atomics.load(index, this.#epochAt) !== origin[from + EPOCH]) return false
+    if (Atomics.load(index, origin[from + AT]) !== origin[from + VER]) return undefined
+    if (Atomics.load(index, this.#epochAt) !== origin[from + EPOCH]) return undefined
     const state = slots.state[slot]
-    if ((state & ~COPIED) !== VISITED && !this.#isServed(slot, state)) return false
-    if ((++this.#hits & (LOOKS - 1)) === 0) this.#mark(origin[from + MARK])
-    return true
+    if ((state & ~COPIED) !== VISITED && !this.#isServed(slot, state)) return undefined
+    if ((++this.hits & (LOOKS - 1)) === 0) this.#mark(origin[from + MARK])
+    const value = slots.values[slot]
+    return (state & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
+  }
+
+  /** Whether `read` would give a value. Counts as a use. */
+  has(slot: number): boolean {
+    const { origin, state } = this.#slots
+    const from = slot << 2
+    const served =
+      Atomics.load(this.#index, origin[from + AT]) === origin[from + VER] &&
+      Atomics.load(this.#index, this.#epochAt) === origin[from + EPOCH] &&
+      this.#isServed(slot, state[slot])
+    if (served) this.hits++
+    return served
   }
 
   /**
@@ -191,7 +197,9 @@ export class MemoryTier {
     slots.held[slot] = undefined
   }
 
-  clear(): void {
+  /** Lets go of everything, so that nothing is handed out any more. */
+  close(): void {
+    for (const held of this.#namespaces.values()) held.deref()?.clear()
     this.#store.clear()
   }
 }
