@@ -58,7 +58,8 @@ const isolated = async (cache, isolation) => {
   const got = await cache.get(KEY)
   same(got, small(), 'get after the object that was set has changed')
   if (isolation === 'frozen') {
-    if (!Object.isFrozen(got) || (await cache.get(KEY)) !== got) fails('it is not one frozen object')
+    if (!Object.isFrozen(got) || (await cache.get(KEY)) !== got)
+      fails('it is not one frozen object')
     return
   }
   got.name = 'changed'

@@ -229,7 +229,7 @@ export class MemoryCache<K = string, V = unknown> {
     if (this.#listeners?.clear !== undefined) tell(this.#listeners.clear)
   }
 
-  /** The keys that have an entry. */
+  /** The keys that have an entry. One that expires while the iteration goes on may be among them. */
   keys(): IterableIterator<K> {
     // The index itself, when nothing there has expired.
     if (this.#core.allServed()) return this.#index.keys()
