@@ -218,11 +218,8 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
         let time_to_idle = optional("time_to_idle", self.time_to_idle)?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let shards = self.shard_count(processors)?;
-        // Of the bound that is likely to be reached first, where there are two.
-        let bound = self.max_weight.or(self.capacity).unwrap_or(u64::MAX);
-        let share = bound.div_ceil(shards as u64);
         let weighted = self.max_weight.is_some();
-        let shards = (1..=shards).map(|number| Lock::new(number, Shard::new(share, weighted, time_to_idle)));
+        let shards = (1..=shards).map(|number| Lock::new(number, Shard::new(weighted, time_to_idle)));
         Ok(MemoryCache(Arc::new(Inner {
             hasher,
             shards: shards.collect(),

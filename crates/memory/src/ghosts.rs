@@ -1,67 +1,81 @@
-//! Keys of entries that left, without the entries.
+//! Keys of entries that left the small queue, without the entries.
 
 use hashbrown::HashTable;
 use std::collections::VecDeque;
 
-/// The latest keys that left. A key is its 32-bit tag: two keys of one tag are taken for one, which
-/// costs an entry its proper queue and nothing else.
+/// Keys are remembered until so many further ones left, times the entries there are.
+const TIMES: usize = 2;
+
+/// The latest keys that left. A key is 32 bits of its hash: two keys of the same are taken for one,
+/// which costs an entry its proper queue and nothing else.
 #[derive(Debug, Default)]
 pub(crate) struct Ghosts {
-    /// In the order in which they left, with those that were taken since.
+    /// In the order in which they left; those that came back since are still here.
     order: VecDeque<Ghost>,
-    known: HashTable<Ghost>,
-    next: u64,
+    /// The number of the first one there.
+    first: u64,
+    /// By their hash, the numbers of those that did not come back.
+    numbers: HashTable<u64>,
+    /// How many are kept.
+    most: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Ghost {
-    tag: u32,
-    /// Which time of this tag it is.
-    number: u64,
+    hash: u32,
+    /// The policy's clock when the entry was inserted.
+    born: u32,
 }
 
 impl Ghosts {
-    /// Remembers a tag, and no more than `most` of them in all.
-    pub fn add(&mut self, tag: u32, most: usize) {
-        self.take(tag);
-        while self.known.len() >= most.max(1) || self.order.len() >= 2 * most.max(1) {
-            match self.order.pop_front() {
-                Some(oldest) => self.forget(oldest),
-                None => break,
-            }
+    /// Remembers a key that leaves.
+    pub fn bury(&mut self, hash: u32, born: u32) {
+        // Another key of the same hash.
+        self.forget(hash);
+        while self.order.len() > self.most {
+            self.forget_first();
         }
-        if most == 0 {
-            return;
-        }
-        let ghost = Ghost {
-            tag,
-            number: self.next,
-        };
-        self.next += 1;
-        self.order.push_back(ghost);
-        self.known.insert_unique(spread(tag), ghost, |ghost| spread(ghost.tag));
+        let number = self.first + self.order.len() as u64;
+        self.order.push_back(Ghost { hash, born });
+        let (order, first) = (&self.order, self.first);
+        let hasher = |number: &u64| spread(order[(number - first) as usize].hash);
+        self.numbers.insert_unique(spread(hash), number, hasher);
     }
 
-    /// True if the tag is remembered, which it is no longer.
-    pub fn take(&mut self, tag: u32) -> bool {
-        match self.known.find_entry(spread(tag), |ghost| ghost.tag == tag) {
-            Ok(entry) => {
+    /// When the key's entry was inserted, if it is remembered, which it is no longer; so many entries
+    /// are there now.
+    pub fn take(&mut self, hash: u32, entries: usize) -> Option<u32> {
+        let number = self.forget(hash)?;
+        let place = (number - self.first) as usize;
+        let after = self.order.len() - place;
+        (after <= TIMES * entries).then(|| self.order[place].born)
+    }
+
+    /// Keeps at least as many as are of use with so many entries.
+    pub fn keep(&mut self, entries: usize) {
+        self.most = self.most.max(TIMES * entries);
+    }
+
+    fn forget(&mut self, hash: u32) -> Option<u64> {
+        let same = |number: &u64| self.order[(number - self.first) as usize].hash == hash;
+        let entry = self.numbers.find_entry(spread(hash), same).ok()?;
+        Some(entry.remove().0)
+    }
+
+    fn forget_first(&mut self) {
+        if let Some(ghost) = self.order.front() {
+            let first = self.first;
+            let entry = self.numbers.find_entry(spread(ghost.hash), |number| *number == first);
+            if let Ok(entry) = entry {
                 entry.remove();
-                true
             }
-            Err(_) => false,
         }
-    }
-
-    fn forget(&mut self, oldest: Ghost) {
-        let same = |ghost: &Ghost| ghost.number == oldest.number;
-        if let Ok(entry) = self.known.find_entry(spread(oldest.tag), same) {
-            entry.remove();
-        }
+        self.order.pop_front();
+        self.first += 1;
     }
 }
 
-/// A tag in both halves: tables look at both ends of a hash.
-pub(crate) fn spread(tag: u32) -> u64 {
-    u64::from(tag) << 32 | u64::from(tag)
+/// Both ends of a hash are looked at.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
 }

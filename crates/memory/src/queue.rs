@@ -59,10 +59,6 @@ impl Queue {
         self.len
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Puts an index that is in no queue at the end.
     pub fn push<T: Copy + Default>(&mut self, links: &mut Links<T>, index: u32, item: T) {
         let link = Link {
@@ -88,14 +84,18 @@ impl Queue {
         self.len += 1;
     }
 
-    /// Takes the oldest.
-    pub fn pop<T: Copy + Default>(&mut self, links: &mut Links<T>) -> Option<u32> {
-        let oldest = self.oldest;
-        if oldest == NONE {
-            return None;
+    /// What came first of those that are in.
+    pub fn oldest(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// Makes the oldest the newest.
+    pub fn renew_oldest<T: Copy + Default>(&mut self, links: &mut Links<T>) {
+        if let Some(index) = self.oldest() {
+            let item = *links.get(index);
+            self.remove(links, index);
+            self.push(links, index, item);
         }
-        self.remove(links, oldest);
-        Some(oldest)
     }
 
     /// Takes out an index that is in this queue.

@@ -5,7 +5,7 @@
 
 use crate::bounds::Bounds;
 use crate::load::Load;
-use crate::policy::Policy;
+use crate::policy::{Coming, Policy};
 use crate::removed::{RemovalCause, Removed};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use hashbrown::HashTable;
@@ -89,15 +89,14 @@ pub(crate) struct New<K, V> {
 }
 
 impl<K, V> Shard<K, V> {
-    /// For about so many entries, or so much weight.
-    pub fn new(share: u64, weighted: bool, time_to_idle: u64) -> Shard<K, V> {
+    pub fn new(weighted: bool, time_to_idle: u64) -> Shard<K, V> {
         Shard {
             table: HashTable::new(),
             slab: Vec::new(),
             expires: Vec::new(),
             used: Vec::new(),
             free: Vec::new(),
-            policy: Policy::new(share),
+            policy: Policy::default(),
             loads: HashTable::new(),
             weighted,
             time_to_idle,
@@ -232,12 +231,12 @@ impl<K: Eq, V> Shard<K, V> {
     /// shard has to give room.
     pub fn store(
         &mut self,
-        coming: &mut Option<New<K, V>>,
+        given: &mut Option<New<K, V>>,
         bounds: &Bounds,
         now: impl Fn() -> u64 + Copy,
         removed: &mut Removed<K, V>,
     ) {
-        let Some(new) = coming.as_ref() else {
+        let Some(new) = given.as_ref() else {
             return;
         };
         let weight = new.weight;
@@ -250,37 +249,49 @@ impl<K: Eq, V> Shard<K, V> {
             }
         }
         // Room that the entry's predecessor and those who make way for it leave.
-        let mut left = match old {
-            Some(index) => (1, self.weight(index)),
-            None => (0, 0),
+        let (mut left, mut coming) = match old {
+            Some(index) => ((1, self.weight(index)), Coming::BACK),
+            None => ((0, 0), self.policy.arrive(new.hash)),
         };
+        let mut aside = None;
         while left != (1, weight) && !bounds.exchange(left, (1, weight)) {
-            let Some(index) = self.victim() else {
-                bounds.give_back(left);
-                return;
-            };
-            if old == Some(index) {
-                // Its room is in `left` already.
-                old = None;
-                self.unlist(index, RemovalCause::Replaced, removed);
-            } else {
-                left.0 += 1;
-                left.1 += self.weight(index);
-                self.unlist(index, self.cause(index, now), removed);
+            match self.victim(&mut coming) {
+                // Its room is in `left` already, and it stays if there is not enough.
+                Some(index) if old == Some(index) => aside = old,
+                Some(index) => {
+                    left.0 += 1;
+                    left.1 += self.weight(index);
+                    self.unlist(index, self.cause(index, now), removed);
+                }
+                None => {
+                    let stays = old.map_or(0, |index| self.weight(index));
+                    bounds.give_back((left.0 - u64::from(old.is_some()), left.1 - stays));
+                    self.take_back(aside);
+                    return;
+                }
             }
         }
-        if let Some(new) = coming.take() {
+        self.take_back(aside);
+        if let Some(new) = given.take() {
             self.counts.writes += 1;
             match old {
                 Some(index) => self.replace(index, new, now, removed),
-                None => self.add(new, now),
+                None => self.add(&coming, new, now),
             }
         }
     }
 
-    fn victim(&mut self) -> Option<u32> {
+    /// Gives an entry that is still there back to the policy.
+    fn take_back(&mut self, aside: Option<u32>) {
+        if let Some(index) = aside {
+            let (hash, weight) = (self.policy.hash(index), self.policy.weight(index));
+            self.policy.on_insert(&Coming::BACK, index, hash, weight);
+        }
+    }
+
+    fn victim(&mut self, coming: &mut Coming) -> Option<u32> {
         let slab = &self.slab;
-        self.policy.victim(|index| {
+        self.policy.victim(coming, |index| {
             let entry = slab.get(index as usize).and_then(Option::as_ref);
             // No reader is in: nobody sets it between these two.
             entry.is_some_and(|entry| {
@@ -300,7 +311,8 @@ impl<K: Eq, V> Shard<K, V> {
         now: impl Fn() -> u64,
         removed: &mut Removed<K, V>,
     ) -> bool {
-        let Some(index) = self.victim() else {
+        let mut coming = Coming::BACK;
+        let Some(index) = self.victim(&mut coming) else {
             return false;
         };
         bounds.give_back((1, self.weight(index)));
@@ -368,7 +380,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
-    fn add(&mut self, new: New<K, V>, now: impl Fn() -> u64) {
+    fn add(&mut self, coming: &Coming, new: New<K, V>, now: impl Fn() -> u64) {
         let index = self.free.pop().unwrap_or(self.slab.len() as u32);
         let place = index as usize;
         let version = self.next_version();
@@ -392,7 +404,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.set_expires(index, new.expires);
         let policy = &self.policy;
         self.table.insert_unique(new.hash, index, |index| policy.hash(*index));
-        self.policy.on_insert(index, new.hash, new.weight);
+        self.policy.on_insert(coming, index, new.hash, new.weight);
     }
 
     fn replace(
@@ -410,6 +422,7 @@ impl<K: Eq, V> Shard<K, V> {
             self.expiring -= usize::from(entry.expires);
             entry.expires = new.expires != NEVER;
             entry.version = version;
+            *entry.visited.get_mut() = true;
             self.expiring += usize::from(entry.expires);
             let old = std::mem::replace(&mut entry.value, new.value);
             // The key that stands stays: it is equal.
