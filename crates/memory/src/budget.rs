@@ -34,7 +34,9 @@ impl Budget {
         }
         let fits = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.bound);
         // What is bounded is guarded by the shards' locks; the sum orders nothing.
-        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+        let taken = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
         taken.is_ok()
     }
 

@@ -219,7 +219,8 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let shards = self.shard_count(processors)?;
         let weighted = self.max_weight.is_some();
-        let shards = (1..=shards).map(|number| Lock::new(number, Shard::new(weighted, time_to_idle)));
+        let shards =
+            (1..=shards).map(|number| Lock::new(number, Shard::new(weighted, time_to_idle)));
         Ok(MemoryCache(Arc::new(Inner {
             hasher,
             shards: shards.collect(),

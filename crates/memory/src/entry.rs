@@ -73,10 +73,7 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
     ///
     /// # Errors
     /// As for that.
-    pub fn or_try_insert_with<E>(
-        mut self,
-        load: impl FnOnce() -> Result<V, E>,
-    ) -> Result<V, Error>
+    pub fn or_try_insert_with<E>(mut self, load: impl FnOnce() -> Result<V, E>) -> Result<V, Error>
     where
         K: Clone,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -119,7 +116,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let lock = &self.0.shards[place.shard];
         loop {
             let shard = lock.read(&self.0.readers);
-            let Found::Value(value, index) = shard.read(place.hash, key, true, || self.now()) else {
+            let Found::Value(value, index) = shard.read(place.hash, key, true, || self.now())
+            else {
                 return Ok(None);
             };
             let mut value = value.clone();

@@ -29,11 +29,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// # Errors
     /// `LoaderFailed` with the loader's error as its source; `EntryTooLarge` when what was loaded
     /// weighs too much; `InvalidArgument` when the loader asks for its own key, to that inner call.
-    pub fn get_or_set<Q, E>(
-        &self,
-        key: &Q,
-        load: impl FnOnce() -> Result<V, E>,
-    ) -> Result<V, Error>
+    pub fn get_or_set<Q, E>(&self, key: &Q, load: impl FnOnce() -> Result<V, E>) -> Result<V, Error>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,

@@ -65,7 +65,9 @@ impl Ghosts {
     fn forget_first(&mut self) {
         if let Some(ghost) = self.order.front() {
             let first = self.first;
-            let entry = self.numbers.find_entry(spread(ghost.hash), |number| *number == first);
+            let entry = self
+                .numbers
+                .find_entry(spread(ghost.hash), |number| *number == first);
             if let Ok(entry) = entry {
                 entry.remove();
             }

@@ -108,7 +108,10 @@ impl<V: Clone> Future for Joined<V> {
         }
         let number = *me.number.get_or_insert(waiting.next);
         waiting.next = waiting.next.max(number + 1);
-        let listed = waiting.wakers.iter_mut().find(|(other, _)| *other == number);
+        let listed = waiting
+            .wakers
+            .iter_mut()
+            .find(|(other, _)| *other == number);
         let old = match listed {
             Some((_, listed)) => Some(std::mem::replace(listed, waker)),
             None => {
@@ -128,7 +131,10 @@ impl<V> Drop for Joined<V> {
             return;
         };
         let mut waiting = lock(&self.load.waiting);
-        let place = waiting.wakers.iter().position(|(other, _)| *other == number);
+        let place = waiting
+            .wakers
+            .iter()
+            .position(|(other, _)| *other == number);
         let waker = place.map(|place| waiting.wakers.swap_remove(place));
         drop(waiting);
         drop(waker);

@@ -72,7 +72,9 @@ impl Readers {
     pub fn sum(&self, counter: usize) -> u64 {
         let places = self.places.iter().chain([&self.shared]);
         let counters = places.map(|place| &place.counters[counter]);
-        counters.map(|counter| counter.load(Ordering::Relaxed)).sum()
+        counters
+            .map(|counter| counter.load(Ordering::Relaxed))
+            .sum()
     }
 }
 
@@ -147,16 +149,29 @@ impl<T> Lock<T> {
         if let Some(quickly) = self.read_quickly(readers) {
             return Reading::Quickly(quickly);
         }
-        if let Some(place) = readers.own() {
-            if place.reading.load(Ordering::Relaxed) == self.number {
-                // Inside another read of this very lock: waiting for a writer that waits for this
-                // thread would take forever.
-                self.data.reader_in();
-                return Reading::Within(self);
-            }
+        if self.is_inside(readers) {
+            // Waiting for a writer that waits for this thread would take forever.
+            self.data.reader_in();
+            return Reading::Within(self);
         }
         self.count_in();
-        Reading::Counted(self)
+        Reading::Counted {
+            lock: self,
+            outer: threads::set_inside(self.address()),
+            here: PhantomData,
+        }
+    }
+
+    /// True when this thread reads this lock already: code that a read calls is reading again. Of
+    /// several locks it reads, the latest one without a place is known.
+    fn is_inside(&self, readers: &Readers) -> bool {
+        let place = readers.own();
+        let placed = place.is_some_and(|own| own.reading.load(Ordering::Relaxed) == self.number);
+        placed || threads::inside() == self.address()
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     /// Comes in without a place of its own, once no writer is in.
@@ -183,12 +198,10 @@ impl<T> Lock<T> {
 
     /// Comes in alone: waits for the readers and writers that are in.
     pub fn write<'a>(&'a self, readers: &'a Readers) -> Writing<'a, T> {
-        if let Some(place) = readers.own() {
-            assert!(
-                place.reading.load(Ordering::Relaxed) != self.number,
-                "a key's Eq and a value's Clone must not change the cache that calls them"
-            );
-        }
+        assert!(
+            !self.is_inside(readers),
+            "a key's Eq and a value's Clone must not change the cache that calls them"
+        );
         let writers = lock(&self.writers);
         self.writing.swap(true, Ordering::SeqCst);
         for place in readers.places.iter().take(threads::given()) {
@@ -251,7 +264,13 @@ impl<T> Drop for ReadingQuickly<'_, T> {
 pub(crate) enum Reading<'a, T> {
     Quickly(ReadingQuickly<'a, T>),
     /// Counted among those who have no place, or cannot use it.
-    Counted(&'a Lock<T>),
+    Counted {
+        lock: &'a Lock<T>,
+        /// The lock that the thread was inside of before.
+        outer: usize,
+        /// Stays in its thread.
+        here: PhantomData<*const ()>,
+    },
     /// Inside another read of the same lock by the same thread.
     Within(&'a Lock<T>),
 }
@@ -264,7 +283,7 @@ impl<T> Deref for Reading<'_, T> {
             Reading::Quickly(reading) => reading,
             // SAFETY: no `Writing` exists while `self` does, as the head of this file argues for
             // who is counted; who is within another read is inside that one's time.
-            Reading::Counted(lock) | Reading::Within(lock) => unsafe { &*lock.data.get() },
+            Reading::Counted { lock, .. } | Reading::Within(lock) => unsafe { &*lock.data.get() },
         }
     }
 }
@@ -274,8 +293,9 @@ impl<T> Drop for Reading<'_, T> {
         match self {
             // Drops itself.
             Reading::Quickly(_) => {}
-            Reading::Counted(lock) => {
+            Reading::Counted { lock, outer, .. } => {
                 lock.data.reader_out();
+                threads::set_inside(*outer);
                 lock.others.fetch_sub(1, Ordering::Release);
             }
             Reading::Within(lock) => lock.data.reader_out(),

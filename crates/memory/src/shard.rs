@@ -136,7 +136,9 @@ impl<K, V> Shard<K, V> {
     /// When the entry expires unless it is used.
     pub fn idles(&self, index: u32) -> u64 {
         match self.used.get(index as usize) {
-            Some(used) => used.load(Ordering::Relaxed).saturating_add(self.time_to_idle),
+            Some(used) => used
+                .load(Ordering::Relaxed)
+                .saturating_add(self.time_to_idle),
             None => NEVER,
         }
     }
@@ -403,7 +405,8 @@ impl<K: Eq, V> Shard<K, V> {
         }
         self.set_expires(index, new.expires);
         let policy = &self.policy;
-        self.table.insert_unique(new.hash, index, |index| policy.hash(*index));
+        self.table
+            .insert_unique(new.hash, index, |index| policy.hash(*index));
         self.policy.on_insert(coming, index, new.hash, new.weight);
     }
 

@@ -13,6 +13,17 @@ thread_local! {
     // Without a destructor, hence a plain read.
     static NUMBER: Cell<usize> = const { Cell::new(NONE) };
     static HELD: Held = Held::take();
+    static INSIDE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Which lock this thread reads without a place of its own: the latest, by its address; 0 is none.
+pub(crate) fn inside() -> usize {
+    INSIDE.with(Cell::get)
+}
+
+/// Says so, and returns what was said before.
+pub(crate) fn set_inside(lock: usize) -> usize {
+    INSIDE.with(|inside| inside.replace(lock))
 }
 
 /// Numbers that were given back, to be given again, the smallest first.

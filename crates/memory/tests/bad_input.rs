@@ -14,11 +14,26 @@ fn options_out_of_range() {
     let too_long = Duration::from_millis(1 << 48);
     let weigh = |builder: Builder| builder.weigher(|_, _| 1);
     let wrong = [
-        (builder(), "give the cache a bound: capacity, or max_weight with a weigher"),
-        (builder().capacity(0), "capacity is 0; it must be at least 1"),
-        (weigh(builder().max_weight(0)), "max_weight is 0; it must be at least 1"),
-        (builder().max_weight(5), "max_weight needs a weigher, which says what an entry weighs"),
-        (weigh(builder().capacity(5)), "a weigher needs max_weight, which bounds what it says"),
+        (
+            builder(),
+            "give the cache a bound: capacity, or max_weight with a weigher",
+        ),
+        (
+            builder().capacity(0),
+            "capacity is 0; it must be at least 1",
+        ),
+        (
+            weigh(builder().max_weight(0)),
+            "max_weight is 0; it must be at least 1",
+        ),
+        (
+            builder().max_weight(5),
+            "max_weight needs a weigher, which says what an entry weighs",
+        ),
+        (
+            weigh(builder().capacity(5)),
+            "a weigher needs max_weight, which bounds what it says",
+        ),
         (
             builder().capacity(5).ttl(Duration::ZERO),
             "ttl is 0ns; it must be longer than 0 and at most 2^48 - 1 ms",
@@ -58,7 +73,10 @@ fn options_out_of_range() {
 
 #[test]
 fn the_largest_bounds_are_bounds() {
-    let builder = builder().capacity(u64::MAX).max_weight(u64::MAX).weigher(|_, _| u64::MAX);
+    let builder = builder()
+        .capacity(u64::MAX)
+        .max_weight(u64::MAX)
+        .weigher(|_, _| u64::MAX);
     let cache = builder.build().unwrap();
     cache.set(1, 10).unwrap();
     cache.set(2, 20).unwrap();
@@ -70,7 +88,11 @@ fn the_largest_bounds_are_bounds() {
 fn times_to_live_out_of_range() {
     let cache = MemoryCache::<u64, u64>::new(5).unwrap();
     cache.set(1, 10).unwrap();
-    for ttl in [Duration::ZERO, Duration::MAX, Duration::from_millis(1 << 48)] {
+    for ttl in [
+        Duration::ZERO,
+        Duration::MAX,
+        Duration::from_millis(1 << 48),
+    ] {
         let code = |result: Result<(), Error>| result.unwrap_err().code();
         assert_eq!(code(cache.set_with(1, 11, ttl)), "invalid_argument");
         let loaded = cache.get_or_set_with(&2, ttl, || -> Result<u64, Error> {
@@ -91,6 +113,9 @@ fn an_entry_says_a_wrong_time() {
     let builder = builder.expire_after(|_, _| Duration::ZERO.into());
     let cache = builder.build().unwrap();
     assert_eq!(cache.set(1, 10).unwrap_err().code(), "invalid_argument");
-    assert_eq!(cache.get_or_insert_with(&1, || 1).unwrap_err().code(), "invalid_argument");
+    assert_eq!(
+        cache.get_or_insert_with(&1, || 1).unwrap_err().code(),
+        "invalid_argument"
+    );
     assert!(cache.is_empty());
 }

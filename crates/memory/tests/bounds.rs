@@ -6,7 +6,9 @@ use common::Told;
 use polycache_memory::{MemoryCache, RemovalCause};
 
 fn weighed(max: u64, shards: usize) -> MemoryCache<u64, u64> {
-    let builder = MemoryCache::builder().max_weight(max).weigher(|_, weight| *weight);
+    let builder = MemoryCache::builder()
+        .max_weight(max)
+        .weigher(|_, weight| *weight);
     builder.shards(shards).build().unwrap()
 }
 
@@ -18,7 +20,11 @@ fn no_more_entries_than_the_capacity() {
         for key in 0..3 * capacity {
             cache.set(key, key).unwrap();
             let held = cache.len() as u64;
-            assert_eq!(held, capacity.min(key + 1), "all that fit, with {shards} shards");
+            assert_eq!(
+                held,
+                capacity.min(key + 1),
+                "all that fit, with {shards} shards"
+            );
             assert_eq!(cache.get(&key), Some(key), "the latest one is there");
         }
         assert_eq!(cache.iter().count() as u64, capacity);
@@ -29,7 +35,11 @@ fn no_more_entries_than_the_capacity() {
 #[test]
 fn as_many_entries_as_the_capacity() {
     // However unevenly the keys fall on the shards.
-    let cache = MemoryCache::builder().capacity(10_000).shards(64).build().unwrap();
+    let cache = MemoryCache::builder()
+        .capacity(10_000)
+        .shards(64)
+        .build()
+        .unwrap();
     for key in 0..10_000_u64 {
         cache.set(key, key).unwrap();
     }
@@ -78,7 +88,11 @@ fn an_entry_that_is_too_heavy_is_an_error_and_supersedes() {
     let text = "the entry weighs 101, and all entries together may weigh 100: \
                 raise max_weight, or keep something smaller";
     assert_eq!(error.to_string(), text);
-    assert_eq!(cache.get(&1), None, "what it should have replaced is superseded");
+    assert_eq!(
+        cache.get(&1),
+        None,
+        "what it should have replaced is superseded"
+    );
     assert_eq!(cache.get(&2), Some(10));
     let loaded = cache.get_or_insert_with(&3, || u64::MAX).unwrap_err();
     assert_eq!(loaded.code(), "entry_too_large");
@@ -88,7 +102,9 @@ fn an_entry_that_is_too_heavy_is_an_error_and_supersedes() {
 #[test]
 fn another_weight_of_the_same_key() {
     for shards in [1, 4] {
-        let builder = MemoryCache::builder().max_weight(100).weigher(|_, weight| *weight);
+        let builder = MemoryCache::builder()
+            .max_weight(100)
+            .weigher(|_, weight| *weight);
         let (builder, told) = Told::by(builder.shards(shards));
         let cache = builder.build().unwrap();
         cache.set(1, 10).unwrap();
@@ -103,7 +119,13 @@ fn another_weight_of_the_same_key() {
         cache.set(1, 50).unwrap();
         let mut left = told.take();
         left.sort_by_key(|left| left.0);
-        assert_eq!(left, [(1, 5, RemovalCause::Replaced), (2, 95, RemovalCause::Evicted)]);
+        assert_eq!(
+            left,
+            [
+                (1, 5, RemovalCause::Replaced),
+                (2, 95, RemovalCause::Evicted)
+            ]
+        );
         assert_eq!(cache.iter().collect::<Vec<_>>(), [(1, 50)]);
     }
 }
@@ -120,7 +142,10 @@ fn weightless_entries_count() {
 
 #[test]
 fn both_bounds_at_once() {
-    let builder = MemoryCache::builder().capacity(10).max_weight(100).weigher(|_, w| *w);
+    let builder = MemoryCache::builder()
+        .capacity(10)
+        .max_weight(100)
+        .weigher(|_, w| *w);
     let cache = builder.build().unwrap();
     for key in 0..50_u64 {
         cache.set(key, 1).unwrap();

@@ -13,7 +13,9 @@ fn the_golden_decisions() {
     let cases: Vec<Value> = serde_json::from_str(VECTORS).unwrap();
     let mut evicted = 0;
     for (case, vector) in cases.iter().enumerate() {
-        let builder = MemoryCache::builder().capacity(number(&vector["capacity"])).shards(1);
+        let builder = MemoryCache::builder()
+            .capacity(number(&vector["capacity"]))
+            .shards(1);
         let (builder, told) = Told::by(builder);
         let cache = builder.build().unwrap();
         for (place, step) in vector["steps"].as_array().unwrap().iter().enumerate() {

@@ -32,7 +32,9 @@ fn a_write_says_how_long() {
     let time = Time::default();
     let builder = MemoryCache::builder().capacity(10).ttl(SECOND);
     let cache = builder.clock(time.clock()).build().unwrap();
-    cache.set_with("short", 1, Duration::from_micros(1)).unwrap();
+    cache
+        .set_with("short", 1, Duration::from_micros(1))
+        .unwrap();
     cache.set_with("forever", 2, Ttl::Forever).unwrap();
     cache.set_with("default", 3, Ttl::Default).unwrap();
     assert_eq!(cache.get("short"), Some(1), "rounded up to a millisecond");
@@ -65,7 +67,10 @@ fn a_value_brings_its_own_time() {
         TtlLeft::Forever => None,
         TtlLeft::For(left) => Some(left.as_millis()),
     };
-    assert_eq!([left(1), left(2), left(3), left(4)], [Some(5), Some(1000), None, Some(7)]);
+    assert_eq!(
+        [left(1), left(2), left(3), left(4)],
+        [Some(5), Some(1000), None, Some(7)]
+    );
 }
 
 #[test]
@@ -94,7 +99,10 @@ fn an_entry_that_nobody_uses_goes() {
 #[test]
 fn whichever_time_is_over_first_counts() {
     let time = Time::default();
-    let builder = MemoryCache::builder().capacity(10).ttl(3 * SECOND).time_to_idle(SECOND);
+    let builder = MemoryCache::builder()
+        .capacity(10)
+        .ttl(3 * SECOND)
+        .time_to_idle(SECOND);
     let cache = builder.clock(time.clock()).build().unwrap();
     cache.set(1, 10).unwrap();
     for _ in 0..5 {
@@ -122,7 +130,10 @@ fn what_is_never_read_again_leaves_all_the_same() {
     }
     assert_eq!(cache.keys().collect::<Vec<u64>>(), [1000]);
     assert_eq!(cache.len(), 1);
-    let expired = told.take().into_iter().filter(|told| told.2 == RemovalCause::Expired);
+    let expired = told
+        .take()
+        .into_iter()
+        .filter(|told| told.2 == RemovalCause::Expired);
     assert_eq!(expired.count(), 100);
     assert_eq!(cache.stats().expired, 100);
 }
@@ -137,7 +148,9 @@ fn purge_expired_takes_out_those_whose_time_is_over_and_no_others() {
         .build()
         .unwrap();
     for key in 0..3000_u64 {
-        cache.set_with(key, key, SECOND * (1 + key as u32 % 2)).unwrap();
+        cache
+            .set_with(key, key, SECOND * (1 + key as u32 % 2))
+            .unwrap();
     }
     time.pass(1000);
     cache.purge_expired();
@@ -150,7 +163,10 @@ fn purge_expired_takes_out_those_whose_time_is_over_and_no_others() {
 #[test]
 fn an_entry_whose_time_is_over_is_neither_deleted_nor_replaced() {
     let time = Time::default();
-    let builder = MemoryCache::builder().capacity(10).ttl(SECOND).clock(time.clock());
+    let builder = MemoryCache::builder()
+        .capacity(10)
+        .ttl(SECOND)
+        .clock(time.clock());
     let (builder, told) = Told::by(builder);
     let cache = builder.build().unwrap();
     cache.set(1, 10).unwrap();
@@ -163,7 +179,10 @@ fn an_entry_whose_time_is_over_is_neither_deleted_nor_replaced() {
     time.pass(1000);
     cache.set(3, 31).unwrap();
     use RemovalCause::Expired;
-    assert_eq!(told.take(), [(1, 10, Expired), (2, 20, Expired), (3, 30, Expired)]);
+    assert_eq!(
+        told.take(),
+        [(1, 10, Expired), (2, 20, Expired), (3, 30, Expired)]
+    );
 }
 
 #[test]
@@ -171,7 +190,10 @@ fn the_longest_time_is_never_over() {
     let time = Time::default();
     time.pass(u64::MAX - 5);
     let longest = Duration::from_millis((1 << 48) - 1);
-    let builder = MemoryCache::builder().capacity(10).ttl(longest).time_to_idle(longest);
+    let builder = MemoryCache::builder()
+        .capacity(10)
+        .ttl(longest)
+        .time_to_idle(longest);
     let cache = builder.clock(time.clock()).build().unwrap();
     cache.set(1, 10).unwrap();
     time.pass(3);

@@ -168,7 +168,11 @@ fn a_caller_after_a_delete_does_not_join_the_load_before_it() {
     assert_eq!(cache.get_or_insert_with(&1, || 2).unwrap(), 2);
     send.send(1).unwrap();
     let (before, joined) = block_on(join(before, joined));
-    assert_eq!((before.unwrap(), joined.unwrap()), (1, 1), "they began before it");
+    assert_eq!(
+        (before.unwrap(), joined.unwrap()),
+        (1, 1),
+        "they began before it"
+    );
     assert_eq!(cache.get(&1), Some(2), "the later load's value stands");
 }
 
@@ -223,5 +227,9 @@ fn every_waker_is_woken() {
 
 /// Counts in the cache how many have come so far.
 fn ready_on(cache: &MemoryCache<u64, u64>) {
-    cache.entry(100).and_modify(|count| *count += 1).or_insert(1).unwrap();
+    cache
+        .entry(100)
+        .and_modify(|count| *count += 1)
+        .or_insert(1)
+        .unwrap();
 }

@@ -93,7 +93,14 @@ impl Model {
         let ttl = ttl.or(self.ttl.then_some(TTL));
         let expires = ttl.map_or(u64::MAX, |ttl| now.saturating_add(ttl));
         let used = now;
-        self.entries.insert(key, Kept { value, expires, used });
+        self.entries.insert(
+            key,
+            Kept {
+                value,
+                expires,
+                used,
+            },
+        );
         true
     }
 
@@ -122,7 +129,10 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
     let mut model = model;
     let time = Time::default();
     let mut builder: Builder<u64, u64> = MemoryCache::builder();
-    builder = builder.capacity(model.capacity).clock(time.clock()).shards(shards);
+    builder = builder
+        .capacity(model.capacity)
+        .clock(time.clock())
+        .shards(shards);
     if model.ttl {
         builder = builder.ttl(Duration::from_millis(TTL));
     }
@@ -145,7 +155,9 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
                 assert_eq!(model.set(key, value, None, now), stored);
             }
             Step::SetFor(key, value, ms) => {
-                let stored = cache.set_with(key, value, Duration::from_millis(ms)).is_ok();
+                let stored = cache
+                    .set_with(key, value, Duration::from_millis(ms))
+                    .is_ok();
                 model.left(&others(&told, key), now);
                 assert_eq!(model.set(key, value, Some(ms), now), stored);
             }
@@ -168,7 +180,11 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
             Step::Has(key) => assert_eq!(cache.has(&key), model.live(key, now).is_some()),
             Step::Left(key) => {
                 let ends = |kept: Kept| {
-                    let idles = if model.idle { kept.used + IDLE } else { u64::MAX };
+                    let idles = if model.idle {
+                        kept.used + IDLE
+                    } else {
+                        u64::MAX
+                    };
                     match kept.expires.min(idles) {
                         u64::MAX => TtlLeft::Forever,
                         ends => TtlLeft::For(Duration::from_millis(ends - now)),

@@ -76,7 +76,10 @@ fn what_is_read_was_written_and_the_bounds_hold() {
         assert_eq!(cache.len(), cache.iter().count());
     }
     let stats = cache.stats();
-    assert_eq!(balance.load(Ordering::Relaxed) + voided(&stats), cache.len() as i64);
+    assert_eq!(
+        balance.load(Ordering::Relaxed) + voided(&stats),
+        cache.len() as i64
+    );
 }
 
 /// Loaded values that were not stored left nothing.
@@ -127,8 +130,11 @@ fn no_change_is_lost() {
 
 #[test]
 fn a_walk_finds_what_stays() {
-    let cache: MemoryCache<u64, u64> =
-        MemoryCache::builder().capacity(10_000).shards(4).build().unwrap();
+    let cache: MemoryCache<u64, u64> = MemoryCache::builder()
+        .capacity(10_000)
+        .shards(4)
+        .build()
+        .unwrap();
     for key in 0..500 {
         cache.set(key, key).unwrap();
     }

@@ -22,7 +22,12 @@ fn the_listener_is_told_why() {
     cache.set("c", 4).unwrap();
     cache.clear();
     use RemovalCause::{Cleared, Removed, Replaced};
-    let left = [("a", 1, Replaced), ("b", 3, Removed), ("a", 2, Removed), ("c", 4, Cleared)];
+    let left = [
+        ("a", 1, Replaced),
+        ("b", 3, Removed),
+        ("a", 2, Removed),
+        ("c", 4, Cleared),
+    ];
     assert_eq!(told.take(), left);
     cache.set("d", 5).unwrap();
     cache.set("e", 6).unwrap();
@@ -71,8 +76,14 @@ fn every_value_is_dropped_once_and_at_once() {
         cache.set(key, Counted::new(&count)).unwrap();
     }
     assert_eq!(live(), 100);
-    cache.get_or_insert_with(&5000, || Counted::new(&count)).unwrap();
-    cache.entry(5000).and_modify(|_| {}).or_insert(Counted::new(&count)).unwrap();
+    cache
+        .get_or_insert_with(&5000, || Counted::new(&count))
+        .unwrap();
+    cache
+        .entry(5000)
+        .and_modify(|_| {})
+        .or_insert(Counted::new(&count))
+        .unwrap();
     let taken = cache.take(&5000);
     assert_eq!(live(), cache.len() + 1);
     drop(taken);
@@ -138,7 +149,11 @@ fn listener_weigher_and_loader_may_use_the_cache() {
     let cache = shared.get_or_init(|| builder.build().unwrap());
     for key in 2..50 {
         cache.set(key, key).unwrap();
-        let load = || cache.get_or_insert_with(&(key + 100), || 1).map(|value| value + 1);
+        let load = || {
+            cache
+                .get_or_insert_with(&(key + 100), || 1)
+                .map(|value| value + 1)
+        };
         cache.get_or_set(&(key + 200), load).unwrap();
     }
     assert!(cache.len() <= 3);
@@ -163,7 +178,9 @@ fn a_clone_may_read_the_cache_that_calls_it() {
     let builder = MemoryCache::builder().capacity(1000).shards(8);
     let cache = shared.get_or_init(|| builder.build().unwrap());
     for key in 10..61 {
-        cache.set(key, Reads(shared.clone(), u64::from(key < 60))).unwrap();
+        cache
+            .set(key, Reads(shared.clone(), u64::from(key < 60)))
+            .unwrap();
     }
     assert!((10..60).all(|key| cache.get(&key).is_some()));
 }
@@ -182,7 +199,10 @@ fn a_clone_that_changes_the_cache_is_told_so() {
     cache.set(1, Writes(shared.clone())).unwrap();
     let panic = catch_unwind(AssertUnwindSafe(|| cache.get(&1).is_some())).unwrap_err();
     let text = *panic.downcast::<&str>().unwrap();
-    assert_eq!(text, "a key's Eq and a value's Clone must not change the cache that calls them");
+    assert_eq!(
+        text,
+        "a key's Eq and a value's Clone must not change the cache that calls them"
+    );
     assert!(cache.delete(&1), "and nothing is left locked");
 }
 
@@ -241,22 +261,42 @@ fn a_listener_that_panics_ends_the_call_and_nothing_else() {
     cache.set(1, 1).unwrap();
     let set = || cache.set(2, 2).unwrap();
     assert!(catch_unwind(AssertUnwindSafe(set)).is_err());
-    assert_eq!(cache.iter().collect::<Vec<_>>(), [(2, 2)], "the change was done");
+    assert_eq!(
+        cache.iter().collect::<Vec<_>>(),
+        [(2, 2)],
+        "the change was done"
+    );
     cache.set(1, 1).unwrap();
     let load = || cache.get_or_insert_with(&3, || 3).unwrap();
     assert!(catch_unwind(AssertUnwindSafe(load)).is_err());
-    assert_eq!(cache.get_or_insert_with(&3, || 4).unwrap(), 3, "nobody waits for that load");
+    assert_eq!(
+        cache.get_or_insert_with(&3, || 4).unwrap(),
+        3,
+        "nobody waits for that load"
+    );
 }
 
 #[test]
 fn entries_one_by_one() {
     let cache = small::<Vec<u64>>(100);
     assert_eq!(cache.entry(1).or_insert(vec![1]).unwrap(), [1]);
-    assert_eq!(cache.entry(1).or_insert_with(|| panic!("there is one")).unwrap(), [1]);
-    let more = cache.entry(1).and_modify(|list| list.push(2)).or_insert(vec![]);
+    assert_eq!(
+        cache
+            .entry(1)
+            .or_insert_with(|| panic!("there is one"))
+            .unwrap(),
+        [1]
+    );
+    let more = cache
+        .entry(1)
+        .and_modify(|list| list.push(2))
+        .or_insert(vec![]);
     assert_eq!(more.unwrap(), [1, 2]);
     assert_eq!(cache.entry(2).key(), &2);
-    let failed = cache.entry(2).or_try_insert_with(|| Err("as planned")).unwrap_err();
+    let failed = cache
+        .entry(2)
+        .or_try_insert_with(|| Err("as planned"))
+        .unwrap_err();
     assert_eq!(failed.code(), "loader_failed");
     // Somebody else's change comes in between.
     let mut calls = 0;
@@ -298,7 +338,9 @@ fn keys_of_one_hash_are_different_keys() {
         cache.set(key, key + 1).unwrap();
     }
     assert_eq!(cache.len(), 50);
-    assert!(cache.iter().all(|(key, value)| value == key + 1 && cache.get(&key) == Some(value)));
+    assert!(cache
+        .iter()
+        .all(|(key, value)| value == key + 1 && cache.get(&key) == Some(value)));
     let told = Mutex::new(0);
     for key in cache.keys().collect::<Vec<u64>>() {
         assert!(cache.delete(&key));
