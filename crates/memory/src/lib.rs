@@ -1,6 +1,5 @@
-//! The memory tier of Polycache.
-#![deny(missing_docs)]
 #![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
 
 mod bounds;
 mod budget;
