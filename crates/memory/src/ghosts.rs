@@ -12,10 +12,10 @@ const TIMES: usize = 2;
 pub(crate) struct Ghosts {
     /// In the order in which they left; those that came back since are still here.
     order: VecDeque<Ghost>,
-    /// The number of the first one there.
-    first: u64,
+    /// The number of the first one there. Numbers wrap: places are differences.
+    first: u32,
     /// By their hash, the numbers of those that did not come back.
-    numbers: HashTable<u64>,
+    numbers: HashTable<u32>,
     /// How many are kept.
     most: usize,
 }
@@ -28,38 +28,33 @@ struct Ghost {
 }
 
 impl Ghosts {
-    /// Remembers a key that leaves.
+    /// Remembers a key that leaves. It is not remembered yet: it was taken when it came.
     pub fn bury(&mut self, hash: u32, born: u32) {
-        // Another key of the same hash.
-        self.forget(hash);
         while self.order.len() > self.most {
             self.forget_first();
         }
-        let number = self.first + self.order.len() as u64;
+        let number = self.first.wrapping_add(self.order.len() as u32);
         self.order.push_back(Ghost { hash, born });
         let (order, first) = (&self.order, self.first);
-        let hasher = |number: &u64| spread(order[(number - first) as usize].hash);
+        let hasher = |number: &u32| spread(order[number.wrapping_sub(first) as usize].hash);
         self.numbers.insert_unique(spread(hash), number, hasher);
     }
 
     /// When the key's entry was inserted, if it is remembered, which it is no longer; so many entries
     /// are there now.
     pub fn take(&mut self, hash: u32, entries: usize) -> Option<u32> {
-        let number = self.forget(hash)?;
-        let place = (number - self.first) as usize;
-        let after = self.order.len() - place;
-        (after <= TIMES * entries).then(|| self.order[place].born)
+        let (order, first) = (&self.order, self.first);
+        let place = |number: &u32| number.wrapping_sub(first) as usize;
+        let same = |number: &u32| order[place(number)].hash == hash;
+        let entry = self.numbers.find_entry(spread(hash), same).ok()?;
+        let place = place(&entry.remove().0);
+        let after = order.len() - place;
+        (after <= TIMES * entries).then(|| order[place].born)
     }
 
     /// Keeps at least as many as are of use with so many entries.
     pub fn keep(&mut self, entries: usize) {
         self.most = self.most.max(TIMES * entries);
-    }
-
-    fn forget(&mut self, hash: u32) -> Option<u64> {
-        let same = |number: &u64| self.order[(number - self.first) as usize].hash == hash;
-        let entry = self.numbers.find_entry(spread(hash), same).ok()?;
-        Some(entry.remove().0)
     }
 
     fn forget_first(&mut self) {
@@ -73,7 +68,7 @@ impl Ghosts {
             }
         }
         self.order.pop_front();
-        self.first += 1;
+        self.first = self.first.wrapping_add(1);
     }
 }
 

@@ -220,7 +220,7 @@ impl Policy {
     fn move_goal(&mut self, to: impl Fn(usize) -> usize) -> usize {
         let parts = self.len() * PARTS;
         let share = |divisor: usize| (parts / divisor).max(PARTS);
-        let goal = to(self.goal.unwrap_or(share(START)));
+        let goal = to(self.goal.unwrap_or_else(|| share(START)));
         let goal = goal.clamp(share(LEAST), share(MOST));
         self.goal = Some(goal);
         goal
