@@ -17,6 +17,8 @@ use std::time::Duration;
 /// A shard holds at least so many entries, or units of weight: a cache of less has fewer shards,
 /// down to one.
 const SMALLEST_SHARE: u64 = 1024;
+/// Entries at most, whatever is asked for: their indices have 32 bits.
+const MOST_ENTRIES: u64 = u32::MAX as u64 - 1;
 /// Shards at most, unless asked for.
 const MOST_SHARDS: usize = 1024;
 
@@ -92,7 +94,8 @@ impl<K, V> fmt::Debug for Builder<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Builder<K, V> {
-    /// How many entries are held at most; at no instant there are more.
+    /// How many entries are held at most; at no instant there are more. In any case no more than
+    /// 2^32 - 2 are.
     #[must_use]
     pub fn capacity(mut self, entries: u64) -> Self {
         self.capacity = Some(entries);
@@ -226,7 +229,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
             shards: shards.collect(),
             readers: Readers::new((4 * processors).clamp(16, 256)),
             bounds: Bounds {
-                entries: Budget::new(self.capacity.unwrap_or(u64::MAX)),
+                entries: Budget::new(self.capacity.unwrap_or(u64::MAX).min(MOST_ENTRIES)),
                 weight: self.max_weight.map(Budget::new),
             },
             settings: Settings {

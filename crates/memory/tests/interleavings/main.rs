@@ -67,7 +67,7 @@ fn explore(test: impl Fn() + Send + Sync + 'static) {
     let asked = std::env::var("ITERATIONS")
         .ok()
         .and_then(|n| n.parse().ok());
-    let iterations = asked.unwrap_or(300);
+    let iterations = asked.unwrap_or(1500);
     let test = Arc::new(test);
     let random = test.clone();
     shuttle::check_random(move || random(), iterations);
