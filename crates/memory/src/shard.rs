@@ -56,9 +56,9 @@ struct Entry<K, V> {
     version: Version,
 }
 
-/// Another one for every value that was stored in the shard, in the space that is left beside two
-/// bools.
-pub(crate) type Version = (u16, u32);
+/// Another one for every value that was stored in the shard: 48 bits, in the space that is left beside
+/// two bools.
+pub(crate) type Version = [u16; 3];
 
 /// What a read finds.
 pub(crate) enum Found<T> {
@@ -472,7 +472,11 @@ impl<K: Eq, V> Shard<K, V> {
 
     fn next_version(&mut self) -> Version {
         self.version += 1;
-        ((self.version >> 32) as u16, self.version as u32)
+        [
+            self.version as u16,
+            (self.version >> 16) as u16,
+            (self.version >> 32) as u16,
+        ]
     }
 
     /// What an entry weighs. Looked up only where it is not 1.
