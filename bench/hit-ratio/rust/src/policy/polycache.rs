@@ -11,7 +11,9 @@ pub const SUBJECT: Subject = Subject {
     note: "the real cache of Rust",
     build: |setting: &Setting<'_>| {
         let builder = MemoryCache::builder().capacity(setting.capacity as u64);
-        Ok(Box::new(Memory(builder.build_with_hasher(Hasher::default())?)))
+        Ok(Box::new(Memory(
+            builder.build_with_hasher(Hasher::default())?,
+        )))
     },
 };
 
