@@ -9,6 +9,7 @@ mod mini_moka;
 mod moka;
 mod polycache_host;
 mod polycache_host_json;
+mod polycache_memory;
 mod quick_cache;
 mod skp_cache;
 mod skp_cache_bincode;
@@ -41,7 +42,9 @@ const BATCH: u64 = 1000;
 pub fn subjects() -> Vec<Subject> {
     vec![
         subject::<polycache_host::PolycacheHost>(),
-        Subject::absent(WORKLOAD, "polycache-memory", "not built yet: MemoryCache"),
+        subject::<polycache_memory::PolycacheMemory>(),
+        subject::<polycache_memory::WithoutExpiry>(),
+        subject::<Json<polycache_memory::PolycacheMemory>>(),
         subject::<polycache_host_json::PolycacheHostJson>(),
         subject::<skp_cache::SkpCache>(),
         subject::<skp_cache_one_block_on::OneBlockOn>(),

@@ -1,0 +1,158 @@
+//! The entry of a key: looking and changing in one step.
+
+use crate::cache::Place;
+use crate::removed::Removed;
+use crate::shard::{Found, New, Version};
+use crate::{Error, MemoryCache, Ttl};
+use std::convert::Infallible;
+use std::hash::{BuildHasher, Hash};
+
+/// The entry of a key, from [`MemoryCache::entry`]. Nothing happens until one of its `or_` methods is
+/// called; those return the value that stands in the end.
+#[must_use = "nothing happens until one of the or_ methods is called"]
+pub struct Entry<'a, K, V, S, M = fn(&mut V)> {
+    cache: &'a MemoryCache<K, V, S>,
+    key: K,
+    modify: Option<M>,
+    value: std::marker::PhantomData<fn(V)>,
+}
+
+impl<'a, K, V, S> Entry<'a, K, V, S> {
+    pub(crate) fn new(cache: &'a MemoryCache<K, V, S>, key: K) -> Self {
+        Entry {
+            cache,
+            key,
+            modify: None,
+            value: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, V, S, M> {
+    /// The key.
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+
+    /// Changes the value if there is one; its time to live goes on. `modify` gets a copy and runs
+    /// without a lock. If somebody else changed the value meanwhile it is called again, with theirs:
+    /// no change is lost.
+    pub fn and_modify<F: FnMut(&mut V)>(self, modify: F) -> Entry<'a, K, V, S, F> {
+        Entry {
+            cache: self.cache,
+            key: self.key,
+            modify: Some(modify),
+            value: std::marker::PhantomData,
+        }
+    }
+
+    /// Stores the value if there is none.
+    ///
+    /// # Errors
+    /// `EntryTooLarge` when what is to be stored weighs too much; then the key has no entry.
+    pub fn or_insert(self, value: V) -> Result<V, Error>
+    where
+        K: Clone,
+    {
+        self.or_insert_with(|| value)
+    }
+
+    /// Stores what `load` returns if there is none, as [`MemoryCache::get_or_insert_with`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub fn or_insert_with(self, load: impl FnOnce() -> V) -> Result<V, Error>
+    where
+        K: Clone,
+    {
+        self.or_try_insert_with(|| Ok::<V, Infallible>(load()))
+    }
+
+    /// Stores what `load` returns if there is none and it does not fail, as
+    /// [`MemoryCache::get_or_set`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub fn or_try_insert_with<E>(mut self, load: impl FnOnce() -> Result<V, E>) -> Result<V, Error>
+    where
+        K: Clone,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let place = self.cache.place(&self.key);
+        let mut load = Some(load);
+        loop {
+            if let Some(modify) = &mut self.modify {
+                if let Some(changed) = self.cache.modify(place, &self.key, modify)? {
+                    return Ok(changed);
+                }
+            }
+            let mut loaded = false;
+            let value = self.cache.get_or_set(&self.key, || {
+                loaded = true;
+                match load.take() {
+                    Some(load) => load().map_err(Into::into),
+                    None => Err("a loader is called once".into()),
+                }
+            })?;
+            // Somebody else's value has to be changed.
+            if loaded || self.modify.is_none() {
+                return Ok(value);
+            }
+        }
+    }
+}
+
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
+    /// Changes the key's value, and returns what it is then; `None` when there is none.
+    fn modify(
+        &self,
+        place: Place,
+        key: &K,
+        modify: &mut impl FnMut(&mut V),
+    ) -> Result<Option<V>, Error>
+    where
+        K: Clone,
+    {
+        let lock = &self.0.shards[place.shard];
+        loop {
+            let shard = lock.read(&self.0.readers);
+            let Found::Value(value, index) = shard.read(place.hash, key, true, || self.now())
+            else {
+                return Ok(None);
+            };
+            let mut value = value.clone();
+            let version = shard.version(index);
+            drop(shard);
+            modify(&mut value);
+            let new = self.weighed(place, key.clone(), value.clone(), Ttl::Forever)?;
+            if self.store_over(place, new, version) {
+                return Ok(Some(value));
+            }
+        }
+    }
+
+    /// Stores a value in the place of that version, with the time that this one has left; false when
+    /// it is not there any more.
+    fn store_over(&self, place: Place, new: New<K, V>, version: Option<Version>) -> bool {
+        let mut new = Some(new);
+        while let Some(coming) = &mut new {
+            let mut removed = Removed::new();
+            let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+            let found = shard.read(place.hash, &coming.key, false, || self.now());
+            let index = match found {
+                Found::Value(_, index) if shard.version(index) == version => index,
+                _ => return false,
+            };
+            coming.expires = shard.expires(index);
+            let voided = shard.void_load(place.hash, &coming.key);
+            shard.store(&mut new, &self.0.bounds, || self.now(), &mut removed);
+            drop(shard);
+            self.tell(removed);
+            drop(voided);
+            if new.is_some() {
+                self.make_room(place.shard);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,109 @@
+//! One loader per key, for callers who block.
+
+use crate::load::Load;
+use crate::loading::Step;
+use crate::{Error, MemoryCache, Ttl};
+use std::borrow::Borrow;
+use std::convert::Infallible;
+use std::hash::{BuildHasher, Hash};
+
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
+    /// The key's value, loaded when it is not there. Of all callers, of this method and its
+    /// siblings, one runs its loader; the others wait for its value.
+    ///
+    /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
+    /// is returned, but not stored. A loader that fails or panics leaves the key to the next caller,
+    /// one of those who wait first. It may use the cache, except for its own key.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// let answer = cache.get_or_set("answer", || "42".parse())?;
+    /// assert_eq!(answer, 42);
+    /// let again = cache.get_or_set("answer", || -> Result<u64, std::io::Error> {
+    ///     unreachable!("it is there")
+    /// })?;
+    /// assert_eq!(again, 42);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `LoaderFailed` with the loader's error as its source; `EntryTooLarge` when what was loaded
+    /// weighs too much; `InvalidArgument` when the loader asks for its own key, to that inner call.
+    pub fn get_or_set<Q, E>(&self, key: &Q, load: impl FnOnce() -> Result<V, E>) -> Result<V, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.get_or_set_with(key, Ttl::Default, load)
+    }
+
+    /// As [`MemoryCache::get_or_set`], with a time to live that counts from the end of the load.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// use std::time::Duration;
+    /// let answer = cache.get_or_set_with("answer", Duration::from_secs(300), || "42".parse())?;
+    /// assert_eq!(answer, 42);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`MemoryCache::get_or_set`]; `InvalidArgument` for a time to live of 0 or more than
+    /// 2^48 - 1 ms, before anything is loaded.
+    pub fn get_or_set_with<Q, E>(
+        &self,
+        key: &Q,
+        ttl: impl Into<Ttl>,
+        load: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let ttl = ttl.into();
+        ttl.check()?;
+        let place = self.place(key);
+        let mut step = self.step(place, key, Load::on_this_thread);
+        self.count(&step);
+        loop {
+            match step {
+                Step::Have(value) => return Ok(value),
+                Step::Wait(other) => {
+                    if other.is_mine() {
+                        return Err(Error::InvalidArgument(
+                            "the loader of a key asks for the same key".into(),
+                        ));
+                    }
+                    if let Some(value) = other.wait() {
+                        return Ok(value.clone());
+                    }
+                }
+                Step::Load(loading) => {
+                    let value = load().map_err(|error| Error::LoaderFailed(error.into()))?;
+                    return loading.end(key.to_owned(), value, ttl);
+                }
+            }
+            step = self.step(place, key, Load::on_this_thread);
+        }
+    }
+
+    /// As [`MemoryCache::get_or_set`], with a loader that does not fail.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// assert_eq!(cache.get_or_insert_with("answer", || 42)?, 42);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`MemoryCache::get_or_set`], but for `LoaderFailed`.
+    pub fn get_or_insert_with<Q>(&self, key: &Q, load: impl FnOnce() -> V) -> Result<V, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        self.get_or_set(key, || Ok::<V, Infallible>(load()))
+    }
+}

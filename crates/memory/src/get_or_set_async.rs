@@ -1,0 +1,118 @@
+//! One loader per key, for callers who do not block.
+
+use crate::load::{Joined, Load};
+use crate::loading::Step;
+use crate::{Error, MemoryCache, Ttl};
+use std::borrow::Borrow;
+use std::future::Future;
+use std::hash::{BuildHasher, Hash};
+
+/// On any executor, beside callers who block.
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
+    /// As [`MemoryCache::get_or_set`], without blocking: the loader is a future, polled only if its
+    /// caller is the one who loads.
+    ///
+    /// A caller who is cancelled, its future dropped, leaves the key to the next one, and cancels
+    /// nobody else. A loader that awaits its own key waits for itself.
+    ///
+    /// ```
+    /// # futures::executor::block_on(async {
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// let answer = cache.get_or_set_async("answer", async { "42".parse() }).await?;
+    /// assert_eq!(answer, 42);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `LoaderFailed` with the loader's error as its source; `EntryTooLarge` when what was loaded
+    /// weighs too much.
+    pub async fn get_or_set_async<Q, E>(
+        &self,
+        key: &Q,
+        load: impl Future<Output = Result<V, E>>,
+    ) -> Result<V, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.get_or_set_async_with(key, Ttl::Default, load).await
+    }
+
+    /// As [`MemoryCache::get_or_set_async`], with a time to live that counts from the end of the
+    /// load.
+    ///
+    /// ```
+    /// # futures::executor::block_on(async {
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// use std::time::Duration;
+    /// let load = async { "42".parse() };
+    /// let answer = cache.get_or_set_async_with("answer", Duration::from_secs(300), load).await?;
+    /// assert_eq!(answer, 42);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`MemoryCache::get_or_set_async`]; `InvalidArgument` for a time to live of 0 or more
+    /// than 2^48 - 1 ms, before anything is loaded.
+    pub async fn get_or_set_async_with<Q, E>(
+        &self,
+        key: &Q,
+        ttl: impl Into<Ttl>,
+        load: impl Future<Output = Result<V, E>>,
+    ) -> Result<V, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let ttl = ttl.into();
+        ttl.check()?;
+        let place = self.place(key);
+        let mut step = self.step(place, key, Load::anywhere);
+        self.count(&step);
+        loop {
+            match step {
+                Step::Have(value) => return Ok(value),
+                Step::Wait(other) => {
+                    if let Some(value) = Joined::new(other).await {
+                        return Ok(value);
+                    }
+                }
+                Step::Load(loading) => {
+                    let loaded = load.await;
+                    let value = loaded.map_err(|error| Error::LoaderFailed(error.into()))?;
+                    return loading.end(key.to_owned(), value, ttl);
+                }
+            }
+            step = self.step(place, key, Load::anywhere);
+        }
+    }
+
+    /// As [`MemoryCache::get_or_set_async`], with a loader that does not fail.
+    ///
+    /// ```
+    /// # futures::executor::block_on(async {
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// assert_eq!(cache.get_or_insert_async("answer", async { 42 }).await?, 42);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `EntryTooLarge` when what was loaded weighs too much.
+    pub async fn get_or_insert_async<Q>(
+        &self,
+        key: &Q,
+        load: impl Future<Output = V>,
+    ) -> Result<V, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let load = async { Ok::<V, std::convert::Infallible>(load.await) };
+        self.get_or_set_async(key, load).await
+    }
+}

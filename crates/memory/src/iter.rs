@@ -1,0 +1,106 @@
+//! Walking through all entries.
+
+use crate::MemoryCache;
+use std::vec::IntoIter;
+
+/// Entries copied under a shard's lock at once.
+const PAGE: u32 = 16;
+
+/// Copies of every entry, in no order, from [`MemoryCache::iter`].
+///
+/// Weakly consistent: it goes on beside reads and writes and holds no lock between two steps. An
+/// entry that is there from the beginning to the end comes once, with a value that it had meanwhile;
+/// one that comes or goes meanwhile may come or not. It is not a use of the entries.
+pub struct Iter<'a, K, V, S> {
+    pages: Pages<'a, K, V, S>,
+    page: IntoIter<(K, V)>,
+}
+
+/// Copies of every key, as [`Iter`], from [`MemoryCache::keys`].
+pub struct Keys<'a, K, V, S> {
+    pages: Pages<'a, K, V, S>,
+    page: IntoIter<K>,
+}
+
+/// Where a walk has come to.
+struct Pages<'a, K, V, S> {
+    cache: &'a MemoryCache<K, V, S>,
+    shard: usize,
+    index: u32,
+}
+
+impl<K, V, S> Pages<'_, K, V, S> {
+    fn new(cache: &MemoryCache<K, V, S>) -> Pages<'_, K, V, S> {
+        Pages {
+            cache,
+            shard: 0,
+            index: 0,
+        }
+    }
+
+    /// What `copy` makes of the next entries; none of them only at the end.
+    fn next<T>(&mut self, copy: impl Fn(&K, &V) -> T) -> IntoIter<T> {
+        let mut page = Vec::new();
+        while page.is_empty() {
+            let Some(lock) = self.cache.0.shards.get(self.shard) else {
+                break;
+            };
+            let shard = lock.read(&self.cache.0.readers);
+            let end = shard.indices().min(self.index.saturating_add(PAGE));
+            for index in self.index..end {
+                if let Some((key, value)) = shard.at(index) {
+                    if !shard.is_over(index, || self.cache.now()) {
+                        page.push(copy(key, value));
+                    }
+                }
+            }
+            if end == shard.indices() {
+                self.shard += 1;
+                self.index = 0;
+            } else {
+                self.index = end;
+            }
+        }
+        page.into_iter()
+    }
+}
+
+impl<'a, K, V, S> Iter<'a, K, V, S> {
+    pub(crate) fn new(cache: &'a MemoryCache<K, V, S>) -> Self {
+        Iter {
+            pages: Pages::new(cache),
+            page: Vec::new().into_iter(),
+        }
+    }
+}
+
+impl<K: Clone, V: Clone, S> Iterator for Iter<'_, K, V, S> {
+    type Item = (K, V);
+
+    fn next(&mut self) -> Option<(K, V)> {
+        if self.page.len() == 0 {
+            self.page = self.pages.next(|key, value| (key.clone(), value.clone()));
+        }
+        self.page.next()
+    }
+}
+
+impl<'a, K, V, S> Keys<'a, K, V, S> {
+    pub(crate) fn new(cache: &'a MemoryCache<K, V, S>) -> Self {
+        Keys {
+            pages: Pages::new(cache),
+            page: Vec::new().into_iter(),
+        }
+    }
+}
+
+impl<K: Clone, V, S> Iterator for Keys<'_, K, V, S> {
+    type Item = K;
+
+    fn next(&mut self) -> Option<K> {
+        if self.page.len() == 0 {
+            self.page = self.pages.next(|key, _| key.clone());
+        }
+        self.page.next()
+    }
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+
+mod bounds;
+mod budget;
+mod builder;
+mod cache;
+mod clock;
+mod entry;
+mod error;
+mod get_or_set;
+mod get_or_set_async;
+mod ghosts;
+mod iter;
+mod load;
+mod loading;
+mod lock;
+mod policy;
+mod queue;
+mod removed;
+mod shard;
+mod stats;
+mod sync;
+mod threads;
+mod ttl;
+
+pub use builder::{Builder, DefaultHashBuilder};
+pub use cache::MemoryCache;
+pub use entry::Entry;
+pub use error::Error;
+pub use iter::{Iter, Keys};
+pub use removed::RemovalCause;
+pub use stats::Stats;
+pub use ttl::{Ttl, TtlLeft};

@@ -1,0 +1,142 @@
+//! A load under way: what its loader's caller and those who wait for the value share.
+
+use crate::sync::{lock, thread_id, wait, Arc, Condvar, Mutex, ThreadId};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::task::{Context, Poll, Waker};
+
+/// A load.
+#[derive(Debug)]
+pub(crate) struct Load<V> {
+    /// The thread that runs the loader, where it cannot change.
+    loader: Option<ThreadId>,
+    /// What came of it: a value, or nothing. Read without a lock, so that values are cloned
+    /// without one.
+    outcome: OnceLock<Option<V>>,
+    waiting: Mutex<Waiting>,
+    over: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    over: bool,
+    /// The futures that wait, each under a number of its own.
+    wakers: Vec<(u64, Waker)>,
+    next: u64,
+}
+
+impl<V> Load<V> {
+    /// Run by this thread to its end.
+    pub fn on_this_thread() -> Arc<Load<V>> {
+        Load::new(Some(thread_id()))
+    }
+
+    /// Run by whoever polls a future.
+    pub fn anywhere() -> Arc<Load<V>> {
+        Load::new(None)
+    }
+
+    fn new(loader: Option<ThreadId>) -> Arc<Load<V>> {
+        Arc::new(Load {
+            loader,
+            outcome: OnceLock::new(),
+            waiting: Mutex::default(),
+            over: Condvar::new(),
+        })
+    }
+
+    /// True when this thread would wait for itself.
+    pub fn is_mine(&self) -> bool {
+        self.loader == Some(thread_id())
+    }
+
+    /// Ends the load, with a value for those who wait, or without: then one of them loads.
+    pub fn end(&self, value: Option<V>) {
+        // Ended once only: by its one owner.
+        let _ = self.outcome.set(value);
+        let mut waiting = lock(&self.waiting);
+        waiting.over = true;
+        let wakers = std::mem::take(&mut waiting.wakers);
+        drop(waiting);
+        self.over.notify_all();
+        for (_, waker) in wakers {
+            waker.wake();
+        }
+    }
+
+    /// Waits, blocking the thread; the value if there is one.
+    pub fn wait(&self) -> Option<&V> {
+        let mut waiting = lock(&self.waiting);
+        while !waiting.over {
+            waiting = wait(&self.over, waiting);
+        }
+        drop(waiting);
+        self.outcome()
+    }
+
+    fn outcome(&self) -> Option<&V> {
+        self.outcome.get()?.as_ref()
+    }
+}
+
+/// Waits without blocking; the value if there is one.
+pub(crate) struct Joined<V> {
+    load: Arc<Load<V>>,
+    /// Under which its waker is listed.
+    number: Option<u64>,
+}
+
+impl<V> Joined<V> {
+    pub fn new(load: Arc<Load<V>>) -> Joined<V> {
+        Joined { load, number: None }
+    }
+}
+
+impl<V: Clone> Future for Joined<V> {
+    type Output = Option<V>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<V>> {
+        // Clone and drop of a waker may be anybody's code: not under the mutex.
+        let waker = context.waker().clone();
+        let me = &mut *self;
+        let mut waiting = lock(&me.load.waiting);
+        if waiting.over {
+            drop(waiting);
+            me.number = None;
+            return Poll::Ready(me.load.outcome().cloned());
+        }
+        let number = *me.number.get_or_insert(waiting.next);
+        waiting.next = waiting.next.max(number + 1);
+        let listed = waiting
+            .wakers
+            .iter_mut()
+            .find(|(other, _)| *other == number);
+        let old = match listed {
+            Some((_, listed)) => Some(std::mem::replace(listed, waker)),
+            None => {
+                waiting.wakers.push((number, waker));
+                None
+            }
+        };
+        drop(waiting);
+        drop(old);
+        Poll::Pending
+    }
+}
+
+impl<V> Drop for Joined<V> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else {
+            return;
+        };
+        let mut waiting = lock(&self.load.waiting);
+        let place = waiting
+            .wakers
+            .iter()
+            .position(|(other, _)| *other == number);
+        let waker = place.map(|place| waiting.wakers.swap_remove(place));
+        drop(waiting);
+        drop(waker);
+    }
+}

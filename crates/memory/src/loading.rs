@@ -1,0 +1,139 @@
+//! What loading a value has in common, whether its callers block or not.
+
+use crate::cache::{Place, HITS, MISSES};
+use crate::load::Load;
+use crate::removed::Removed;
+use crate::shard::Found;
+use crate::sync::Arc;
+use crate::{Error, MemoryCache, Ttl};
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash};
+
+/// What is left to do for a caller who wants a value.
+pub(crate) enum Step<'a, K: Eq + Hash, V: Clone, S: BuildHasher> {
+    /// Nothing: there is one.
+    Have(V),
+    /// To wait for somebody else's load.
+    Wait(Arc<Load<V>>),
+    /// To load it.
+    Load(Loading<'a, K, V, S>),
+}
+
+/// A load of the caller's own. Dropped before its end, it leaves the key to the next caller.
+pub(crate) struct Loading<'a, K: Eq + Hash, V: Clone, S: BuildHasher> {
+    cache: &'a MemoryCache<K, V, S>,
+    place: Place,
+    load: Arc<Load<V>>,
+    over: bool,
+}
+
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
+    /// Looks for the key, and lists a load of it when it is neither there nor being loaded.
+    pub(crate) fn step<Q>(
+        &self,
+        place: Place,
+        key: &Q,
+        load: fn() -> Arc<Load<V>>,
+    ) -> Step<'_, K, V, S>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        loop {
+            if let Some(value) = self.look(place, key) {
+                return Step::Have(value);
+            }
+            // Made before the lock is taken, being code of users, even if it is not needed then.
+            let (owned, load) = (key.to_owned(), load());
+            let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+            if let Found::Value(..) = shard.read(place.hash, key, false, || self.now()) {
+                // It came meanwhile, and values are not cloned under this lock.
+                drop(shard);
+                continue;
+            }
+            if let Some(other) = shard.load(place.hash, key) {
+                let other = other.clone();
+                drop(shard);
+                return Step::Wait(other);
+            }
+            shard.begin_load(place.hash, owned, load.clone());
+            drop(shard);
+            return Step::Load(Loading {
+                cache: self,
+                place,
+                load,
+                over: false,
+            });
+        }
+    }
+
+    /// A read that is not counted.
+    fn look<Q>(&self, place: Place, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        let shard = self.0.shards[place.shard].read(&self.0.readers);
+        match shard.read(place.hash, key, true, || self.now()) {
+            Found::Value(value, _) => Some(value.clone()),
+            Found::Over | Found::Nothing => None,
+        }
+    }
+
+    /// Counts a call that wants a value, by what it found first.
+    pub(crate) fn count(&self, step: &Step<'_, K, V, S>) {
+        let hit = matches!(step, Step::Have(_));
+        self.0.readers.count(if hit { HITS } else { MISSES });
+    }
+}
+
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
+    /// Stores what was loaded, unless a set, delete or clear came first, and gives it to all who
+    /// wait.
+    pub fn end(mut self, key: K, value: V, ttl: Ttl) -> Result<V, Error> {
+        let cache = self.cache;
+        let mut new = Some(cache.weighed(self.place, key, value.clone(), ttl)?);
+        let mut listed = true;
+        while listed && new.is_some() {
+            let mut removed = Removed::new();
+            let mut shard = cache.0.shards[self.place.shard].write(&cache.0.readers);
+            // Off the list, it may not be stored.
+            let mut key = shard.end_load(self.place.hash, &self.load);
+            listed = key.is_some();
+            if listed {
+                shard.store(&mut new, &cache.0.bounds, || cache.now(), &mut removed);
+            }
+            if new.is_some() {
+                if let Some(key) = key.take() {
+                    shard.begin_load(self.place.hash, key, self.load.clone());
+                }
+            }
+            drop(shard);
+            cache.tell(removed);
+            if listed && new.is_some() {
+                cache.make_room(self.place.shard);
+            }
+        }
+        // It is on no list: nobody else joins. Who waits has a clone of the load.
+        let waited_for = Arc::strong_count(&self.load) > 1;
+        let copy = waited_for.then(|| value.clone());
+        // From here on it is over. Had code of users panicked before, those who wait would look again.
+        self.over = true;
+        self.load.end(copy);
+        Ok(value)
+    }
+}
+
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> Drop for Loading<'_, K, V, S> {
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        let inner = &self.cache.0;
+        let mut shard = inner.shards[self.place.shard].write(&inner.readers);
+        let key = shard.end_load(self.place.hash, &self.load);
+        drop(shard);
+        drop(key);
+        self.load.end(None);
+    }
+}

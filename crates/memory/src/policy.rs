@@ -1,0 +1,228 @@
+//! Which entry leaves when there is no room: 2Q-CLOCK, as `spec/eviction.md` has it.
+//!
+//! New entries enter a small FIFO queue, whose share adapts. Those that were read there, and keys
+//! that come back soon after they left it, challenge the entry under the hand of the main queue, a
+//! CLOCK that counts: it leaves only if it was idle for longer than the challenger was away.
+//!
+//! The policy knows entries by their index in the shard's slab. A hit does not call it: it marks the
+//! entry, and the policy asks for the mark when it comes by. Queues are counted in entries, even
+//! where entries have weights.
+
+use crate::ghosts::Ghosts;
+use crate::queue::{Links, Queue};
+
+const SMALL: usize = 0;
+const MAIN: usize = 1;
+
+/// The small queue's goal is counted in these parts of an entry.
+const PARTS: usize = 25;
+/// The goal's bounds and its start, as divisors of the entries: 1 %, 10 %, 2 %.
+const LEAST: usize = 100;
+const MOST: usize = 10;
+const START: usize = 50;
+/// Entries the hand passes in one challenge.
+const STEPS: usize = 6;
+const MOST_COUNTED: u8 = 7;
+/// What a challenger beats: an entry that is unmarked and counts less.
+const OF_MARKED: u8 = 1;
+const OF_GHOST: u8 = 2;
+
+/// The order of a shard's entries.
+#[derive(Debug, Default)]
+pub(crate) struct Policy {
+    links: Links<Item>,
+    queues: [Queue; 2],
+    ghosts: Ghosts,
+    /// Insertions so far. It may wrap: ages are differences.
+    clock: u32,
+    /// In parts; none before the first eviction.
+    goal: Option<usize>,
+    weight: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Item {
+    hash: u64,
+    weight: u64,
+    /// The clock when it was inserted, or when the hand passed it last.
+    seen: u32,
+    count: u8,
+    queue: u8,
+}
+
+/// A key that is about to have an entry.
+#[derive(Debug)]
+pub(crate) struct Coming {
+    /// For how long it was away, if it is remembered and was not tried yet.
+    away: Option<u32>,
+    /// It has beaten an entry of the main queue, whose place it takes.
+    won: bool,
+}
+
+impl Coming {
+    /// Of a key that has an entry, or whose entry comes into another shard.
+    pub const BACK: Coming = Coming {
+        away: None,
+        won: false,
+    };
+}
+
+impl Policy {
+    /// A key without an entry is to get one, room or not.
+    pub fn arrive(&mut self, hash: u64) -> Coming {
+        self.clock = self.clock.wrapping_add(1);
+        let born = self.ghosts.take(hash as u32, self.len());
+        Coming {
+            away: born.map(|born| self.clock.wrapping_sub(born)),
+            won: false,
+        }
+    }
+
+    /// Takes out an entry that leaves so that another may come; `None` when there is none. `marked`
+    /// tells whether an entry was read, and forgets it.
+    pub fn victim(
+        &mut self,
+        coming: &mut Coming,
+        mut marked: impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        if let Some(away) = coming.away.take() {
+            if let Some(beaten) = self.challenge(away, OF_GHOST, &mut marked) {
+                coming.won = true;
+                return Some(beaten);
+            }
+        }
+        loop {
+            if self.queues[SMALL].len() < self.goal() {
+                if let Some(beaten) = self.challenge(0, OF_MARKED, &mut marked) {
+                    return Some(beaten);
+                }
+            }
+            let Some(index) = self.queues[SMALL].oldest() else {
+                // All that the hand came by are to stay, but one has to go.
+                let oldest = self.queues[MAIN].oldest()?;
+                self.on_remove(oldest);
+                return Some(oldest);
+            };
+            let marked_here = marked(index);
+            if marked_here {
+                self.move_goal(|goal| goal + PARTS);
+            }
+            let mut beaten = None;
+            let mut stays = self.queues[SMALL].len() > self.goal();
+            if !stays && marked_here {
+                beaten = self.challenge(0, OF_MARKED, &mut marked);
+                stays = beaten.is_some();
+            }
+            let item = *self.links.get(index);
+            if !stays {
+                self.ghosts.bury(item.hash as u32, item.seen);
+                self.move_goal(|goal| goal - 1);
+                self.on_remove(index);
+                return Some(index);
+            }
+            self.on_remove(index);
+            self.enter(MAIN, index, item.hash, item.weight);
+            if beaten.is_some() {
+                return beaten;
+            }
+        }
+    }
+
+    /// The entry that comes; there is room for it.
+    pub fn on_insert(&mut self, coming: &Coming, index: u32, hash: u64, weight: u64) {
+        let queue = if coming.won { MAIN } else { SMALL };
+        self.enter(queue, index, hash, weight);
+        self.ghosts.keep(self.len());
+    }
+
+    /// The entry has another weight.
+    pub fn on_weight(&mut self, index: u32, weight: u64) {
+        let item = self.links.get_mut(index);
+        self.weight = self.weight - item.weight + weight;
+        item.weight = weight;
+    }
+
+    /// The entry is gone.
+    pub fn on_remove(&mut self, index: u32) {
+        let Item { queue, weight, .. } = *self.links.get(index);
+        self.queues[usize::from(queue)].remove(&mut self.links, index);
+        self.weight -= weight;
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Policy::default();
+    }
+
+    /// What the entry at this index weighs, or the last one there did.
+    pub fn weight(&self, index: u32) -> u64 {
+        self.links.get(index).weight
+    }
+
+    /// The hash of its key.
+    pub fn hash(&self, index: u32) -> u64 {
+        self.links.get(index).hash
+    }
+
+    /// What all entries weigh.
+    pub fn total(&self) -> u64 {
+        self.weight
+    }
+
+    fn len(&self) -> usize {
+        self.queues[SMALL].len() + self.queues[MAIN].len()
+    }
+
+    fn enter(&mut self, queue: usize, index: u32, hash: u64, weight: u64) {
+        let item = Item {
+            hash,
+            weight,
+            seen: self.clock,
+            count: 0,
+            queue: queue as u8,
+        };
+        self.queues[queue].push(&mut self.links, index, item);
+        self.weight += weight;
+    }
+
+    /// The entry of the main queue that leaves for a challenger who was away so long, if one does.
+    fn challenge(
+        &mut self,
+        away: u32,
+        strength: u8,
+        marked: &mut impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        for _ in 0..STEPS {
+            let index = self.queues[MAIN].oldest()?;
+            let item = self.links.get_mut(index);
+            if self.clock.wrapping_sub(item.seen) < away {
+                return None;
+            }
+            item.seen = self.clock;
+            if marked(index) {
+                item.count = (item.count + 1).min(MOST_COUNTED);
+            } else if item.count >= strength {
+                item.count -= 1;
+            } else {
+                self.on_remove(index);
+                return Some(index);
+            }
+            self.queues[MAIN].renew_oldest(&mut self.links);
+        }
+        None
+    }
+
+    /// Entries that the small queue should have.
+    fn goal(&mut self) -> usize {
+        self.move_goal(|goal| goal) / PARTS
+    }
+
+    fn move_goal(&mut self, to: impl Fn(usize) -> usize) -> usize {
+        let parts = self.len() * PARTS;
+        let share = |divisor: usize| (parts / divisor).max(PARTS);
+        let goal = to(self.goal.unwrap_or_else(|| share(START)));
+        let goal = goal.clamp(share(LEAST), share(MOST));
+        self.goal = Some(goal);
+        goal
+    }
+}

@@ -1,0 +1,70 @@
+//! What threads share, from one place: `tests/interleavings` compiles this crate's other files
+//! with shuttle's versions of these names.
+
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub(crate) use std::thread_local;
+
+use std::cell::UnsafeCell;
+use std::sync::PoisonError;
+
+/// Locks a mutex. A panic under it left nothing half done: no code of users runs there that could
+/// panic between two changes that belong together.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for the condition variable to be notified, or for nothing at all.
+pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condition
+        .wait(guard)
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One step of waiting for another thread that is about to be done.
+pub(crate) fn pause(step: u32) {
+    if step < 64 {
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+/// Data that [`Lock`](crate::lock::Lock) guards. Shuttle's version notices when a reader and a
+/// writer are inside at once.
+#[derive(Debug)]
+pub(crate) struct Guarded<T>(UnsafeCell<T>);
+
+impl<T> Guarded<T> {
+    pub fn new(value: T) -> Guarded<T> {
+        Guarded(UnsafeCell::new(value))
+    }
+
+    /// Called when a reader has come in.
+    #[inline(always)]
+    pub fn reader_in(&self) {}
+
+    /// Called before a reader goes.
+    #[inline(always)]
+    pub fn reader_out(&self) {}
+
+    /// Called when the writer has come in.
+    #[inline(always)]
+    pub fn writer_in(&self) {}
+
+    /// Called before the writer goes.
+    #[inline(always)]
+    pub fn writer_out(&self) {}
+
+    #[inline(always)]
+    pub fn get(&self) -> *mut T {
+        self.0.get()
+    }
+}
+
+pub(crate) use std::thread::ThreadId;
+
+/// Which thread this is.
+pub(crate) fn thread_id() -> ThreadId {
+    std::thread::current().id()
+}

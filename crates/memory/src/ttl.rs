@@ -1,0 +1,82 @@
+//! How long an entry lives.
+
+use crate::shard::NEVER;
+use crate::Error;
+use std::time::Duration;
+
+/// The longest time, in milliseconds, as in every tier.
+const MAX_MS: u64 = (1 << 48) - 1;
+
+/// The time to live that a write gives its entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ttl {
+    /// What the cache's options say: `expire_after` or `ttl`; without them it does not expire.
+    #[default]
+    Default,
+    /// The entry does not expire, whatever the options say.
+    Forever,
+    /// This long; rounded up to a millisecond, at most 2^48 - 1 of them.
+    For(Duration),
+}
+
+impl From<Duration> for Ttl {
+    fn from(ttl: Duration) -> Ttl {
+        Ttl::For(ttl)
+    }
+}
+
+/// The time that an entry has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TtlLeft {
+    /// It does not expire.
+    Forever,
+    /// This long, in whole milliseconds.
+    For(Duration),
+}
+
+impl Ttl {
+    /// Refuses what no write accepts, before anything is loaded for it.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for 0 and for more than 2^48 - 1 ms.
+    pub fn check(self) -> Result<(), Error> {
+        match self {
+            Ttl::For(ttl) => milliseconds("ttl", ttl).map(drop),
+            Ttl::Default | Ttl::Forever => Ok(()),
+        }
+    }
+
+    /// When an entry written at `now` expires; `default` is its time to live in milliseconds, 0 for
+    /// none.
+    pub(crate) fn expires(self, default: u64, now: u64) -> Result<u64, Error> {
+        let ttl = match self {
+            Ttl::Default => default,
+            Ttl::Forever => 0,
+            Ttl::For(ttl) => milliseconds("ttl", ttl)?,
+        };
+        Ok(match ttl {
+            0 => NEVER,
+            // Whatever a clock says, it stays below NEVER.
+            ttl => now.saturating_add(ttl).min(NEVER - 1),
+        })
+    }
+}
+
+/// The time left at `now` for an entry that expires then.
+pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
+    match expires {
+        NEVER => TtlLeft::Forever,
+        expires => TtlLeft::For(Duration::from_millis(expires.saturating_sub(now))),
+    }
+}
+
+/// A time in milliseconds, rounded up so that it is never 0.
+pub(crate) fn milliseconds(option: &str, time: Duration) -> Result<u64, Error> {
+    let ms = time.as_nanos().div_ceil(1_000_000);
+    match u64::try_from(ms) {
+        Ok(ms @ 1..=MAX_MS) => Ok(ms),
+        _ => Err(Error::InvalidArgument(format!(
+            "{option} is {time:?}; it must be longer than 0 and at most 2^48 - 1 ms"
+        ))),
+    }
+}

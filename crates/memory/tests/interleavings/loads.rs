@@ -1,0 +1,181 @@
+//! Loads: one at a time, nobody stranded, and writes win. A waiter that is never woken is a deadlock,
+//! which shuttle reports.
+
+use crate::{at_once, explore, Error, MemoryCache};
+use shuttle::future::block_on;
+use shuttle::sync::atomic::{AtomicU64, Ordering};
+use std::future::{poll_fn, Future};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+type Cache = MemoryCache<u64, u64>;
+type Work = Box<dyn FnOnce() + Send>;
+
+fn with(cache: &Cache, work: impl FnOnce(Cache) + Send + 'static) -> Work {
+    let cache = cache.clone();
+    Box::new(move || work(cache))
+}
+
+/// Lets others run, as a loader that waits for something does.
+async fn yields() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// How many loaders run at once, and how many ran.
+#[derive(Clone, Default)]
+struct Loaders(Arc<(AtomicU64, AtomicU64)>);
+
+impl Loaders {
+    fn run(&self) -> u64 {
+        let others = self.0 .0.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(others, 0, "two loaders at once");
+        self.0 .0.fetch_sub(1, Ordering::SeqCst);
+        self.0 .1.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    fn ran(&self) -> u64 {
+        self.0 .1.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn one_loads_whoever_blocks() {
+    explore(|| {
+        let cache = Cache::new(10).unwrap();
+        let loaders = Loaders::default();
+        let blocks = |loaders: Loaders| {
+            with(&cache, move |cache| {
+                assert_eq!(cache.get_or_insert_with(&1, || loaders.run()).unwrap(), 1);
+            })
+        };
+        let awaits = |loaders: Loaders| {
+            with(&cache, move |cache| {
+                let load = async move {
+                    yields().await;
+                    loaders.run()
+                };
+                assert_eq!(block_on(cache.get_or_insert_async(&1, load)).unwrap(), 1);
+            })
+        };
+        at_once(vec![
+            blocks(loaders.clone()),
+            awaits(loaders.clone()),
+            awaits(loaders.clone()),
+            blocks(loaders.clone()),
+        ]);
+        assert_eq!(loaders.ran(), 1);
+    });
+}
+
+#[test]
+fn a_loader_that_fails_strands_nobody() {
+    explore(|| {
+        let cache = Cache::new(10).unwrap();
+        let fails = with(&cache, |cache| {
+            let load = || Err::<u64, _>("as planned");
+            match cache.get_or_set(&1, load) {
+                Ok(value) => assert_eq!(value, 2),
+                Err(error) => assert_eq!(error.code(), "loader_failed"),
+            }
+        });
+        let loads = || {
+            with(&cache, |cache| {
+                assert_eq!(cache.get_or_insert_with(&1, || 2).unwrap(), 2)
+            })
+        };
+        at_once(vec![fails, loads(), loads()]);
+        assert_eq!(cache.get(&1), Some(2));
+    });
+}
+
+#[test]
+fn a_cancelled_caller_strands_nobody() {
+    explore(|| {
+        let cache = Cache::new(10).unwrap();
+        let cancelled = |polls: usize| {
+            with(&cache, move |cache| {
+                block_on(async {
+                    let never = std::future::pending::<Result<u64, Error>>();
+                    let mut call = pin!(cache.get_or_set_async(&1, never));
+                    for _ in 0..polls {
+                        poll_fn(|context| {
+                            let _ = call.as_mut().poll(context);
+                            Poll::Ready(())
+                        })
+                        .await;
+                        if cache.has(&1) {
+                            return;
+                        }
+                    }
+                });
+            })
+        };
+        let awaits = with(&cache, |cache| {
+            let load = async {
+                yields().await;
+                3
+            };
+            assert_eq!(block_on(cache.get_or_insert_async(&1, load)).unwrap(), 3);
+        });
+        let blocks = with(&cache, |cache| {
+            assert_eq!(cache.get_or_insert_with(&1, || 3).unwrap(), 3)
+        });
+        at_once(vec![cancelled(1), awaits, blocks, cancelled(2)]);
+        assert_eq!(cache.get(&1), Some(3));
+    });
+}
+
+/// A load that began before a write ends after it or is joined by nobody who came after it: what is
+/// read after the write is the write's.
+fn write_wins(write: fn(&Cache), stands: fn(Option<u64>) -> bool) {
+    explore(move || {
+        let cache = Cache::new(10).unwrap();
+        // What a loader reads from: it must not be seen again once the write is acknowledged.
+        let source = Arc::new(AtomicU64::new(1));
+        let load = || {
+            let source = source.clone();
+            with(&cache, move |cache| {
+                let value = cache.get_or_insert_with(&1, || source.load(Ordering::SeqCst));
+                assert!([1, 2, 50].contains(&value.unwrap()));
+            })
+        };
+        let read = source.clone();
+        let writes = with(&cache, move |cache| {
+            read.store(2, Ordering::SeqCst);
+            write(&cache);
+            let seen = cache.get_or_insert_with(&1, || read.load(Ordering::SeqCst));
+            assert_ne!(seen.unwrap(), 1, "a load from before the write");
+            assert!(stands(cache.get(&1)));
+        });
+        at_once(vec![load(), writes, load()]);
+        assert!(stands(cache.get(&1)));
+    });
+}
+
+#[test]
+fn a_delete_during_a_load_wins() {
+    let delete = |cache: &Cache| {
+        // There or not: a load may have ended.
+        let _ = cache.delete(&1);
+    };
+    write_wins(delete, |value| value == Some(2));
+}
+
+#[test]
+fn a_clear_during_a_load_wins() {
+    write_wins(Cache::clear, |value| value == Some(2));
+}
+
+#[test]
+fn a_set_during_a_load_wins() {
+    write_wins(|cache| cache.set(1, 50).unwrap(), |value| value == Some(50));
+}
