@@ -1,7 +1,8 @@
 //! Whole entries: header and payload together.
 
-use crate::{compressor, header, Compressor, CompressorId, Error, Header, Serializer};
-use crate::{Tag, Value, Verify};
+use crate::{compressor, header, typed, Compressor, CompressorId, Error, Header, Serializer};
+use crate::{Structs, Tag, Value, Verify};
+use serde::Serialize;
 use std::cell::RefCell;
 
 /// What an entry says of its value, chosen by the writer. Times are milliseconds since
@@ -11,6 +12,8 @@ pub struct EntryOptions<'a> {
     /// How the value becomes bytes; MessagePack by default. [`encode_payload`] has an argument of
     /// its own and ignores this.
     pub serializer: Serializer,
+    /// What structs are when [`encode_typed`] writes them: maps by default.
+    pub structs: Structs,
     /// What makes them fewer; nothing by default.
     pub compressor: Compressor,
     /// Now.
@@ -41,7 +44,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn check(&self, size: u64) -> Result<(), Error> {
+    pub(crate) fn check(&self, size: u64) -> Result<(), Error> {
         if size > self.max_length {
             return Err(Error::ValueTooLarge {
                 size,
@@ -71,12 +74,33 @@ pub fn encode(
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
+    write_entry(options, out, |out| options.serializer.write(value, out))
+}
+
+/// As [`encode`], for any serde type; see [`serialize`](crate::serialize) for what becomes of it.
+///
+/// # Errors
+/// As for [`encode`].
+pub fn encode_typed<T: Serialize + ?Sized>(
+    value: &T,
+    options: &EntryOptions<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    write_entry(options, out, |out| {
+        typed::append(value, options.serializer, options.structs, out)
+    })
+}
+
+/// Appends the entry whose payload `write` appends.
+fn write_entry(
+    options: &EntryOptions<'_>,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let Compressor::None = options.compressor else {
         let mut payload = SCRATCH.take();
         payload.clear();
-        let written = options
-            .serializer
-            .write(value, &mut payload)
+        let written = write(&mut payload)
             .and_then(|()| encode_payload(&payload, options.serializer, options, out));
         if payload.capacity() <= KEPT_SCRATCH {
             SCRATCH.set(payload);
@@ -85,7 +109,7 @@ pub fn encode(
     };
     append(out, |out| {
         header::write(options.serializer, options, None, out)?;
-        options.serializer.write(value, out)
+        write(out)
     })
 }
 

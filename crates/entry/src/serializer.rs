@@ -1,6 +1,6 @@
 //! Serializers: how a value becomes the bytes of a payload, and back.
 
-mod json;
+pub(crate) mod json;
 pub(crate) mod messagepack;
 mod path;
 
