@@ -204,7 +204,8 @@ pub fn trusted_payload<'a>(
 ///
 /// # Errors
 /// [`Error::ValueTooLarge`] when the payload is longer than the limit; [`Error::MalformedEntry`]
-/// when it is not exactly one value of `serializer`.
+/// when it is not exactly one value of `serializer`; [`Error::UnsupportedSerializer`] for Bincode, which only
+/// [`deserialize`](crate::deserialize) reads.
 pub fn decode_value<'a>(
     serializer: Serializer,
     payload: &'a [u8],

@@ -1,5 +1,6 @@
 //! Any serde type to a payload and back, without a `Value` in between.
 
+mod bincode;
 mod json;
 mod messagepack;
 mod write;
@@ -25,7 +26,8 @@ pub enum Structs {
 /// Structs are what `structs` says; maps become maps, sequences, tuples and sets lists, enums what
 /// serde's data formats make of them: a unit variant is its name, any other a map of its name to its
 /// content. A [`Value`](crate::Value) inside becomes itself. JSON is human-readable in serde's sense, MessagePack
-/// is not: an `IpAddr` is text in the one and numbers in the other.
+/// is not: an `IpAddr` is text in the one and numbers in the other. Bincode has rules of its own; see
+/// [`Serializer::Bincode`].
 ///
 /// # Errors
 /// [`Error::UnsupportedValue`] with the path to what has no row of the type map: a map key that is
@@ -55,6 +57,7 @@ pub(crate) fn append<T: Serialize + ?Sized>(
     match serializer {
         Serializer::Json => write::write::<json::Json, T>(value, structs, out),
         Serializer::MessagePack => write::write::<messagepack::MessagePack, T>(value, structs, out),
+        Serializer::Bincode => bincode::write(value, out),
         Serializer::Bytes | Serializer::Text => serializer.write(&to_value(value)?, out),
     }
 }
@@ -89,6 +92,7 @@ pub fn deserialize<'de, T: Deserialize<'de>>(
             Some(value) => Ok(value),
             None => from_value(serializer.read(payload)?),
         },
+        Serializer::Bincode => bincode::read(payload),
         Serializer::Bytes | Serializer::Text => from_value::<T>(serializer.read(payload)?),
     }
 }

@@ -199,6 +199,35 @@ fn refuses<T: serde::de::DeserializeOwned>(payload: &[u8]) -> bool {
 }
 
 #[test]
+fn bincode_takes_memory_by_the_bytes_that_are_there() {
+    #[derive(serde::Deserialize)]
+    struct Tree(#[allow(dead_code)] Vec<Tree>);
+    type Maps = std::collections::HashMap<String, Vec<String>>;
+
+    fn refuses<T: serde::de::DeserializeOwned>(payload: &[u8]) -> bool {
+        deserialize::<T>(Serializer::Bincode, payload, &Limits::default()).is_err()
+    }
+    let huge = [253, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F];
+    let mut once = huge.to_vec();
+    once.extend([1; 200]);
+    for payload in [once, huge.repeat(100), vec![252; 300]] {
+        let reads = [
+            refuses::<Tree>,
+            refuses::<Vec<[u64; 8]>>,
+            refuses::<Maps>,
+            refuses::<Vec<Vec<Vec<u64>>>>,
+            refuses::<Vec<u8>>,
+            refuses::<String>,
+            refuses::<Vec<()>>,
+        ];
+        for read in reads {
+            let (peak, _) = measure(|| assert!(read(&payload)));
+            assert!(peak <= SMALL + 80 * payload.len(), "{peak} bytes");
+        }
+    }
+}
+
+#[test]
 fn writing_a_type_does_not_allocate() {
     #[derive(serde::Serialize, serde::Deserialize)]
     struct User {

@@ -2,7 +2,9 @@
 
 use polycache_bench_codec::compression::{self, Compressor};
 use polycache_bench_codec::page::{self, Page};
-use polycache_bench_codec::serializers::{Format, PolycachePayload, Serializer, SkpCache};
+use polycache_bench_codec::serializers::{
+    Format, PolycacheBincode, PolycachePayload, Serializer, SkpCache,
+};
 
 fn sizes(value: &Page) -> [usize; 3] {
     Format::ALL.map(|format| encoded(value, format).len())
@@ -43,9 +45,10 @@ fn our_payloads_have_the_published_sizes() {
         out.len()
     }
     for value in [page::small(), page::medium(), page::large()] {
-        let [json, messagepack, _] = sizes(&value);
+        let [json, messagepack, bincode] = sizes(&value);
         assert_eq!(size::<PolycachePayload<false>>(&value, Format::Json), json);
         let lists = size::<PolycachePayload<true>>(&value, Format::MessagePack);
         assert_eq!(lists, messagepack);
+        assert_eq!(size::<PolycacheBincode>(&value, Format::Bincode), bincode);
     }
 }

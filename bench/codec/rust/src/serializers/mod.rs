@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 
 pub use self::bincode::Bincode;
-pub use self::polycache::{Polycache, PolycachePayload};
+pub use self::polycache::{Polycache, PolycacheBincode, PolycachePayload};
 pub use self::rmp_serde::{RmpSerde, RmpSerdeNamed};
 pub use self::serde_json::SerdeJson;
 pub use self::skp_cache::SkpCache;
@@ -74,11 +74,7 @@ fn with<T: Data>(data: &str, make: fn() -> Outcome<T>) -> Vec<Subject> {
         subject::<PolycachePayload<false>, T>(data, make),
         subject::<PolycachePayload<true>, T>(data, make),
         subject::<Polycache, T>(data, make),
-        Subject::absent(
-            format!("serializers, {data}"),
-            "polycache-bincode",
-            "not built yet: the Bincode serializer",
-        ),
+        subject::<PolycacheBincode, T>(data, make),
         subject::<SkpCache, T>(data, make),
         subject::<SerdeJson, T>(data, make),
         subject::<RmpSerde, T>(data, make),

@@ -16,7 +16,7 @@ fn serializer(format: Format) -> polycache_entry::Serializer {
     match format {
         Format::Json => polycache_entry::Serializer::Json,
         Format::MessagePack => polycache_entry::Serializer::MessagePack,
-        Format::Bincode => unreachable!("not among the formats"),
+        Format::Bincode => polycache_entry::Serializer::Bincode,
     }
 }
 
@@ -64,6 +64,37 @@ impl<const LISTS: bool> Serializer for PolycachePayload<LISTS> {
     }
 }
 
+/// The serializer Bincode alone.
+pub struct PolycacheBincode;
+
+impl Serializer for PolycacheBincode {
+    const NAME: &'static str = "polycache-bincode";
+    const FORMATS: &'static [Format] = &[Format::Bincode];
+
+    fn notes() -> Vec<String> {
+        vec!["the serializer alone, into a buffer that is kept; bincode 2's bytes".into()]
+    }
+
+    fn version() -> (String, String) {
+        ours()
+    }
+
+    fn new(_format: Format) -> PolycacheBincode {
+        PolycacheBincode
+    }
+
+    fn encode<T: Serialize>(&mut self, value: &T, out: &mut Vec<u8>) -> Outcome<()> {
+        out.clear();
+        let bincode = polycache_entry::Serializer::Bincode;
+        Ok(serialize(value, bincode, Structs::Maps, out)?)
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, bytes: &[u8]) -> Outcome<T> {
+        let bincode = polycache_entry::Serializer::Bincode;
+        Ok(deserialize(bincode, bytes, &Limits::default())?)
+    }
+}
+
 /// An entry of any tier. A struct is a map with its fields' names, which other languages read.
 pub struct Polycache {
     options: EntryOptions<'static>,
@@ -81,7 +112,7 @@ impl Polycache {
 
 impl Serializer for Polycache {
     const NAME: &'static str = "polycache-entry";
-    const FORMATS: &'static [Format] = &[Format::Json, Format::MessagePack];
+    const FORMATS: &'static [Format] = &Format::ALL;
 
     fn notes() -> Vec<String> {
         vec!["a whole entry: 24 B of it are the header, with a checksum; a struct is a map".into()]
