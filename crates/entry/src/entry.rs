@@ -1,6 +1,6 @@
 //! Whole entries: header and payload together.
 
-use crate::{compressor, header, typed, Compressor, CompressorId, Error, Header, Serializer};
+use crate::{header, typed, Compressor, CompressorId, Error, Header, Serializer};
 use crate::{Structs, Tag, Value, Verify};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -108,7 +108,7 @@ fn write_entry(
         return written;
     };
     append(out, |out| {
-        header::write(options.serializer, options, None, out)?;
+        header::write(options.serializer, options, CompressorId::None, None, out)?;
         write(out)
     })
 }
@@ -125,19 +125,20 @@ pub fn encode_payload(
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    append(out, |out| match options.compressor {
-        Compressor::None => {
-            header::write(serializer, options, None, out)?;
-            out.extend_from_slice(payload);
-            Ok(())
-        }
-        Compressor::Zstd { level } => {
-            if !(1..=22).contains(&level) {
-                return Err(Error::invalid("the zstd level is 1 to 22"));
+    append(out, |out| {
+        let start = out.len();
+        if options.compressor != Compressor::None {
+            let length = Some(payload.len() as u64);
+            header::write(serializer, options, CompressorId::Zstd, length, out)?;
+            let written = options.compressor.compress(payload, out)?;
+            if written == CompressorId::Zstd {
+                return Ok(());
             }
-            header::write(serializer, options, Some(payload.len() as u64), out)?;
-            compressor::compress(payload, level, out)
+            out.truncate(start);
         }
+        header::write(serializer, options, CompressorId::None, None, out)?;
+        out.extend_from_slice(payload);
+        Ok(())
     })
 }
 
@@ -174,7 +175,8 @@ pub fn decode_payload<'a>(
     match header.compressor {
         CompressorId::None => Ok((header, stored)),
         CompressorId::Zstd => {
-            compressor::decompress(stored, size, scratch)?;
+            let zstd = CompressorId::Zstd;
+            zstd.decompress(stored, size, limits, scratch)?;
             Ok((header, scratch))
         }
     }

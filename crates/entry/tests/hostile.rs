@@ -88,6 +88,7 @@ fn any_pair() -> impl Strategy<Value = (Serializer, Value<'static>)> {
 fn compressors() -> impl Strategy<Value = Compressor> {
     prop_oneof![
         Just(Compressor::None),
+        Just(Compressor::Smart),
         (1..=5i32).prop_map(|level| Compressor::Zstd { level }),
     ]
 }

@@ -144,7 +144,11 @@ fn the_hot_path_does_not_allocate() {
         (Serializer::Text, text.as_str().into()),
         (Serializer::Bytes, text.as_bytes().into()),
     ] {
-        for compressor in [Compressor::None, Compressor::Zstd { level: 3 }] {
+        for compressor in [
+            Compressor::None,
+            Compressor::Smart,
+            Compressor::Zstd { level: 3 },
+        ] {
             let options = EntryOptions {
                 serializer,
                 compressor,

@@ -82,7 +82,7 @@ impl Builder {
         self
     }
 
-    /// What makes the bytes fewer; nothing by default.
+    /// What makes the bytes fewer; nothing by default. [`Compressor::Smart`] does where it is worth it.
     pub fn compressor(mut self, compressor: Compressor) -> Builder {
         self.compressor = compressor;
         self
