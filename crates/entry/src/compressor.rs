@@ -19,11 +19,11 @@ pub enum Compressor {
         /// 1 (fast) to 22 (small); the format's default is 3. Not recorded in the entry.
         level: i32,
     },
-    /// For each value what it deserves: one zstd frame, made quickly, when that takes an eighth of the
-    /// payload away, else the payload as it is. The entry says which, like any other.
+    /// For each value what it deserves: one zstd frame, made quickly, when that takes an eighth of
+    /// the payload away, else the payload as it is. The entry says which, like any other.
     ///
-    /// Payloads below [`Compressor::SMART_FROM`] bytes, and those whose bytes look random (compressed or
-    /// encrypted before), are not even tried. It saves about what level 1 saves.
+    /// Payloads below [`Compressor::SMART_FROM`] bytes, and those whose bytes look random
+    /// (compressed or encrypted before), are not even tried. It saves about what level 1 saves.
     Smart,
 }
 

@@ -182,8 +182,8 @@ pub fn decode_payload<'a>(
     }
 }
 
-/// As [`decode_payload`] with [`Verify::Trusted`], for a reader that wants no more of the header than
-/// the serializer: most entries are plain, and their payload is found by a few comparisons.
+/// As [`decode_payload`] with [`Verify::Trusted`], for a reader that wants no more of the header
+/// than the serializer: most entries are plain, and their payload is found by a few comparisons.
 ///
 /// # Errors
 /// Those of [`decode_payload`], but for `ChecksumMismatch`.
@@ -206,8 +206,8 @@ pub fn trusted_payload<'a>(
 ///
 /// # Errors
 /// [`Error::ValueTooLarge`] when the payload is longer than the limit; [`Error::MalformedEntry`]
-/// when it is not exactly one value of `serializer`; [`Error::UnsupportedSerializer`] for Bincode, which only
-/// [`deserialize`](crate::deserialize) reads.
+/// when it is not exactly one value of `serializer`; [`Error::UnsupportedSerializer`] for Bincode,
+/// which only [`deserialize`](crate::deserialize) reads.
 pub fn decode_value<'a>(
     serializer: Serializer,
     payload: &'a [u8],

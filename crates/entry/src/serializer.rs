@@ -24,11 +24,12 @@ pub enum Serializer {
     /// Every row of the type map; the default.
     #[default]
     MessagePack = 3,
-    /// Typed values of Rust, shorter and quicker than all others: [`encode_typed`](crate::encode_typed) writes
-    /// them and [`deserialize`](crate::deserialize) reads them as the very same type; no [`Value`], and no
-    /// other language. A struct that gains, loses or moves a field reads what was written before as
-    /// something else, or not at all: change the key with it. It has no names, so that fields which may be left
-    /// out (`skip_serializing_if`), flattened fields and untagged or internally tagged enums don't go.
+    /// Typed values of Rust, shorter and quicker than all others:
+    /// [`encode_typed`](crate::encode_typed) writes them and [`deserialize`](crate::deserialize)
+    /// reads them as the very same type; no [`Value`], and no other language. A struct that gains,
+    /// loses or moves a field reads what was written before as something else, or not at all:
+    /// change the key with it. It has no names, so that fields which may be left out
+    /// (`skip_serializing_if`), flattened fields and untagged or internally tagged enums don't go.
     Bincode = 4,
 }
 

@@ -24,10 +24,10 @@ pub enum Structs {
 /// Appends the payload that `serializer` makes of `value`. After an error `out` is as it was.
 ///
 /// Structs are what `structs` says; maps become maps, sequences, tuples and sets lists, enums what
-/// serde's data formats make of them: a unit variant is its name, any other a map of its name to its
-/// content. A [`Value`](crate::Value) inside becomes itself. JSON is human-readable in serde's sense, MessagePack
-/// is not: an `IpAddr` is text in the one and numbers in the other. Bincode has rules of its own; see
-/// [`Serializer::Bincode`].
+/// serde's data formats make of them: a unit variant is its name, any other a map of its name to
+/// its content. A [`Value`](crate::Value) inside becomes itself. JSON is human-readable in serde's
+/// sense, MessagePack is not: an `IpAddr` is text in the one and numbers in the other. Bincode has
+/// rules of its own; see [`Serializer::Bincode`].
 ///
 /// # Errors
 /// [`Error::UnsupportedValue`] with the path to what has no row of the type map: a map key that is
@@ -64,8 +64,8 @@ pub(crate) fn append<T: Serialize + ?Sized>(
 
 /// The `T` in a `payload` that [`decode_payload`](crate::decode_payload) handed out: what
 /// [`serialize`] made of a `T`, in either form of structs, and what other languages write in its
-/// place. A set also reads as a sequence, a UUID as bytes, a decimal as text, a big integer as `i128`
-/// or `u128`, bytes as a sequence of `u8`.
+/// place. A set also reads as a sequence, a UUID as bytes, a decimal as text, a big integer as
+/// `i128` or `u128`, bytes as a sequence of `u8`.
 ///
 /// Of JSON, what `T` has no place for is passed over without a look at the numbers, the nesting and
 /// the half surrogate pairs in it; MessagePack is read as strictly as by

@@ -3,9 +3,9 @@
 use super::Compressor;
 use zstd::zstd_safe::{CParameter, ParamSwitch};
 
-/// Looks for repetitions at fewer places than level 1, and codes what is left with Huffman's codes as that
-/// does (negative levels don't by themselves). On JSON and text that loses a point of what level 1 saves,
-/// and takes less time at every size.
+/// Looks for repetitions at fewer places than level 1, and codes what is left with Huffman's codes
+/// as that does (negative levels don't by themselves). On JSON and text that loses a point of what
+/// level 1 saves, and takes less time at every size.
 pub(super) const PARAMETERS: [CParameter; 2] = [
     CParameter::CompressionLevel(-2),
     CParameter::LiteralCompressionMode(ParamSwitch::Enable),
@@ -26,10 +26,10 @@ pub(super) fn is_worth_keeping(length: usize, compressed: usize) -> bool {
     compressed + LENGTH_FIELD <= length - length / 8
 }
 
-/// Whether every byte is about as frequent as any other, in a sample over the whole payload. The sum of
-/// their squared counts is least then: near `n + n²/256` for `n` random bytes (with a standard deviation
-/// of a fiftieth of that for the 1,024 bytes here), 3 times that for base64 and some 10 for text or JSON.
-/// Random bytes that come again are taken for random.
+/// Whether every byte is about as frequent as any other, in a sample over the whole payload. The
+/// sum of their squared counts is least then: near `n + n²/256` for `n` random bytes (with a
+/// standard deviation of a fiftieth of that for the 1,024 bytes here), 3 times that for base64 and
+/// some 10 for text or JSON. Random bytes that come again are taken for random.
 fn looks_random(payload: &[u8]) -> bool {
     let mut counts = [0u32; 256];
     let mut sampled = 0;

@@ -78,8 +78,8 @@ impl fmt::Display for Fault {
 
 struct Reader<'de> {
     rest: &'de [u8],
-    /// Elements that the lists and maps begun so far have told their readers of and not brought yet: no more,
-    /// all together, than there were bytes.
+    /// Elements that the lists and maps begun so far have told their readers of and not brought
+    /// yet: no more, all together, than there were bytes.
     owed: usize,
     /// Levels that a value here may have.
     depth: usize,
@@ -157,7 +157,8 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// What a reader may reserve memory for: one element or pair for each byte that nobody else was promised.
+    /// What a reader may reserve memory for: one element or pair for each byte that nobody else
+    /// was promised.
     #[inline]
     fn promise(&mut self, count: usize) -> usize {
         let promised = count.min(self.rest.len().saturating_sub(self.owed));
