@@ -75,14 +75,15 @@ impl Builder {
         self
     }
 
-    /// What structs become when a typed value is written: by default maps, which every language reads.
-    /// Either form is read, whatever is chosen here.
+    /// What structs become when a typed value is written: by default maps, which every language
+    /// reads. Either form is read, whatever is chosen here.
     pub fn structs(mut self, structs: Structs) -> Builder {
         self.structs = structs;
         self
     }
 
-    /// What makes the bytes fewer; nothing by default. [`Compressor::Smart`] does where it is worth it.
+    /// What makes the bytes fewer; nothing by default. [`Compressor::Smart`] does where it is worth
+    /// it.
     pub fn compressor(mut self, compressor: Compressor) -> Builder {
         self.compressor = compressor;
         self
