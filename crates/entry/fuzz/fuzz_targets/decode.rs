@@ -61,9 +61,9 @@ fn typed<T: DeserializeOwned + Serialize + PartialEq>(serializer: Serializer, pa
     };
     for structs in [Structs::Maps, Structs::Lists] {
         let mut out = Vec::new();
-        // JSON has integers of another language as floats, and no integers as large as Rust's.
+        // Bytes and text read as more types than they are written from.
         if serialize(&value, serializer, structs, &mut out).is_err() {
-            assert_eq!(serializer, Serializer::Json);
+            assert!([Serializer::Bytes, Serializer::Text].contains(&serializer));
             return;
         }
         let again = deserialize::<T>(serializer, &out, &Limits::default());
