@@ -27,7 +27,10 @@ export interface CacheOptions {
   readonly limit?: number | string
   /** How values become bytes: `messagepack` (the default, which takes every type), `json`, `text` or `bytes`. */
   readonly serializer?: SerializerName
-  /** What makes them fewer: `none` (the default), `zstd`, or `zstd:1` to `zstd:22`. */
+  /**
+   * What makes them fewer: `none` (the default), `smart` (zstd where it is worth it, value by value), `zstd`, or
+   * `zstd:1` to `zstd:22`.
+   */
   readonly compressor?: string
   /**
    * How long a load may take before another caller may load the same key; `30s` by default. A process that dies gives
@@ -193,11 +196,14 @@ function serializerOf(name: SerializerName): SerializerName {
   throw new InvalidArgument(`${String(name)} is not a serializer: messagepack, json, text or bytes`)
 }
 
-/** The zstd level of a compressor's name; 0 is none. */
+/** The zstd level of a compressor's name; 0 is none, -1 smart. */
 function levelOf(name: string): number {
   if (name === 'none') return 0
+  if (name === 'smart') return -1
   if (name === 'zstd') return 3
   const level = typeof name === 'string' ? Number(/^zstd:(\d{1,2})$/.exec(name)?.[1]) : Number.NaN
   if (level >= 1 && level <= 22) return level
-  throw new InvalidArgument(`${String(name)} is not a compressor: none, zstd, or zstd:1 to zstd:22`)
+  throw new InvalidArgument(
+    `${String(name)} is not a compressor: none, smart, zstd, or zstd:1 to zstd:22`,
+  )
 }

@@ -130,7 +130,7 @@ pub struct Set {
     /// How it becomes bytes: messagepack, json, text or bytes
     #[arg(long, value_parser = serializer::parse, default_value = "messagepack")]
     pub serializer: Serializer,
-    /// What makes them fewer: none, zstd, or zstd:1 to zstd:22
+    /// What makes them fewer: none, smart (where it is worth it), zstd, or zstd:1 to zstd:22
     #[arg(long, value_parser = compressor::parse, default_value = "none")]
     pub compressor: Compressor,
     /// Byte limit of the directory, like 64MiB; without it what the directory has, 256MiB for a new

@@ -1,7 +1,8 @@
 //! Whole entries: header and payload together.
 
-use crate::{compressor, header, Compressor, CompressorId, Error, Header, Serializer};
-use crate::{Tag, Value, Verify};
+use crate::{header, typed, Compressor, CompressorId, Error, Header, Serializer};
+use crate::{Structs, Tag, Value, Verify};
+use serde::Serialize;
 use std::cell::RefCell;
 
 /// What an entry says of its value, chosen by the writer. Times are milliseconds since
@@ -11,6 +12,8 @@ pub struct EntryOptions<'a> {
     /// How the value becomes bytes; MessagePack by default. [`encode_payload`] has an argument of
     /// its own and ignores this.
     pub serializer: Serializer,
+    /// What structs are when [`encode_typed`] writes them: maps by default.
+    pub structs: Structs,
     /// What makes them fewer; nothing by default.
     pub compressor: Compressor,
     /// Now.
@@ -41,7 +44,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn check(&self, size: u64) -> Result<(), Error> {
+    pub(crate) fn check(&self, size: u64) -> Result<(), Error> {
         if size > self.max_length {
             return Err(Error::ValueTooLarge {
                 size,
@@ -71,12 +74,33 @@ pub fn encode(
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
+    write_entry(options, out, |out| options.serializer.write(value, out))
+}
+
+/// As [`encode`], for any serde type; see [`serialize`](crate::serialize) for what becomes of it.
+///
+/// # Errors
+/// As for [`encode`].
+pub fn encode_typed<T: Serialize + ?Sized>(
+    value: &T,
+    options: &EntryOptions<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    write_entry(options, out, |out| {
+        typed::append(value, options.serializer, options.structs, out)
+    })
+}
+
+/// Appends the entry whose payload `write` appends.
+fn write_entry(
+    options: &EntryOptions<'_>,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let Compressor::None = options.compressor else {
         let mut payload = SCRATCH.take();
         payload.clear();
-        let written = options
-            .serializer
-            .write(value, &mut payload)
+        let written = write(&mut payload)
             .and_then(|()| encode_payload(&payload, options.serializer, options, out));
         if payload.capacity() <= KEPT_SCRATCH {
             SCRATCH.set(payload);
@@ -84,8 +108,8 @@ pub fn encode(
         return written;
     };
     append(out, |out| {
-        header::write(options.serializer, options, None, out)?;
-        options.serializer.write(value, out)
+        header::write(options.serializer, options, CompressorId::None, None, out)?;
+        write(out)
     })
 }
 
@@ -101,19 +125,20 @@ pub fn encode_payload(
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    append(out, |out| match options.compressor {
-        Compressor::None => {
-            header::write(serializer, options, None, out)?;
-            out.extend_from_slice(payload);
-            Ok(())
-        }
-        Compressor::Zstd { level } => {
-            if !(1..=22).contains(&level) {
-                return Err(Error::invalid("the zstd level is 1 to 22"));
+    append(out, |out| {
+        let start = out.len();
+        if options.compressor != Compressor::None {
+            let length = Some(payload.len() as u64);
+            header::write(serializer, options, CompressorId::Zstd, length, out)?;
+            let written = options.compressor.compress(payload, out)?;
+            if written == CompressorId::Zstd {
+                return Ok(());
             }
-            header::write(serializer, options, Some(payload.len() as u64), out)?;
-            compressor::compress(payload, level, out)
+            out.truncate(start);
         }
+        header::write(serializer, options, CompressorId::None, None, out)?;
+        out.extend_from_slice(payload);
+        Ok(())
     })
 }
 
@@ -150,14 +175,15 @@ pub fn decode_payload<'a>(
     match header.compressor {
         CompressorId::None => Ok((header, stored)),
         CompressorId::Zstd => {
-            compressor::decompress(stored, size, scratch)?;
+            let zstd = CompressorId::Zstd;
+            zstd.decompress(stored, size, limits, scratch)?;
             Ok((header, scratch))
         }
     }
 }
 
-/// As [`decode_payload`] with [`Verify::Trusted`], for a reader that wants no more of the header than
-/// the serializer: most entries are plain, and their payload is found by a few comparisons.
+/// As [`decode_payload`] with [`Verify::Trusted`], for a reader that wants no more of the header
+/// than the serializer: most entries are plain, and their payload is found by a few comparisons.
 ///
 /// # Errors
 /// Those of [`decode_payload`], but for `ChecksumMismatch`.
@@ -180,7 +206,8 @@ pub fn trusted_payload<'a>(
 ///
 /// # Errors
 /// [`Error::ValueTooLarge`] when the payload is longer than the limit; [`Error::MalformedEntry`]
-/// when it is not exactly one value of `serializer`.
+/// when it is not exactly one value of `serializer`; [`Error::UnsupportedSerializer`] for Bincode,
+/// which only [`deserialize`](crate::deserialize) reads.
 pub fn decode_value<'a>(
     serializer: Serializer,
     payload: &'a [u8],

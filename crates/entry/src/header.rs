@@ -139,6 +139,7 @@ pub(crate) fn plain(entry: &[u8]) -> Option<(Serializer, &[u8])> {
 pub(crate) fn write(
     serializer: Serializer,
     options: &EntryOptions<'_>,
+    compressor: CompressorId,
     length: Option<u64>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
@@ -170,7 +171,7 @@ pub(crate) fn write(
     fixed[0] = MAGIC;
     fixed[1] = VERSION;
     fixed[2] = serializer as u8;
-    fixed[3] = options.compressor.id() as u8;
+    fixed[3] = compressor as u8;
     // A 48-bit time is written as 64 bits; the two bytes too many are overwritten next.
     fixed[8..16].copy_from_slice(&options.created.to_le_bytes());
     fixed[14..16].copy_from_slice(&flags.to_le_bytes());

@@ -29,11 +29,13 @@ mod header;
 mod serializer;
 #[cfg(feature = "vectors")]
 pub mod tagged;
+mod typed;
 mod value;
 
 pub use compressor::{Compressor, CompressorId};
 pub use entry::{
-    decode_payload, decode_value, encode, encode_payload, trusted_payload, EntryOptions, Limits,
+    decode_payload, decode_value, encode, encode_payload, encode_typed, trusted_payload,
+    EntryOptions, Limits,
 };
 pub use error::Error;
 pub use header::{
@@ -41,6 +43,7 @@ pub use header::{
     HEADER_LEN, MAGIC, MAX_TIME_MS, VERSION,
 };
 pub use serializer::{Serializer, MAX_DEPTH};
+pub use typed::{deserialize, serialize, Structs};
 pub use value::{
     from_value, to_value, Value, MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS,
 };

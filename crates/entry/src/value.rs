@@ -8,11 +8,13 @@ mod serde_impl;
 mod to_value;
 
 pub use from_value::from_value;
+pub(crate) use from_value::{from_human_readable, FromValue};
 pub(crate) use map::last_wins;
 pub(crate) use number::{check_big_integer, check_decimal, check_int, check_timestamp};
 pub use number::{MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS};
-pub(crate) use serde_impl::ValueSeed;
+pub(crate) use serde_impl::{ValueSeed, EXTENSION};
 pub use to_value::to_value;
+pub(crate) use to_value::{extension_value, Refused};
 
 use std::borrow::Cow;
 

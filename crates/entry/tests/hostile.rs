@@ -3,7 +3,7 @@
 use polycache_entry::tagged::to_json;
 use polycache_entry::{
     decode_payload, decode_value, encode, encode_payload, trusted_payload, Compressor,
-    EntryOptions, Error, Limits, Serializer, Tag, Value, Verify, MAX_TIMESTAMP_SECONDS,
+    EntryOptions, Error, Limits, Serializer, Structs, Tag, Value, Verify, MAX_TIMESTAMP_SECONDS,
     MAX_TIME_MS, MIN_TIMESTAMP_SECONDS,
 };
 use proptest::collection::vec;
@@ -88,6 +88,7 @@ fn any_pair() -> impl Strategy<Value = (Serializer, Value<'static>)> {
 fn compressors() -> impl Strategy<Value = Compressor> {
     prop_oneof![
         Just(Compressor::None),
+        Just(Compressor::Smart),
         (1..=5i32).prop_map(|level| Compressor::Zstd { level }),
     ]
 }
@@ -136,7 +137,10 @@ proptest! {
         tags in vec((text(), any::<u64>()), 0..4),
     ) {
         let tags: Vec<_> = tags.iter().map(|(name, generation)| Tag { name, generation: *generation }).collect();
-        let options = EntryOptions { serializer, compressor, created, expires, fresh_until, tags: &tags };
+        let structs = Structs::Maps;
+        let options = EntryOptions {
+            serializer, structs, compressor, created, expires, fresh_until, tags: &tags,
+        };
         let mut entry = Vec::new();
         encode(&value, &options, &mut entry).unwrap();
         let (limits, mut scratch) = (Limits::default(), Vec::new());

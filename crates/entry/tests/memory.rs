@@ -2,8 +2,8 @@
 
 use polycache_entry::tagged::{hex_decode, read_rows};
 use polycache_entry::{
-    decode_payload, decode_value, encode, Compressor, EntryOptions, Limits, Serializer, Value,
-    Verify,
+    decode_payload, decode_value, deserialize, encode, encode_typed, Compressor, EntryOptions,
+    Limits, Serializer, Structs, Value, Verify,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -144,7 +144,11 @@ fn the_hot_path_does_not_allocate() {
         (Serializer::Text, text.as_str().into()),
         (Serializer::Bytes, text.as_bytes().into()),
     ] {
-        for compressor in [Compressor::None, Compressor::Zstd { level: 3 }] {
+        for compressor in [
+            Compressor::None,
+            Compressor::Smart,
+            Compressor::Zstd { level: 3 },
+        ] {
             let options = EntryOptions {
                 serializer,
                 compressor,
@@ -162,6 +166,96 @@ fn the_hot_path_does_not_allocate() {
                     .unwrap();
             });
             assert_eq!(calls, 0, "{serializer:?} {compressor:?}");
+        }
+    }
+}
+
+/// A type's own code asks for memory by the lengths it is told.
+#[test]
+fn typed_reads_take_memory_by_the_bytes_that_are_there() {
+    #[derive(serde::Deserialize)]
+    struct Tree(#[allow(dead_code)] Vec<Tree>);
+    type Wide = Vec<[u64; 8]>;
+    type Maps = std::collections::HashMap<String, String>;
+
+    let mut lengths = b"\xDD\xFF\xFF\xFF\xFF".repeat(100);
+    lengths.extend([0xC0; 100]);
+    let text = [b"\xDB\xFF\xFF\xFF\xFF".as_slice(), &[b'x'; 100]].concat();
+    let bytes = [b"\xC6\xFF\xFF\xFF\xFF".as_slice(), &[b'x'; 100]].concat();
+    let map = [b"\xDF\xFF\xFF\xFF\xFF".as_slice(), &[0xA0; 100]].concat();
+    for payload in [lengths, text, bytes, map] {
+        let reads = [
+            refuses::<Tree>,
+            refuses::<Wide>,
+            refuses::<Maps>,
+            refuses::<Vec<u8>>,
+            refuses::<String>,
+        ];
+        for read in reads {
+            let (peak, _) = measure(|| assert!(read(&payload)));
+            assert!(peak <= SMALL + 80 * payload.len(), "{peak} bytes");
+        }
+    }
+}
+
+fn refuses<T: serde::de::DeserializeOwned>(payload: &[u8]) -> bool {
+    deserialize::<T>(Serializer::MessagePack, payload, &Limits::default()).is_err()
+}
+
+#[test]
+fn bincode_takes_memory_by_the_bytes_that_are_there() {
+    #[derive(serde::Deserialize)]
+    struct Tree(#[allow(dead_code)] Vec<Tree>);
+    type Maps = std::collections::HashMap<String, Vec<String>>;
+
+    fn refuses<T: serde::de::DeserializeOwned>(payload: &[u8]) -> bool {
+        deserialize::<T>(Serializer::Bincode, payload, &Limits::default()).is_err()
+    }
+    let huge = [253, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F];
+    let mut once = huge.to_vec();
+    once.extend([1; 200]);
+    for payload in [once, huge.repeat(100), vec![252; 300]] {
+        let reads = [
+            refuses::<Tree>,
+            refuses::<Vec<[u64; 8]>>,
+            refuses::<Maps>,
+            refuses::<Vec<Vec<Vec<u64>>>>,
+            refuses::<Vec<u8>>,
+            refuses::<String>,
+            refuses::<Vec<()>>,
+        ];
+        for read in reads {
+            let (peak, _) = measure(|| assert!(read(&payload)));
+            assert!(peak <= SMALL + 80 * payload.len(), "{peak} bytes");
+        }
+    }
+}
+
+#[test]
+fn writing_a_type_does_not_allocate() {
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct User {
+        name: &'static str,
+        visits: Vec<u32>,
+    }
+    let user = User {
+        name: "Ada",
+        visits: (0..100).collect(),
+    };
+    for serializer in [Serializer::Json, Serializer::MessagePack] {
+        for structs in [Structs::Maps, Structs::Lists] {
+            let options = EntryOptions {
+                serializer,
+                structs,
+                ..EntryOptions::default()
+            };
+            let mut out = Vec::new();
+            encode_typed(&user, &options, &mut out).unwrap();
+            let (_, calls) = measure(|| {
+                out.clear();
+                encode_typed(&user, &options, &mut out).unwrap();
+            });
+            assert_eq!(calls, 0, "{serializer:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The options of a cache.
 
 use crate::cache::{Cache, Settings};
-use crate::{ttl, Clock, Compressor, Error, Serializer};
+use crate::{ttl, Clock, Compressor, Error, Serializer, Structs};
 use polycache_entry::Limits;
 use polycache_host::{Options, Store};
 use std::path::PathBuf;
@@ -15,6 +15,7 @@ pub struct Builder {
     limit: Option<u64>,
     parts: Vec<String>,
     serializer: Serializer,
+    structs: Structs,
     compressor: Compressor,
     ttl: Option<Duration>,
     lease_timeout: Duration,
@@ -31,6 +32,7 @@ impl Default for Builder {
             limit: host.limit,
             parts: Vec::new(),
             serializer: Serializer::default(),
+            structs: Structs::default(),
             compressor: Compressor::default(),
             ttl: None,
             lease_timeout: host.lease_timeout,
@@ -73,7 +75,15 @@ impl Builder {
         self
     }
 
-    /// What makes the bytes fewer; nothing by default.
+    /// What structs become when a typed value is written: by default maps, which every language
+    /// reads. Either form is read, whatever is chosen here.
+    pub fn structs(mut self, structs: Structs) -> Builder {
+        self.structs = structs;
+        self
+    }
+
+    /// What makes the bytes fewer; nothing by default. [`Compressor::Smart`] does where it is worth
+    /// it.
     pub fn compressor(mut self, compressor: Compressor) -> Builder {
         self.compressor = compressor;
         self
@@ -139,6 +149,7 @@ impl Builder {
         options.clock = self.clock;
         let settings = Settings {
             serializer: self.serializer,
+            structs: self.structs,
             compressor: self.compressor,
             default_ttl,
             limits: Limits {

@@ -1,10 +1,15 @@
 //! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
 
+use crate::get_or_set::Held;
 use crate::scratch::Scratch;
 use crate::ttl;
 use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
-use polycache_entry::{decode_value, encode, trusted_payload, EntryOptions, Limits};
+use polycache_entry::{
+    decode_value, deserialize, encode, encode_typed, trusted_payload, EntryOptions, Limits, Structs,
+};
 use polycache_host::{Lease, Namespace, Report, Stats, Store, Token};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,10 +30,43 @@ struct Inner {
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub serializer: Serializer,
+    pub structs: Structs,
     pub compressor: Compressor,
     /// Milliseconds, 0 = none.
     pub default_ttl: u64,
     pub limits: Limits,
+}
+
+/// What reads the payload of an entry.
+trait Read<R>: FnOnce(Serializer, &[u8], &Limits) -> Result<R, polycache_entry::Error> {}
+
+impl<R, F> Read<R> for F where
+    F: FnOnce(Serializer, &[u8], &Limits) -> Result<R, polycache_entry::Error>
+{
+}
+
+/// What appends an entry.
+trait Write: FnOnce(&EntryOptions<'_>, &mut Vec<u8>) -> Result<(), polycache_entry::Error> {}
+
+impl<F> Write for F where
+    F: FnOnce(&EntryOptions<'_>, &mut Vec<u8>) -> Result<(), polycache_entry::Error>
+{
+}
+
+#[inline]
+fn reading<R>(f: impl FnOnce(Value<'_>) -> R) -> impl Read<R> {
+    |serializer: Serializer, payload: &[u8], limits: &Limits| {
+        decode_value(serializer, payload, limits).map(f)
+    }
+}
+
+#[inline]
+fn reading_typed<T: DeserializeOwned>(
+    serializer: Serializer,
+    payload: &[u8],
+    limits: &Limits,
+) -> Result<T, polycache_entry::Error> {
+    deserialize(serializer, payload, limits)
 }
 
 impl fmt::Debug for Cache {
@@ -91,13 +129,24 @@ impl Cache {
         key: &[u8],
         f: impl FnOnce(Value<'_>) -> R,
     ) -> Result<Option<R>, Error> {
+        self.get_by(key, reading(f))
+    }
+
+    /// Reads the key straight as a `T`; see [`Cache::get`].
+    #[inline]
+    pub(crate) fn get_typed<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, Error> {
+        self.get_by(key, reading_typed)
+    }
+
+    #[inline]
+    fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
         let found = self
             .0
             .store
             .get(&self.0.namespace, key, &mut scratch.entry)?;
         let result = match found {
-            Some(_) => self.read(&mut scratch, f).map(Some),
+            Some(_) => self.read(&mut scratch, read).map(Some),
             None => Ok(None),
         };
         scratch.keep();
@@ -111,9 +160,25 @@ impl Cache {
     /// `Io`, after which the old value is gone as well; `Closed`.
     #[inline]
     pub fn set_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<(), Error> {
+        self.set_by(key, ttl, |options, out| encode(value, options, out))
+    }
+
+    /// Stores a value of any serde type; see [`Cache::set_with`].
+    #[inline]
+    pub(crate) fn set_typed<T: Serialize + ?Sized>(
+        &self,
+        key: &[u8],
+        value: &T,
+        ttl: Ttl,
+    ) -> Result<(), Error> {
+        self.set_by(key, ttl, |options, out| encode_typed(value, options, out))
+    }
+
+    #[inline]
+    fn set_by(&self, key: &[u8], ttl: Ttl, write: impl Write) -> Result<(), Error> {
         self.still_open()?;
         let mut scratch = Scratch::take();
-        let result = match self.write(value, ttl, &mut scratch.entry) {
+        let result = match self.write(write, ttl, &mut scratch.entry) {
             Ok(()) => self
                 .0
                 .store
@@ -136,13 +201,22 @@ impl Cache {
         key: &[u8],
         f: impl FnOnce(Value<'_>) -> R,
     ) -> Result<Leased<R>, Error> {
+        self.lease_by(key, reading(f))
+    }
+
+    /// As [`Cache::lease_with`], straight as a `T`.
+    pub(crate) fn lease_typed<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Leased<T>, Error> {
+        self.lease_by(key, reading_typed)
+    }
+
+    fn lease_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Leased<R>, Error> {
         let mut scratch = Scratch::take();
         let lease = self
             .0
             .store
             .lease(&self.0.namespace, key, &mut scratch.entry)?;
         let result = match lease {
-            Lease::Hit(_) => self.read(&mut scratch, f).map(Leased::Hit),
+            Lease::Hit(_) => self.read(&mut scratch, read).map(Leased::Hit),
             Lease::Acquired(token) => Ok(Leased::Acquired(token)),
             Lease::Busy { slot, word } => Ok(Leased::Busy { slot, word }),
             Lease::Bypass => Ok(Leased::Bypass),
@@ -163,18 +237,38 @@ impl Cache {
         value: &Value<'_>,
         ttl: Ttl,
     ) -> Result<bool, Error> {
+        self.fill_by(key, token, ttl, |options, out| encode(value, options, out))
+    }
+
+    /// As [`Cache::fill_value`], for any serde type.
+    pub(crate) fn fill_typed<T: Serialize>(
+        &self,
+        key: &[u8],
+        token: Token,
+        value: &T,
+        ttl: Ttl,
+    ) -> Result<bool, Error> {
+        self.fill_by(key, token, ttl, |options, out| {
+            encode_typed(value, options, out)
+        })
+    }
+
+    fn fill_by(
+        &self,
+        key: &[u8],
+        token: Token,
+        ttl: Ttl,
+        write: impl Write,
+    ) -> Result<bool, Error> {
+        // The value's own code runs here, and may panic.
+        let held = Held { cache: self, token };
         let mut scratch = Scratch::take();
-        let result = match self.write(value, ttl, &mut scratch.entry) {
-            Ok(()) => self
-                .0
-                .store
-                .fill(&self.0.namespace, key, token, &scratch.entry)
-                .map_err(Error::from),
-            Err(error) => {
-                self.0.store.release(token);
-                Err(error)
-            }
-        };
+        let written = self.write(write, ttl, &mut scratch.entry);
+        let result = written.and_then(|()| {
+            std::mem::forget(held);
+            let store = &self.0.store;
+            Ok(store.fill(&self.0.namespace, key, token, &scratch.entry)?)
+        });
         scratch.keep();
         result
     }
@@ -325,27 +419,28 @@ impl Cache {
 
     /// Decodes the entry in `scratch`.
     #[inline]
-    fn read<R>(&self, scratch: &mut Scratch, f: impl FnOnce(Value<'_>) -> R) -> Result<R, Error> {
+    fn read<R>(&self, scratch: &mut Scratch, read: impl Read<R>) -> Result<R, Error> {
         let Scratch { entry, payload } = scratch;
         let limits = &self.0.settings.limits;
         // The store's own checks say that its bytes are whole.
         let (serializer, payload) = trusted_payload(entry, limits, payload)?;
-        Ok(f(decode_value(serializer, payload, limits)?))
+        Ok(read(serializer, payload, limits)?)
     }
 
     /// Encodes an entry.
     #[inline]
-    fn write(&self, value: &Value<'_>, ttl: Ttl, entry: &mut Vec<u8>) -> Result<(), Error> {
+    fn write(&self, write: impl Write, ttl: Ttl, entry: &mut Vec<u8>) -> Result<(), Error> {
         let settings = &self.0.settings;
         let now = self.now();
         let options = EntryOptions {
             serializer: settings.serializer,
+            structs: settings.structs,
             compressor: settings.compressor,
             created: now,
             expires: ttl.expires(settings.default_ttl, now)?,
             ..EntryOptions::default()
         };
-        Ok(encode(value, &options, entry)?)
+        Ok(write(&options, entry)?)
     }
 
     /// A set that was refused for its argument changes nothing; one that failed on its way deletes

@@ -2,7 +2,7 @@
 
 use crate::{Compressor, Error};
 
-/// The compressor called `none`, `zstd` (level 3), or `zstd:LEVEL` with a level of 1 to 22.
+/// The compressor called `none`, `smart`, `zstd` (level 3), or `zstd:LEVEL` with a level of 1 to 22.
 ///
 /// ```
 /// use polycache::Compressor;
@@ -15,6 +15,7 @@ use crate::{Compressor, Error};
 pub fn parse(name: &str) -> Result<Compressor, Error> {
     match name.split_once(':') {
         None if name == "none" => Some(Compressor::None),
+        None if name == "smart" => Some(Compressor::Smart),
         None if name == "zstd" => Some(Compressor::Zstd {
             level: Compressor::DEFAULT_ZSTD_LEVEL,
         }),
@@ -27,7 +28,7 @@ pub fn parse(name: &str) -> Result<Compressor, Error> {
     }
     .ok_or_else(|| {
         Error::InvalidArgument(format!(
-            "{name:?} is not a compressor: none, zstd, or zstd:1 to zstd:22"
+            "{name:?} is not a compressor: none, smart, zstd, or zstd:1 to zstd:22"
         ))
     })
 }

@@ -1,7 +1,6 @@
 //! One loader per key on the whole machine.
 
 use crate::{Cache, Error, Leased, Ttl};
-use polycache_entry::{from_value, to_value};
 use polycache_host::Token;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
@@ -76,16 +75,15 @@ impl Cache {
         let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
         let mut waiting: Option<Instant> = None;
         loop {
-            match self.lease_with(key, |value| from_value(value))? {
-                Leased::Hit(read) => return Ok(read?),
+            match self.lease_typed(key)? {
+                Leased::Hit(read) => return Ok(read),
                 Leased::Bypass => return load(),
                 Leased::Acquired(token) => {
                     let held = Held { cache: self, token };
                     let loaded = load()?;
-                    let value = to_value(&loaded)?;
                     // From here on the fill ends the lease, whatever comes of it.
                     std::mem::forget(held);
-                    self.fill_value(key, token, &value, ttl)?;
+                    self.fill_typed(key, token, &loaded, ttl)?;
                     return Ok(loaded);
                 }
                 Leased::Busy { .. } => {
@@ -98,9 +96,9 @@ impl Cache {
 }
 
 /// A lease that is given back when its holder fails or panics.
-struct Held<'a> {
-    cache: &'a Cache,
-    token: Token,
+pub(crate) struct Held<'a> {
+    pub cache: &'a Cache,
+    pub token: Token,
 }
 
 impl Drop for Held<'_> {

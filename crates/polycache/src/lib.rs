@@ -40,7 +40,7 @@ pub use entry::{Entry, Facts};
 pub use error::Error;
 pub use keys::Keys;
 pub use lease::Leased;
-pub use polycache_entry::{Compressor, CompressorId, Serializer, Value};
+pub use polycache_entry::{Compressor, CompressorId, Serializer, Structs, Value};
 pub use polycache_host::keys::split as split_full_key;
 pub use polycache_host::{Clock, Report, Stats, Token};
 pub use ttl::{Ttl, TtlLeft};

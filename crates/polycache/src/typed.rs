@@ -1,7 +1,6 @@
 //! The cache as Rust programs use it: any serde type in, any serde type out.
 
 use crate::{Cache, Error, Ttl, Value};
-use polycache_entry::{from_value, to_value};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -27,10 +26,7 @@ impl Cache {
     /// # Errors
     /// `WrongType` when the value is no `T`, and as for [`Cache::get_with`].
     pub fn get<T: DeserializeOwned>(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
-        match self.get_with(key.as_ref(), |value| from_value(value))? {
-            Some(read) => Ok(Some(read?)),
-            None => Ok(None),
-        }
+        self.get_typed(key.as_ref())
     }
 
     /// Stores a value under the key, with the cache's default time to live. When it returns, every
@@ -80,7 +76,7 @@ impl Cache {
     ) -> Result<(), Error> {
         let ttl = ttl.into();
         ttl.check()?;
-        self.set_value(key.as_ref(), &to_value(value)?, ttl)
+        self.set_typed(key.as_ref(), value, ttl)
     }
 
     /// The key's value as it is stored, owned.

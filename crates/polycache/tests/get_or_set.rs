@@ -51,6 +51,34 @@ fn a_panic_in_a_loader_frees_its_key() {
 }
 
 #[test]
+fn a_panic_or_a_refusal_while_a_loaded_value_is_written_frees_its_key() {
+    struct Bad(bool);
+    impl serde::Serialize for Bad {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            assert!(!self.0, "in the value");
+            Err(serde::ser::Error::custom("no"))
+        }
+    }
+    impl<'de> serde::Deserialize<'de> for Bad {
+        fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Bad, D::Error> {
+            unreachable!("never stored")
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory);
+    for panics in [true, false] {
+        let load = || -> Result<Bad, Infallible> { Ok(Bad(panics)) };
+        let outcome = catch_unwind(AssertUnwindSafe(|| cache.get_or_set("k", load).map(drop)));
+        assert_eq!(outcome.is_err(), panics);
+        let lease = cache.lease_with(b"k", |_| ()).unwrap();
+        let Leased::Acquired(token) = lease else {
+            panic!("{lease:?}");
+        };
+        cache.release(token);
+    }
+}
+
+#[test]
 fn a_loaders_error_is_the_source() {
     let directory = tempfile::tempdir().unwrap();
     let cache = open(&directory);

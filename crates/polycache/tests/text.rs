@@ -114,6 +114,7 @@ fn serializers_have_their_names() {
 #[test]
 fn compressors_have_their_names_and_levels() {
     assert_eq!(compressor::parse("none").unwrap(), Compressor::None);
+    assert_eq!(compressor::parse("smart").unwrap(), Compressor::Smart);
     assert_eq!(
         compressor::parse("zstd").unwrap(),
         Compressor::Zstd { level: 3 }
@@ -124,7 +125,7 @@ fn compressors_have_their_names_and_levels() {
     }
     for wrong in [
         "", "gzip", "zstd:0", "zstd:23", "zstd:", "zstd:-1", "zstd:+1", "zstd:1:2", "none:1",
-        "Zstd",
+        "smart:1", "Smart", "Zstd",
     ] {
         assert_eq!(
             compressor::parse(wrong).unwrap_err().code(),

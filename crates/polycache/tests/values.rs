@@ -1,6 +1,6 @@
 //! The value level, as the packages of other languages use it.
 
-use polycache::{Cache, Clock, Leased, Ttl, TtlLeft, Value};
+use polycache::{Cache, Clock, Compressor, Leased, Serializer, Ttl, TtlLeft, Value};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,4 +122,38 @@ fn closing_a_namespace_closes_the_handle() {
     assert_eq!(cache.has("k").unwrap_err().code(), "closed");
     let set = cache.set_value(b"k", &Value::Null, Ttl::Default);
     assert_eq!(set.unwrap_err().code(), "closed");
+}
+
+/// Typed Rust alone reads Bincode. Whoever asks for a value is told so, and told that it is there.
+#[test]
+fn bincode_is_for_typed_rust() {
+    let directory = tempfile::tempdir().unwrap();
+    let builder = || {
+        Cache::builder()
+            .path(directory.path())
+            .compressor(Compressor::Zstd { level: 1 })
+    };
+    let bincode = builder().serializer(Serializer::Bincode).build().unwrap();
+    let value = (7u64, "x".repeat(1000), Some(1.5f32));
+    bincode.set("k", &value).unwrap();
+    assert_eq!(bincode.get("k").unwrap(), Some(value.clone()));
+    // The entry says what wrote it, so that another configuration reads it too.
+    let other = builder().build().unwrap();
+    assert_eq!(other.get("k").unwrap(), Some(value.clone()));
+    let loaded = other.get_or_set("k", || Err::<(u64, String, Option<f32>), _>("not loaded"));
+    assert_eq!(loaded.unwrap(), value);
+    let facts = other.facts("k").unwrap().unwrap();
+    assert_eq!(facts.serializer, Serializer::Bincode);
+    assert!(other.has("k").unwrap());
+    for error in [
+        other.get_value("k").unwrap_err(),
+        other.entry("k").unwrap_err(),
+        other.get_with(b"k", |_| ()).unwrap_err(),
+        other.lease_with(b"k", |_| ()).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "unsupported_serializer");
+    }
+    let refused = bincode.set_value(b"k", &Value::Null, Ttl::Default);
+    assert_eq!(refused.unwrap_err().code(), "unsupported_value");
+    assert_eq!(bincode.get("k").unwrap(), Some(value));
 }

@@ -124,7 +124,7 @@ impl Cache {
         let cache = Cache::failed(py, py.detach(|| builder.build()))?;
         let slow_from = match read.compressor {
             Compressor::None => SLOW_TO_COPY,
-            Compressor::Zstd { .. } => SLOW_TO_COMPRESS,
+            Compressor::Zstd { .. } | Compressor::Smart => SLOW_TO_COMPRESS,
         };
         Ok(Cache {
             handle: Handle {

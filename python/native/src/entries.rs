@@ -36,6 +36,7 @@ pub fn encode_entry<'py>(
         expires,
         fresh_until,
         tags: &tags,
+        ..EntryOptions::default()
     };
     let mut entry = Vec::new();
     from_python::with_value(value, options.serializer, |value, _| {

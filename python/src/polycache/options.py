@@ -23,7 +23,8 @@ class Options(TypedDict, total=False):
     """How values become bytes. Default: "messagepack", which takes every row of the type map."""
 
     compressor: str | None
-    """What makes the bytes fewer: "none", "zstd" (level 3) or "zstd:1" to "zstd:22".
+    """What makes the bytes fewer: "none", "smart" (zstd where it is worth it, value by
+    value), "zstd" (level 3) or "zstd:1" to "zstd:22".
     Default: "none"."""
 
     lease_timeout: Duration | None

@@ -58,7 +58,8 @@ module Polycache
     # @param limit [Integer, String, nil] bytes of everything in the directory, or text like
     #   "64MiB"; by default the existing directory's limit, or 256 MiB
     # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes"
-    # @param compressor [String, Symbol] "none", "zstd", or "zstd:1" to "zstd:22"
+    # @param compressor [String, Symbol] "none", "smart" (zstd where it is worth it,
+    #   value by value), "zstd", or "zstd:1" to "zstd:22"
     # @param lease_timeout [String, Numeric] how long a load may take before another caller may
     #   load the same key, 63 ms to 8 h
     # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older

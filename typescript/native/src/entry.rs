@@ -23,7 +23,7 @@ pub struct EntryTag {
 pub struct EntryHeader {
     /// Id of the serializer.
     pub serializer: u32,
-    /// The zstd level to write with, or 0; 3 for a compressed entry that was read.
+    /// The zstd level to write with, 0 for none or -1 for smart; 3 for a compressed entry that was read.
     pub level: i32,
     /// When it was written.
     pub created: f64,
@@ -70,6 +70,7 @@ pub fn encode_entry<'env>(
     let options = EntryOptions {
         compressor: match header.level {
             0 => Compressor::None,
+            -1 => Compressor::Smart,
             level => Compressor::Zstd { level },
         },
         created: header.created as u64,

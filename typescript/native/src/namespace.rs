@@ -113,6 +113,7 @@ impl NativeNamespace {
             serializer,
             compressor: match level {
                 0 => Compressor::None,
+                -1 => Compressor::Smart,
                 level => Compressor::Zstd { level },
             },
             limits: Limits {

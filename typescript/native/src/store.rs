@@ -192,7 +192,7 @@ impl NativeStore {
         )
     }
 
-    /// A namespace. `serializer` is the id of the payloads it is given, `level` the zstd level or 0,
+    /// A namespace. `serializer` is the id of the payloads it is given, `level` the zstd level, 0 or -1 (smart),
     /// `max_value` the most bytes of a payload it hands out.
     #[napi]
     pub fn namespace(

@@ -27,7 +27,7 @@ import { ASK_NATIVE, MappedReader } from './reader.ts'
 /** How a cache writes and reads its entries. */
 export interface Settings extends Defaults {
   readonly serializer: SerializerName
-  /** The zstd level; 0 is no compression. */
+  /** The zstd level; 0 is no compression, -1 smart. */
   readonly level: number
   /** Most bytes of a payload that is read. */
   readonly maxValue: number

@@ -74,7 +74,7 @@ export interface NativeNamespace {
   clear(): void
 }
 
-/** What an entry says of its value. `level` is the zstd level, 0 without compression. */
+/** What an entry says of its value. `level` is the zstd level, 0 without compression, -1 for smart. */
 export interface EntryHeader {
   serializer: number
   level: number

@@ -33,6 +33,11 @@ pub fn buffers() -> Vec<Buffer> {
             });
         }
     }
+    all.push(Buffer {
+        name: "10 KB of noise".into(),
+        make: noise,
+        size: 10 * KIB,
+    });
     if stream::is_given() {
         all.push(Buffer {
             name: "a stream as JSON".into(),
@@ -45,6 +50,12 @@ pub fn buffers() -> Vec<Buffer> {
 
 fn zeros(size: usize) -> Outcome<Vec<u8>> {
     Ok(vec![0; size])
+}
+
+/// What was compressed or encrypted before looks like this.
+fn noise(size: usize) -> Outcome<Vec<u8>> {
+    let mut random = Rng::with_seed(7);
+    Ok((0..size).map(|_| random.u8(..)).collect())
 }
 
 /// A list of records, cut off.

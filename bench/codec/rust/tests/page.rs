@@ -2,7 +2,9 @@
 
 use polycache_bench_codec::compression::{self, Compressor};
 use polycache_bench_codec::page::{self, Page};
-use polycache_bench_codec::serializers::{Format, Serializer, SkpCache};
+use polycache_bench_codec::serializers::{
+    Format, PolycacheBincode, PolycachePayload, Serializer, SkpCache,
+};
 
 fn sizes(value: &Page) -> [usize; 3] {
     Format::ALL.map(|format| encoded(value, format).len())
@@ -33,4 +35,20 @@ fn json_with_zstd_is_about_as_large_as_published() {
         .and_then(|mut zstd| zstd.compress(&json, &mut out))
         .expect("compresses");
     assert!((2_000..2_200).contains(&out.len()), "{} B", out.len());
+}
+
+#[test]
+fn our_payloads_have_the_published_sizes() {
+    fn size<S: Serializer>(value: &Page, format: Format) -> usize {
+        let mut out = Vec::new();
+        S::new(format).encode(value, &mut out).expect("encodes");
+        out.len()
+    }
+    for value in [page::small(), page::medium(), page::large()] {
+        let [json, messagepack, bincode] = sizes(&value);
+        assert_eq!(size::<PolycachePayload<false>>(&value, Format::Json), json);
+        let lists = size::<PolycachePayload<true>>(&value, Format::MessagePack);
+        assert_eq!(lists, messagepack);
+        assert_eq!(size::<PolycacheBincode>(&value, Format::Bincode), bincode);
+    }
 }

@@ -9,9 +9,11 @@
 use libfuzzer_sys::fuzz_target;
 use polycache_entry::tagged::to_json;
 use polycache_entry::{
-    created, decode_payload, decode_value, encode, expires, is_valid_at, EntryOptions, Limits,
-    Serializer, Verify,
+    created, decode_payload, decode_value, deserialize, encode, encode_payload, expires,
+    is_valid_at, serialize, Compressor, EntryOptions, Limits, Serializer, Structs, Value, Verify,
 };
+use serde::{de::DeserializeOwned, Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 const LIMITS: Limits = Limits {
     max_length: 1 << 20,
@@ -32,9 +34,54 @@ fuzz_target!(|data: &[u8]| {
         whole(&entry);
     }
     if let Some((id, payload)) = data.split_first() {
-        payload_alone(Serializer::ALL[usize::from(id % 4)], payload);
+        payload_alone(Serializer::from_id(id % 5).unwrap(), payload);
+        smart(payload);
     }
 });
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Tree(Vec<Tree>);
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+enum Shape {
+    Point,
+    Number(Option<i128>),
+    Line(i8, u16, char),
+    Box {
+        width: u64,
+        name: String,
+        inner: Box<Shape>,
+    },
+}
+
+/// A type that is read can be written, and reads as it was.
+fn typed<T: DeserializeOwned + Serialize + PartialEq>(serializer: Serializer, payload: &[u8]) {
+    let Ok(value) = deserialize::<T>(serializer, payload, &LIMITS) else {
+        return;
+    };
+    for structs in [Structs::Maps, Structs::Lists] {
+        let mut out = Vec::new();
+        // Bytes and text read as more types than they are written from.
+        if serialize(&value, serializer, structs, &mut out).is_err() {
+            assert!([Serializer::Bytes, Serializer::Text].contains(&serializer));
+            return;
+        }
+        let again = deserialize::<T>(serializer, &out, &Limits::default());
+        assert!(again.expect("what was written can be read") == value);
+    }
+}
+
+fn smart(payload: &[u8]) {
+    let options = EntryOptions {
+        compressor: Compressor::Smart,
+        ..EntryOptions::default()
+    };
+    let (mut entry, mut scratch) = (Vec::new(), Vec::new());
+    encode_payload(payload, Serializer::Bytes, &options, &mut entry).unwrap();
+    let limits = Limits::default();
+    let (_, back) = decode_payload(&entry, Verify::Checksum, &limits, &mut scratch).unwrap();
+    assert_eq!(back, payload);
+}
 
 fn whole(entry: &[u8]) {
     let (mut one, mut other) = (Vec::new(), Vec::new());
@@ -56,9 +103,15 @@ fn whole(entry: &[u8]) {
 }
 
 fn payload_alone(serializer: Serializer, payload: &[u8]) {
+    typed::<Tree>(serializer, payload);
+    typed::<Vec<Shape>>(serializer, payload);
+    typed::<BTreeMap<String, (Vec<u8>, Option<String>)>>(serializer, payload);
+    let direct = deserialize::<Value<'static>>(serializer, payload, &LIMITS);
     let Ok(value) = decode_value(serializer, payload, &LIMITS) else {
+        direct.unwrap_err();
         return;
     };
+    assert_eq!(to_json(&direct.expect("both read it")), to_json(&value));
     let options = EntryOptions {
         serializer,
         ..EntryOptions::default()

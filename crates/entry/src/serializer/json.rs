@@ -8,7 +8,7 @@ use serde::de::DeserializeSeed;
 const SAFE: i128 = (1 << 53) - 1;
 
 /// Appends `value`, which may have `depth` levels.
-pub(super) fn write(
+pub(crate) fn write(
     value: &Value<'_>,
     depth: usize,
     out: &mut Vec<u8>,
@@ -65,7 +65,8 @@ pub(super) fn write(
     Ok(())
 }
 
-fn write_atom<T: serde::Serialize>(value: &T, out: &mut Vec<u8>) {
+#[inline]
+pub(crate) fn write_atom<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
     serde_json::to_writer(out, value).expect("text and finite numbers are JSON, a Vec takes them");
 }
 

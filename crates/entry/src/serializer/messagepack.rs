@@ -5,5 +5,6 @@ mod read;
 mod write;
 
 pub(crate) use extension::{write_extension, Extension};
+pub(crate) use read::first_text;
 pub(super) use read::read;
-pub(super) use write::write;
+pub(crate) use write::{sure, write, write_bytes, write_list_len, write_map_len, write_text};

@@ -19,12 +19,23 @@ use std::fmt;
 /// # Errors
 /// [`Error::WrongType`] with the path to what does not fit.
 pub fn from_value<'de, T: de::Deserialize<'de>>(value: Value<'de>) -> Result<T, Error> {
-    T::deserialize(FromValue(value)).map_err(|misfit| misfit.0.into_wrong_type())
+    T::deserialize(FromValue::new(value)).map_err(|misfit| misfit.0.into_wrong_type())
+}
+
+/// As [`from_value`], for a value that a human-readable format (in serde's sense) holds.
+pub(crate) fn from_human_readable<'de, T: de::Deserialize<'de>>(
+    value: Value<'de>,
+) -> Result<T, Error> {
+    let from = FromValue {
+        value,
+        human_readable: true,
+    };
+    T::deserialize(from).map_err(|misfit| misfit.0.into_wrong_type())
 }
 
 /// What does not fit, on its way through serde.
 #[derive(Debug)]
-struct Misfit(Box<Refusal>);
+pub(crate) struct Misfit(Box<Refusal>);
 
 impl de::Error for Misfit {
     fn custom<T: fmt::Display>(reason: T) -> Self {
@@ -40,7 +51,11 @@ impl fmt::Display for Misfit {
     }
 }
 
-struct FromValue<'de>(Value<'de>);
+/// Hands out a value's parts.
+pub(crate) struct FromValue<'de> {
+    value: Value<'de>,
+    human_readable: bool,
+}
 
 fn visit_text<'de, V: Visitor<'de>>(text: Cow<'de, str>, visitor: V) -> Result<V::Value, Misfit> {
     match text {
@@ -61,9 +76,14 @@ fn visit_bytes<'de, V: Visitor<'de>>(
 
 fn visit_list<'de, V: Visitor<'de>>(
     values: impl Iterator<Item = Value<'de>>,
+    human_readable: bool,
     visitor: V,
 ) -> Result<V::Value, Misfit> {
-    let mut items = Items { values, index: 0 };
+    let mut items = Items {
+        values,
+        index: 0,
+        human_readable,
+    };
     let made = visitor.visit_seq(&mut items)?;
     match items.values.count() {
         0 => Ok(made),
@@ -75,8 +95,15 @@ fn visit_list<'de, V: Visitor<'de>>(
 }
 
 impl<'de> FromValue<'de> {
+    pub(crate) fn new(value: Value<'de>) -> Self {
+        FromValue {
+            value,
+            human_readable: false,
+        }
+    }
+
     fn big<T: std::str::FromStr>(&self) -> Option<T> {
-        match &self.0 {
+        match &self.value {
             Value::BigInt(text) => text.parse().ok(),
             _ => None,
         }
@@ -87,11 +114,11 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     type Error = Misfit;
 
     fn is_human_readable(&self) -> bool {
-        false
+        self.human_readable
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.0 {
+        match self.value {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(value),
             Value::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
@@ -102,23 +129,24 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
             Value::Float(value) => visitor.visit_f64(value),
             Value::Text(text) => visit_text(text, visitor),
             Value::Bytes(bytes) => visit_bytes(bytes, visitor),
-            Value::List(values) => visit_list(values.into_iter(), visitor),
+            Value::List(values) => visit_list(values.into_iter(), self.human_readable, visitor),
             Value::Map(pairs) => visitor.visit_map(Pairs {
                 pairs: pairs.into_iter(),
                 value: None,
+                human_readable: self.human_readable,
             }),
             // What a `Value` understands, and no other type: (type, bytes).
             extension => {
                 let mut payload = Vec::new();
                 let id = write_extension(&extension, &mut payload).map_err(Misfit)?;
                 let parts = vec![Value::Int(id.into()), Value::from(payload)];
-                visitor.visit_newtype_struct(FromValue(Value::List(parts)))
+                visitor.visit_newtype_struct(FromValue::new(Value::List(parts)))
             }
         }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.0 {
+        match self.value {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
@@ -133,11 +161,11 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.0 {
-            Value::Set(values) => visit_list(values.into_iter(), visitor),
+        match self.value {
+            Value::Set(values) => visit_list(values.into_iter(), self.human_readable, visitor),
             Value::Bytes(bytes) => {
                 let values = bytes.iter().map(|byte| Value::Int((*byte).into()));
-                visit_list(values, visitor)
+                visit_list(values, self.human_readable, visitor)
             }
             _ => self.deserialize_any(visitor),
         }
@@ -161,7 +189,7 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.0 {
+        match self.value {
             Value::Uuid(bytes) => visitor.visit_bytes(&bytes),
             _ => self.deserialize_any(visitor),
         }
@@ -172,7 +200,7 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.0 {
+        match self.value {
             Value::Decimal(text) => visit_text(text, visitor),
             _ => self.deserialize_any(visitor),
         }
@@ -202,16 +230,18 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Misfit> {
-        match self.0 {
+        match self.value {
             Value::Text(variant) => visitor.visit_enum(Variant {
                 variant,
                 content: None,
+                human_readable: self.human_readable,
             }),
             Value::Map(mut pairs) if pairs.len() == 1 => {
                 let (variant, content) = pairs.remove(0);
                 visitor.visit_enum(Variant {
                     variant,
                     content: Some(content),
+                    human_readable: self.human_readable,
                 })
             }
             _ => Err(de::Error::invalid_type(
@@ -234,6 +264,7 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
 struct Items<I> {
     values: I,
     index: usize,
+    human_readable: bool,
 }
 
 impl<'de, I: Iterator<Item = Value<'de>>> SeqAccess<'de> for Items<I> {
@@ -248,9 +279,13 @@ impl<'de, I: Iterator<Item = Value<'de>>> SeqAccess<'de> for Items<I> {
         };
         let index = self.index;
         self.index += 1;
-        seed.deserialize(FromValue(value))
-            .map(Some)
-            .map_err(|misfit| Misfit(misfit.0.at_index(index)))
+        let human_readable = self.human_readable;
+        seed.deserialize(FromValue {
+            value,
+            human_readable,
+        })
+        .map(Some)
+        .map_err(|misfit| Misfit(misfit.0.at_index(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -262,6 +297,7 @@ impl<'de, I: Iterator<Item = Value<'de>>> SeqAccess<'de> for Items<I> {
 struct Pairs<'de> {
     pairs: std::vec::IntoIter<(Cow<'de, str>, Value<'de>)>,
     value: Option<(Cow<'de, str>, Value<'de>)>,
+    human_readable: bool,
 }
 
 impl<'de> MapAccess<'de> for Pairs<'de> {
@@ -274,7 +310,10 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
         let Some((key, value)) = self.pairs.next() else {
             return Ok(None);
         };
-        let made = seed.deserialize(FromValue(Value::Text(key.clone())))?;
+        let made = seed.deserialize(FromValue {
+            value: Value::Text(key.clone()),
+            human_readable: self.human_readable,
+        })?;
         self.value = Some((key, value));
         Ok(Some(made))
     }
@@ -284,8 +323,12 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
             .value
             .take()
             .ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
-        seed.deserialize(FromValue(value))
-            .map_err(|misfit| Misfit(misfit.0.at_key(&key)))
+        let human_readable = self.human_readable;
+        seed.deserialize(FromValue {
+            value,
+            human_readable,
+        })
+        .map_err(|misfit| Misfit(misfit.0.at_key(&key)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -297,6 +340,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
 struct Variant<'de> {
     variant: Cow<'de, str>,
     content: Option<Value<'de>>,
+    human_readable: bool,
 }
 
 impl<'de> EnumAccess<'de> for Variant<'de> {
@@ -317,13 +361,21 @@ struct Content<'de>(Variant<'de>);
 
 impl<'de> Content<'de> {
     fn read<T>(self, read: impl FnOnce(FromValue<'de>) -> Result<T, Misfit>) -> Result<T, Misfit> {
-        let Variant { variant, content } = self.0;
-        let content = content.ok_or_else(|| {
+        let Variant {
+            variant,
+            content,
+            human_readable,
+        } = self.0;
+        let value = content.ok_or_else(|| {
             de::Error::custom(format_args!(
                 "the variant {variant} has its content missing"
             ))
         })?;
-        read(FromValue(content)).map_err(|misfit: Misfit| Misfit(misfit.0.at_key(&variant)))
+        read(FromValue {
+            value,
+            human_readable,
+        })
+        .map_err(|misfit: Misfit| Misfit(misfit.0.at_key(&variant)))
     }
 }
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// The name that rmp-serde gives to an extension type.
-pub(super) const EXTENSION: &str = "_ExtStruct";
+pub(crate) const EXTENSION: &str = "_ExtStruct";
 
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

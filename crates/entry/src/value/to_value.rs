@@ -4,7 +4,7 @@ use super::Value;
 use crate::serializer::messagepack::Extension;
 use crate::serializer::{Refusal, MAX_DEPTH};
 use crate::Error;
-use serde::ser::{self, Impossible, Serialize, Serializer};
+use serde::ser::{self, Error as _, Impossible, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -23,7 +23,13 @@ pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value<'static>, Erro
 
 /// A refusal on its way through serde.
 #[derive(Debug)]
-struct Refused(Box<Refusal>);
+pub(crate) struct Refused(pub(crate) Box<Refusal>);
+
+impl From<Box<Refusal>> for Refused {
+    fn from(refusal: Box<Refusal>) -> Self {
+        Refused(refusal)
+    }
+}
 
 impl ser::Error for Refused {
     fn custom<T: fmt::Display>(reason: T) -> Self {
@@ -40,11 +46,13 @@ impl fmt::Display for Refused {
 }
 
 impl Refused {
-    fn at_index(self, index: usize) -> Self {
+    #[cold]
+    pub(crate) fn at_index(self, index: usize) -> Self {
         Refused(self.0.at_index(index))
     }
 
-    fn at_key(self, key: &str) -> Self {
+    #[cold]
+    pub(crate) fn at_key(self, key: &str) -> Self {
         Refused(self.0.at_key(key))
     }
 }
@@ -90,6 +98,25 @@ impl ToValue {
             variant,
         })
     }
+}
+
+/// The [`Value`] that says what it is by its extension type, (type, bytes), and lies inside `depth`
+/// lists and maps.
+pub(crate) fn extension_value<T: Serialize + ?Sized>(
+    parts: &T,
+    depth: usize,
+) -> Result<Value<'static>, Refused> {
+    let parts = parts.serialize(ToValue { depth: 1 })?;
+    if let Value::List(parts) = &parts {
+        if let [Value::Int(id), Value::Bytes(payload)] = parts.as_slice() {
+            let id = i8::try_from(*id).map_err(Refused::custom)?;
+            return Extension { id, payload }
+                .decode(depth)
+                .map(Value::into_owned)
+                .map_err(ser::Error::custom);
+        }
+    }
+    Err(ser::Error::custom("an extension is a type and bytes"))
 }
 
 /// The value of a variant's content.
@@ -215,19 +242,7 @@ impl Serializer for ToValue {
         if name != super::serde_impl::EXTENSION {
             return value.serialize(self);
         }
-        // A `Value` that says what it is by its extension type: (type, bytes).
-        let parts = value.serialize(ToValue { depth: 1 })?;
-        if let Value::List(parts) = &parts {
-            if let [Value::Int(id), Value::Bytes(payload)] = parts.as_slice() {
-                let id = i8::try_from(*id).map_err(ser::Error::custom)?;
-                let depth = MAX_DEPTH - self.depth;
-                return Extension { id, payload }
-                    .decode(depth)
-                    .map(Value::into_owned)
-                    .map_err(ser::Error::custom);
-            }
-        }
-        Err(ser::Error::custom("an extension is a type and bytes"))
+        extension_value(value, MAX_DEPTH - self.depth)
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(

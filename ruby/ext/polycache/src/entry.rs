@@ -61,6 +61,7 @@ fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Err
         expires: number("expires")?,
         fresh_until: Option::<u64>::try_convert(fact("fresh_until")?)?,
         tags: &tags,
+        ..EntryOptions::default()
     };
     let mut entry = Vec::new();
     with_value(ruby, value, |value| encode(value, &options, &mut entry))?

@@ -11,7 +11,7 @@ use crate::Outcome;
 use std::hint::black_box;
 use std::rc::Rc;
 
-pub use self::polycache::{polycache_compressor, Polycache};
+pub use self::polycache::{polycache_compressor, Polycache, PolycachePayload, PolycacheSmart};
 pub use self::skp_cache::SkpCache;
 pub use self::zstd_kept::ZstdKept;
 pub use self::zstd_streamed::ZstdStreamed;
@@ -30,6 +30,7 @@ pub fn name(level: Level) -> String {
 /// kept from one call to the next, for those who can write into one.
 pub trait Compressor: Sized + 'static {
     const NAME: &'static str;
+    const LEVELS: &'static [Level] = &LEVELS;
 
     fn notes() -> Vec<String>;
 
@@ -48,11 +49,8 @@ pub fn subjects() -> Vec<Subject> {
     all.flat_map(|buffer| {
         [
             subject::<Polycache>(&buffer),
-            Subject::absent(
-                workload(&buffer),
-                "polycache-smart",
-                "not built yet: smart compression",
-            ),
+            subject::<PolycacheSmart>(&buffer),
+            subject::<PolycachePayload>(&buffer),
             subject::<SkpCache>(&buffer),
             subject::<ZstdKept>(&buffer),
             subject::<ZstdStreamed>(&buffer),
@@ -74,7 +72,7 @@ fn subject<C: Compressor>(buffer: &Rc<Buffer>) -> Subject {
         versions: vec![C::version()],
         open: Box::new(move || {
             let data = buffer.bytes()?;
-            let levels = LEVELS.iter();
+            let levels = C::LEVELS.iter();
             let opened: Outcome<Vec<_>> = levels.map(|level| open::<C>(*level, &data)).collect();
             Ok(opened?.into_iter().flatten().collect())
         }),

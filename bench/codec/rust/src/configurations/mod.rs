@@ -90,11 +90,6 @@ pub fn subjects() -> Vec<Subject> {
 fn with<T: Data>(data: &str, make: fn() -> Outcome<T>) -> Vec<Subject> {
     vec![
         subject::<polycache::Polycache, T>(data, make),
-        Subject::absent(
-            format!("configurations, {data}"),
-            "polycache-bincode",
-            "not built yet: the Bincode serializer",
-        ),
         subject::<skp_cache::SkpCache, T>(data, make),
         subject::<crates::Crates, T>(data, make),
     ]

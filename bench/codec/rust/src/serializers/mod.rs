@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 
 pub use self::bincode::Bincode;
-pub use self::polycache::Polycache;
-pub use self::rmp_serde::RmpSerde;
+pub use self::polycache::{Polycache, PolycacheBincode, PolycachePayload};
+pub use self::rmp_serde::{RmpSerde, RmpSerdeNamed};
 pub use self::serde_json::SerdeJson;
 pub use self::skp_cache::SkpCache;
 
@@ -71,15 +71,14 @@ pub fn subjects() -> Vec<Subject> {
 
 fn with<T: Data>(data: &str, make: fn() -> Outcome<T>) -> Vec<Subject> {
     vec![
+        subject::<PolycachePayload<false>, T>(data, make),
+        subject::<PolycachePayload<true>, T>(data, make),
         subject::<Polycache, T>(data, make),
-        Subject::absent(
-            format!("serializers, {data}"),
-            "polycache-bincode",
-            "not built yet: the Bincode serializer",
-        ),
+        subject::<PolycacheBincode, T>(data, make),
         subject::<SkpCache, T>(data, make),
         subject::<SerdeJson, T>(data, make),
         subject::<RmpSerde, T>(data, make),
+        subject::<RmpSerdeNamed, T>(data, make),
         subject::<Bincode, T>(data, make),
     ]
 }

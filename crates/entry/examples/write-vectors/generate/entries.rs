@@ -143,7 +143,7 @@ fn written(name: &str, value: &Json, options: &EntryOptions<'_>) -> String {
     encode(&decoded, options, &mut entry).expect("values.json has only what the serializer takes");
     let compressor = match options.compressor {
         Compressor::None => "none",
-        Compressor::Zstd { .. } => "zstd",
+        Compressor::Zstd { .. } | Compressor::Smart => "zstd",
     };
     line(
         name,

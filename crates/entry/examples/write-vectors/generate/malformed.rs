@@ -1,10 +1,11 @@
 //! `malformed.json`: at least one entry for every check of "Reading" in `spec/entry.md`.
 
 use super::bytes::{
-    block_header, frame, plain, raw_block, run_block, seal, zstd, Raw, ONE_MIB, WINDOW,
+    block_header, frame, plain, raw_block, run_block, seal, zstd, Raw, CREATED, ONE_MIB, WINDOW,
 };
 use super::{lines, payloads};
 use polycache_entry::tagged::hex_encode;
+use polycache_entry::{encode_payload, Compressor, EntryOptions, Serializer, Tag};
 use serde_json::json;
 
 const MALFORMED: &str = "malformed_entry";
@@ -148,6 +149,30 @@ impl Rows {
             header_len: Some(0),
             ..Raw::default()
         };
+        // What typed Rust writes with Bincode: (7u64, "seven"), with all that an entry can have.
+        let bincode = b"\x07\x05seven";
+        self.add("Bincode, tuple", plain(4, bincode), SERIALIZER);
+        for compressor in [Compressor::None, Compressor::Zstd { level: 3 }] {
+            let options = EntryOptions {
+                compressor,
+                created: CREATED,
+                expires: CREATED + 60_000,
+                fresh_until: Some(CREATED + 30_000),
+                tags: &[Tag {
+                    name: "numbers",
+                    generation: 1,
+                }],
+                ..EntryOptions::default()
+            };
+            let mut entry = Vec::new();
+            encode_payload(bincode, Serializer::Bincode, &options, &mut entry)
+                .expect("options in their range");
+            let name = match compressor {
+                Compressor::None => "Bincode, everything",
+                _ => "Bincode, everything, zstd 3",
+            };
+            self.add(name, entry, SERIALIZER);
+        }
         self.raw("flags come before serializer and compressor", all(), FLAGS);
         self.raw(
             "the serializer comes before the compressor",

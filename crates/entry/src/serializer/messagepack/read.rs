@@ -13,6 +13,14 @@ pub(in crate::serializer) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
     Ok(value)
 }
 
+/// The text that `bytes` begin with.
+pub(crate) fn first_text(bytes: &[u8]) -> Option<&str> {
+    match Reader::new(bytes).key() {
+        Ok(Cow::Borrowed(text)) => Some(text),
+        _ => None,
+    }
+}
+
 /// The elements of the set in `payload`, which lies inside `depth` lists and maps.
 pub(super) fn read_set(payload: &[u8], depth: usize) -> Result<Vec<Value<'_>>, Error> {
     let mut reader = Reader::new(payload);

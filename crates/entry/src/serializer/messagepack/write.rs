@@ -5,7 +5,7 @@ use rmp::encode;
 use std::fmt::Debug;
 
 /// Appends `value`, which may have `depth` levels.
-pub(in crate::serializer) fn write(
+pub(crate) fn write(
     value: &Value<'_>,
     depth: usize,
     out: &mut Vec<u8>,
@@ -26,18 +26,15 @@ pub(in crate::serializer) fn write(
         }
         Value::Float(value) => sure(encode::write_f64(out, *value)),
         Value::Text(text) => write_text(text, out)?,
-        Value::Bytes(bytes) => {
-            sure(encode::write_bin_len(out, length(bytes.len())?));
-            out.extend_from_slice(bytes);
-        }
+        Value::Bytes(bytes) => write_bytes(bytes, out)?,
         Value::List(values) => {
-            sure(encode::write_array_len(out, length(values.len())?));
+            write_list_len(values.len(), out)?;
             for (index, value) in values.iter().enumerate() {
                 write(value, depth - 1, out).map_err(|refusal| refusal.at_index(index))?;
             }
         }
         Value::Map(pairs) => {
-            sure(encode::write_map_len(out, length(pairs.len())?));
+            write_map_len(pairs.len(), out)?;
             for (key, value) in pairs {
                 write_text(key, out).map_err(|refusal| refusal.at_key(key))?;
                 write(value, depth - 1, out).map_err(|refusal| refusal.at_key(key))?;
@@ -62,17 +59,39 @@ pub(in crate::serializer) fn write(
     Ok(())
 }
 
-fn write_text(text: &str, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
+#[inline]
+pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
     sure(encode::write_str_len(out, length(text.len())?));
     out.extend_from_slice(text.as_bytes());
     Ok(())
 }
 
+#[inline]
+pub(crate) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
+    sure(encode::write_bin_len(out, length(bytes.len())?));
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+#[inline]
+pub(crate) fn write_list_len(len: usize, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
+    sure(encode::write_array_len(out, length(len)?));
+    Ok(())
+}
+
+#[inline]
+pub(crate) fn write_map_len(len: usize, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
+    sure(encode::write_map_len(out, length(len)?));
+    Ok(())
+}
+
+#[inline]
 pub(super) fn length(len: usize) -> Result<u32, Box<Refusal>> {
     u32::try_from(len).map_err(|_| Refusal::new("longer than 2^32 - 1, the most MessagePack has"))
 }
 
 /// rmp reports what its writer reports, and a `Vec` takes everything.
-pub(super) fn sure<T, E: Debug>(written: Result<T, E>) {
+#[inline]
+pub(crate) fn sure<T, E: Debug>(written: Result<T, E>) {
     written.expect("writing to a Vec does not fail");
 }

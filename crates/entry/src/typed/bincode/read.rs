@@ -1,0 +1,563 @@
+use super::{
+    EIGHT_BYTES, FOUR_BYTES, MAX_EMPTY, SIXTEEN_BYTES, TOO_DEEP, TOO_MANY_EMPTY, TWO_BYTES,
+};
+use crate::serializer::{Refusal, MAX_DEPTH};
+use crate::Error;
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
+    SeqAccess, VariantAccess, Visitor,
+};
+use std::fmt;
+
+/// The `T` in `payload`.
+pub(in crate::typed) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8]) -> Result<T, Error> {
+    let mut reader = Reader {
+        rest: payload,
+        owed: 0,
+        depth: MAX_DEPTH,
+        empty: MAX_EMPTY,
+    };
+    let value = T::deserialize(&mut reader).map_err(Fault::into_error)?;
+    if !reader.rest.is_empty() {
+        return Err(Error::malformed("Bincode: bytes after the value"));
+    }
+    Ok(value)
+}
+
+/// What is wrong. In a box, because it is rare and the result travels through every level.
+#[derive(Debug)]
+struct Fault(Box<Kind>);
+
+#[derive(Debug)]
+enum Kind {
+    Malformed(&'static str),
+    WrongType(Box<Refusal>),
+}
+
+impl Fault {
+    #[cold]
+    fn malformed(reason: &'static str) -> Fault {
+        Fault(Box::new(Kind::Malformed(reason)))
+    }
+
+    #[cold]
+    fn at(self, place: impl FnOnce(Box<Refusal>) -> Box<Refusal>) -> Fault {
+        match *self.0 {
+            Kind::WrongType(refusal) => Fault(Box::new(Kind::WrongType(place(refusal)))),
+            Kind::Malformed(_) => self,
+        }
+    }
+
+    fn into_error(self) -> Error {
+        match *self.0 {
+            Kind::Malformed(reason) => Error::malformed(reason),
+            Kind::WrongType(refusal) => refusal.into_wrong_type(),
+        }
+    }
+}
+
+#[cold]
+fn cut_off() -> Fault {
+    Fault::malformed("Bincode: the payload ends before its last value")
+}
+
+impl de::Error for Fault {
+    #[cold]
+    fn custom<T: fmt::Display>(reason: T) -> Self {
+        Fault(Box::new(Kind::WrongType(Refusal::new(reason.to_string()))))
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+struct Reader<'de> {
+    rest: &'de [u8],
+    /// Elements that the lists and maps begun so far have told their readers of and not brought
+    /// yet: no more, all together, than there were bytes.
+    owed: usize,
+    /// Levels that a value here may have.
+    depth: usize,
+    /// Elements without content that may still come.
+    empty: usize,
+}
+
+impl<'de> Reader<'de> {
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(cut_off)?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    #[inline]
+    fn byte(&mut self) -> Result<u8, Fault> {
+        let (&first, rest) = self.rest.split_first().ok_or_else(cut_off)?;
+        self.rest = rest;
+        Ok(first)
+    }
+
+    /// An integer of up to `most` bytes.
+    #[inline]
+    fn unsigned(&mut self, most: usize) -> Result<u64, Fault> {
+        match self.byte()? {
+            small if small < TWO_BYTES => Ok(small.into()),
+            TWO_BYTES => Ok(u16::from_le_bytes(self.array()?).into()),
+            FOUR_BYTES if most >= 4 => Ok(u32::from_le_bytes(self.array()?).into()),
+            EIGHT_BYTES if most >= 8 => Ok(u64::from_le_bytes(self.array()?)),
+            _ => Err(Fault::malformed("Bincode: an integer is too wide")),
+        }
+    }
+
+    #[inline]
+    fn signed(&mut self, most: usize) -> Result<i64, Fault> {
+        let zigzag = self.unsigned(most)?;
+        Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+
+    fn unsigned_128(&mut self) -> Result<u128, Fault> {
+        if let Some((&SIXTEEN_BYTES, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            return Ok(u128::from_le_bytes(self.array()?));
+        }
+        self.unsigned(8).map(u128::from)
+    }
+
+    #[inline]
+    fn len(&mut self) -> Result<usize, Fault> {
+        // What does not fit a usize is more than there is in any case.
+        Ok(usize::try_from(self.unsigned(8)?).unwrap_or(usize::MAX))
+    }
+
+    #[inline]
+    fn bytes(&mut self) -> Result<&'de [u8], Fault> {
+        let len = self.len()?;
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or_else(cut_off)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    #[inline]
+    fn text(&mut self) -> Result<&'de str, Fault> {
+        std::str::from_utf8(self.bytes()?)
+            .map_err(|_| Fault::malformed("Bincode: text is not valid UTF-8"))
+    }
+
+    #[inline]
+    fn enter(&mut self) -> Result<(), Fault> {
+        self.depth = self
+            .depth
+            .checked_sub(1)
+            .ok_or_else(|| Fault::malformed(TOO_DEEP))?;
+        Ok(())
+    }
+
+    /// What a reader may reserve memory for: one element or pair for each byte that nobody else
+    /// was promised.
+    #[inline]
+    fn promise(&mut self, count: usize) -> usize {
+        let promised = count.min(self.rest.len().saturating_sub(self.owed));
+        self.owed += promised;
+        promised
+    }
+
+    #[inline]
+    fn fields<V: Visitor<'de>>(
+        &mut self,
+        len: usize,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.enter()?;
+        let mut fields = Fields {
+            reader: self,
+            len,
+            index: 0,
+            names,
+        };
+        let made = visitor.visit_seq(&mut fields)?;
+        self.depth += 1;
+        Ok(made)
+    }
+}
+
+macro_rules! numbers {
+    ($($method:ident, $visit:ident($type:ty) = $read:expr);*) => {
+        $(#[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+            let read: fn(&mut Reader<'de>) -> Result<$type, Fault> = $read;
+            visitor.$visit(read(self)?)
+        })*
+    };
+}
+
+/// What only a format that says what it holds can do.
+macro_rules! not_described {
+    ($($method:ident),*) => {
+        $(#[cold]
+        fn $method<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Fault> {
+            Err(de::Error::custom(
+                "Bincode does not say what it holds, which flattened fields, untagged enums and values need: \
+                 use messagepack",
+            ))
+        })*
+    };
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = Fault;
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    not_described!(
+        deserialize_any,
+        deserialize_identifier,
+        deserialize_ignored_any
+    );
+
+    numbers!(
+        deserialize_bool, visit_bool(bool) = |reader| match reader.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Fault::malformed("Bincode: a bool is neither 0 nor 1")),
+        };
+        deserialize_i8, visit_i8(i8) = |reader| Ok(reader.byte()? as i8);
+        deserialize_u8, visit_u8(u8) = |reader| reader.byte();
+        deserialize_i16, visit_i16(i16) = |reader| Ok(reader.signed(2)? as i16);
+        deserialize_i32, visit_i32(i32) = |reader| Ok(reader.signed(4)? as i32);
+        deserialize_i64, visit_i64(i64) = |reader| reader.signed(8);
+        deserialize_u16, visit_u16(u16) = |reader| Ok(reader.unsigned(2)? as u16);
+        deserialize_u32, visit_u32(u32) = |reader| Ok(reader.unsigned(4)? as u32);
+        deserialize_u64, visit_u64(u64) = |reader| reader.unsigned(8);
+        deserialize_i128, visit_i128(i128) = |reader| {
+            let zigzag = reader.unsigned_128()?;
+            Ok((zigzag >> 1) as i128 ^ -((zigzag & 1) as i128))
+        };
+        deserialize_u128, visit_u128(u128) = |reader| reader.unsigned_128();
+        deserialize_f32, visit_f32(f32) = |reader| Ok(f32::from_le_bytes(reader.array()?));
+        deserialize_f64, visit_f64(f64) = |reader| Ok(f64::from_le_bytes(reader.array()?));
+        deserialize_char, visit_char(char) = |reader| {
+            let first = *reader.rest.first().ok_or_else(cut_off)?;
+            let len = match first {
+                0..=0x7F => 1,
+                0x80..=0xDF => 2,
+                0xE0..=0xEF => 3,
+                0xF0..=0xFF => 4,
+            };
+            let (taken, rest) = reader.rest.split_at_checked(len).ok_or_else(cut_off)?;
+            reader.rest = rest;
+            let text = std::str::from_utf8(taken).ok();
+            text.and_then(|text| text.chars().next())
+                .ok_or_else(|| Fault::malformed("Bincode: a char is not valid UTF-8"))
+        };
+        deserialize_str, visit_borrowed_str(&'de str) = |reader| reader.text();
+        deserialize_string, visit_borrowed_str(&'de str) = |reader| reader.text();
+        deserialize_bytes, visit_borrowed_bytes(&'de [u8]) = |reader| reader.bytes();
+        deserialize_byte_buf, visit_borrowed_bytes(&'de [u8]) = |reader| reader.bytes()
+    );
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.byte()? {
+            0 => visitor.visit_none(),
+            1 => visitor.visit_some(self),
+            _ => Err(Fault::malformed("Bincode: an option is neither 0 nor 1")),
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    #[inline]
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.enter()?;
+        let len = self.len()?;
+        let mut elements = Elements::new(self, len);
+        let made = visitor.visit_seq(&mut elements)?;
+        elements.end()?;
+        self.depth += 1;
+        Ok(made)
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.enter()?;
+        let len = self.len()?;
+        let mut pairs = Elements::new(self, len);
+        let made = visitor.visit_map(&mut pairs)?;
+        pairs.end()?;
+        self.depth += 1;
+        Ok(made)
+    }
+
+    #[inline]
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.fields(len, &[], visitor)
+    }
+
+    #[inline]
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.fields(len, &[], visitor)
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.fields(fields.len(), fields, visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_enum(Variant {
+            reader: self,
+            variants,
+            variant: None,
+        })
+    }
+}
+
+/// The fields of a tuple or struct, whose type says how many there are.
+struct Fields<'r, 'de> {
+    reader: &'r mut Reader<'de>,
+    len: usize,
+    index: usize,
+    /// None for a tuple's.
+    names: &'static [&'static str],
+}
+
+impl<'de> SeqAccess<'de> for &mut Fields<'_, 'de> {
+    type Error = Fault;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        if self.index == self.len {
+            return Ok(None);
+        }
+        let index = self.index;
+        self.index += 1;
+        match seed.deserialize(&mut *self.reader) {
+            Ok(made) => Ok(Some(made)),
+            Err(fault) => Err(fault.at(|refusal| match self.names.get(index) {
+                Some(name) => refusal.at_key(name),
+                None => refusal.at_index(index),
+            })),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.len - self.index)
+    }
+}
+
+/// The elements of a list, or the pairs of a map.
+struct Elements<'r, 'de> {
+    reader: &'r mut Reader<'de>,
+    len: usize,
+    index: usize,
+    /// Those of them that [`Reader::owed`] counts.
+    promised: usize,
+}
+
+impl<'r, 'de> Elements<'r, 'de> {
+    #[inline]
+    fn new(reader: &'r mut Reader<'de>, len: usize) -> Self {
+        let promised = reader.promise(len);
+        Elements {
+            reader,
+            len,
+            index: 0,
+            promised,
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> bool {
+        if self.index == self.len {
+            return false;
+        }
+        self.index += 1;
+        if self.promised > 0 {
+            self.promised -= 1;
+            self.reader.owed -= 1;
+        }
+        true
+    }
+
+    /// The element that took the bytes from `before` on is read.
+    #[inline]
+    fn done(&mut self, before: usize) -> Result<(), Fault> {
+        if self.reader.rest.len() == before {
+            let left = self.reader.empty.checked_sub(1);
+            self.reader.empty = left.ok_or_else(|| Fault::malformed(TOO_MANY_EMPTY))?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(&mut *self.reader)
+            .map_err(|fault| fault.at(|refusal| refusal.at_index(self.index - 1)))
+    }
+
+    #[inline]
+    fn end(&self) -> Result<(), Fault> {
+        if self.index != self.len {
+            return Err(de::Error::custom(format_args!(
+                "there are {} elements, {} too many",
+                self.len,
+                self.len - self.index
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
+    type Error = Fault;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        if !self.next() {
+            return Ok(None);
+        }
+        let before = self.reader.rest.len();
+        let made = self.read(seed)?;
+        self.done(before)?;
+        Ok(Some(made))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.promised)
+    }
+}
+
+impl<'de> MapAccess<'de> for &mut Elements<'_, 'de> {
+    type Error = Fault;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        if !self.next() {
+            return Ok(None);
+        }
+        let before = self.reader.rest.len();
+        let made = self.read(seed)?;
+        self.done(before)?;
+        Ok(Some(made))
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        self.read(seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.promised)
+    }
+}
+
+/// A variant, which stands there by its number.
+struct Variant<'r, 'de> {
+    reader: &'r mut Reader<'de>,
+    variants: &'static [&'static str],
+    variant: Option<&'static str>,
+}
+
+impl<'de> Variant<'_, 'de> {
+    fn at(variant: Option<&'static str>, fault: Fault) -> Fault {
+        match variant {
+            Some(variant) => fault.at(|refusal| refusal.at_key(variant)),
+            None => fault,
+        }
+    }
+}
+
+impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(mut self, seed: V) -> Result<(V::Value, Self), Fault> {
+        let index = self.reader.unsigned(4)? as u32;
+        let made =
+            seed.deserialize::<de::value::U32Deserializer<Fault>>(index.into_deserializer())?;
+        self.variant = self.variants.get(index as usize).copied();
+        Ok((made, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        self.reader.enter()?;
+        let made = seed
+            .deserialize(&mut *self.reader)
+            .map_err(|fault| Self::at(self.variant, fault))?;
+        self.reader.depth += 1;
+        Ok(made)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Fault> {
+        let read = self.reader.fields(len, &[], visitor);
+        read.map_err(|fault| Self::at(self.variant, fault))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let read = self.reader.fields(fields.len(), fields, visitor);
+        read.map_err(|fault| Self::at(self.variant, fault))
+    }
+}

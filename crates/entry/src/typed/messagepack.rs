@@ -1,0 +1,135 @@
+//! MessagePack, with the extension types of the format.
+
+mod read;
+
+use super::write::{Format, Written, UNKNOWN};
+use crate::serializer::messagepack;
+use crate::Value;
+use rmp::{encode, Marker};
+
+pub(super) use read::read;
+
+/// The format of [`super::write`].
+pub(super) struct MessagePack;
+
+impl Format for MessagePack {
+    const HUMAN_READABLE: bool = false;
+
+    #[inline]
+    fn null(out: &mut Vec<u8>) {
+        messagepack::sure(encode::write_nil(out));
+    }
+
+    #[inline]
+    fn bool(value: bool, out: &mut Vec<u8>) {
+        messagepack::sure(encode::write_bool(out, value));
+    }
+
+    #[inline]
+    fn signed(value: i64, out: &mut Vec<u8>) -> Written {
+        match u64::try_from(value) {
+            Ok(value) => Self::unsigned(value, out),
+            Err(_) => {
+                messagepack::sure(encode::write_sint(out, value));
+                Ok(())
+            }
+        }
+    }
+
+    /// As `rmp` writes it, but marker and number at once.
+    #[inline]
+    fn unsigned(value: u64, out: &mut Vec<u8>) -> Written {
+        let bytes = value.to_be_bytes();
+        if value < 1 << 7 {
+            out.push(bytes[7]);
+        } else if value < 1 << 8 {
+            out.extend_from_slice(&[Marker::U8.to_u8(), bytes[7]]);
+        } else if value < 1 << 16 {
+            out.extend_from_slice(&[Marker::U16.to_u8(), bytes[6], bytes[7]]);
+        } else {
+            messagepack::sure(encode::write_uint(out, value));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn float(value: f64, out: &mut Vec<u8>) -> Written {
+        messagepack::sure(encode::write_f64(out, value));
+        Ok(())
+    }
+
+    #[inline]
+    fn text(text: &str, out: &mut Vec<u8>) -> Written {
+        messagepack::write_text(text, out)
+    }
+
+    #[inline]
+    fn bytes(bytes: &[u8], out: &mut Vec<u8>) -> Written {
+        messagepack::write_bytes(bytes, out)
+    }
+
+    fn value(value: &Value<'_>, depth: usize, out: &mut Vec<u8>) -> Written {
+        messagepack::write(value, depth, out)
+    }
+
+    #[inline]
+    fn begin_list(len: usize, out: &mut Vec<u8>) -> Written {
+        messagepack::write_list_len(known(len), out)
+    }
+
+    #[inline]
+    fn end_list(start: usize, len: usize, count: usize, out: &mut Vec<u8>) -> Written {
+        if count == known(len) {
+            return Ok(());
+        }
+        relabel(start, len, count, messagepack::write_list_len, out)
+    }
+
+    #[inline]
+    fn begin_map(len: usize, out: &mut Vec<u8>) -> Written {
+        messagepack::write_map_len(known(len), out)
+    }
+
+    #[inline]
+    fn end_map(start: usize, len: usize, count: usize, out: &mut Vec<u8>) -> Written {
+        if count == known(len) {
+            return Ok(());
+        }
+        relabel(start, len, count, messagepack::write_map_len, out)
+    }
+
+    #[inline]
+    fn separate(_index: usize, _out: &mut Vec<u8>) {}
+
+    #[inline]
+    fn after_key(_out: &mut Vec<u8>) {}
+
+    fn key(written: &[u8]) -> String {
+        messagepack::first_text(written).unwrap_or_default().into()
+    }
+}
+
+/// What is written for a length that is not known yet.
+fn known(len: usize) -> usize {
+    if len == UNKNOWN {
+        0
+    } else {
+        len
+    }
+}
+
+/// Replaces the count at `start`, which was written for `len`.
+#[cold]
+fn relabel(
+    start: usize,
+    len: usize,
+    count: usize,
+    write_len: fn(usize, &mut Vec<u8>) -> Written,
+    out: &mut Vec<u8>,
+) -> Written {
+    let (mut old, mut new) = (Vec::with_capacity(5), Vec::with_capacity(5));
+    write_len(known(len), &mut old)?;
+    write_len(count, &mut new)?;
+    out.splice(start..start + old.len(), new);
+    Ok(())
+}

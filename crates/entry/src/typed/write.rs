@@ -1,0 +1,668 @@
+//! A serde type to bytes, at once. What differs between the formats is a [`Format`].
+
+use super::Structs;
+use crate::serializer::{Refusal, MAX_DEPTH};
+use crate::value::{extension_value, Refused, EXTENSION};
+use crate::{Error, Value};
+use serde::ser::{self, Impossible, Serialize, Serializer};
+use std::marker::PhantomData;
+
+pub(super) type Written = Result<(), Box<Refusal>>;
+
+/// How the parts of a value become bytes.
+pub(super) trait Format {
+    /// In serde's sense.
+    const HUMAN_READABLE: bool;
+
+    fn null(out: &mut Vec<u8>);
+    fn bool(value: bool, out: &mut Vec<u8>);
+    fn signed(value: i64, out: &mut Vec<u8>) -> Written;
+    fn unsigned(value: u64, out: &mut Vec<u8>) -> Written;
+    fn float(value: f64, out: &mut Vec<u8>) -> Written;
+    fn text(text: &str, out: &mut Vec<u8>) -> Written;
+    fn bytes(bytes: &[u8], out: &mut Vec<u8>) -> Written;
+    /// Any value, which may have `depth` levels: the rows that serde has no type for.
+    fn value(value: &Value<'_>, depth: usize, out: &mut Vec<u8>) -> Written;
+
+    /// Begins a list of `len` values, or of [`UNKNOWN`] many.
+    fn begin_list(len: usize, out: &mut Vec<u8>) -> Written;
+    /// Ends the list at `start`, which was begun with `len` and has `count` values.
+    fn end_list(start: usize, len: usize, count: usize, out: &mut Vec<u8>) -> Written;
+    /// Begins a map of `len` pairs, or of [`UNKNOWN`] many.
+    fn begin_map(len: usize, out: &mut Vec<u8>) -> Written;
+    fn end_map(start: usize, len: usize, count: usize, out: &mut Vec<u8>) -> Written;
+    /// Goes before the value or pair at `index`.
+    fn separate(index: usize, out: &mut Vec<u8>);
+    /// Goes between a key and its value.
+    fn after_key(out: &mut Vec<u8>);
+    /// The key that `written` begins with.
+    fn key(written: &[u8]) -> String;
+}
+
+/// A length that serde's caller did not tell.
+pub(super) const UNKNOWN: usize = usize::MAX;
+
+/// Appends `value`; after an error `out` holds a part of it.
+pub(super) fn write<F: Format, T: Serialize + ?Sized>(
+    value: &T,
+    structs: Structs,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let mut writer = Writer::<F> {
+        out,
+        depth: MAX_DEPTH,
+        structs,
+        format: PhantomData,
+    };
+    value
+        .serialize(&mut writer)
+        .map_err(|refused| refused.0.into_error())
+}
+
+struct Writer<'o, F> {
+    out: &'o mut Vec<u8>,
+    /// Levels of lists and maps that a value here may have.
+    depth: usize,
+    structs: Structs,
+    format: PhantomData<F>,
+}
+
+type Outcome = Result<(), Refused>;
+
+impl<'o, F: Format> Writer<'o, F> {
+    fn enter(&mut self) -> Outcome {
+        match self.depth.checked_sub(1) {
+            Some(depth) => {
+                self.depth = depth;
+                Ok(())
+            }
+            None => Err(too_deep()),
+        }
+    }
+
+    #[inline]
+    fn list<'w>(&'w mut self, len: usize) -> Result<List<'w, 'o, F>, Refused> {
+        self.enter()?;
+        let start = self.out.len();
+        F::begin_list(len, self.out)?;
+        Ok(List {
+            writer: self,
+            start,
+            len,
+            count: 0,
+        })
+    }
+
+    #[inline]
+    fn fields<'w>(&'w mut self, len: usize) -> Result<Fields<'w, 'o, F>, Refused> {
+        self.enter()?;
+        let start = self.out.len();
+        match self.structs {
+            Structs::Maps => F::begin_map(len, self.out)?,
+            Structs::Lists => F::begin_list(len, self.out)?,
+        }
+        Ok(Fields {
+            writer: self,
+            start,
+            len,
+            count: 0,
+        })
+    }
+
+    /// Begins the map of one pair that a variant with content is.
+    fn begin_variant(&mut self, variant: &'static str) -> Result<usize, Refused> {
+        self.enter()?;
+        let start = self.out.len();
+        F::begin_map(1, self.out)?;
+        F::separate(0, self.out);
+        F::text(variant, self.out)?;
+        F::after_key(self.out);
+        Ok(start)
+    }
+
+    fn end_variant(&mut self, start: usize) -> Outcome {
+        self.depth += 1;
+        Ok(F::end_map(start, 1, 1, self.out)?)
+    }
+}
+
+#[cold]
+fn too_deep() -> Refused {
+    Refused(Refusal::new("nested deeper than 128 lists, sets and maps"))
+}
+
+macro_rules! numbers {
+    ($($method:ident($type:ty) => $write:ident as $wide:ty),*) => {
+        $(#[inline]
+        fn $method(self, value: $type) -> Outcome {
+            Ok(F::$write(<$wide>::from(value), self.out)?)
+        })*
+    };
+}
+
+impl<'w, 'o, F: Format> Serializer for &'w mut Writer<'o, F> {
+    type Ok = ();
+    type Error = Refused;
+    type SerializeSeq = List<'w, 'o, F>;
+    type SerializeTuple = List<'w, 'o, F>;
+    type SerializeTupleStruct = List<'w, 'o, F>;
+    type SerializeTupleVariant = Variant<List<'w, 'o, F>>;
+    type SerializeMap = Map<'w, 'o, F>;
+    type SerializeStruct = Fields<'w, 'o, F>;
+    type SerializeStructVariant = Variant<Fields<'w, 'o, F>>;
+
+    fn is_human_readable(&self) -> bool {
+        F::HUMAN_READABLE
+    }
+
+    numbers!(
+        serialize_i8(i8) => signed as i64,
+        serialize_i16(i16) => signed as i64,
+        serialize_i32(i32) => signed as i64,
+        serialize_i64(i64) => signed as i64,
+        serialize_u8(u8) => unsigned as u64,
+        serialize_u16(u16) => unsigned as u64,
+        serialize_u32(u32) => unsigned as u64,
+        serialize_u64(u64) => unsigned as u64,
+        serialize_f32(f32) => float as f64,
+        serialize_f64(f64) => float as f64
+    );
+
+    #[inline]
+    fn serialize_bool(self, value: bool) -> Outcome {
+        F::bool(value, self.out);
+        Ok(())
+    }
+
+    fn serialize_i128(self, value: i128) -> Outcome {
+        Ok(F::value(&Value::integer(value), 0, self.out)?)
+    }
+
+    fn serialize_u128(self, value: u128) -> Outcome {
+        let value = match i128::try_from(value) {
+            Ok(value) => Value::integer(value),
+            Err(_) => Value::BigInt(value.to_string().into()),
+        };
+        Ok(F::value(&value, 0, self.out)?)
+    }
+
+    fn serialize_char(self, value: char) -> Outcome {
+        Ok(F::text(value.encode_utf8(&mut [0; 4]), self.out)?)
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Outcome {
+        Ok(F::text(value, self.out)?)
+    }
+
+    #[inline]
+    fn serialize_bytes(self, value: &[u8]) -> Outcome {
+        Ok(F::bytes(value, self.out)?)
+    }
+
+    #[inline]
+    fn serialize_none(self) -> Outcome {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Outcome {
+        value.serialize(self)
+    }
+
+    #[inline]
+    fn serialize_unit(self) -> Outcome {
+        F::null(self.out);
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _name: &'static str) -> Outcome {
+        self.serialize_unit()
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Outcome {
+        self.serialize_str(variant)
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        value: &T,
+    ) -> Outcome {
+        if name == EXTENSION {
+            let extension = extension_value(value, MAX_DEPTH - self.depth)?;
+            return Ok(F::value(&extension, self.depth, self.out)?);
+        }
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Outcome {
+        let start = self.begin_variant(variant)?;
+        value
+            .serialize(&mut *self)
+            .map_err(|refused| refused.at_key(variant))?;
+        self.end_variant(start)
+    }
+
+    #[inline]
+    fn serialize_seq(self, len: Option<usize>) -> Result<List<'w, 'o, F>, Refused> {
+        self.list(len.unwrap_or(UNKNOWN))
+    }
+
+    #[inline]
+    fn serialize_tuple(self, len: usize) -> Result<List<'w, 'o, F>, Refused> {
+        self.list(len)
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        _name: &'static str,
+        len: usize,
+    ) -> Result<List<'w, 'o, F>, Refused> {
+        self.list(len)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Variant<List<'w, 'o, F>>, Refused> {
+        let start = self.begin_variant(variant)?;
+        let content = self.list(len).map_err(|refused| refused.at_key(variant))?;
+        Ok(Variant {
+            content,
+            variant,
+            start,
+        })
+    }
+
+    #[inline]
+    fn serialize_map(self, len: Option<usize>) -> Result<Map<'w, 'o, F>, Refused> {
+        self.enter()?;
+        let (start, len) = (self.out.len(), len.unwrap_or(UNKNOWN));
+        F::begin_map(len, self.out)?;
+        Ok(Map {
+            writer: self,
+            start,
+            len,
+            count: 0,
+            key: 0,
+        })
+    }
+
+    #[inline]
+    fn serialize_struct(
+        self,
+        _name: &'static str,
+        len: usize,
+    ) -> Result<Fields<'w, 'o, F>, Refused> {
+        self.fields(len)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Variant<Fields<'w, 'o, F>>, Refused> {
+        let start = self.begin_variant(variant)?;
+        let content = self
+            .fields(len)
+            .map_err(|refused| refused.at_key(variant))?;
+        Ok(Variant {
+            content,
+            variant,
+            start,
+        })
+    }
+}
+
+/// A list that is being written.
+struct List<'w, 'o, F> {
+    writer: &'w mut Writer<'o, F>,
+    /// Where it stands.
+    start: usize,
+    /// What it was said to hold, or [`UNKNOWN`]; what it holds is counted, because user code says
+    /// that and may be wrong.
+    len: usize,
+    count: usize,
+}
+
+impl<F: Format> List<'_, '_, F> {
+    #[inline]
+    fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Outcome {
+        F::separate(self.count, self.writer.out);
+        if let Err(refused) = value.serialize(&mut *self.writer) {
+            return Err(refused.at_index(self.count));
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn finish(self) -> Outcome {
+        F::end_list(self.start, self.len, self.count, self.writer.out)?;
+        self.writer.depth += 1;
+        Ok(())
+    }
+}
+
+/// A map that is being written.
+struct Map<'w, 'o, F> {
+    writer: &'w mut Writer<'o, F>,
+    start: usize,
+    len: usize,
+    count: usize,
+    /// Where the key of the value to come stands.
+    key: usize,
+}
+
+/// A struct that is being written, as a map or a list.
+struct Fields<'w, 'o, F> {
+    writer: &'w mut Writer<'o, F>,
+    start: usize,
+    len: usize,
+    count: usize,
+}
+
+impl<F: Format> Fields<'_, '_, F> {
+    #[inline]
+    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Outcome {
+        F::separate(self.count, self.writer.out);
+        if self.writer.structs == Structs::Maps {
+            F::text(key, self.writer.out)?;
+            F::after_key(self.writer.out);
+        }
+        if let Err(refused) = value.serialize(&mut *self.writer) {
+            return Err(refused.at_key(key));
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn skip(&mut self, key: &'static str) -> Outcome {
+        match self.writer.structs {
+            Structs::Maps => Ok(()),
+            Structs::Lists => Err(left_out(key)),
+        }
+    }
+
+    #[inline]
+    fn finish(self) -> Outcome {
+        match self.writer.structs {
+            Structs::Maps => F::end_map(self.start, self.len, self.count, self.writer.out)?,
+            Structs::Lists => F::end_list(self.start, self.len, self.count, self.writer.out)?,
+        }
+        self.writer.depth += 1;
+        Ok(())
+    }
+}
+
+#[cold]
+fn left_out(key: &str) -> Refused {
+    let reason = "a field that is left out has no place in a list: write structs as maps";
+    Refused(Refusal::new(reason)).at_key(key)
+}
+
+/// The content of a variant, in a map of one pair that begins at `start`.
+struct Variant<C> {
+    content: C,
+    variant: &'static str,
+    start: usize,
+}
+
+impl<C> Variant<C> {
+    fn inside(&mut self, write: impl FnOnce(&mut C) -> Outcome) -> Outcome {
+        write(&mut self.content).map_err(|refused| refused.at_key(self.variant))
+    }
+}
+
+/// Serde has a trait for each kind of list; they differ in names only.
+macro_rules! lists {
+    ($($trait:ident, $method:ident);*) => {
+        $(impl<F: Format> ser::$trait for List<'_, '_, F> {
+            type Ok = ();
+            type Error = Refused;
+
+            #[inline]
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Outcome {
+                self.element(value)
+            }
+
+            #[inline]
+            fn end(self) -> Outcome {
+                self.finish()
+            }
+        })*
+    };
+}
+
+lists!(
+    SerializeSeq, serialize_element;
+    SerializeTuple, serialize_element;
+    SerializeTupleStruct, serialize_field
+);
+
+impl<F: Format> ser::SerializeTupleVariant for Variant<List<'_, '_, F>> {
+    type Ok = ();
+    type Error = Refused;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Outcome {
+        self.inside(|list| list.element(value))
+    }
+
+    fn end(self) -> Outcome {
+        let List {
+            writer,
+            start,
+            len,
+            count,
+        } = self.content;
+        F::end_list(start, len, count, writer.out)?;
+        writer.depth += 1;
+        writer.end_variant(self.start)
+    }
+}
+
+impl<F: Format> ser::SerializeStruct for Fields<'_, '_, F> {
+    type Ok = ();
+    type Error = Refused;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Outcome {
+        self.field(key, value)
+    }
+
+    fn skip_field(&mut self, key: &'static str) -> Outcome {
+        self.skip(key)
+    }
+
+    #[inline]
+    fn end(self) -> Outcome {
+        self.finish()
+    }
+}
+
+impl<F: Format> ser::SerializeStructVariant for Variant<Fields<'_, '_, F>> {
+    type Ok = ();
+    type Error = Refused;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Outcome {
+        self.inside(|fields| fields.field(key, value))
+    }
+
+    fn skip_field(&mut self, key: &'static str) -> Outcome {
+        self.inside(|fields| fields.skip(key))
+    }
+
+    fn end(self) -> Outcome {
+        let Fields {
+            writer,
+            start,
+            len,
+            count,
+        } = self.content;
+        let fields = Fields {
+            writer: &mut *writer,
+            start,
+            len,
+            count,
+        };
+        fields.finish()?;
+        writer.end_variant(self.start)
+    }
+}
+
+impl<F: Format> ser::SerializeMap for Map<'_, '_, F> {
+    type Ok = ();
+    type Error = Refused;
+
+    #[inline]
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Outcome {
+        let out = &mut *self.writer.out;
+        F::separate(self.count, out);
+        self.key = out.len();
+        let format = PhantomData;
+        key.serialize(KeyWriter::<F> { out, format })?;
+        F::after_key(self.writer.out);
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Outcome {
+        if let Err(refused) = value.serialize(&mut *self.writer) {
+            // The key is read back, so that those of accepted values are not kept.
+            return Err(refused.at_key(&F::key(&self.writer.out[self.key..])));
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn end(self) -> Outcome {
+        F::end_map(self.start, self.len, self.count, self.writer.out)?;
+        self.writer.depth += 1;
+        Ok(())
+    }
+}
+
+/// Writes the key of a map, which is text.
+struct KeyWriter<'k, F> {
+    out: &'k mut Vec<u8>,
+    format: PhantomData<F>,
+}
+
+type Never = Impossible<(), Refused>;
+
+#[cold]
+fn no_key<T>() -> Result<T, Refused> {
+    Err(Refused(Refusal::new(
+        "a map key that is not text: make the keys text",
+    )))
+}
+
+macro_rules! no_keys {
+    ($($method:ident($($type:ty),*) -> $out:ty),*) => {
+        $(fn $method(self, $(_: $type),*) -> Result<$out, Refused> {
+            no_key()
+        })*
+    };
+}
+
+impl<F: Format> Serializer for KeyWriter<'_, F> {
+    type Ok = ();
+    type Error = Refused;
+    type SerializeSeq = Never;
+    type SerializeTuple = Never;
+    type SerializeTupleStruct = Never;
+    type SerializeTupleVariant = Never;
+    type SerializeMap = Never;
+    type SerializeStruct = Never;
+    type SerializeStructVariant = Never;
+
+    fn is_human_readable(&self) -> bool {
+        F::HUMAN_READABLE
+    }
+
+    #[inline]
+    fn serialize_str(self, key: &str) -> Outcome {
+        Ok(F::text(key, self.out)?)
+    }
+
+    fn serialize_char(self, key: char) -> Outcome {
+        self.serialize_str(key.encode_utf8(&mut [0; 4]))
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Outcome {
+        self.serialize_str(variant)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        key: &T,
+    ) -> Outcome {
+        key.serialize(self)
+    }
+
+    no_keys!(
+        serialize_bool(bool) -> (),
+        serialize_i8(i8) -> (),
+        serialize_i16(i16) -> (),
+        serialize_i32(i32) -> (),
+        serialize_i64(i64) -> (),
+        serialize_i128(i128) -> (),
+        serialize_u8(u8) -> (),
+        serialize_u16(u16) -> (),
+        serialize_u32(u32) -> (),
+        serialize_u64(u64) -> (),
+        serialize_u128(u128) -> (),
+        serialize_f32(f32) -> (),
+        serialize_f64(f64) -> (),
+        serialize_bytes(&[u8]) -> (),
+        serialize_none() -> (),
+        serialize_unit() -> (),
+        serialize_unit_struct(&'static str) -> (),
+        serialize_seq(Option<usize>) -> Never,
+        serialize_tuple(usize) -> Never,
+        serialize_tuple_struct(&'static str, usize) -> Never,
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Never,
+        serialize_map(Option<usize>) -> Never,
+        serialize_struct(&'static str, usize) -> Never,
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Never
+    );
+
+    fn serialize_some<T: Serialize + ?Sized>(self, _key: &T) -> Outcome {
+        no_key()
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        _variant: &'static str,
+        _key: &T,
+    ) -> Outcome {
+        no_key()
+    }
+}
