@@ -7,7 +7,7 @@ import re
 # By benchmark, what their names look like.
 LIMITS = {
     "memory": r"^map\b",
-    "namespace": r"^(redis-client|redis-rb|redis-py|redis-rs|ioredis|node-redis)$",
+    "namespace": r"^(redis-client|redis-rb|redis-py|redis-rs|ioredis|node-redis|bun-redis)$",
     "http": r"^constant\b",
     "host": r"^copy$",
     "hit-ratio": r"^(opt|belady)",

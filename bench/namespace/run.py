@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures namespaces on Redis, in four languages; `make bench-namespace` calls it.
 
-    make bench-namespace                                        about eight minutes
+    make bench-namespace                                        about nine minutes
     make bench-namespace QUICK=1                                under a minute
     make bench-namespace REDIS_CLIENT_NAMESPACE=<a checkout>    with redis-client-namespace
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.subject import ROOT, Subject, environment, find, node, python, ruby
+from harness.subject import ROOT, Subject, bun, environment, find, node, python, ruby
 
 HERE = Path(__file__).resolve().parent.parent
 RUBY = HERE / "ruby"
@@ -38,6 +38,10 @@ def of_rust() -> list[Subject]:
 def of_node(client: str) -> list[Subject]:
     """What sits on a client, and itself."""
     return [node(path) for path in find(JAVASCRIPT, ".mjs") if client in path.stem]
+
+
+def of_bun() -> list[Subject]:
+    return [bun(path) for path in find(JAVASCRIPT, ".mjs") if "bun-redis" in path.stem]
 
 
 def _subject(path: Path, checkout: str) -> Subject:

@@ -32,16 +32,18 @@ WORKLOADS = {
 # Counts of instructions hardly differ by round.
 COUNTING_ROUNDS = 2
 
-# Of the other languages; node-redis' socket cannot be taken out.
+# Of the other languages; the sockets of node-redis and of Bun's client cannot be taken out.
 OTHERS: Mapping[str, tuple[Callable[[], list[Subject]], Sequence[str]]] = {
     "Python, redis-py": (peers.of_python, ("rate", "nanoseconds")),
     "Node, ioredis": (lambda: peers.of_node("ioredis"), ("rate", "nanoseconds")),
     "Node, node-redis": (lambda: peers.of_node("node-redis"), ("rate",)),
-    "Rust, redis-rs": (peers.of_rust, ("rate", "nanoseconds")),
+    "Bun, its own client": (peers.of_bun, ("rate",)),
+    "Rust, redis-rs": (peers.of_rust, ("rate", "nanoseconds", "instructions")),
 }
 MEASURES = {
     "rate": ("round trips to a local Redis", 0.08, 0.015),
     "nanoseconds": ("the client alone, without a socket", 0.03, 0.008),
+    "instructions": ("the client alone, without a socket: instructions", 0.05, 0.05),
 }
 
 
@@ -54,7 +56,7 @@ def groups(quick: bool, tools: Path, checkout: str) -> Sequence[Group]:
     ]
     for client, (subjects, measures) in OTHERS.items():
         # In a hurry the client alone, where that can be had.
-        for measure in measures[-1:] if quick else measures:
+        for measure in measures[1:2] or measures[:1] if quick else measures:
             what, seconds, hurried = MEASURES[measure]
             how = (measure, seconds, hurried)
             made.append(_group(f"{client}: {what}", how, quick, subjects(), libraries))
@@ -73,11 +75,11 @@ def _group(
         workload,
         subjects,
         Pace(
-            rounds=COUNTING_ROUNDS if workload == INSTRUCTIONS else 10,
+            rounds=COUNTING_ROUNDS if measure == "instructions" else 10,
             seconds=hurried if quick else seconds,
         ),
         options={"measure": measure, "operations": list(QUICK) if quick else []},
         environment=libraries,
-        open=open_counted if workload == INSTRUCTIONS else open_worker,
+        open=open_counted if measure == "instructions" else open_worker,
         operations=len(QUICK) if quick else ALL,
     )

@@ -274,6 +274,38 @@ def test_an_error_in_a_pipeline_names_the_users_own_words(shop: Any) -> None:
     assert shop.keys("*") == ["a"]
 
 
+def test_a_pipeline_of_usual_commands_goes_past_our_connections(
+    server: Server, shop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a connection of ours was asked for")
+
+    monkeypatch.setattr(shop.connection_pool, "get_connection", refused, raising=False)
+    for transaction in (False, True):
+        pipe = shop.pipeline(transaction=transaction).set("a", 1).mget("a", "b").get(b"a")
+        assert pipe.execute() == [True, ["1", None], "1"]
+        with pytest.raises(AssertionError, match="asked for"):
+            shop.pipeline(transaction=transaction).get("a").keys("*").execute()
+    assert server.keys == [b"shop:a"]
+
+
+def test_a_class_with_pipelines_of_its_own_keeps_them(server: Server) -> None:
+    class Own(redis.Redis):
+        def pipeline(self, *args: Any, **options: Any) -> Any:
+            return super().pipeline(*args, **options).set("first", 1)
+
+    with Own(**server.options) as client:
+        assert namespaced(client, "shop").pipeline().get("first").execute() == [True, b"1"]
+    assert server.keys == [b"shop:first"]
+
+
+def test_what_cannot_be_a_key_empties_the_pipeline(server: Server, shop: Any) -> None:
+    pipe = shop.pipeline().set("a", 1).set(object(), 2)
+    with pytest.raises(InvalidArgument):
+        pipe.execute()
+    assert len(pipe) == 0 and server.keys == []
+
+
 def test_a_watched_key(server: Server, shop: Any) -> None:
     shop.set("a", 1)
     with shop.pipeline() as pipe:

@@ -39,6 +39,49 @@ def test_a_pipeline(server: Server, shop: Any, transaction: bool) -> None:
     assert server.keys == [b"shop:a", b"shop:b"]
 
 
+@pytest.mark.parametrize("transaction", [True, False])
+def test_a_pipeline_of_usual_commands(server: Server, shop: Any, transaction: bool) -> None:
+    pipe = shop.pipeline(transaction=transaction).set("a", 1).mset({"b": 2, "c": 3})
+    server.cut()
+    assert pipe.execute() == [True, True]
+    assert server.keys == [b"shop:a", b"shop:b", b"shop:c"]
+
+
+def refuse_once(pool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool has no connection the first time."""
+    given = pool.get_connection
+
+    def get_connection(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(pool, "get_connection", given)
+        raise redis.ConnectionError("none is left")
+
+    monkeypatch.setattr(pool, "get_connection", get_connection)
+
+
+def test_a_pipeline_that_got_no_connection_keeps_what_was_said(
+    server: Server, client: Any, shop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = shop.pipeline().set("a", 1).get("a")
+    refuse_once(client.connection_pool, monkeypatch)
+    with pytest.raises(redis.ConnectionError):
+        pipe.execute()
+    assert pipe.execute() == [True, "1"]
+    assert server.keys == [b"shop:a"]
+    # Nothing is left of the short way: this one has commands of both kinds.
+    assert pipe.keys("*").get("a").execute() == [["a"], "1"]
+
+
+async def test_an_asynchronous_pipeline_that_got_no_connection_keeps_what_was_said(
+    server: Server, async_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = namespaced(async_client, "shop").pipeline().set("a", 1).get("a")
+    refuse_once(async_client.connection_pool, monkeypatch)
+    with pytest.raises(redis.ConnectionError):
+        await pipe.execute()
+    assert await pipe.execute() == [True, "1"]
+    assert server.keys == [b"shop:a"]
+
+
 def test_one_connection(server: Server, shop: Any) -> None:
     with shop.client() as one:
         one.ping()

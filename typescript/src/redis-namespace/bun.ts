@@ -14,6 +14,7 @@ export interface BunRedis extends Members {
 
 type Listener = (message: unknown, channel: Word) => unknown
 type Method = (...given: unknown[]) => Promise<unknown>
+type Send = (given: unknown[]) => Promise<unknown>
 
 /** Members that are no commands. Every other method is the command of its name. */
 const NO_COMMANDS = ['bufferedAmount', 'close', 'connect', 'connected', 'onclose', 'onconnect']
@@ -29,12 +30,29 @@ export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
   const { view, layer } = layered(client)
   forward(layer, view, client, NO_COMMANDS)
 
-  /** Sends a command by a method of the client that is given its words without the name. */
-  async function run(
-    name: string,
-    given: unknown[],
-    send: (given: unknown[]) => Promise<unknown>,
-  ): Promise<unknown> {
+  /**
+   * Sends a command by a method of the client that is given its words without the name. Not an async
+   * function: each of these costs every command some turns of the event loop.
+   *
+   * @param given the words; the list is changed
+   */
+  function run(name: string, given: unknown[], send: Send): Promise<unknown> {
+    try {
+      const texts = given.every(isText)
+      if (!texts && !isText(given[0])) return runMixed(name, given.map(copy), send)
+      const found = session.find(name, given[0] as string | undefined)
+      // Whatever else a command is given whose first word is its key, it stays as it is.
+      if (found.emulated || !(texts || found.firstKey)) return runMixed(name, given.map(copy), send)
+      const takeOff = session.send(found, session.putArguments(found, given as string[]))
+      const reply = send(given)
+      return takeOff === asItIs ? reply : reply.then(takeOff)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** The same for words that may be lists, numbers and objects. */
+  async function runMixed(name: string, given: unknown[], send: Send): Promise<unknown> {
     const places = leaves(given)
     const words = [name, ...places.map(([list, at]) => asWord(list[at]))]
     const found = session.find(words[0], words[1])
@@ -54,11 +72,11 @@ export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
     const method = client[name] as Method
     const command = name === 'getBuffer' ? 'GET' : name.toUpperCase()
     define(layer, name, (...given: unknown[]) =>
-      run(command, given.map(copy), (own) => method.apply(client, own)),
+      run(command, given, (own) => method.apply(client, own)),
     )
   }
   define(layer, 'send', (command: string, words: unknown[]) =>
-    run(command, words.map(copy), (own) => client.send(command, own)),
+    run(command, [...words], (own) => client.send(command, own)),
   )
   giveSubscriptions(layer, client, session)
   define(layer, 'duplicate', async () => bunView(await client.duplicate(), options))
@@ -109,6 +127,10 @@ function leaves(given: unknown[]): [list: unknown[], at: number][] {
     unknown[],
     number,
   ][]
+}
+
+function isText(given: unknown): given is string {
+  return typeof given === 'string'
 }
 
 function copy(given: unknown): unknown {

@@ -2,8 +2,9 @@ import { CommandNotAllowed, UnknownCommand } from '../errors.ts'
 import table from './commands.json' with { type: 'json' }
 import type { Prefix } from './prefix.ts'
 import { type ReplyKind, replies } from './replies.ts'
-import { compile, isFirstKey, type KeyRange, keyRange, type Rewrite, type Rule } from './rules.ts'
-import { EMULATED } from './scope.ts'
+import { compile, isFirstKey, type Range, type Rewrite, type Rule, rangeOf } from './rules.ts'
+import { EMULATED, NARROWED } from './scope.ts'
+import { SUBSCRIBING, type Subscribing } from './subscriptions.ts'
 import { upper, type Word } from './word.ts'
 
 /** What a command does in a namespace (spec/commands.md, "A command"). */
@@ -21,8 +22,10 @@ export class Command {
   readonly replies: boolean
   /** Whether it begins or ends a transaction. */
   readonly transactional: boolean
-  /** Where its keys stand, when they stand in a row and nothing else is to do. */
-  readonly keys: KeyRange | undefined
+  /** What it begins or ends subscriptions to, if it does. */
+  readonly subscribing: Subscribing | undefined
+  /** What gets a prefix, when it stands in a row and nothing else is to do. */
+  readonly range: Range | undefined
   readonly #rewrites: readonly Rewrite[]
   readonly #reply: ReplyKind | undefined
 
@@ -33,7 +36,8 @@ export class Command {
     this.emulated = kind === 'scope' && EMULATED.has(name)
     this.replies = reply !== undefined
     this.transactional = ['MULTI', 'EXEC', 'DISCARD', 'RESET'].includes(name)
-    this.keys = rules.length === 1 && kind === 'rewrite' ? keyRange(rules[0]) : undefined
+    this.subscribing = SUBSCRIBING.get(name)
+    this.range = rules.length === 1 && !NARROWED.has(name) ? rangeOf(rules[0]) : undefined
     this.#rewrites = rules.map(compile)
     this.#reply = reply
   }
@@ -66,6 +70,8 @@ export interface TableOptions {
 export class CommandTable {
   static #default: CommandTable | undefined
   readonly #commands = new Map<string, Command>()
+  // Commands of one word that may be sent, by their names as most clients write them: asked first.
+  readonly #known = new Map<Word, Command>()
   readonly #containers = new Map<string, Map<string, Command>>()
 
   /** The table of spec/commands.json alone. */
@@ -91,8 +97,9 @@ export class CommandTable {
    * @throws {CommandNotAllowed} it touches the whole server
    */
   find(name: Word, next: Word | undefined): Command {
-    let command = typeof name === 'string' ? this.#commands.get(name) : undefined
-    command ??= this.#commands.get(upper(name))
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    let command = this.#commands.get(upper(name))
     if (command === undefined || (next !== undefined && this.#containers.has(command.name))) {
       command = this.#subcommand(upper(name), next)
     }
@@ -108,13 +115,16 @@ export class CommandTable {
     const command = new Command(name, kind, rules, reply)
     const [container, sub] = name.split('|', 2)
     if (sub === undefined) {
-      // Most clients write commands in one of the two.
       this.#commands.set(name, command)
-      this.#commands.set(name.toLowerCase(), command)
-      return
+    } else {
+      const subs = this.#containers.get(container) ?? new Map<string, Command>()
+      this.#containers.set(container, subs.set(sub, command))
     }
-    const subs = this.#containers.get(container) ?? new Map<string, Command>()
-    this.#containers.set(container, subs.set(sub, command))
+    // Most clients write commands in one of the two.
+    for (const written of [container, container.toLowerCase()]) {
+      this.#known.delete(written)
+      if (kind !== 'server' && !this.#containers.has(container)) this.#known.set(written, command)
+    }
   }
 
   // A container stands for all of its subcommands that would be refused.

@@ -4,7 +4,7 @@ import { type Emitter, Messages } from './ioredis-messages.ts'
 import { adopt, type Pipeline } from './ioredis-pipeline.ts'
 import type { Servers } from './scope.ts'
 import { alone, asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
-import { isSubscribing, isUnsubscribing, Subscriptions } from './subscriptions.ts'
+import { Subscriptions } from './subscriptions.ts'
 import { layered, viewOf } from './views.ts'
 import { isWord, type Word } from './word.ts'
 
@@ -65,16 +65,18 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       if (batched) throw alone(found)
       return answer(command, found)
     }
-    const prefix = isSubscribing(found.name) ? session.prefix : undefined
-    if (prefix !== undefined && args.length === 0 && isUnsubscribing(found.name)) {
-      const names = subscriptions.end(found.name)
+    const { subscribing } = found
+    if (subscribing !== undefined && args.length === 0 && !subscribing.begins) {
+      const names = subscriptions.end(subscribing.target)
       // Without any name the server would end the subscriptions of others on this connection.
-      args.push(...(names.length > 0 ? names : [prefix.channel('')]))
+      args.push(...(names.length > 0 ? names : [session.prefix.channel('')]))
       command[TAKE_OFF] = asItIs
       return undefined
     }
+    // Before the arguments are changed: a dynamic namespace is asked once more, and may fail.
+    const prefix = subscribing && session.prefix
     const takeOff = session.putArguments(found, args)
-    if (prefix !== undefined) subscriptions.note(found.name, args, prefix)
+    if (subscribing && prefix) subscriptions.note(subscribing, args, prefix)
     command[TAKE_OFF] = takeOff
     if (batched) {
       // A pipeline frees the replies within EXEC by the commands that it knows, if it knows EXEC.

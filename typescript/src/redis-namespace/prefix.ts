@@ -94,6 +94,23 @@ export class Prefix {
     return this.#key.begins(name) ? this.#key.off(name) : name
   }
 
+  /** The names without the prefix; what is no name stays as it is. */
+  stripAll(names: readonly unknown[]): unknown[] {
+    const { text } = this.#key
+    const { length } = text
+    const bare = new Array<unknown>(names.length)
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at]
+      if (typeof name === 'string') {
+        // Quicker than startsWith in V8, which has that call a function of its own.
+        bare[at] = name.slice(0, length) === text ? name.slice(length) : name
+      } else {
+        bare[at] = name instanceof Uint8Array ? this.strip(name) : name
+      }
+    }
+    return bare
+  }
+
   /** The name of a channel as its subscriber gave it. */
   stripChannel(name: Word): Word {
     return takeOff(name, this.#key) ?? this.strip(name)

@@ -11,7 +11,7 @@ export const replies = {
   key: (reply: unknown, prefix: Prefix): unknown => (isWord(reply) ? prefix.strip(reply) : reply),
 
   keys: (reply: unknown, prefix: Prefix): unknown =>
-    Array.isArray(reply) ? reply.map((name) => replies.key(name, prefix)) : reply,
+    Array.isArray(reply) ? prefix.stripAll(reply) : reply,
 
   first: (reply: unknown, prefix: Prefix): unknown =>
     Array.isArray(reply) && reply.length > 0 ? reply.with(0, replies.key(reply[0], prefix)) : reply,

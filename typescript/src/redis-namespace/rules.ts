@@ -43,44 +43,60 @@ export function compile(rule: Rule): Rewrite {
     case 'options-or-key':
       return options(rule, whole(rule, rule[1]), rule[2], whole(rule, rule[3]))
     default: {
-      const [kind, first, last, step] = rule
-      return range(put(rule, kind), whole(rule, first), whole(rule, last), whole(rule, step))
+      const range = rangeOf(rule) as Range
+      return (words, prefix) => putOnRange(words, prefix, range, 0)
     }
   }
 }
 
-/** Keys in a row: from `first` to `last`, which counts from the end when it is below 0. */
-export interface KeyRange {
+/** Words in a row: from `first` to `last`, which counts from the end when it is below 0. */
+export interface Range {
+  readonly kind: Kind
   readonly first: number
   readonly last: number
   readonly step: number
 }
 
-/** The keys in a row that the rule names, if it names these. */
-export function keyRange([kind, first, last, step]: Rule): KeyRange | undefined {
-  return kind === 'key' ? { first, last: last as number, step: step as number } : undefined
+/** The words in a row that the rule names, if it names these. */
+export function rangeOf(rule: Rule): Range | undefined {
+  switch (rule[0]) {
+    case 'numkeys':
+    case 'options':
+    case 'options-or-key':
+      return undefined
+    default: {
+      const [kind, first, last, step] = rule
+      put(rule, kind)
+      return {
+        kind,
+        first: whole(rule, first),
+        last: whole(rule, last),
+        step: whole(rule, step),
+      }
+    }
+  }
 }
 
-/** Puts a prefix on keys in a row, among words that begin with the one at `from`. */
-export function putOnRange(words: Word[], prefix: Prefix, range: KeyRange, from: number): void {
-  const { last, step } = range
+/** Puts a prefix on words in a row, among words that begin with the one at `from`. */
+export function putOnRange(words: Word[], prefix: Prefix, range: Range, from: number): void {
+  const { kind, last, step } = range
   const end = last < 0 ? words.length + last : Math.min(last - from, words.length - 1)
-  for (let index = range.first - from; index <= end; index += step) {
-    words[index] = prefix.key(words[index])
+  if (kind === 'key') {
+    // By far the most, and the call is known: engines put it in place.
+    for (let index = range.first - from; index <= end; index += step) {
+      words[index] = prefix.key(words[index])
+    }
+  } else {
+    const put = PUTS[kind]
+    for (let index = range.first - from; index <= end; index += step) {
+      words[index] = put(prefix, words[index])
+    }
   }
 }
 
 /** Whether the rule names the key in the first place and no other. */
 export function isFirstKey([kind, first, last]: Rule): boolean {
   return kind === 'key' && first === 1 && last === 1
-}
-
-/** Words from `first` to `last`, every `step`-th. `last` below 0 counts from the end. */
-function range(put: Put, first: number, last: number, step: number): Rewrite {
-  return (words, prefix) => {
-    const end = last < 0 ? words.length + last : Math.min(last, words.length - 1)
-    for (let index = first; index <= end; index += step) words[index] = put(prefix, words[index])
-  }
 }
 
 /** As many words from `first` as the number at `at` says. */

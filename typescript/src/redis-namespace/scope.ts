@@ -18,12 +18,19 @@ const BATCH = 1000
 /** How often a server is asked for any key before its keys are walked through. */
 const TRIES = 16
 
+/** Commands that `narrow` gives a pattern where they have none. */
+export const NARROWED: ReadonlySet<string> = new Set([
+  'SCAN',
+  'PUBSUB|CHANNELS',
+  'PUBSUB|SHARDCHANNELS',
+])
+
 /** Without a pattern SCAN would walk through all namespaces, and PUBSUB CHANNELS tell of all. */
 export function narrow(name: string, words: Word[], prefix: Prefix): void {
   if (name === 'SCAN') {
     if (!hasMatch(words)) words.push('MATCH', prefix.pattern('*'))
-  } else if (name === 'PUBSUB|CHANNELS' || name === 'PUBSUB|SHARDCHANNELS') {
-    if (words.length === 2) words.push(prefix.pattern('*'))
+  } else if (NARROWED.has(name) && words.length === 2) {
+    words.push(prefix.pattern('*'))
   }
 }
 

@@ -66,8 +66,8 @@ export class Session {
     const prefix = this.#namespaces.prefix
     if (command.firstKey) {
       if (words.length > 1) words[1] = prefix.key(words[1])
-    } else if (command.keys !== undefined) {
-      putOnRange(words, prefix, command.keys, 0)
+    } else if (command.range !== undefined) {
+      putOnRange(words, prefix, command.range, 0)
     } else {
       command.rewrite(words, prefix)
       narrow(command.name, words, prefix)
@@ -81,9 +81,9 @@ export class Session {
       if (words.length > 0) words[0] = this.#namespaces.prefix.key(words[0])
       return asItIs
     }
-    if (command.keys !== undefined) {
+    if (command.range !== undefined) {
       const prefix = this.#namespaces.prefix
-      putOnRange(words, prefix, command.keys, 1)
+      putOnRange(words, prefix, command.range, 1)
       return command.replies ? (reply) => command.reply(reply, prefix) : asItIs
     }
     const all = [command.name, ...words]

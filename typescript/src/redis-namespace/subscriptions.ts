@@ -5,14 +5,21 @@ import { asLatin1, type Word } from './word.ts'
 /** What a subscription is to: a channel, a pattern of channels or a channel of a shard. */
 export type Target = 'channel' | 'pattern' | 'shard'
 
-const COMMANDS: Readonly<Record<string, { target: Target; begins: boolean }>> = {
-  SUBSCRIBE: { target: 'channel', begins: true },
-  UNSUBSCRIBE: { target: 'channel', begins: false },
-  PSUBSCRIBE: { target: 'pattern', begins: true },
-  PUNSUBSCRIBE: { target: 'pattern', begins: false },
-  SSUBSCRIBE: { target: 'shard', begins: true },
-  SUNSUBSCRIBE: { target: 'shard', begins: false },
+/** What a command begins or ends subscriptions to. */
+export interface Subscribing {
+  readonly target: Target
+  readonly begins: boolean
 }
+
+/** The commands that do. */
+export const SUBSCRIBING: ReadonlyMap<string, Subscribing> = new Map([
+  ['SUBSCRIBE', { target: 'channel', begins: true }],
+  ['UNSUBSCRIBE', { target: 'channel', begins: false }],
+  ['PSUBSCRIBE', { target: 'pattern', begins: true }],
+  ['PUNSUBSCRIBE', { target: 'pattern', begins: false }],
+  ['SSUBSCRIBE', { target: 'shard', begins: true }],
+  ['SUNSUBSCRIBE', { target: 'shard', begins: false }],
+])
 
 const EVENTS: Readonly<Record<Target, string>> = {
   channel: 'message',
@@ -35,8 +42,7 @@ export class Subscriptions {
   }
 
   /** Notes a command that is sent, whose names have their prefix. */
-  note(command: string, names: readonly Word[], prefix: Prefix): void {
-    const { target, begins } = COMMANDS[command]
+  note({ target, begins }: Subscribing, names: readonly Word[], prefix: Prefix): void {
     for (const name of names) {
       const known = this.#all[target].get(asLatin1(name))
       if (begins) {
@@ -51,9 +57,9 @@ export class Subscriptions {
     }
   }
 
-  /** Forgets all of a command's target and gives their names, because without a name it would end those of others. */
-  end(command: string): Word[] {
-    const all = this.#all[COMMANDS[command].target]
+  /** Forgets all of a target and gives their names, because without a name a command would end those of others. */
+  end(target: Target): Word[] {
+    const all = this.#all[target]
     const names = [...all.values()].map(({ name }) => name)
     all.clear()
     return names
@@ -71,13 +77,4 @@ export class Subscriptions {
       if (Array.isArray(told)) yield told.slice(1)
     }
   }
-}
-
-/** Whether a command begins or ends subscriptions. */
-export function isSubscribing(command: string): boolean {
-  return Object.hasOwn(COMMANDS, command)
-}
-
-export function isUnsubscribing(command: string): boolean {
-  return isSubscribing(command) && !COMMANDS[command].begins
 }

@@ -1,6 +1,7 @@
 /** node-redis' own ways of calling commands. */
+import { Socket } from 'node:net'
 import { createClient, createClientPool, defineScript, RESP_TYPES } from 'redis'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { InvalidArgument, namespaced } from '../../src/redis-namespace/index.ts'
 import { failure } from '../support/failure.ts'
 import { PROGRAMS, RedisServer, until } from '../support/redis-server.ts'
@@ -58,6 +59,22 @@ function onServer(RESP: 2 | 3): void {
     expect(await stored()).toEqual([])
     expect([shop.isOpen, shop.isReady, shop.isPubSubActive]).toEqual([true, true, false])
     await expect(shop.flushAll()).rejects.toMatchObject({ code: 'command_not_allowed' })
+  })
+
+  test('commands are put together into as few writes as without a namespace', async () => {
+    const cork = vi.spyOn(Socket.prototype, 'cork')
+    const writes = async (client: typeof bare) => {
+      cork.mockClear()
+      await Promise.all(Array.from({ length: 50 }, () => client.get('a')))
+      await client.mGet(['a', 'b'])
+      await client.multi().get('a').keys('*').exec()
+      return cork.mock.calls.length
+    }
+    try {
+      expect([await writes(shop), await writes(bare)]).toEqual([3, 3])
+    } finally {
+      cork.mockRestore()
+    }
   })
 
   test('other types of replies', async () => {

@@ -1,5 +1,5 @@
 // What every subject shares. Its file calls `serve` with
-//   name, packages, notes
+//   name, packages (of npm) or versions, notes
 //   prefixes                   false where the caller has to name the keys in full
 //   open({ port, namespace, canned })  a connected client; `canned` has its socket taken out, where that can be had
 //   operations(client, data)   the page's operations: functions that make one round trip and return a promise
@@ -63,9 +63,12 @@ export const serve = (kind) =>
 
     return {
       name: kind.name,
-      versions: Object.fromEntries(
-        (kind.packages ?? []).map((name) => [`${name} (npm)`, versionOf(name, HERE)]),
-      ),
+      versions: {
+        ...kind.versions,
+        ...Object.fromEntries(
+          (kind.packages ?? []).map((name) => [`${name} (npm)`, versionOf(name, HERE)]),
+        ),
+      },
       notes: [wrote, ...(kind.notes ?? [])],
       operations: Object.fromEntries(
         names.map((name) => [name, { unit: UNITS[measure], run: round(name) }]),

@@ -4,6 +4,7 @@
 
 mod canned;
 mod dataset;
+mod measure;
 mod operations;
 mod subject;
 

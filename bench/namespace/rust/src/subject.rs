@@ -11,6 +11,7 @@ use serde_json::{json, Map, Value};
 
 use crate::canned::Canned;
 use crate::dataset::{items, ten, Dataset, STRING};
+use crate::measure::{mark, Measure};
 use crate::operations::{expected, prepare, run, trim, NAMES};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -19,6 +20,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const VERSION: &str = "1.8";
 /// How many operations lie between two looks at the clock, without a socket.
 const BATCH: u32 = 64;
+/// What a round of instructions counts, once and then twice.
+const COUNTED: u32 = 100;
 
 /// What a subject's file says.
 pub trait Kind {
@@ -40,7 +43,7 @@ pub trait Kind {
 enum Request {
     Open {
         redis_port: u16,
-        measure: String,
+        measure: Measure,
         operations: Vec<String>,
     },
     Check,
@@ -56,7 +59,7 @@ struct Subject<K: Kind> {
     bare: Connection,
     data: Dataset,
     namespace: String,
-    alone: bool,
+    measure: Measure,
     replies: HashMap<&'static str, Vec<Vec<Reply>>>,
 }
 
@@ -90,11 +93,8 @@ fn answer<K: Kind>(subject: &mut Option<Subject<K>>, request: Request) -> Result
         operations,
     } = request
     {
-        *subject = Some(Subject::open(redis_port, measure != "rate")?);
-        let unit = match &measure[..] {
-            "rate" => "operations per second",
-            _ => "ns per operation",
-        };
+        *subject = Some(Subject::open(redis_port, measure)?);
+        let unit = measure.unit();
         let asked = NAMES
             .iter()
             .filter(|name| operations.is_empty() || operations.iter().any(|one| one == *name));
@@ -122,7 +122,7 @@ fn answer<K: Kind>(subject: &mut Option<Subject<K>>, request: Request) -> Result
 }
 
 impl<K: Kind> Subject<K> {
-    fn open(port: u16, alone: bool) -> Result<Self> {
+    fn open(port: u16, measure: Measure) -> Result<Self> {
         if port == 0 {
             return Err("there is no redis-server here".into());
         }
@@ -135,7 +135,7 @@ impl<K: Kind> Subject<K> {
             bare: client.get_connection()?,
             data: Dataset::new(if K::PREFIXES { "" } else { &prefix }),
             namespace,
-            alone,
+            measure,
             replies: HashMap::new(),
         })
     }
@@ -150,7 +150,7 @@ impl<K: Kind> Subject<K> {
             self.replies.insert(name, replies);
         }
         self.look()?;
-        if self.alone {
+        if self.measure.alone() {
             for name in NAMES {
                 self.play(name);
                 self.compare(name)?;
@@ -200,23 +200,38 @@ impl<K: Kind> Subject<K> {
         K::inner(&mut self.connection).play(replies);
     }
 
-    /// Operations per second, or nanoseconds of one without a socket.
+    /// Operations per second, or nanoseconds of one without a socket, or how many were counted.
     fn round(&mut self, name: &str, seconds: f64) -> Result<f64> {
-        let batch = if self.alone { BATCH } else { 1 };
-        if self.alone {
+        let alone = self.measure.alone();
+        let batch = if alone { BATCH } else { 1 };
+        if alone {
             self.play(name);
         } else if name == "LPUSH" {
             trim(&mut self.connection, &self.data)?;
+        }
+        if self.measure == Measure::Instructions {
+            return self.counted(name);
         }
         self.timed(name, batch, seconds / 5.0)?;
         let nanoseconds = self.timed(name, batch, seconds * 4.0 / 5.0)?;
         // The replies are kept only where they are played.
         K::inner(&mut self.connection).recorded();
-        Ok(if self.alone {
+        Ok(if alone {
             nanoseconds
         } else {
             1e9 / nanoseconds
         })
+    }
+
+    fn counted(&mut self, name: &str) -> Result<f64> {
+        mark();
+        for times in [COUNTED, 2 * COUNTED] {
+            for _ in 0..times {
+                run(name, &mut self.connection, &self.data, false)?;
+            }
+            mark();
+        }
+        Ok(f64::from(COUNTED))
     }
 
     fn timed(&mut self, name: &str, batch: u32, seconds: f64) -> Result<f64> {

@@ -16,7 +16,7 @@ from .command_table import Rules
 from .namespaces import Namespace
 from .pool import AsyncPool, Pool, SyncPool
 from .session import Rewriter
-from .short import CARRY_OUT, shorten
+from .short import SHORTENED, shorten
 
 C = TypeVar("C", bound="redis.Redis | redis.asyncio.Redis")
 
@@ -83,7 +83,7 @@ def _take_over(made: Any, client: Any) -> None:
     made.response_callbacks = copy(client.response_callbacks)
     for name, value in vars(client).items():
         # What would carry commands out on the client itself, as an outer namespace's short way.
-        if name not in CARRY_OUT:
+        if name not in SHORTENED:
             vars(made).setdefault(name, value)
 
 

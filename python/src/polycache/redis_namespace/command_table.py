@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import CommandNotAllowed, InvalidArgument, UnknownCommand
 from .prefix import Prefix
 from .replies import BY_NAME, Reply, messages
-from .rules import Range, Rule, Words, build, upper
+from .rules import Range, Rewrite, Rule, Words, build, upper
 
 Rules = Sequence[Sequence[Any]]
 """Where a command's keys stand, as in spec/commands.json."""
@@ -31,7 +31,7 @@ class Command:
 
     __slots__ = (
         *("emulated", "keys", "kind", "name", "narrowed", "reply", "rules", "stripped"),
-        *("tracked", "transactional"),
+        *("first", "tracked", "transactional"),
     )
 
     def __init__(self, name: str, kind: str, rules: Sequence[Rule], reply: str | None) -> None:
@@ -44,8 +44,12 @@ class Command:
         self.transactional = name in TRANSACTION
         self.tracked = bool(reply) or kind == "scope" or self.transactional
         """Whether its reply has to be looked at."""
-        alone = rules[0] if len(rules) == 1 and not self.tracked else None
-        self.keys: Range | None = alone if isinstance(alone, Range) and alone.keys else None
+        alone = rules[0] if len(rules) == 1 and isinstance(rules[0], Range) else None
+        self.first: Rewrite | None = (
+            alone.rewrite if alone and alone.first and not self.narrowed else None
+        )
+        """What its first word gets, when it is the only one that gets anything."""
+        self.keys: Range | None = alone if alone and alone.keys and not self.tracked else None
         """Where its keys stand, when they stand in a row and nothing else is to do, as in most
         commands."""
 

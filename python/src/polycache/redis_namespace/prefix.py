@@ -1,7 +1,7 @@
 """What stands before every key of a namespace, and how it is put on and taken off again."""
 
 import re
-from operator import methodcaller
+from collections.abc import Sequence
 from typing import Any, AnyStr, Generic
 
 from ..errors import InvalidArgument, InvalidNamespace
@@ -61,7 +61,7 @@ class Prefix:
     the client would have sent. `encoding` is the one in which the client sends text.
     """
 
-    __slots__ = ("_bytes", "_off_bytes", "_off_text", "_text", "raw", "text")
+    __slots__ = ("_bytes", "_text", "raw", "text")
 
     def __init__(self, namespace: str, encoding: str = "utf-8") -> None:
         self.text = f"{namespace}:"
@@ -72,8 +72,6 @@ class Prefix:
         except UnicodeEncodeError as why:
             raise InvalidArgument(f"the namespace {namespace!r} is no text in {encoding}") from why
         self._text = Side(self.text, pattern, _KEYSPACE, _WORDS)
-        self._off_bytes = methodcaller("removeprefix", self.raw)
-        self._off_text = methodcaller("removeprefix", self.text)
 
     def __repr__(self) -> str:
         return f"Prefix({self.text!r})"
@@ -88,14 +86,17 @@ class Prefix:
 
     prefix = key
 
-    def keys(self, names: list[Any]) -> list[str | bytes]:
+    def keys(self, names: Sequence[Any]) -> list[str | bytes]:
         try:
             # All are text, as a rule.
-            return [*map(self.text.__add__, names)]
+            text = self.text
+            return [text + name for name in names]
         except TypeError:
             return [self.key(name) for name in names]
 
     def pattern(self, glob: Any) -> str | bytes:
+        if type(glob) is str:
+            return self._text.pattern + glob
         word = plain(glob)
         return self._text.pattern + word if isinstance(word, str) else self._bytes.pattern + word
 
@@ -136,9 +137,9 @@ class Prefix:
 
     def strip_all(self, names: list[Any]) -> list[Any]:
         """The names without the prefix."""
-        off = self._off_bytes if names and type(names[0]) is bytes else self._off_text
+        prefix = self.raw if names and type(names[0]) is bytes else self.text
         try:
-            return [*map(off, names)]
+            return [name.removeprefix(prefix) for name in names]
         except (AttributeError, TypeError):
             # They are of several types.
             return [self.strip(name) for name in names]

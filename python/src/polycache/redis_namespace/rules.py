@@ -54,12 +54,15 @@ class Range:
     """Words from `first` to `last`, every `step`-th. `last` below 0 counts from the end."""
 
     def __init__(self, kind: str, first: int, last: int, step: int) -> None:
-        self._rewrite = KINDS[kind]
+        self.rewrite = KINDS[kind]
         self._first, self._last, self._step = first, last, step
         self.keys = kind == "key"
         """Whether all that it names are keys."""
-        self.first_key = self.keys and first == last == 1
-        """Whether it names the key in the first place and no other."""
+        self.first = first == last == 1
+        """Whether it names the word in the first place and no other."""
+        self.first_key = self.keys and self.first
+        self.all_keys = self.keys and (first, last, step) == (1, -1, 1)
+        """Whether it names all words as keys."""
 
     def apply(self, words: Words, prefix: Prefix) -> None:
         size = len(words)
@@ -69,7 +72,7 @@ class Range:
             words[places] = prefix.keys(words[places])
             return
         for at in range(self._first, last + 1, self._step):
-            words[at] = self._rewrite(prefix, words[at])
+            words[at] = self.rewrite(prefix, words[at])
 
 
 class Numkeys:

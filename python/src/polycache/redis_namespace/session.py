@@ -9,6 +9,7 @@ from . import replies, scope
 from .command_table import ENDS, Command, CommandTable, Rules, default
 from .namespaces import Namespace, Namespaces
 from .prefix import Prefix
+from .replies import Reply
 from .rules import Words
 
 _QUEUED = ("QUEUED", b"QUEUED")
@@ -33,7 +34,9 @@ class Rewriter:
         """The prefix, if it is always the same."""
         known = self.table.known.items()
         self._plain = {name: one.keys for name, one in known if one.keys is not None}
-        self._stripped = {name: one for name, one in known if one.stripped}
+        self._stripped = {
+            name: (one, one.reply) for name, one in known if one.stripped and one.reply
+        }
 
     @property
     def prefix(self) -> Prefix:
@@ -52,18 +55,23 @@ class Rewriter:
             key = args[1]
             text = prefix.text + key if type(key) is str else prefix.key(key)
             return (name, text, *args[2:])
+        if keys.all_keys:
+            return [name, *prefix.keys(args[1:])]
         words = [*args]
         keys.apply(words, prefix)
         return words
 
-    def stripped(self, args: Sequence[Any]) -> "tuple[Words, Call] | None":
+    def stripped(self, args: Sequence[Any]) -> tuple[Words, Reply, Prefix] | None:
         """The same of commands whose reply has prefixes too, and what takes them off."""
         name = args[0]
-        command = self._stripped.get(name) if type(name) is str else None
-        if command is None:
+        known = self._stripped.get(name) if type(name) is str else None
+        if known is None:
             return None
+        command, take_off = known
         prefix = self.fixed or self._namespaces.prefix
-        return command.rewrite([*args], prefix), Call(command, prefix)
+        if command.first and len(args) > 1:
+            return [name, command.first(prefix, args[1]), *args[2:]], take_off, prefix
+        return command.rewrite([*args], prefix), take_off, prefix
 
 
 class Call:

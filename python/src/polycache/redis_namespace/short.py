@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
+from .pipeline import pipelines
 from .session import Rewriter
 
 Send = Callable[..., Any]
@@ -18,6 +19,9 @@ CARRY_OUT = (
     "execute_command",
     "parse_response",
 )
+
+SHORTENED = (*CARRY_OUT, "pipeline")
+"""What a client in a namespace may have of its own."""
 
 
 def shorten(made: Any, client: Any, base: type[Any], rewriter: Rewriter) -> None:
@@ -39,6 +43,8 @@ def shorten(made: Any, client: Any, base: type[Any], rewriter: Rewriter) -> None
     vars(made)[name] = short(
         getattr(bare, name), getattr(whole, name), rewriter, made.response_callbacks
     )
+    if kind.pipeline is base.pipeline:
+        vars(made)["pipeline"] = pipelines(made, pool, rewriter)
 
 
 def _synchronous(bare: Send, whole: Send, rewriter: Rewriter, callbacks: Mapping[Any, Any]) -> Send:
@@ -52,8 +58,8 @@ def _synchronous(bare: Send, whole: Send, rewriter: Rewriter, callbacks: Mapping
         # A callback has to be given the reply without prefixes.
         if args[0] in callbacks or (found := stripped(args)) is None:
             return whole(*args, **options)
-        words, call = found
-        return call.taken_off(bare(*words, **options))
+        words, take_off, prefix = found
+        return take_off(bare(*words, **options), prefix)
 
     return execute
 
@@ -69,7 +75,7 @@ def _asynchronous(
             return await bare(*words, **options)
         if args[0] in callbacks or (found := stripped(args)) is None:
             return await whole(*args, **options)
-        words, call = found
-        return call.taken_off(await bare(*words, **options))
+        words, take_off, prefix = found
+        return take_off(await bare(*words, **options), prefix)
 
     return execute
