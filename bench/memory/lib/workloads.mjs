@@ -19,6 +19,9 @@ const LAST_VALUE = VALUES.length - 1
 const MISSES = 0.01
 const STEP = 97
 
+/** Reading all of more keys before each round would take too long. */
+const WARMED = 10_000
+
 const missing = (what) => () => {
   throw new Error(`it has no way to ${what}`)
 }
@@ -127,9 +130,16 @@ const sequence = async ({ subject, cache, keep, entries, keys: file }) => {
   let turn = 0
   let written = 0
   const get = () => cache.get(order[turn++ & last])
+  // The rounds of SET leave nothing in a tier that only reads fill.
+  const warm = async () => {
+    for (const name of names) await cache.get(name)
+  }
   return {
     operations: {
-      GET: { operation: subject.awaited ? get : () => keep(get()) },
+      GET: {
+        prepare: entries > WARMED ? undefined : warm,
+        operation: subject.awaited ? get : () => keep(get()),
+      },
       SET: {
         operation: () => cache.set(order[turn++ & last], VALUES[written++ & LAST_VALUE]),
       },
@@ -159,7 +169,10 @@ const churn = async ({ cache, entries }) => {
     if (full) return
     for (const name of names) await cache.set(name, VALUES[turn++ & LAST_VALUE])
     full = true
-    if ((await cache.get(names[0])) != null) throw new Error('it is full and evicted nothing')
+    // Not of which: some policies keep the first ones, for nobody has asked for those that came later.
+    let kept = 0
+    for (const name of names) if ((await cache.get(name)) != null) kept++
+    if (kept > names.length / 2) throw new Error('it is full and evicted nothing')
     if ((await cache.get(names[last])) == null) throw new Error('it does not keep the latest key')
   }
   const operation = () => cache.set(names[turn++ & last], VALUES[turn & LAST_VALUE])
