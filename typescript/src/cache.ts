@@ -5,7 +5,7 @@ import { HostNamespace } from './host/namespace.ts'
 import type { Key } from './key.ts'
 import type { CheckReport, Holdings, Keyspace } from './keyspace.ts'
 import { MemoryHandle } from './memory/handle.ts'
-import { MemoryKeyspace } from './memory/keyspace.ts'
+import { MemoryNamespace } from './memory/namespace.ts'
 import { namespaceParts } from './namespace.ts'
 import {
   type CacheOptions,
@@ -270,5 +270,5 @@ function open(options: CacheOptions): Keyspace {
     return new HostNamespace(new Handle(host.opening, clock, host.memory), parts, host.settings)
   }
   const of = { ...(memory || {}), ...(clock && { clock }) }
-  return new MemoryKeyspace(new MemoryHandle(of, leaseTimeout), parts, { ttl })
+  return new MemoryNamespace(new MemoryHandle(of, leaseTimeout), parts, { ttl })
 }

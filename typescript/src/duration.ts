@@ -1,3 +1,4 @@
+import { MAX_TIME } from './entry/validity.ts'
 import { InvalidArgument } from './errors.ts'
 
 /**
@@ -8,9 +9,6 @@ export type Duration = string | { readonly ms: number }
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** The longest: what an entry has room for. */
-const MAX_MS = 2 ** 48 - 1
-
 /** The text that was read last: a program's calls mostly say the same. */
 let lastText = '1ms'
 let lastMs = 1
@@ -19,7 +17,7 @@ let lastMs = 1
 export function milliseconds(duration: Duration, name: string): number {
   if (duration === lastText) return lastMs
   const ms = Math.ceil(typeof duration === 'string' ? parse(duration) : given(duration))
-  if (ms > 0 && ms <= MAX_MS) {
+  if (ms > 0 && ms <= MAX_TIME) {
     if (typeof duration === 'string') {
       lastText = duration
       lastMs = ms

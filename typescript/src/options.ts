@@ -3,7 +3,7 @@ import { SERIALIZER_IDS, type SerializerName } from './entry/serializer.ts'
 import { InvalidArgument } from './errors.ts'
 import type { Settings } from './host/namespace.ts'
 import type { OpenOptions } from './host/native.ts'
-import { type MemoryOptions, type ResolvedMemory, resolveTier } from './memory/options.ts'
+import { type MemoryOptions, type ResolvedMemory, resolveTier, ttlOrOwn } from './memory/options.ts'
 import { namespaceParts } from './namespace.ts'
 import { checkNames } from './option-names.ts'
 import { bytes } from './size.ts'
@@ -113,7 +113,7 @@ export function resolveOptions(options: CacheOptions): Resolved {
   if (clock !== undefined && typeof clock !== 'function') {
     throw new InvalidArgument('clock is a function that returns milliseconds since 1970')
   }
-  const ttl = options.ttl == null ? 0 : milliseconds(options.ttl, 'ttl')
+  const ttl = ttlOrOwn(options.ttl, 0)
   const leaseTimeout = milliseconds(options.leaseTimeout ?? '30s', 'leaseTimeout')
   if (leaseTimeout < SHORTEST_LEASE || leaseTimeout > LONGEST_LEASE) {
     throw new InvalidArgument('leaseTimeout is from 63ms to 8h')
@@ -170,7 +170,7 @@ function checkMemoryOnly(options: CacheOptions): void {
 export function ttlOf(options: SetOptions | undefined, own: number): number {
   if (options === undefined) return own
   checkNames(options, SET_OPTIONS)
-  return ttlIn(options, own)
+  return ttlOrOwn(options.ttl, own)
 }
 
 /** Like `ttlOf`, with the signal. */
@@ -183,12 +183,7 @@ export function getOrSetOptions(
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new InvalidArgument('signal is an AbortSignal')
   }
-  return { ttl: ttlIn(options, own), signal }
-}
-
-function ttlIn({ ttl }: SetOptions, own: number): number {
-  if (ttl === undefined) return own
-  return ttl === null ? 0 : milliseconds(ttl, 'ttl')
+  return { ttl: ttlOrOwn(options.ttl, own), signal }
 }
 
 function serializerOf(name: SerializerName): SerializerName {

@@ -1,6 +1,7 @@
 import type { Scratch } from '../entry/scratch.ts'
 import { readPayload, SERIALIZER_IDS } from '../entry/serializer.ts'
 import { isAscii } from '../entry/text.ts'
+import { CLOCK_TOLERANCE } from '../entry/validity.ts'
 import type { KeyBuffer } from '../key.ts'
 import type { Origin } from '../memory/tier.ts'
 import { type KeyHash, keyHash } from './hash.ts'
@@ -21,9 +22,6 @@ const VALUE = 2 << 10
 /** The first four bytes of an entry: magic, version 1, serializer, no compressor. */
 const PLAIN_ENTRY = 0x0000_01c1
 const { messagepack: MESSAGEPACK, text: TEXT, bytes: BYTES } = SERIALIZER_IDS
-
-/** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
-const CLOCK_TOLERANCE = 1000
 
 /** What a look found. */
 const MISS = 0

@@ -23,8 +23,6 @@ import type { CloneInstance } from './stored.ts'
 import { describe, safeKindOf, Walk } from './walk.ts'
 import { weigh, weighFields, weighPrimitive } from './weigh.ts'
 
-export { AS_IS, copyOut, FLAT_ARRAY, GRAPH, type Plan, TREE } from './plan.ts'
-
 export interface CloneOptions {
   /**
    * Copies an instance of a class that would be refused; for one that it does not know it gives undefined, and for one

@@ -1,15 +1,13 @@
+import { CLOCK_TOLERANCE, MAX_TIME } from '../entry/validity.ts'
 import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
 import type { Listeners } from './events.ts'
 import { Keeper } from './keeper.ts'
-import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOf } from './options.ts'
-import { CLOCK_TOLERANCE, SLIDING, Slots, TIMED } from './slots.ts'
+import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOrOwn } from './options.ts'
+import { SLIDING, Slots, TIMED } from './slots.ts'
 import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
-import { weighKey } from './weigh-key.ts'
-
-/** The latest expiry: what an entry of the other tiers has room for. */
-const LATEST = 2 ** 48 - 1
+import { weighKey } from './weigh.ts'
 
 /** The keys of one namespace, and who hears of them. */
 export class Owner<K> {
@@ -57,7 +55,7 @@ export class MemoryCore<K, V> {
     this.#weigher = options.weigher
     this.#weighs = bounds.maxBytes !== Number.POSITIVE_INFINITY || this.#weigher !== undefined
     this.keeper = new Keeper(isolation, this.#weighs && this.#weigher === undefined, cloneInstance)
-    this.ttl = ttlOf(options.ttl, 0)
+    this.ttl = ttlOrOwn(options.ttl, 0)
     this.sliding = options.sliding ?? false
     this.clock = new CoarseClock(options.clock)
     this.store = new Store(slots, bounds, policy, (slot) => {
@@ -94,7 +92,7 @@ export class MemoryCore<K, V> {
       return
     }
     const now = this.clock.exactly()
-    const expires = then ?? Math.min(now + ms, LATEST)
+    const expires = then ?? Math.min(now + ms, MAX_TIME)
     if (now > this.#latest) this.#latest = now
     slots.expires[slot] = expires
     slots.ttl[slot] = ms

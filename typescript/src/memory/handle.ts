@@ -3,6 +3,7 @@ import type { AnyHandle, Counts } from '../keyspace.ts'
 import { MemoryCore } from './core.ts'
 import { NamedEntries } from './named-entries.ts'
 import type { MemoryCacheOptions } from './options.ts'
+import { WeakNamespaces } from './weak-namespaces.ts'
 
 /** What the namespaces of a cache share that has the memory tier alone. */
 export class MemoryHandle implements AnyHandle {
@@ -16,11 +17,8 @@ export class MemoryHandle implements AnyHandle {
   }
   readonly leaseTimeout: number
   closed = false
-  /** By the prefix of the keys. Programs may use any number, one after the other; with entries, they are held by these. */
-  readonly #namespaces = new Map<string, WeakRef<NamedEntries>>()
-  readonly #gone = new FinalizationRegistry<string>((prefix) => {
-    if (this.#namespaces.get(prefix)?.deref() === undefined) this.#namespaces.delete(prefix)
-  })
+  /** With entries, they are held by these. */
+  readonly #namespaces = new WeakNamespaces<NamedEntries>()
 
   /** @throws InvalidArgument */
   constructor(options: MemoryCacheOptions<string>, leaseTimeout: number) {
@@ -42,18 +40,12 @@ export class MemoryHandle implements AnyHandle {
 
   /** The entries of a namespace; the same for all that have it open. */
   entriesOf(parts: readonly string[], prefix: string): NamedEntries {
-    let entries = this.#namespaces.get(prefix)?.deref()
-    if (entries === undefined) {
-      entries = new NamedEntries(this.core, parts)
-      this.#namespaces.set(prefix, new WeakRef(entries))
-      this.#gone.register(entries, prefix)
-    }
-    return entries
+    return this.#namespaces.of(prefix, () => new NamedEntries(this.core, parts))
   }
 
   /** Clears a namespace and those nested in it. */
   clear(parts: readonly string[]): void {
-    for (const entries of this.#all()) {
+    for (const entries of this.#namespaces) {
       if (!entries.isIn(parts)) continue
       entries.loads.clear()
       entries.clear()
@@ -62,7 +54,7 @@ export class MemoryHandle implements AnyHandle {
 
   countLoads(): number {
     let loads = 0
-    for (const entries of this.#all()) loads += entries.loads.size
+    for (const entries of this.#namespaces) loads += entries.loads.size
     return loads
   }
 
@@ -70,12 +62,5 @@ export class MemoryHandle implements AnyHandle {
     if (this.closed) return
     this.clear([])
     this.closed = true
-  }
-
-  *#all(): Generator<NamedEntries, void, undefined> {
-    for (const held of this.#namespaces.values()) {
-      const entries = held.deref()
-      if (entries !== undefined) yield entries
-    }
   }
 }

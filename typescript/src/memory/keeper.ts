@@ -1,6 +1,7 @@
-import { AS_IS, type CloneOptions, Cloner, type Plan } from './clone.ts'
+import { type CloneOptions, Cloner } from './clone.ts'
 import { Freezer } from './freeze.ts'
 import type { Isolation } from './options.ts'
+import { AS_IS, type Plan } from './plan.ts'
 import { weigh } from './weigh.ts'
 
 /** What is stored of a value, by the isolation. What else is found out about it is left in fields, for speed. */

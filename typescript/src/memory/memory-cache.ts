@@ -1,9 +1,9 @@
 import type { Duration } from '../duration.ts'
 import { EntryTooLarge, InvalidArgument, InvalidKey, UnsupportedValue } from '../errors.ts'
-import { AS_IS, copyOut } from './clone.ts'
 import { MemoryCore, Owner } from './core.ts'
 import { type EventName, type Listener, Listeners, tell } from './events.ts'
-import { checkSet, type MemoryCacheOptions, type MemorySetOptions, ttlOf } from './options.ts'
+import { checkSet, type MemoryCacheOptions, type MemorySetOptions, ttlOrOwn } from './options.ts'
+import { AS_IS, copyOut } from './plan.ts'
 import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
 
 /** An entry as `MemoryCache.entry` tells of it. */
@@ -124,7 +124,7 @@ export class MemoryCache<K = string, V = unknown> {
     let { ttl, sliding } = this.#core
     if (options !== undefined) {
       checkSet(options)
-      ttl = ttlOf(options.ttl, ttl)
+      ttl = ttlOrOwn(options.ttl, ttl)
       sliding = options.sliding ?? sliding
     }
     this.#put(key, value, ttl, sliding)
@@ -166,7 +166,7 @@ export class MemoryCache<K = string, V = unknown> {
     // Looked at once more with every pair, but also when there is none.
     if (options !== undefined) {
       checkSet(options)
-      ttlOf(options.ttl, 0)
+      ttlOrOwn(options.ttl, 0)
     }
     for (const [key, value] of entries) this.set(key, value, options)
   }
@@ -184,7 +184,7 @@ export class MemoryCache<K = string, V = unknown> {
    * @throws InvalidArgument
    */
   touch(key: K, ttl?: Duration | null): boolean {
-    const ms = ttlOf(ttl, this.#core.ttl)
+    const ms = ttlOrOwn(ttl, this.#core.ttl)
     const slot = this.#find(key)
     if (slot < 0) return false
     this.#core.expireIn(slot, ms, (this.#slots.state[slot] & SLIDING) !== 0)
@@ -365,10 +365,7 @@ export class MemoryCache<K = string, V = unknown> {
   #putSlowly(found: number | undefined, key: K, kept: V, weight: number, flags: number): number {
     const { store, owners } = this.#core
     if (weight > store.bounds.maxBytes) this.#refuse(key, weight)
-    const slot =
-      found === undefined
-        ? store.add(key, kept, weight, flags)
-        : store.replace(found, key, kept, weight, flags)
+    const slot = store.put(found, key, kept, weight, flags)
     if (slot !== found) this.#index.set(key, slot)
     if (owners !== undefined) owners[slot] = this.#owner
     return slot

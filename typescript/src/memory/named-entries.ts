@@ -1,6 +1,6 @@
 import type { MemoryCore } from './core.ts'
-import type { Load } from './keyspace.ts'
 import { MemoryCache } from './memory-cache.ts'
+import type { Load } from './namespace.ts'
 
 /** The entries of one namespace in memory, by the names of their keys, and the loads under way. */
 export class NamedEntries extends MemoryCache<string, unknown> {

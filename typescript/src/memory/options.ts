@@ -4,6 +4,7 @@ import { checkNames } from '../option-names.ts'
 import { bytes } from '../size.ts'
 import { Lru } from './lru.ts'
 import type { Bounds, PolicyMaker } from './policy.ts'
+import type { CloneInstance } from './stored.ts'
 import { TwoQueueClock } from './two-queue-clock.ts'
 
 /** What keeps a change of an object from being a change of the cache's entry: `MemoryOptions.isolation`. */
@@ -31,9 +32,9 @@ export interface MemoryOptions {
   readonly isolation?: Isolation
   /**
    * Copies an object that `clone` and `freeze` refuse: an instance of a class of one's own. It is given the object and
-   * returns one that shares nothing with it.
+   * returns one that shares nothing with it, or undefined for one that it does not know.
    */
-  readonly cloneInstance?: (instance: object) => object
+  readonly cloneInstance?: CloneInstance
 }
 
 /** Options of a `MemoryCache`. */
@@ -84,7 +85,7 @@ export interface ResolvedMemory {
   readonly bounds: Bounds
   readonly policy: PolicyMaker
   readonly isolation: Isolation
-  readonly cloneInstance: ((instance: object) => object) | undefined
+  readonly cloneInstance: CloneInstance | undefined
 }
 
 /** @throws InvalidArgument */
@@ -133,7 +134,7 @@ export function checkMemoryCache(options: MemoryCacheOptions): void {
  * Milliseconds that a write's options ask for, or the cache's own; 0 is for ever.
  * @throws InvalidArgument
  */
-export function ttlOf(ttl: Duration | null | undefined, own: number): number {
+export function ttlOrOwn(ttl: Duration | null | undefined, own: number): number {
   if (ttl === undefined) return own
   return ttl === null ? 0 : milliseconds(ttl, 'ttl')
 }

@@ -1,3 +1,5 @@
+import { CLOCK_TOLERANCE } from '../entry/validity.ts'
+
 /** Bits of a slot's state. A slot whose state is just VISITED needs nothing but its value: the quick way of a hit. */
 export const VISITED = 1
 /** It has an expiry. */
@@ -8,9 +10,6 @@ export const SLIDING = 4
 export const COPIED = 8
 /** The policy wants to hear of every hit. */
 export const ORDERED = 16
-
-/** Milliseconds by which an entry may have been written in the future (`spec/entry.md`). */
-export const CLOCK_TOLERANCE = 1000
 
 /** Slots that there is room for at first, and that a clear keeps. */
 const FEW = 128

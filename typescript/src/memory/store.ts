@@ -23,8 +23,18 @@ export class Store<K, V> {
     })
   }
 
+  /**
+   * Stores a value, no heavier than the bound; `found` is the slot of the key's entry if there is one. Returns the slot that
+   * the key has to lead to now.
+   */
+  put(found: number | undefined, key: K, value: V, weight: number, flags: number): number {
+    return found === undefined
+      ? this.#add(key, value, weight, flags)
+      : this.#replace(found, key, value, weight, flags)
+  }
+
   /** A new entry, no heavier than the bound, after others made room for it. `flags` are for its state. */
-  add(key: K, value: V, weight: number, flags: number): number {
+  #add(key: K, value: V, weight: number, flags: number): number {
     const policy = this.#policy
     const full = this.#isFull(weight)
     policy.arrive(key, full)
@@ -38,14 +48,14 @@ export class Store<K, V> {
     return slot
   }
 
-  /** Another value for an entry. Returns the slot that its key has to lead to now. */
-  replace(slot: number, key: K, value: V, weight: number, flags: number): number {
+  /** Another value for an entry. */
+  #replace(slot: number, key: K, value: V, weight: number, flags: number): number {
     const { slots } = this
     const more = weight - slots.weights[slot]
     if (more > 0 && this.weight + more > this.bounds.maxBytes) {
       // It might have to make room for itself. The key stays in the index: it has a slot again at once.
       this.remove(slot)
-      return this.add(key, value, weight, flags)
+      return this.#add(key, value, weight, flags)
     }
     slots.values[slot] = value
     slots.weights[slot] = weight

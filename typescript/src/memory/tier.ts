@@ -1,11 +1,12 @@
 import type { Mapping } from '../host/mapping.ts'
 import { CoarseClock } from './clock.ts'
-import { AS_IS, copyOut } from './clone.ts'
 import { Keeper } from './keeper.ts'
 import type { ResolvedMemory } from './options.ts'
+import { AS_IS, copyOut } from './plan.ts'
 import { COPIED, resized, Slots, TIMED, VISITED } from './slots.ts'
 import { Store } from './store.ts'
-import { weighKey } from './weigh-key.ts'
+import { WeakNamespaces } from './weak-namespaces.ts'
+import { weighKey } from './weigh.ts'
 
 /** Where a value was read in the host tier, as the tier there tells it. */
 export interface Origin {
@@ -66,11 +67,7 @@ export class MemoryTier {
   readonly #epochAt: number
   readonly #slotsAt: number
   readonly #visitedAt: number
-  /** By the prefix of their keys. Programs may open any number, one after the other. */
-  readonly #namespaces = new Map<string, WeakRef<Held>>()
-  readonly #gone = new FinalizationRegistry<string>((name) => {
-    if (this.#namespaces.get(name)?.deref() === undefined) this.#namespaces.delete(name)
-  })
+  readonly #namespaces = new WeakNamespaces<Held>()
 
   constructor(mapping: Mapping, options: ResolvedMemory, clock: (() => number) | undefined) {
     const { bounds, policy, isolation, cloneInstance } = options
@@ -91,14 +88,7 @@ export class MemoryTier {
 
   /** The keys of a namespace that are in memory; the same Map for all that have that namespace open. */
   heldBy(prefix: Uint8Array): Held {
-    const name = Buffer.from(prefix).toString('latin1')
-    let held = this.#namespaces.get(name)?.deref()
-    if (held === undefined) {
-      held = new Map()
-      this.#namespaces.set(name, new WeakRef(held))
-      this.#gone.register(held, name)
-    }
-    return held
+    return this.#namespaces.of(Buffer.from(prefix).toString('latin1'), () => new Map())
   }
 
   /** The value of a slot, if it is still the host tier's; else undefined. */
@@ -163,10 +153,7 @@ export class MemoryTier {
     const slots = this.#slots
     const found = held.get(key)
     const flags = plan === AS_IS ? 0 : COPIED
-    const slot =
-      found === undefined
-        ? store.add(key, kept, weight, flags)
-        : store.replace(found, key, kept, weight, flags)
+    const slot = store.put(found, key, kept, weight, flags)
     if (slot !== found) held.set(key, slot)
     slots.held[slot] = held
     slots.plan[slot] = plan
@@ -199,7 +186,7 @@ export class MemoryTier {
 
   /** Lets go of everything, so that nothing is handed out any more. */
   close(): void {
-    for (const held of this.#namespaces.values()) held.deref()?.clear()
+    for (const held of this.#namespaces) held.clear()
     this.#store.clear()
   }
 }

@@ -243,3 +243,11 @@ function properties(object: object, part: (value: unknown) => void): number {
   }
   return weighSlots(keys.length)
 }
+
+/** What an entry takes beside key and value: its places in the columns and in the index. */
+const ENTRY = 96
+
+/** Bytes of a key, and of an entry without its value. */
+export function weighKey(key: unknown): number {
+  return ENTRY + STRING + (typeof key === 'string' ? 2 * key.length : 0)
+}

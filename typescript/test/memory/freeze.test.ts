@@ -1,8 +1,8 @@
 /** Isolation by freezing: what is handed out is one copy that nobody can change. */
 import { describe, expect, test } from 'vitest'
 import { Decimal, UnsupportedValue } from '../../src/index.ts'
-import { AS_IS, copyOut } from '../../src/memory/clone.ts'
 import { Freezer } from '../../src/memory/freeze.ts'
+import { AS_IS, copyOut } from '../../src/memory/plan.ts'
 import { failure } from '../support/failure.ts'
 import { randomGraph } from '../support/graphs.ts'
 import { difference } from '../support/isomorphic.ts'

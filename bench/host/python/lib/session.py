@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,7 @@ class Place:
     redis_port: int
 
 
-class Subject:
+class Subject(ABC):
     """A store under measurement, opened by its constructor. Ours begin with `polycache`."""
 
     name: str
@@ -52,20 +53,20 @@ class Subject:
     # Names and versions of what is measured; the commit names ours.
     versions: tuple[tuple[str, str], ...] = ()
 
-    def __init__(self, place: Place) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def __init__(self, place: Place) -> None: ...
 
+    @abstractmethod
     def operations(self) -> dict[str, Run]:
         """What is measured."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fill(self, writes: Writes) -> None:
         """Writes everything, in the fastest way there is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, key: str) -> str | None:
         """The key's value, to check what the operations read and wrote."""
-        raise NotImplementedError
 
     def turns(self) -> float:
         """How often the space of a bounded store has been used over."""
@@ -73,6 +74,7 @@ class Subject:
 
     def close(self) -> None:
         """Gives everything back."""
+        return
 
 
 class Session:

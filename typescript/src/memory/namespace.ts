@@ -3,10 +3,10 @@ import type { Key } from '../key.ts'
 import type { CheckReport, Holdings, Keyspace, Lease } from '../keyspace.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlOf } from '../options.ts'
-import { AS_IS, copyOut, type Plan } from './clone.ts'
 import type { MemoryHandle } from './handle.ts'
 import { bytesOf, isBytes, keyOf, nameOf } from './key-name.ts'
 import type { NamedEntries } from './named-entries.ts'
+import { AS_IS, copyOut, type Plan } from './plan.ts'
 
 /** A lease: whoever holds it may load the key while it is the one that stands beside it. */
 export interface Load {
@@ -22,7 +22,7 @@ interface Payload {
 }
 
 /** The operations on the keys of one namespace of a cache that has the memory tier alone. */
-export class MemoryKeyspace implements Keyspace {
+export class MemoryNamespace implements Keyspace {
   readonly handle: MemoryHandle
   readonly parts: readonly string[]
   readonly settings: { readonly ttl: number }
@@ -38,8 +38,8 @@ export class MemoryKeyspace implements Keyspace {
     this.#entries = handle.entriesOf(parts, this.#prefix)
   }
 
-  at(parts: readonly string[]): MemoryKeyspace {
-    return new MemoryKeyspace(this.handle, parts, this.settings)
+  at(parts: readonly string[]): MemoryNamespace {
+    return new MemoryNamespace(this.handle, parts, this.settings)
   }
 
   get(key: Key): unknown {
@@ -59,8 +59,10 @@ export class MemoryKeyspace implements Keyspace {
 
   checkKey(key: Key): void {
     this.handle.check()
-    if (typeof nameOf(key) !== 'string' || typeof key !== 'string' || key.isWellFormed()) return
-    throw new InvalidKey('the key holds half a surrogate pair, which has no UTF-8 form')
+    nameOf(key)
+    if (typeof key === 'string' && !key.isWellFormed()) {
+      throw new InvalidKey('the key holds half a surrogate pair, which has no UTF-8 form')
+    }
   }
 
   put(key: Key, value: unknown, options: SetOptions | undefined): void {
@@ -106,7 +108,7 @@ export class MemoryKeyspace implements Keyspace {
     const { counts, leaseTimeout } = this.handle
     const value = this.#entries.get(name)
     if (value !== undefined) {
-      this.handle.counts.hits++
+      counts.hits++
       return { state: 'hit', value }
     }
     const { loads } = this.#entries
