@@ -193,6 +193,15 @@ impl Store {
             && self.0.engine.stands(hit)
     }
 
+    /// Marks the hit's entry as read since it was written, so that recycling keeps it; for a hit that
+    /// [stands](Store::stands), which memory tiers serve without asking here.
+    #[inline]
+    pub fn mark_visited(&self, hit: Hit) {
+        if hit.slot < self.0.engine.geometry.slots() {
+            self.0.engine.visit(hit.slot);
+        }
+    }
+
     /// Stores an entry. When it returns, every read on this host that begins sees it or a later one.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value}
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, trusted_payload, EntryOptions, Limits, Structs,
 };
-use polycache_host::{Lease, Namespace, Report, Stats, Store, Token};
+use polycache_host::{Hit, Lease, Namespace, Report, Stats, Store, Token};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -38,7 +38,10 @@ pub(crate) struct Settings {
 }
 
 /// What reads the payload of an entry.
-trait Read<R>: FnOnce(Serializer, &[u8], &Limits) -> Result<R, polycache_entry::Error> {}
+pub(crate) trait Read<R>:
+    FnOnce(Serializer, &[u8], &Limits) -> Result<R, polycache_entry::Error>
+{
+}
 
 impl<R, F> Read<R> for F where
     F: FnOnce(Serializer, &[u8], &Limits) -> Result<R, polycache_entry::Error>
@@ -54,7 +57,7 @@ impl<F> Write for F where
 }
 
 #[inline]
-fn reading<R>(f: impl FnOnce(Value<'_>) -> R) -> impl Read<R> {
+pub(crate) fn reading<R>(f: impl FnOnce(Value<'_>) -> R) -> impl Read<R> {
     |serializer: Serializer, payload: &[u8], limits: &Limits| {
         decode_value(serializer, payload, limits).map(f)
     }
@@ -141,11 +144,7 @@ impl Cache {
     #[inline]
     fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
-        let found = self
-            .0
-            .store
-            .get(&self.0.namespace, key, &mut scratch.entry)?;
-        let result = match found {
+        let result = match self.find(key, &mut scratch.entry)? {
             Some(_) => self.read(&mut scratch, read).map(Some),
             None => Ok(None),
         };
@@ -401,6 +400,22 @@ impl Cache {
         &self.0.settings.limits
     }
 
+    /// Appends the key's entry to `entry`.
+    #[inline]
+    pub(crate) fn find(&self, key: &[u8], entry: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+        Ok(self.0.store.get(&self.0.namespace, key, entry)?)
+    }
+
+    #[inline]
+    pub(crate) fn holds(&self, hit: Hit) -> bool {
+        self.0.store.stands(hit)
+    }
+
+    #[inline]
+    pub(crate) fn mark(&self, hit: Hit) {
+        self.0.store.mark_visited(hit);
+    }
+
     /// What `f` makes of the key's entry bytes.
     pub(crate) fn raw<R>(
         &self,
@@ -408,10 +423,7 @@ impl Cache {
         f: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
-        let found = self
-            .0
-            .store
-            .get(&self.0.namespace, key, &mut scratch.entry)?;
+        let found = self.find(key, &mut scratch.entry)?;
         let result = found.map(|_| f(&scratch.entry));
         scratch.keep();
         Ok(result)
@@ -419,7 +431,7 @@ impl Cache {
 
     /// Decodes the entry in `scratch`.
     #[inline]
-    fn read<R>(&self, scratch: &mut Scratch, read: impl Read<R>) -> Result<R, Error> {
+    pub(crate) fn read<R>(&self, scratch: &mut Scratch, read: impl Read<R>) -> Result<R, Error> {
         let Scratch { entry, payload } = scratch;
         let limits = &self.0.settings.limits;
         // The store's own checks say that its bytes are whole.

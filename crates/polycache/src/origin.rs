@@ -1,0 +1,95 @@
+//! Where a value was read: what a memory tier over the host tier keeps beside its object.
+
+use crate::cache::reading;
+use crate::scratch::Scratch;
+use crate::{Cache, Error, Value};
+use polycache_entry::CLOCK_TOLERANCE_MS;
+use polycache_host::Hit;
+
+/// Where and when an entry was read. While it [stands](Cache::stands), a read of the key would find
+/// that very entry, in any process (`spec/memory.md`, "Over the host tier").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    hit: Hit,
+    /// Milliseconds since 1970.
+    created: u64,
+    /// Milliseconds since 1970, 0 for never.
+    expires: u64,
+}
+
+impl Origin {
+    /// When the entry was written, in milliseconds since 1970.
+    #[must_use]
+    pub fn created(&self) -> u64 {
+        self.created
+    }
+
+    /// When the entry ceases to be valid, in milliseconds since 1970; `None` is never.
+    #[must_use]
+    pub fn expires(&self) -> Option<u64> {
+        Some(self.expires).filter(|expires| *expires != 0)
+    }
+
+    /// Whether it is served at `now`, as any reader of the entry would decide.
+    fn is_valid_at(&self, now: u64) -> bool {
+        self.created <= now.saturating_add(CLOCK_TOLERANCE_MS) && now < self.expires
+    }
+}
+
+impl Cache {
+    /// As [`Cache::get_with`], and where the value was found: for who keeps what `f` makes of it, to
+    /// serve it again while the origin [stands](Cache::stands).
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set("k", "old")?;
+    /// let (value, origin) = cache.get_with_origin(b"k", |value| value.into_owned())?.expect("it was set");
+    /// assert_eq!(value, "old".into());
+    /// assert!(cache.stands(&origin));
+    /// cache.set("k", "new")?;
+    /// assert!(!cache.stands(&origin));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`].
+    #[inline]
+    pub fn get_with_origin<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Option<(R, Origin)>, Error> {
+        let mut scratch = Scratch::take();
+        let result = match self.find(key, &mut scratch.entry)? {
+            Some(hit) => {
+                let origin = Origin {
+                    hit,
+                    created: polycache_entry::created(&scratch.entry),
+                    expires: polycache_entry::expires(&scratch.entry),
+                };
+                let value = self.read(&mut scratch, reading(f));
+                value.map(|value| Some((value, origin)))
+            }
+            None => Ok(None),
+        };
+        scratch.keep();
+        result
+    }
+
+    /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its
+    /// time is over: two atomic loads, and a look at the clock where the entry has a time to live.
+    /// False after [`Cache::close`].
+    #[inline]
+    #[must_use]
+    pub fn stands(&self, origin: &Origin) -> bool {
+        self.holds(origin.hit) && (origin.expires == 0 || origin.is_valid_at(self.now()))
+    }
+
+    /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
+    /// stands. Entries that are only read from memory look unused to it, and would be recycled.
+    #[inline]
+    pub fn mark_visited(&self, origin: &Origin) {
+        self.mark(origin.hit);
+    }
+}
