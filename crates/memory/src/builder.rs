@@ -14,7 +14,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::time::Duration;
 
-/// A shard holds at least so many entries, or units of weight: a cache of less has fewer shards,
+/// A shard holds at least so many entries, or bytes: a cache of less has fewer shards,
 /// down to one.
 const SMALLEST_SHARE: u64 = 1024;
 /// Entries at most, whatever is asked for: their indices have 32 bits.
@@ -36,26 +36,26 @@ impl BuildHasher for DefaultHashBuilder {
     }
 }
 
-/// Options of a [`MemoryCache`]. At least one bound is required: [`Builder::capacity`], or
-/// [`Builder::max_weight`] with [`Builder::weigher`].
+/// Options of a [`MemoryCache`]. At least one bound is required: [`Builder::max_entries`], or
+/// [`Builder::max_bytes`] with [`Builder::weigher`].
 ///
 /// ```
 /// use polycache_memory::MemoryCache;
 /// use std::time::Duration;
 ///
 /// let cache = MemoryCache::<String, Vec<u8>>::builder()
-///     .max_weight(64 << 20)
+///     .max_bytes(64 << 20)
 ///     .weigher(|key, value| (key.len() + value.len()) as u64)
 ///     .ttl(Duration::from_secs(300))
 ///     .time_to_idle(Duration::from_secs(60))
 ///     .build()?;
 /// cache.set("a".into(), vec![0; 1000])?;
-/// assert_eq!(cache.weight(), 1001);
+/// assert_eq!(cache.bytes(), 1001);
 /// # Ok::<(), polycache_memory::Error>(())
 /// ```
 pub struct Builder<K, V> {
-    capacity: Option<u64>,
-    max_weight: Option<u64>,
+    max_entries: Option<u64>,
+    max_bytes: Option<u64>,
     weigher: Option<Weigher<K, V>>,
     ttl: Option<Duration>,
     time_to_idle: Option<Duration>,
@@ -68,8 +68,8 @@ pub struct Builder<K, V> {
 impl<K, V> Default for Builder<K, V> {
     fn default() -> Builder<K, V> {
         Builder {
-            capacity: None,
-            max_weight: None,
+            max_entries: None,
+            max_bytes: None,
             weigher: None,
             ttl: None,
             time_to_idle: None,
@@ -84,8 +84,8 @@ impl<K, V> Default for Builder<K, V> {
 impl<K, V> fmt::Debug for Builder<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("capacity", &self.capacity)
-            .field("max_weight", &self.max_weight)
+            .field("max_entries", &self.max_entries)
+            .field("max_bytes", &self.max_bytes)
             .field("ttl", &self.ttl)
             .field("time_to_idle", &self.time_to_idle)
             .field("shards", &self.shards)
@@ -97,20 +97,20 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     /// How many entries are held at most; at no instant there are more. In any case no more than
     /// 2^32 - 2 are.
     #[must_use]
-    pub fn capacity(mut self, entries: u64) -> Self {
-        self.capacity = Some(entries);
+    pub fn max_entries(mut self, entries: u64) -> Self {
+        self.max_entries = Some(entries);
         self
     }
 
-    /// How much the entries may weigh together, in units of [`Builder::weigher`]; at no instant
-    /// they weigh more. An entry that weighs more by itself is `EntryTooLarge`.
+    /// How many bytes the entries may weigh together, by [`Builder::weigher`]; at no instant they
+    /// weigh more. An entry that weighs more by itself is `EntryTooLarge`.
     #[must_use]
-    pub fn max_weight(mut self, weight: u64) -> Self {
-        self.max_weight = Some(weight);
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = Some(bytes);
         self
     }
 
-    /// What an entry weighs: its bytes, for example. Asked once, when it is stored. 0 counts as 1.
+    /// How many bytes an entry weighs. Asked once, when it is stored. 0 counts as 1.
     #[must_use]
     pub fn weigher(mut self, weigher: impl Fn(&K, &V) -> u64 + Send + Sync + 'static) -> Self {
         self.weigher = Some(Box::new(weigher));
@@ -141,7 +141,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     /// struct Token { text: String, expires_in: Duration }
     ///
     /// let tokens = MemoryCache::<u64, std::sync::Arc<Token>>::builder()
-    ///     .capacity(1000)
+    ///     .max_entries(1000)
     ///     .expire_after(|_, token| Ttl::For(token.expires_in))
     ///     .build()?;
     /// # Ok::<(), polycache_memory::Error>(())
@@ -162,7 +162,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     /// let left = Arc::new(Mutex::new(Vec::new()));
     /// let list = left.clone();
     /// let cache = MemoryCache::builder()
-    ///     .capacity(1)
+    ///     .max_entries(1)
     ///     .eviction_listener(move |key, value, cause| list.lock().unwrap().push((key, value, cause)))
     ///     .build()?;
     /// cache.set("a", 1)?;
@@ -201,7 +201,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     /// Makes the cache.
     ///
     /// # Errors
-    /// `InvalidArgument` for a bound of 0 or none at all, for a weigher without `max_weight` or the
+    /// `InvalidArgument` for a bound of 0 or none at all, for a weigher without `max_bytes` or the
     /// other way round, for a time of 0 or more than 2^48 - 1 ms, and for a number of shards that is
     /// not a power of two or too large.
     pub fn build(self) -> Result<MemoryCache<K, V>, Error> {
@@ -221,16 +221,16 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
         let time_to_idle = optional("time_to_idle", self.time_to_idle)?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let shards = self.shard_count(processors)?;
-        let weighted = self.max_weight.is_some();
+        let weighed = self.max_bytes.is_some();
         let shards =
-            (1..=shards).map(|number| Lock::new(number, Shard::new(weighted, time_to_idle)));
+            (1..=shards).map(|number| Lock::new(number, Shard::new(weighed, time_to_idle)));
         Ok(MemoryCache(Arc::new(Inner {
             hasher,
             shards: shards.collect(),
             readers: Readers::new((4 * processors).clamp(16, 256)),
             bounds: Bounds {
-                entries: Budget::new(self.capacity.unwrap_or(u64::MAX).min(MOST_ENTRIES)),
-                weight: self.max_weight.map(Budget::new),
+                entries: Budget::new(self.max_entries.unwrap_or(u64::MAX).min(MOST_ENTRIES)),
+                bytes: self.max_bytes.map(Budget::new),
             },
             settings: Settings {
                 ttl,
@@ -243,12 +243,12 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     }
 
     fn check_bounds(&self) -> Result<(), Error> {
-        let wrong = match (self.capacity, self.max_weight, &self.weigher) {
-            (Some(0), ..) => "capacity is 0; it must be at least 1",
-            (_, Some(0), _) => "max_weight is 0; it must be at least 1",
-            (None, None, _) => "give the cache a bound: capacity, or max_weight with a weigher",
-            (_, Some(_), None) => "max_weight needs a weigher, which says what an entry weighs",
-            (_, None, Some(_)) => "a weigher needs max_weight, which bounds what it says",
+        let wrong = match (self.max_entries, self.max_bytes, &self.weigher) {
+            (Some(0), ..) => "max_entries is 0; it must be at least 1",
+            (_, Some(0), _) => "max_bytes is 0; it must be at least 1",
+            (None, None, _) => "give the cache a bound: max_entries, or max_bytes with a weigher",
+            (_, Some(_), None) => "max_bytes needs a weigher, which says what an entry weighs",
+            (_, None, Some(_)) => "a weigher needs max_bytes, which bounds what it says",
             _ => return Ok(()),
         };
         Err(Error::InvalidArgument(wrong.into()))
@@ -264,7 +264,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
             return Ok(shards);
         }
         let wanted = (4 * processors).next_power_of_two().min(MOST_SHARDS);
-        let bounds = [self.capacity, self.max_weight];
+        let bounds = [self.max_entries, self.max_bytes];
         let smallest = bounds.into_iter().flatten().min();
         let filled = smallest.unwrap_or(u64::MAX) / SMALLEST_SHARE;
         let filled = usize::try_from(filled).unwrap_or(usize::MAX);

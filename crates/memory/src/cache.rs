@@ -78,7 +78,7 @@ impl<K, V, S> fmt::Debug for MemoryCache<K, V, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryCache")
             .field("len", &self.len())
-            .field("weight", &self.weight())
+            .field("bytes", &self.bytes())
             .finish_non_exhaustive()
     }
 }
@@ -88,8 +88,8 @@ impl<K: Eq + Hash, V: Clone> MemoryCache<K, V> {
     ///
     /// # Errors
     /// `InvalidArgument` for 0.
-    pub fn new(capacity: u64) -> Result<MemoryCache<K, V>, Error> {
-        MemoryCache::builder().capacity(capacity).build()
+    pub fn new(max_entries: u64) -> Result<MemoryCache<K, V>, Error> {
+        MemoryCache::builder().max_entries(max_entries).build()
     }
 
     /// The options of a cache, to be opened by [`Builder::build`].
@@ -330,7 +330,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// let time = Arc::new(AtomicU64::new(0));
     /// let clock = time.clone();
     /// let cache = MemoryCache::builder()
-    ///     .capacity(100)
+    ///     .max_entries(100)
     ///     .ttl(Duration::from_secs(1))
     ///     .clock(move || clock.load(Ordering::Relaxed))
     ///     .build()?;
@@ -426,10 +426,10 @@ impl<K, V, S> MemoryCache<K, V, S> {
         self.len() == 0
     }
 
-    /// What the entries that are held weigh; without a weigher, how many they are.
+    /// Bytes that the entries weigh, by the weigher; 0 when nothing is weighed.
     #[must_use]
-    pub fn weight(&self) -> u64 {
-        self.0.bounds.weight()
+    pub fn bytes(&self) -> u64 {
+        self.0.bounds.bytes()
     }
 
     /// What the cache holds and what was done with it.
@@ -447,7 +447,7 @@ impl<K, V, S> MemoryCache<K, V, S> {
     pub fn stats(&self) -> Stats {
         let mut stats = Stats {
             entries: self.len() as u64,
-            weight: self.weight(),
+            bytes: self.bytes(),
             hits: self.0.readers.sum(HITS),
             misses: self.0.readers.sum(MISSES),
             ..Stats::default()
@@ -511,22 +511,19 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             ttl => ttl.expires(settings.ttl, self.now())?,
         };
         // 0 would let in any number of entries.
-        let weight = settings.weigher.as_ref();
-        let weight = weight.map_or(1, |weigher| weigher(&key, &value).max(1));
-        let limit = self.0.bounds.weight.as_ref();
+        let bytes = settings.weigher.as_ref();
+        let bytes = bytes.map_or(1, |weigher| weigher(&key, &value).max(1));
+        let limit = self.0.bounds.bytes.as_ref();
         let limit = limit.map_or(u64::MAX, |budget| budget.bound());
-        if weight > limit {
+        if bytes > limit {
             self.delete(&key);
-            return Err(Error::EntryTooLarge {
-                size: weight,
-                limit,
-            });
+            return Err(Error::EntryTooLarge { size: bytes, limit });
         }
         Ok(New {
             key,
             value,
             hash: place.hash,
-            weight,
+            bytes,
             expires,
         })
     }

@@ -10,9 +10,9 @@ pub enum Error {
     InvalidArgument(String),
     /// The entry weighs more than the whole cache may. The key's old value is gone.
     EntryTooLarge {
-        /// What it weighs.
+        /// The bytes that it weighs.
         size: u64,
-        /// What all entries together may weigh.
+        /// The bytes that all entries together may weigh.
         limit: u64,
     },
     /// The loader failed; its own error is the source.
@@ -43,8 +43,8 @@ impl fmt::Display for Error {
             Error::InvalidArgument(what) => f.write_str(what),
             Error::EntryTooLarge { size, limit } => write!(
                 f,
-                "the entry weighs {size}, and all entries together may weigh {limit}: \
-                 raise max_weight, or keep something smaller"
+                "the entry weighs {size} bytes, and all entries together may weigh {limit}: \
+                 raise max_bytes, or keep something smaller"
             ),
             Error::LoaderFailed(source) => write!(f, "the loader failed: {source}"),
         }

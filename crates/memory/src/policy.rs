@@ -6,7 +6,7 @@
 //!
 //! The policy knows entries by their index in the shard's slab. A hit does not call it: it marks the
 //! entry, and the policy asks for the mark when it comes by. Queues are counted in entries, even
-//! where entries have weights.
+//! where entries are weighed.
 
 use crate::ghosts::Ghosts;
 use crate::queue::{Links, Queue};
@@ -37,13 +37,13 @@ pub(crate) struct Policy {
     clock: u32,
     /// In parts; none before the first eviction.
     goal: Option<usize>,
-    weight: u64,
+    bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Item {
     hash: u64,
-    weight: u64,
+    bytes: u64,
     /// The clock when it was inserted, or when the hand passed it last.
     seen: u32,
     count: u8,
@@ -121,7 +121,7 @@ impl Policy {
                 return Some(index);
             }
             self.on_remove(index);
-            self.enter(MAIN, index, item.hash, item.weight);
+            self.enter(MAIN, index, item.hash, item.bytes);
             if beaten.is_some() {
                 return beaten;
             }
@@ -129,24 +129,24 @@ impl Policy {
     }
 
     /// The entry that comes; there is room for it.
-    pub fn on_insert(&mut self, coming: &Coming, index: u32, hash: u64, weight: u64) {
+    pub fn on_insert(&mut self, coming: &Coming, index: u32, hash: u64, bytes: u64) {
         let queue = if coming.won { MAIN } else { SMALL };
-        self.enter(queue, index, hash, weight);
+        self.enter(queue, index, hash, bytes);
         self.ghosts.keep(self.len());
     }
 
-    /// The entry has another weight.
-    pub fn on_weight(&mut self, index: u32, weight: u64) {
+    /// The entry weighs something else now.
+    pub fn on_bytes(&mut self, index: u32, bytes: u64) {
         let item = self.links.get_mut(index);
-        self.weight = self.weight - item.weight + weight;
-        item.weight = weight;
+        self.bytes = self.bytes - item.bytes + bytes;
+        item.bytes = bytes;
     }
 
     /// The entry is gone.
     pub fn on_remove(&mut self, index: u32) {
-        let Item { queue, weight, .. } = *self.links.get(index);
+        let Item { queue, bytes, .. } = *self.links.get(index);
         self.queues[usize::from(queue)].remove(&mut self.links, index);
-        self.weight -= weight;
+        self.bytes -= bytes;
     }
 
     /// Forgets everything.
@@ -155,8 +155,8 @@ impl Policy {
     }
 
     /// What the entry at this index weighs, or the last one there did.
-    pub fn weight(&self, index: u32) -> u64 {
-        self.links.get(index).weight
+    pub fn bytes(&self, index: u32) -> u64 {
+        self.links.get(index).bytes
     }
 
     /// The hash of its key.
@@ -166,23 +166,23 @@ impl Policy {
 
     /// What all entries weigh.
     pub fn total(&self) -> u64 {
-        self.weight
+        self.bytes
     }
 
     fn len(&self) -> usize {
         self.queues[SMALL].len() + self.queues[MAIN].len()
     }
 
-    fn enter(&mut self, queue: usize, index: u32, hash: u64, weight: u64) {
+    fn enter(&mut self, queue: usize, index: u32, hash: u64, bytes: u64) {
         let item = Item {
             hash,
-            weight,
+            bytes,
             seen: self.clock,
             count: 0,
             queue: queue as u8,
         };
         self.queues[queue].push(&mut self.links, index, item);
-        self.weight += weight;
+        self.bytes += bytes;
     }
 
     /// The entry of the main queue that leaves for a challenger who was away so long, if one does.

@@ -36,7 +36,7 @@ pub(crate) struct Shard<K, V> {
     /// Loads under way, with their keys.
     loads: HashTable<(u64, K, Arc<Load<V>>)>,
     /// Whether entries weigh anything but 1.
-    weighted: bool,
+    weighed: bool,
     /// Entries that have a time to live.
     expiring: usize,
     /// Where the search for expired entries goes on.
@@ -84,12 +84,12 @@ pub(crate) struct New<K, V> {
     pub key: K,
     pub value: V,
     pub hash: u64,
-    pub weight: u64,
+    pub bytes: u64,
     pub expires: u64,
 }
 
 impl<K, V> Shard<K, V> {
-    pub fn new(weighted: bool, time_to_idle: u64) -> Shard<K, V> {
+    pub fn new(weighed: bool, time_to_idle: u64) -> Shard<K, V> {
         Shard {
             table: HashTable::new(),
             slab: Vec::new(),
@@ -98,7 +98,7 @@ impl<K, V> Shard<K, V> {
             free: Vec::new(),
             policy: Policy::default(),
             loads: HashTable::new(),
-            weighted,
+            weighed,
             time_to_idle,
             expiring: 0,
             swept: 0,
@@ -241,7 +241,7 @@ impl<K: Eq, V> Shard<K, V> {
         let Some(new) = given.as_ref() else {
             return;
         };
-        let weight = new.weight;
+        let bytes = new.bytes;
         self.sweep(SWEPT_BY_WRITE, bounds, now, removed);
         let mut old = self.find(new.hash, &new.key);
         if let Some(index) = old {
@@ -252,21 +252,21 @@ impl<K: Eq, V> Shard<K, V> {
         }
         // Room that the entry's predecessor and those who make way for it leave.
         let (mut left, mut coming) = match old {
-            Some(index) => ((1, self.weight(index)), Coming::BACK),
+            Some(index) => ((1, self.bytes(index)), Coming::BACK),
             None => ((0, 0), self.policy.arrive(new.hash)),
         };
         let mut aside = None;
-        while left != (1, weight) && !bounds.exchange(left, (1, weight)) {
+        while left != (1, bytes) && !bounds.exchange(left, (1, bytes)) {
             match self.victim(&mut coming) {
                 // Its room is in `left` already, and it stays if there is not enough.
                 Some(index) if old == Some(index) => aside = old,
                 Some(index) => {
                     left.0 += 1;
-                    left.1 += self.weight(index);
+                    left.1 += self.bytes(index);
                     self.unlist(index, self.cause(index, now), removed);
                 }
                 None => {
-                    let stays = old.map_or(0, |index| self.weight(index));
+                    let stays = old.map_or(0, |index| self.bytes(index));
                     bounds.give_back((left.0 - u64::from(old.is_some()), left.1 - stays));
                     self.take_back(aside);
                     return;
@@ -286,8 +286,8 @@ impl<K: Eq, V> Shard<K, V> {
     /// Gives an entry that is still there back to the policy.
     fn take_back(&mut self, aside: Option<u32>) {
         if let Some(index) = aside {
-            let (hash, weight) = (self.policy.hash(index), self.policy.weight(index));
-            self.policy.on_insert(&Coming::BACK, index, hash, weight);
+            let (hash, bytes) = (self.policy.hash(index), self.policy.bytes(index));
+            self.policy.on_insert(&Coming::BACK, index, hash, bytes);
         }
     }
 
@@ -317,7 +317,7 @@ impl<K: Eq, V> Shard<K, V> {
         let Some(index) = self.victim(&mut coming) else {
             return false;
         };
-        bounds.give_back((1, self.weight(index)));
+        bounds.give_back((1, self.bytes(index)));
         self.unlist(index, self.cause(index, now), removed);
         true
     }
@@ -331,7 +331,7 @@ impl<K: Eq, V> Shard<K, V> {
         removed: &mut Removed<K, V>,
     ) {
         self.policy.on_remove(index);
-        bounds.give_back((1, self.weight(index)));
+        bounds.give_back((1, self.bytes(index)));
         self.unlist(index, cause, removed);
     }
 
@@ -407,7 +407,7 @@ impl<K: Eq, V> Shard<K, V> {
         let policy = &self.policy;
         self.table
             .insert_unique(new.hash, index, |index| policy.hash(*index));
-        self.policy.on_insert(coming, index, new.hash, new.weight);
+        self.policy.on_insert(coming, index, new.hash, new.bytes);
     }
 
     fn replace(
@@ -418,8 +418,8 @@ impl<K: Eq, V> Shard<K, V> {
         removed: &mut Removed<K, V>,
     ) {
         let version = self.next_version();
-        if self.weighted {
-            self.policy.on_weight(index, new.weight);
+        if self.weighed {
+            self.policy.on_bytes(index, new.bytes);
         }
         if let Some(entry) = self.slab[index as usize].as_mut() {
             self.expiring -= usize::from(entry.expires);
@@ -480,9 +480,9 @@ impl<K: Eq, V> Shard<K, V> {
     }
 
     /// What an entry weighs. Looked up only where it is not 1.
-    fn weight(&self, index: u32) -> u64 {
-        if self.weighted {
-            self.policy.weight(index)
+    fn bytes(&self, index: u32) -> u64 {
+        if self.weighed {
+            self.policy.bytes(index)
         } else {
             1
         }

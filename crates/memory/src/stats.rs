@@ -1,14 +1,14 @@
 //! What a cache says of itself.
 
-/// Counts since the cache was made, but for `entries` and `weight`, which are now. Counting does not
+/// Counts since the cache was made, but for `entries` and `bytes`, which are now. Counting does not
 /// stop anybody: taken while others work, the numbers may be of slightly different instants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Entries that are held, as [`MemoryCache::len`](crate::MemoryCache::len).
     pub entries: u64,
-    /// What they weigh, as [`MemoryCache::weight`](crate::MemoryCache::weight).
-    pub weight: u64,
+    /// Bytes that they weigh, as [`MemoryCache::bytes`](crate::MemoryCache::bytes).
+    pub bytes: u64,
     /// Reads that found their key.
     pub hits: u64,
     /// Reads that did not.

@@ -16,46 +16,46 @@ fn options_out_of_range() {
     let wrong = [
         (
             builder(),
-            "give the cache a bound: capacity, or max_weight with a weigher",
+            "give the cache a bound: max_entries, or max_bytes with a weigher",
         ),
         (
-            builder().capacity(0),
-            "capacity is 0; it must be at least 1",
+            builder().max_entries(0),
+            "max_entries is 0; it must be at least 1",
         ),
         (
-            weigh(builder().max_weight(0)),
-            "max_weight is 0; it must be at least 1",
+            weigh(builder().max_bytes(0)),
+            "max_bytes is 0; it must be at least 1",
         ),
         (
-            builder().max_weight(5),
-            "max_weight needs a weigher, which says what an entry weighs",
+            builder().max_bytes(5),
+            "max_bytes needs a weigher, which says what an entry weighs",
         ),
         (
-            weigh(builder().capacity(5)),
-            "a weigher needs max_weight, which bounds what it says",
+            weigh(builder().max_entries(5)),
+            "a weigher needs max_bytes, which bounds what it says",
         ),
         (
-            builder().capacity(5).ttl(Duration::ZERO),
+            builder().max_entries(5).ttl(Duration::ZERO),
             "ttl is 0ns; it must be longer than 0 and at most 2^48 - 1 ms",
         ),
         (
-            builder().capacity(5).time_to_idle(Duration::ZERO),
+            builder().max_entries(5).time_to_idle(Duration::ZERO),
             "time_to_idle is 0ns; it must be longer than 0 and at most 2^48 - 1 ms",
         ),
         (
-            builder().capacity(5).ttl(too_long),
+            builder().max_entries(5).ttl(too_long),
             "ttl is 281474976710.656s; it must be longer than 0 and at most 2^48 - 1 ms",
         ),
         (
-            builder().capacity(5).shards(0),
+            builder().max_entries(5).shards(0),
             "shards is 0; it must be a power of two, at most 65,536",
         ),
         (
-            builder().capacity(5).shards(3),
+            builder().max_entries(5).shards(3),
             "shards is 3; it must be a power of two, at most 65,536",
         ),
         (
-            builder().capacity(5).shards(1 << 17),
+            builder().max_entries(5).shards(1 << 17),
             "shards is 131072; it must be a power of two, at most 65,536",
         ),
     ];
@@ -74,14 +74,14 @@ fn options_out_of_range() {
 #[test]
 fn the_largest_bounds_are_bounds() {
     let builder = builder()
-        .capacity(u64::MAX)
-        .max_weight(u64::MAX)
+        .max_entries(u64::MAX)
+        .max_bytes(u64::MAX)
         .weigher(|_, _| u64::MAX);
     let cache = builder.build().unwrap();
     cache.set(1, 10).unwrap();
     cache.set(2, 20).unwrap();
     assert_eq!(cache.len(), 1);
-    assert_eq!(cache.weight(), u64::MAX);
+    assert_eq!(cache.bytes(), u64::MAX);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn times_to_live_out_of_range() {
 
 #[test]
 fn an_entry_says_a_wrong_time() {
-    let builder = builder().capacity(5);
+    let builder = builder().max_entries(5);
     let builder = builder.expire_after(|_, _| Duration::ZERO.into());
     let cache = builder.build().unwrap();
     assert_eq!(cache.set(1, 10).unwrap_err().code(), "invalid_argument");

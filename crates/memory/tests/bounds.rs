@@ -1,4 +1,4 @@
-//! Entries and weight never exceed their bounds, whatever the shards.
+//! Entries and bytes never exceed their bounds, whatever the shards.
 
 mod common;
 
@@ -7,36 +7,38 @@ use polycache_memory::{MemoryCache, RemovalCause};
 
 fn weighed(max: u64, shards: usize) -> MemoryCache<u64, u64> {
     let builder = MemoryCache::builder()
-        .max_weight(max)
-        .weigher(|_, weight| *weight);
+        .max_bytes(max)
+        .weigher(|_, bytes| *bytes);
     builder.shards(shards).build().unwrap()
 }
 
 #[test]
-fn no_more_entries_than_the_capacity() {
-    for (capacity, shards) in [(1, 1), (2, 1), (7, 1), (1, 8), (7, 8), (100, 8), (5000, 16)] {
-        let builder = MemoryCache::builder().capacity(capacity).shards(shards);
+fn no_more_entries_than_allowed() {
+    for (max_entries, shards) in [(1, 1), (2, 1), (7, 1), (1, 8), (7, 8), (100, 8), (5000, 16)] {
+        let builder = MemoryCache::builder()
+            .max_entries(max_entries)
+            .shards(shards);
         let cache = builder.build().unwrap();
-        for key in 0..3 * capacity {
+        for key in 0..3 * max_entries {
             cache.set(key, key).unwrap();
             let held = cache.len() as u64;
             assert_eq!(
                 held,
-                capacity.min(key + 1),
+                max_entries.min(key + 1),
                 "all that fit, with {shards} shards"
             );
             assert_eq!(cache.get(&key), Some(key), "the latest one is there");
         }
-        assert_eq!(cache.iter().count() as u64, capacity);
-        assert_eq!(cache.stats().evicted, 2 * capacity);
+        assert_eq!(cache.iter().count() as u64, max_entries);
+        assert_eq!(cache.stats().evicted, 2 * max_entries);
     }
 }
 
 #[test]
-fn as_many_entries_as_the_capacity() {
+fn as_many_entries_as_allowed() {
     // However unevenly the keys fall on the shards.
     let cache = MemoryCache::builder()
-        .capacity(10_000)
+        .max_entries(10_000)
         .shards(64)
         .build()
         .unwrap();
@@ -48,16 +50,16 @@ fn as_many_entries_as_the_capacity() {
 }
 
 #[test]
-fn no_more_weight_than_allowed() {
+fn no_more_bytes_than_allowed() {
     for shards in [1, 8] {
         let cache = weighed(1000, shards);
         for key in 0..2000_u64 {
-            let weight = 1 + key * 7919 % 300;
-            cache.set(key, weight).unwrap();
-            assert!(cache.weight() <= 1000);
-            assert_eq!(cache.get(&key), Some(weight));
-            let sum: u64 = cache.iter().map(|(_, weight)| weight).sum();
-            assert_eq!(cache.weight(), sum);
+            let bytes = 1 + key * 7919 % 300;
+            cache.set(key, bytes).unwrap();
+            assert!(cache.bytes() <= 1000);
+            assert_eq!(cache.get(&key), Some(bytes));
+            let sum: u64 = cache.iter().map(|(_, bytes)| bytes).sum();
+            assert_eq!(cache.bytes(), sum);
         }
     }
 }
@@ -85,8 +87,8 @@ fn an_entry_that_is_too_heavy_is_an_error_and_supersedes() {
     let error = cache.set(1, 101).unwrap_err();
     assert_eq!(error.code(), "entry_too_large");
     assert!(!error.retryable());
-    let text = "the entry weighs 101, and all entries together may weigh 100: \
-                raise max_weight, or keep something smaller";
+    let text = "the entry weighs 101 bytes, and all entries together may weigh 100: \
+                raise max_bytes, or keep something smaller";
     assert_eq!(error.to_string(), text);
     assert_eq!(
         cache.get(&1),
@@ -103,17 +105,17 @@ fn an_entry_that_is_too_heavy_is_an_error_and_supersedes() {
 fn another_weight_of_the_same_key() {
     for shards in [1, 4] {
         let builder = MemoryCache::builder()
-            .max_weight(100)
-            .weigher(|_, weight| *weight);
+            .max_bytes(100)
+            .weigher(|_, bytes| *bytes);
         let (builder, told) = Told::by(builder.shards(shards));
         let cache = builder.build().unwrap();
         cache.set(1, 10).unwrap();
         cache.set(1, 90).unwrap();
-        assert_eq!((cache.weight(), cache.len()), (90, 1));
+        assert_eq!((cache.bytes(), cache.len()), (90, 1));
         cache.set(1, 5).unwrap();
-        assert_eq!(cache.weight(), 5);
+        assert_eq!(cache.bytes(), 5);
         cache.set(2, 95).unwrap();
-        assert_eq!(cache.weight(), 100);
+        assert_eq!(cache.bytes(), 100);
         told.take();
         // It has to make way for its own successor, or the other one does.
         cache.set(1, 50).unwrap();
@@ -131,29 +133,29 @@ fn another_weight_of_the_same_key() {
 }
 
 #[test]
-fn weightless_entries_count() {
-    let builder = MemoryCache::builder().max_weight(10).weigher(|_, _| 0);
+fn entries_of_no_bytes_count() {
+    let builder = MemoryCache::builder().max_bytes(10).weigher(|_, _| 0);
     let cache = builder.build().unwrap();
     for key in 0..100 {
         cache.set(key, ()).unwrap();
     }
-    assert_eq!((cache.len(), cache.weight()), (10, 10));
+    assert_eq!((cache.len(), cache.bytes()), (10, 10));
 }
 
 #[test]
 fn both_bounds_at_once() {
     let builder = MemoryCache::builder()
-        .capacity(10)
-        .max_weight(100)
+        .max_entries(10)
+        .max_bytes(100)
         .weigher(|_, w| *w);
     let cache = builder.build().unwrap();
     for key in 0..50_u64 {
         cache.set(key, 1).unwrap();
     }
-    assert_eq!((cache.len(), cache.weight()), (10, 10));
+    assert_eq!((cache.len(), cache.bytes()), (10, 10));
     for key in 100..150_u64 {
         cache.set(key, 50).unwrap();
-        assert!(cache.len() <= 10 && cache.weight() <= 100);
+        assert!(cache.len() <= 10 && cache.bytes() <= 100);
         assert_eq!(cache.get(&key), Some(50));
     }
 }
@@ -174,4 +176,12 @@ fn what_was_read_stays_when_others_pass_by() {
     }
     let stayed = (0..50).filter(|key| cache.has(key)).count();
     assert!(stayed >= 45, "{stayed} of 50 stayed");
+}
+
+#[test]
+fn nothing_is_weighed_without_a_weigher() {
+    let cache = MemoryCache::new(10).unwrap();
+    cache.set(1, 10).unwrap();
+    assert_eq!((cache.len(), cache.bytes()), (1, 0));
+    assert_eq!(cache.stats().bytes, 0);
 }

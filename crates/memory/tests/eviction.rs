@@ -14,7 +14,7 @@ fn the_golden_decisions() {
     let mut evicted = 0;
     for (case, vector) in cases.iter().enumerate() {
         let builder = MemoryCache::builder()
-            .capacity(number(&vector["capacity"]))
+            .max_entries(number(&vector["capacity"]))
             .shards(1);
         let (builder, told) = Told::by(builder);
         let cache = builder.build().unwrap();

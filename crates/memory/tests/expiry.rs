@@ -11,7 +11,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[test]
 fn an_entry_is_served_until_its_time_to_live_is_over() {
     let time = Time::default();
-    let builder = MemoryCache::builder().capacity(10).ttl(SECOND);
+    let builder = MemoryCache::builder().max_entries(10).ttl(SECOND);
     let cache = builder.clock(time.clock()).build().unwrap();
     cache.set(1, 10).unwrap();
     time.pass(999);
@@ -30,7 +30,7 @@ fn an_entry_is_served_until_its_time_to_live_is_over() {
 #[test]
 fn a_write_says_how_long() {
     let time = Time::default();
-    let builder = MemoryCache::builder().capacity(10).ttl(SECOND);
+    let builder = MemoryCache::builder().max_entries(10).ttl(SECOND);
     let cache = builder.clock(time.clock()).build().unwrap();
     cache
         .set_with("short", 1, Duration::from_micros(1))
@@ -53,7 +53,9 @@ fn a_write_says_how_long() {
 #[test]
 fn a_value_brings_its_own_time() {
     let time = Time::default();
-    let builder = MemoryCache::<u64, u64>::builder().capacity(10).ttl(SECOND);
+    let builder = MemoryCache::<u64, u64>::builder()
+        .max_entries(10)
+        .ttl(SECOND);
     let builder = builder.expire_after(|_, value| match value {
         0 => Ttl::Default,
         ms => Ttl::For(Duration::from_millis(*ms)),
@@ -76,7 +78,7 @@ fn a_value_brings_its_own_time() {
 #[test]
 fn an_entry_that_nobody_uses_goes() {
     let time = Time::default();
-    let builder = MemoryCache::builder().capacity(10).time_to_idle(SECOND);
+    let builder = MemoryCache::builder().max_entries(10).time_to_idle(SECOND);
     let cache = builder.clock(time.clock()).build().unwrap();
     cache.set(1, 10).unwrap();
     for _ in 0..5 {
@@ -100,7 +102,7 @@ fn an_entry_that_nobody_uses_goes() {
 fn whichever_time_is_over_first_counts() {
     let time = Time::default();
     let builder = MemoryCache::builder()
-        .capacity(10)
+        .max_entries(10)
         .ttl(3 * SECOND)
         .time_to_idle(SECOND);
     let cache = builder.clock(time.clock()).build().unwrap();
@@ -117,7 +119,7 @@ fn whichever_time_is_over_first_counts() {
 #[test]
 fn what_is_never_read_again_leaves_all_the_same() {
     let time = Time::default();
-    let builder = MemoryCache::builder().capacity(1000).clock(time.clock());
+    let builder = MemoryCache::builder().max_entries(1000).clock(time.clock());
     let (builder, told) = Told::by(builder);
     let cache = builder.build().unwrap();
     for key in 0..100 {
@@ -142,7 +144,7 @@ fn what_is_never_read_again_leaves_all_the_same() {
 fn purge_expired_takes_out_those_whose_time_is_over_and_no_others() {
     let time = Time::default();
     let cache = MemoryCache::builder()
-        .capacity(10_000)
+        .max_entries(10_000)
         .shards(4)
         .clock(time.clock())
         .build()
@@ -164,7 +166,7 @@ fn purge_expired_takes_out_those_whose_time_is_over_and_no_others() {
 fn an_entry_whose_time_is_over_is_neither_deleted_nor_replaced() {
     let time = Time::default();
     let builder = MemoryCache::builder()
-        .capacity(10)
+        .max_entries(10)
         .ttl(SECOND)
         .clock(time.clock());
     let (builder, told) = Told::by(builder);
@@ -191,7 +193,7 @@ fn the_longest_time_is_never_over() {
     time.pass(u64::MAX - 5);
     let longest = Duration::from_millis((1 << 48) - 1);
     let builder = MemoryCache::builder()
-        .capacity(10)
+        .max_entries(10)
         .ttl(longest)
         .time_to_idle(longest);
     let cache = builder.clock(time.clock()).build().unwrap();

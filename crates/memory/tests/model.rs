@@ -71,8 +71,8 @@ struct Model {
     ttl: bool,
     idle: bool,
     /// Entries that it may hold; they weigh `1 + value`, if that is bounded.
-    capacity: u64,
-    max_weight: Option<u64>,
+    max_entries: u64,
+    max_bytes: Option<u64>,
 }
 
 impl Model {
@@ -86,7 +86,7 @@ impl Model {
     }
 
     fn set(&mut self, key: u64, value: u64, ttl: Option<u64>, now: u64) -> bool {
-        if self.max_weight.is_some_and(|most| 1 + value > most) {
+        if self.max_bytes.is_some_and(|most| 1 + value > most) {
             self.entries.remove(&key);
             return false;
         }
@@ -130,7 +130,7 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
     let time = Time::default();
     let mut builder: Builder<u64, u64> = MemoryCache::builder();
     builder = builder
-        .capacity(model.capacity)
+        .max_entries(model.max_entries)
         .clock(time.clock())
         .shards(shards);
     if model.ttl {
@@ -139,8 +139,8 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
     if model.idle {
         builder = builder.time_to_idle(Duration::from_millis(IDLE));
     }
-    if let Some(most) = model.max_weight {
-        builder = builder.max_weight(most).weigher(|_, value| 1 + value);
+    if let Some(most) = model.max_bytes {
+        builder = builder.max_bytes(most).weigher(|_, value| 1 + value);
     }
     let (builder, told) = Told::by(builder);
     let cache = builder.build().unwrap();
@@ -278,10 +278,10 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
         }
         model.left(&told.take(), time.now());
         assert_eq!(cache.len(), model.entries.len());
-        assert!(cache.len() as u64 <= model.capacity);
-        if let Some(most) = model.max_weight {
+        assert!(cache.len() as u64 <= model.max_entries);
+        if let Some(most) = model.max_bytes {
             let sum: u64 = model.entries.values().map(|kept| 1 + kept.value).sum();
-            assert_eq!(cache.weight(), sum);
+            assert_eq!(cache.bytes(), sum);
             assert!(sum <= most);
         }
     }
@@ -302,12 +302,12 @@ proptest! {
         steps in steps(),
         ttl: bool,
         idle: bool,
-        capacity in prop_oneof![1..12_u64, Just(1000)],
-        max_weight in prop::option::of(1..400_u64),
+        max_entries in prop_oneof![1..12_u64, Just(1000)],
+        max_bytes in prop::option::of(1..400_u64),
         shards in prop_oneof![Just(1), Just(2), Just(8)],
     ) {
         let entries = BTreeMap::new();
-        let model = Model { entries, ttl, idle, capacity, max_weight };
+        let model = Model { entries, ttl, idle, max_entries, max_bytes };
         check(model, shards, &steps);
     }
 }

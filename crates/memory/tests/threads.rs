@@ -22,7 +22,7 @@ fn what_is_read_was_written_and_the_bounds_hold() {
     let balance = Arc::new(AtomicI64::new(0));
     let left = balance.clone();
     let cache: MemoryCache<u64, (u64, Arc<u64>)> = MemoryCache::builder()
-        .max_weight(300)
+        .max_bytes(300)
         .weigher(|key, _| 1 + key % 3)
         .shards(4)
         .eviction_listener(move |key, value: (u64, Arc<u64>), _: RemovalCause| {
@@ -65,14 +65,14 @@ fn what_is_read_was_written_and_the_bounds_hold() {
                                 }
                             }
                         }
-                        assert!(cache.weight() <= 300);
+                        assert!(cache.bytes() <= 300);
                     }
                 });
             }
         });
         // Threads have ended, and their numbers go to the next ones.
         let held: u64 = cache.keys().map(|key| 1 + key % 3).sum();
-        assert_eq!(cache.weight(), held);
+        assert_eq!(cache.bytes(), held);
         assert_eq!(cache.len(), cache.iter().count());
     }
     let stats = cache.stats();
@@ -131,7 +131,7 @@ fn no_change_is_lost() {
 #[test]
 fn a_walk_finds_what_stays() {
     let cache: MemoryCache<u64, u64> = MemoryCache::builder()
-        .capacity(10_000)
+        .max_entries(10_000)
         .shards(4)
         .build()
         .unwrap();

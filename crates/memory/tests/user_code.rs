@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 #[test]
 fn the_listener_is_told_why() {
-    let (builder, told) = Told::by(MemoryCache::builder().capacity(2));
+    let (builder, told) = Told::by(MemoryCache::builder().max_entries(2));
     let cache = builder.build().unwrap();
     cache.set("a", 1).unwrap();
     cache.set("a", 2).unwrap();
@@ -65,7 +65,7 @@ impl Drop for Counted {
 fn every_value_is_dropped_once_and_at_once() {
     let count = Arc::new(AtomicUsize::new(0));
     let live = || count.load(Ordering::SeqCst);
-    let builder = MemoryCache::builder().capacity(100).shards(4);
+    let builder = MemoryCache::builder().max_entries(100).shards(4);
     let cache: MemoryCache<u64, Counted> = builder.build().unwrap();
     for key in 0..1000 {
         cache.set(key, Counted::new(&count)).unwrap();
@@ -134,7 +134,7 @@ fn listener_weigher_and_loader_may_use_the_cache() {
     let shared: Arc<OnceLock<MemoryCache<u64, u64>>> = Arc::default();
     let (for_listener, for_weigher) = (shared.clone(), shared.clone());
     let builder = MemoryCache::builder()
-        .max_weight(3)
+        .max_bytes(3)
         .weigher(move |key, _| {
             for_weigher.get().unwrap().get(key);
             1
@@ -175,7 +175,7 @@ fn a_clone_may_read_the_cache_that_calls_it() {
         }
     }
     let shared: Arc<OnceLock<MemoryCache<u64, Reads>>> = Arc::default();
-    let builder = MemoryCache::builder().capacity(1000).shards(8);
+    let builder = MemoryCache::builder().max_entries(1000).shards(8);
     let cache = shared.get_or_init(|| builder.build().unwrap());
     for key in 10..61 {
         cache
@@ -253,7 +253,7 @@ fn a_key_whose_eq_panics_breaks_nothing() {
 
 #[test]
 fn a_listener_that_panics_ends_the_call_and_nothing_else() {
-    let builder = MemoryCache::builder().capacity(1).shards(1);
+    let builder = MemoryCache::builder().max_entries(1).shards(1);
     let cache = builder
         .eviction_listener(|_, value: u64, _| assert!(value != 1, "as planned"))
         .build()
@@ -332,7 +332,7 @@ fn keys_of_one_hash_are_different_keys() {
         fn write(&mut self, _: &[u8]) {}
     }
     type Build = std::hash::BuildHasherDefault<Constant>;
-    let builder = MemoryCache::<u64, u64>::builder().capacity(50).shards(4);
+    let builder = MemoryCache::<u64, u64>::builder().max_entries(50).shards(4);
     let cache = builder.build_with_hasher(Build::default()).unwrap();
     for key in 0..200 {
         cache.set(key, key + 1).unwrap();

@@ -46,6 +46,6 @@ impl<K: Send + 'static, V: Send + 'static> Told<K, V> {
     }
 }
 
-pub fn small<V: Clone>(capacity: u64) -> MemoryCache<u64, V> {
-    MemoryCache::new(capacity).unwrap()
+pub fn small<V: Clone>(max_entries: u64) -> MemoryCache<u64, V> {
+    MemoryCache::new(max_entries).unwrap()
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 type Cache = MemoryCache<u64, u64>;
 
-fn cache(capacity: u64, shards: usize) -> Cache {
+fn cache(max_entries: u64, shards: usize) -> Cache {
     MemoryCache::builder()
-        .capacity(capacity)
+        .max_entries(max_entries)
         .shards(shards)
         .build()
         .unwrap()
@@ -48,20 +48,20 @@ fn a_read_after_a_write_is_never_older() {
 fn the_bounds_hold_while_shards_give_each_other_room() {
     explore(|| {
         let builder = MemoryCache::builder()
-            .max_weight(6)
-            .weigher(|_, weight| *weight);
+            .max_bytes(6)
+            .weigher(|_, bytes| *bytes);
         let cache = builder.shards(2).build().unwrap();
         let sets = |first: u64| {
             with(&cache, move |cache| {
-                for (key, weight) in [(first, 3), (first + 1, 5), (first, 6), (first + 1, 2)] {
-                    cache.set(key, weight).unwrap();
-                    assert!(cache.weight() <= 6);
+                for (key, bytes) in [(first, 3), (first + 1, 5), (first, 6), (first + 1, 2)] {
+                    cache.set(key, bytes).unwrap();
+                    assert!(cache.bytes() <= 6);
                 }
             })
         };
         at_once(vec![sets(0), sets(10), sets(20)]);
-        let sum: u64 = cache.iter().map(|(_, weight)| weight).sum();
-        assert_eq!(cache.weight(), sum);
+        let sum: u64 = cache.iter().map(|(_, bytes)| bytes).sum();
+        assert_eq!(cache.bytes(), sum);
         assert_eq!(cache.len(), cache.iter().count());
         assert!(sum <= 6 && sum > 0);
     });

@@ -31,7 +31,7 @@ impl Cache for PolycacheMemory {
     }
 
     fn open<V: Value>() -> Outcome<MemoryStore<V>> {
-        let builder = MemoryCache::builder().capacity(CAPACITY as u64);
+        let builder = MemoryCache::builder().max_entries(CAPACITY as u64);
         Ok(MemoryStore(builder.ttl(TTL).build()?))
     }
 }
@@ -60,7 +60,7 @@ impl Cache for WithoutExpiry {
 impl<V: Value> Store<V> for MemoryStore<V> {
     fn set(&self, key: Cow<'_, str>, value: &V) {
         let set = self.0.set(key.into_owned(), value.clone());
-        set.expect("an entry of no weight fits");
+        set.expect("an entry that is not weighed fits");
     }
 
     fn get(&self, key: &str) -> Option<V> {

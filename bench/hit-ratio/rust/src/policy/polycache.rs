@@ -10,7 +10,7 @@ pub const SUBJECT: Subject = Subject {
     name: "polycache",
     note: "the real cache of Rust",
     build: |setting: &Setting<'_>| {
-        let builder = MemoryCache::builder().capacity(setting.capacity as u64);
+        let builder = MemoryCache::builder().max_entries(setting.capacity as u64);
         Ok(Box::new(Memory(
             builder.build_with_hasher(Hasher::default())?,
         )))
@@ -29,7 +29,7 @@ impl Policy for Memory {
                 true
             }
             None => {
-                self.0.set(key, key).expect("an entry of no weight fits");
+                self.0.set(key, key).expect("an entry that is not weighed fits");
                 false
             }
         }
