@@ -21,6 +21,7 @@
 
 mod builder;
 mod cache;
+mod cache_key;
 pub mod compressor;
 pub mod duration;
 mod entry;
@@ -37,11 +38,14 @@ mod typed;
 
 pub use builder::Builder;
 pub use cache::Cache;
+pub use cache_key::{CacheKey, KeyParts};
 pub use entry::{Entry, Facts};
 pub use error::Error;
 pub use keys::Keys;
 pub use lease::Leased;
 pub use origin::Origin;
+#[cfg(feature = "derive")]
+pub use polycache_derive::CacheKey;
 pub use polycache_entry::{Compressor, CompressorId, Serializer, Structs, Value};
 pub use polycache_host::keys::split as split_full_key;
 pub use polycache_host::{Clock, Report, Stats, Token};
