@@ -17,13 +17,12 @@
 //! later announcement of the same thread, has read a value released when the reader left; a reader
 //! that finds no writer in has read a value released when the last one left.
 
-use crate::sync::{lock, pause, wait, AtomicU64, AtomicUsize, Condvar, Guarded, Mutex, Ordering};
+use crate::sync::{
+    lock, pause, wait, AtomicU64, AtomicUsize, Condvar, Guarded, Mutex, Ordering, LOOKS,
+};
 use crate::threads;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-
-/// Looks at a lock that a writer is in, before sleeping.
-const LOOKS: u32 = 32;
 
 /// What is said of the writer: there is none.
 const FREE: usize = 0;
