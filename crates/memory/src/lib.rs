@@ -21,6 +21,7 @@ mod removed;
 mod shard;
 mod stats;
 mod sync;
+mod table;
 mod threads;
 mod ttl;
 
