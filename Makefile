@@ -36,6 +36,11 @@ lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for
 	@tools/setup.sh python
 	@python tools/lint.py $(CHECKS)
 
+.PHONY: deny
+deny: ## advisories, licences, sources and versions of the crates that we are built from
+	@tools/setup.sh deny
+	@tools/deny.sh
+
 .PHONY: format
 format: typescript-packages ## rewrites the code of every language in the house format
 	@tools/setup.sh python ruby
