@@ -1,6 +1,7 @@
 //! The options of a cache.
 
 use crate::cache::{Cache, Settings};
+use crate::encryption::Encryption;
 use crate::{ttl, Clock, Compressor, Error, Serializer, Structs};
 use polycache_entry::Limits;
 use polycache_host::{Options, Store};
@@ -22,6 +23,8 @@ pub struct Builder {
     keep_after_reboot: bool,
     clock: Clock,
     max_value: u64,
+    /// Of keys that are refused why, for `build` to tell.
+    encryption: Option<Result<Encryption, polycache_entry::Error>>,
 }
 
 impl Default for Builder {
@@ -39,6 +42,7 @@ impl Default for Builder {
             keep_after_reboot: host.keep_after_reboot,
             clock: host.clock,
             max_value: Limits::default().max_length,
+            encryption: None,
         }
     }
 }
@@ -122,6 +126,37 @@ impl Builder {
         self
     }
 
+    /// Encrypts values with AES-256-GCM: a list of keys of 32 bytes, each with an id of your choice.
+    /// The first encrypts new entries; entries under the others are still read, so that keys can be
+    /// changed. By default nothing is encrypted.
+    ///
+    /// Keys of the cache, sizes and times stay readable, values are neither readable nor
+    /// interchangeable. Plain entries are then refused as `NotEncrypted`. One key is good for 2^32
+    /// entries.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path();
+    /// # let (new_key, old_key) = ([2; 32], [1; 32]);
+    /// use polycache::Cache;
+    /// let keys = [(20261122, new_key), (1, old_key)]; // from your secret store
+    /// let cache = Cache::builder().path(path).encryption(keys).build()?;
+    /// cache.set("card", "4111 1111 1111 1111")?;
+    /// assert_eq!(cache.get("card")?, Some("4111 1111 1111 1111".to_owned()));
+    ///
+    /// let without = Cache::builder().path(path).build()?;
+    /// let refused = without.get::<String>("card").unwrap_err();
+    /// assert_eq!(refused.code(), "unknown_encryption_key");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn encryption<K: AsRef<[u8]>>(
+        mut self,
+        keys: impl IntoIterator<Item = (u32, K)>,
+    ) -> Builder {
+        self.encryption = Some(Encryption::new(keys));
+        self
+    }
+
     /// Opens the cache.
     ///
     /// # Errors
@@ -140,6 +175,7 @@ impl Builder {
                 )));
             }
         }
+        let encryption = self.encryption.transpose()?;
         // Before the directory is made: a part that is refused leaves nothing behind.
         polycache_host::keys::prefix(&self.parts)?;
         let mut options = Options::new(path);
@@ -155,6 +191,7 @@ impl Builder {
             limits: Limits {
                 max_length: self.max_value,
             },
+            encryption,
         };
         Cache::new(Store::open(&options)?, self.parts, settings)
     }

@@ -1,11 +1,12 @@
 //! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
 
+use crate::encryption::{self, Encryption};
 use crate::get_or_set::Held;
 use crate::scratch::Scratch;
 use crate::ttl;
 use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use polycache_entry::{
-    decode_value, deserialize, encode, encode_typed, trusted_payload, EntryOptions, Limits, Structs,
+    decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };
 use polycache_host::{Hit, Lease, Namespace, Report, Stats, Store, Token};
 use serde::de::DeserializeOwned;
@@ -27,7 +28,7 @@ struct Inner {
 }
 
 /// How a cache writes and reads its entries.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub serializer: Serializer,
     pub structs: Structs,
@@ -35,6 +36,7 @@ pub(crate) struct Settings {
     /// Milliseconds, 0 = none.
     pub default_ttl: u64,
     pub limits: Limits,
+    pub encryption: Option<Encryption>,
 }
 
 /// What reads the payload of an entry.
@@ -109,7 +111,7 @@ impl Cache {
         self.still_open()?;
         let mut parts = self.0.parts.clone();
         parts.push(part.into());
-        Cache::new(self.0.store.clone(), parts, self.0.settings)
+        Cache::new(self.0.store.clone(), parts, self.0.settings.clone())
     }
 
     /// The cache's directory, absolute.
@@ -125,7 +127,8 @@ impl Cache {
     ///
     /// # Errors
     /// `Closed`; for an entry that cannot be read: `ValueTooLarge`, `MalformedEntry`,
-    /// `UnsupportedVersion`, `UnsupportedFlags`, `UnsupportedSerializer`, `UnsupportedCompressor`.
+    /// `UnsupportedVersion`, `UnsupportedFlags`, `UnsupportedSerializer`, `UnsupportedCompressor`,
+    /// `NotEncrypted`, `UnknownEncryptionKey`, `DecryptionFailed`.
     #[inline]
     pub fn get_with<R>(
         &self,
@@ -145,7 +148,7 @@ impl Cache {
     fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
         let result = match self.find(key, &mut scratch.entry)? {
-            Some(_) => self.read(&mut scratch, read).map(Some),
+            Some(_) => self.read(key, &mut scratch, read).map(Some),
             None => Ok(None),
         };
         scratch.keep();
@@ -177,7 +180,7 @@ impl Cache {
     fn set_by(&self, key: &[u8], ttl: Ttl, write: impl Write) -> Result<(), Error> {
         self.still_open()?;
         let mut scratch = Scratch::take();
-        let result = match self.write(write, ttl, &mut scratch.entry) {
+        let result = match self.write(key, write, ttl, &mut scratch.entry) {
             Ok(()) => self
                 .0
                 .store
@@ -215,7 +218,7 @@ impl Cache {
             .store
             .lease(&self.0.namespace, key, &mut scratch.entry)?;
         let result = match lease {
-            Lease::Hit(_) => self.read(&mut scratch, read).map(Leased::Hit),
+            Lease::Hit(_) => self.read(key, &mut scratch, read).map(Leased::Hit),
             Lease::Acquired(token) => Ok(Leased::Acquired(token)),
             Lease::Busy { slot, word } => Ok(Leased::Busy { slot, word }),
             Lease::Bypass => Ok(Leased::Bypass),
@@ -262,7 +265,7 @@ impl Cache {
         // The value's own code runs here, and may panic.
         let held = Held { cache: self, token };
         let mut scratch = Scratch::take();
-        let written = self.write(write, ttl, &mut scratch.entry);
+        let written = self.write(key, write, ttl, &mut scratch.entry);
         let result = written.and_then(|()| {
             std::mem::forget(held);
             let store = &self.0.store;
@@ -429,19 +432,37 @@ impl Cache {
         Ok(result)
     }
 
-    /// Decodes the entry in `scratch`.
+    /// The keys for the entry of this key, where the cache has some.
     #[inline]
-    pub(crate) fn read<R>(&self, scratch: &mut Scratch, read: impl Read<R>) -> Result<R, Error> {
+    pub(crate) fn encryption<'a>(&'a self, key: &'a [u8]) -> Option<EntryEncryption<'a>> {
+        let encryption = self.0.settings.encryption.as_ref()?;
+        Some(encryption.of(self.0.namespace.prefix(), key))
+    }
+
+    /// Decodes the key's entry in `scratch`.
+    #[inline]
+    pub(crate) fn read<R>(
+        &self,
+        key: &[u8],
+        scratch: &mut Scratch,
+        read: impl Read<R>,
+    ) -> Result<R, Error> {
         let Scratch { entry, payload } = scratch;
         let limits = &self.0.settings.limits;
-        // The store's own checks say that its bytes are whole.
-        let (serializer, payload) = trusted_payload(entry, limits, payload)?;
+        let keys = self.encryption(key);
+        let (serializer, payload) = encryption::payload(keys, entry, limits, payload)?;
         Ok(read(serializer, payload, limits)?)
     }
 
-    /// Encodes an entry.
+    /// Encodes the key's entry.
     #[inline]
-    fn write(&self, write: impl Write, ttl: Ttl, entry: &mut Vec<u8>) -> Result<(), Error> {
+    fn write(
+        &self,
+        key: &[u8],
+        write: impl Write,
+        ttl: Ttl,
+        entry: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let settings = &self.0.settings;
         let now = self.now();
         let options = EntryOptions {
@@ -450,6 +471,7 @@ impl Cache {
             compressor: settings.compressor,
             created: now,
             expires: ttl.expires(settings.default_ttl, now)?,
+            encryption: self.encryption(key),
             ..EntryOptions::default()
         };
         Ok(write(&options, entry)?)

@@ -51,6 +51,12 @@ pub enum Error {
     UnsupportedSerializer(String),
     /// A compressor that is unknown, or that this build lacks.
     UnsupportedCompressor(String),
+    /// The entry is plain, and the cache is configured with `encryption`.
+    NotEncrypted(String),
+    /// The entry is encrypted under a key that the cache is not configured with.
+    UnknownEncryptionKey(String),
+    /// The entry was changed or moved, or its key is another one under the same id.
+    DecryptionFailed(String),
     /// The disk is full with nothing to recycle, or live processes write every block; the key's old
     /// value is gone.
     NoSpace(String),
@@ -89,6 +95,9 @@ impl Error {
             Error::UnsupportedFlags(_) => "unsupported_flags",
             Error::UnsupportedSerializer(_) => "unsupported_serializer",
             Error::UnsupportedCompressor(_) => "unsupported_compressor",
+            Error::NotEncrypted(_) => "not_encrypted",
+            Error::UnknownEncryptionKey(_) => "unknown_encryption_key",
+            Error::DecryptionFailed(_) => "decryption_failed",
             Error::NoSpace(_) => "no_space",
             Error::ConfigMismatch(_) => "config_mismatch",
             Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
@@ -158,6 +167,9 @@ impl fmt::Display for Error {
             | Error::UnsupportedFlags(what)
             | Error::UnsupportedSerializer(what)
             | Error::UnsupportedCompressor(what)
+            | Error::NotEncrypted(what)
+            | Error::UnknownEncryptionKey(what)
+            | Error::DecryptionFailed(what)
             | Error::NoSpace(what)
             | Error::ConfigMismatch(what)
             | Error::UnsupportedFilesystem(what)
@@ -199,6 +211,9 @@ impl From<polycache_entry::Error> for Error {
             Entry::UnsupportedFlags { .. } => Error::UnsupportedFlags(text),
             Entry::UnsupportedSerializer { .. } => Error::UnsupportedSerializer(text),
             Entry::UnsupportedCompressor { .. } => Error::UnsupportedCompressor(text),
+            Entry::NotEncrypted => Error::NotEncrypted(text),
+            Entry::UnknownEncryptionKey { .. } => Error::UnknownEncryptionKey(text),
+            Entry::DecryptionFailed { .. } => Error::DecryptionFailed(text),
             Entry::Io { .. } => Error::Io(text),
             // An error that a later version of the format adds concerns its bytes.
             _ => Error::MalformedEntry(text),

@@ -24,6 +24,7 @@ mod cache;
 mod cache_key;
 pub mod compressor;
 pub mod duration;
+mod encryption;
 mod entry;
 mod error;
 mod get_or_set;

@@ -68,7 +68,7 @@ impl Cache {
                     created: polycache_entry::created(&scratch.entry),
                     expires: polycache_entry::expires(&scratch.entry),
                 };
-                let value = self.read(&mut scratch, reading(f));
+                let value = self.read(key, &mut scratch, reading(f));
                 value.map(|value| Some((value, origin)))
             }
             None => Ok(None),

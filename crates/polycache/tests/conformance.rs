@@ -243,6 +243,7 @@ impl Runner {
                 "compressor" => builder.compressor(compressor::parse(text())?),
                 "lease_timeout" => builder.lease_timeout(time(value)?),
                 "keep_after_reboot" => builder.keep_after_reboot(value.as_bool().expect("a bool")),
+                "encryption" => builder.encryption(keys(value)),
                 other => panic!("no such option: {other}"),
             };
         }
@@ -268,6 +269,15 @@ fn bytes(tagged: &Json) -> Vec<u8> {
 
 fn key_json(key: &[u8]) -> Json {
     std::str::from_utf8(key).map_or_else(|_| to_json(&Value::from(key)), |text| json!(text))
+}
+
+fn keys(list: &Json) -> Vec<(u32, Vec<u8>)> {
+    let list = list.as_array().expect("a list").iter();
+    list.map(|one| {
+        let id = one["id"].as_u64().expect("an id");
+        (u32::try_from(id).expect("an id"), bytes(&one["key"]))
+    })
+    .collect()
 }
 
 fn strings(list: &Json) -> Vec<String> {

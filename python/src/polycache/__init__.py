@@ -15,6 +15,7 @@ from .errors import (
     Closed,
     CommandNotAllowed,
     ConfigMismatch,
+    DecryptionFailed,
     EntryTooLarge,
     ForeignDirectory,
     InvalidArgument,
@@ -23,9 +24,11 @@ from .errors import (
     IoError,
     MalformedEntry,
     NoSpace,
+    NotEncrypted,
     PolycacheError,
     TooManyParticipants,
     UnknownCommand,
+    UnknownEncryptionKey,
     UnsupportedCompressor,
     UnsupportedFilesystem,
     UnsupportedFlags,
@@ -36,7 +39,7 @@ from .errors import (
     ValueTooLarge,
 )
 from .missing import MISSING, Missing
-from .options import Options
+from .options import EncryptionKey, Options
 from .statistics import Report, Stats
 
 if TYPE_CHECKING:
@@ -52,7 +55,9 @@ __all__ = [
     "Closed",
     "CommandNotAllowed",
     "ConfigMismatch",
+    "DecryptionFailed",
     "Duration",
+    "EncryptionKey",
     "EntryTooLarge",
     "ForeignDirectory",
     "InvalidArgument",
@@ -63,12 +68,14 @@ __all__ = [
     "Memoized",
     "Missing",
     "NoSpace",
+    "NotEncrypted",
     "Options",
     "PolycacheError",
     "Report",
     "Stats",
     "TooManyParticipants",
     "UnknownCommand",
+    "UnknownEncryptionKey",
     "UnsupportedCompressor",
     "UnsupportedFilesystem",
     "UnsupportedFlags",
