@@ -112,6 +112,12 @@ SECTIONS = [
         needs=("ruby", "servers", "clients"),
     ),
     Section(
+        "ruby-memory",
+        MINITEST + " ruby/test/memory/*_test.rb",
+        counts.minitest,
+        needs=("ruby",),
+    ),
+    Section(
         "namespace",
         "make --no-print-directory check-namespace COMMANDS=100000",
         counts.summary,
