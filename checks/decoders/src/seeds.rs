@@ -1,7 +1,8 @@
 //! Where the checks begin: the vectors of `spec/vectors/`, typed values, frames and full keys.
 
+use crate::typed;
 use polycache_entry::tagged::{hex_decode, read_rows};
-use polycache_entry::{serialize, Compressor, Serializer, Structs, Value};
+use polycache_entry::Compressor;
 
 const ENTRIES: &str = include_str!("../../../spec/vectors/entries.rust.json");
 const MALFORMED: &str = include_str!("../../../spec/vectors/malformed.json");
@@ -14,7 +15,7 @@ const KEYS: &str = include_str!("../../../spec/vectors/keys.json");
 pub fn of(check: &str) -> Vec<Vec<u8>> {
     match check {
         "entry" => [entries(), payloads()].concat(),
-        "typed" => typed(),
+        "typed" => typed::seeds(),
         "header" => entries(),
         "frame" => frames(),
         "keys" => keys(),
@@ -39,44 +40,6 @@ fn payloads() -> Vec<Vec<u8>> {
     plain
         .map(|entry| [&entry[2..3], &entry[24..]].concat())
         .collect()
-}
-
-fn typed() -> Vec<Vec<u8>> {
-    let mut seeds = Vec::new();
-    let record = (
-        (1u64, "Ada", true, -1i64, Some(0.5f32)),
-        (
-            vec!["admin", "beta"],
-            vec![(); 3],
-            [("a", (1u8, [2u16, 300]))],
-        ),
-    );
-    let values = Value::List(vec![
-        Value::List(vec![Value::List(vec![])]),
-        Value::from("text"),
-        Value::Null,
-        Value::from(-300i64),
-    ]);
-    for serializer in [0, 1, 2, 3, 4] {
-        let id = Serializer::from_id(serializer).expect("it is one");
-        for kind in 0..6 {
-            let first = [serializer + 5 * kind];
-            let mut payload = Vec::new();
-            if serialize(&record, id, Structs::Lists, &mut payload).is_ok() {
-                seeds.push([&first, payload.as_slice()].concat());
-            }
-            payload.clear();
-            if serialize(&values, id, Structs::Maps, &mut payload).is_ok() {
-                seeds.push([&first, payload.as_slice()].concat());
-            }
-            for entry in hex(ENTRIES, "entry") {
-                if entry.len() > 24 && entry[2] == serializer && entry[3] == 0 {
-                    seeds.push([&first, &entry[24..]].concat());
-                }
-            }
-        }
-    }
-    seeds
 }
 
 fn frames() -> Vec<Vec<u8>> {

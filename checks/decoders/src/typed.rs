@@ -70,3 +70,51 @@ fn read<T: DeserializeOwned + Serialize + PartialEq>(serializer: Serializer, pay
         assert!(again == value || out == twice);
     }
 }
+
+/// Values of every type that is read here, as every serializer writes them.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let record = Record {
+        id: 1 << 40,
+        name: "Ada".into(),
+        active: true,
+        balance: -300,
+        rate: Some(0.5),
+        tags: ["admin", "beta"].map(String::from).into(),
+        units: vec![(); 3],
+        pairs: [("a".into(), (1, [2, 300]))].into(),
+    };
+    let inner = Box::new(Shape::Line(-1, 300, 'é'));
+    let shapes = [
+        Shape::Point,
+        Shape::Number(Some(i128::MIN)),
+        Shape::Box {
+            width: 7,
+            name: "box".into(),
+            inner,
+        },
+    ];
+    let tree = Tree(vec![Tree(vec![Tree(vec![])]), Tree(vec![])]);
+    let map = BTreeMap::from([("key", (vec![1u8, 255], Some("text")))]);
+    let rows = vec![(u128::MAX, -70_000i32, '\u{1F980}'), (0, 0, 'a')];
+    let units = vec![vec![vec![(); 2]; 2]; 2];
+    let mut seeds = Vec::new();
+    for id in 0..5 {
+        for structs in [Structs::Maps, Structs::Lists] {
+            let mut add = |kind: u8, write: &dyn Fn(Serializer, &mut Vec<u8>) -> bool| {
+                let mut seed = vec![id + 5 * kind];
+                if write(Serializer::from_id(id).expect("there are five"), &mut seed) {
+                    seeds.push(seed);
+                }
+            };
+            add(0, &|to, out| serialize(&tree, to, structs, out).is_ok());
+            add(1, &|to, out| {
+                serialize(&shapes[..], to, structs, out).is_ok()
+            });
+            add(2, &|to, out| serialize(&record, to, structs, out).is_ok());
+            add(3, &|to, out| serialize(&map, to, structs, out).is_ok());
+            add(4, &|to, out| serialize(&rows, to, structs, out).is_ok());
+            add(5, &|to, out| serialize(&units, to, structs, out).is_ok());
+        }
+    }
+    seeds
+}
