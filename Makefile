@@ -122,6 +122,12 @@ KILLS ?= 500
 torture: build ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
+SECONDS ?= 300
+.PHONY: fuzz
+fuzz: ## gives hostile bytes to every decoder, SECONDS=300 each; CHECKS="entry typed" for some
+	@tools/setup.sh fuzz
+	@tools/fuzz.sh $(SECONDS) $(CHECKS)
+
 COMMANDS ?= 1000000
 .PHONY: check-namespace
 check-namespace: typescript-packages ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look

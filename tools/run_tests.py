@@ -130,6 +130,8 @@ SECTIONS = [
         needs=("python",),
         prepare=("build",),
     ),
+    # Every decoder with seeds, changed seeds and what `make fuzz` has found.
+    Section("decoders", "cargo test --release -p polycache-check-decoders", counts.cargo),
     # That the judge of the next two finds what it should.
     Section("judge", "cargo test --release -p polycache-checks", counts.cargo),
     Section(
