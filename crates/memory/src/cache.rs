@@ -640,7 +640,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
 
     /// Takes the key's entry out if its time is over.
     #[cold]
-    fn purge<Q>(&self, place: Place, key: &Q)
+    pub(crate) fn purge<Q>(&self, place: Place, key: &Q)
     where
         K: Borrow<Q>,
         Q: Eq + ?Sized,

@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod get_or_set;
 mod get_or_set_async;
+mod get_with;
 mod ghosts;
 mod iter;
 mod load;

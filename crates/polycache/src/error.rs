@@ -25,7 +25,8 @@ pub enum Error {
         /// What is there, and what was expected.
         reason: String,
     },
-    /// Key and entry do not fit one block; the key's old value is gone.
+    /// Key and entry do not fit one block, or weigh more than the whole memory tier may; the key's old
+    /// value is gone.
     EntryTooLarge {
         /// Bytes that they take.
         size: u64,
@@ -240,6 +241,19 @@ impl From<polycache_host::Error> for Error {
             Host::Closed => Error::Closed,
             // The rest is what the operating system answers.
             _ => Error::Io(text),
+        }
+    }
+}
+
+impl From<polycache_memory::Error> for Error {
+    #[cold]
+    fn from(error: polycache_memory::Error) -> Error {
+        use polycache_memory::Error as Memory;
+        match error {
+            Memory::EntryTooLarge { size, limit } => Error::EntryTooLarge { size, limit },
+            Memory::LoaderFailed(source) => Error::LoaderFailed(source),
+            // An error that a later version adds concerns its arguments.
+            other => Error::InvalidArgument(other.to_string()),
         }
     }
 }
