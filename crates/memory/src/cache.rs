@@ -250,6 +250,50 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Ok(())
     }
 
+    /// Stores a value as [`MemoryCache::set`] does. The key is cloned only when it has no entry, or
+    /// when a weigher, a listener or `expire_after` is to see it.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// cache.set_by_ref("a", 10)?;
+    /// cache.set_by_ref("a", 11)?;
+    /// assert_eq!(cache.get("a"), Some(11));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`MemoryCache::set`].
+    pub fn set_by_ref<Q>(&self, key: &Q, mut value: V) -> Result<(), Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let Settings {
+            weigher,
+            listener,
+            expire_after,
+            ..
+        } = &self.0.settings;
+        if weigher.is_some() || listener.is_some() || expire_after.is_some() {
+            return self.set(key.to_owned(), value);
+        }
+        let moment = Moment::of(&self.0.settings.clock);
+        let terms = Terms {
+            bytes: 1,
+            expires: self.expires(Ttl::Default, &moment)?,
+        };
+        let place = self.place(key);
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let voided = shard.void_load(place.hash, key);
+        let swapped = shard.swap(place.hash, key, &mut value, terms, || moment.now());
+        drop(shard);
+        drop(voided);
+        if !matches!(swapped, Swapped::Done) {
+            self.put(key.to_owned(), value, terms, &moment);
+        }
+        Ok(())
+    }
+
     /// Stores a value.
     fn put(&self, key: K, mut value: V, terms: Terms, moment: &Moment<'_>) {
         let place = self.place(&key);
@@ -541,11 +585,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             (Some(expire_after), Ttl::Default) => expire_after(key, value),
             (_, ttl) => ttl,
         };
-        let expires = match ttl {
-            Ttl::Default if settings.ttl == 0 => NEVER,
-            Ttl::Forever => NEVER,
-            ttl => ttl.expires(settings.ttl, moment.now())?,
-        };
+        let expires = self.expires(ttl, moment)?;
         let Some(weigher) = &settings.weigher else {
             return Ok(Terms { bytes: 1, expires });
         };
@@ -558,6 +598,16 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             return Err(Error::EntryTooLarge { size: bytes, limit });
         }
         Ok(Terms { bytes, expires })
+    }
+
+    /// When an entry expires that is written now.
+    #[inline]
+    fn expires(&self, ttl: Ttl, moment: &Moment<'_>) -> Result<u64, Error> {
+        match ttl {
+            Ttl::Default if self.0.settings.ttl == 0 => Ok(NEVER),
+            Ttl::Forever => Ok(NEVER),
+            ttl => ttl.expires(self.0.settings.ttl, moment.now()),
+        }
     }
 
     /// Stores what found no room in its shard, with an entry of another one for it.

@@ -3,12 +3,13 @@
 mod common;
 
 use common::{small, Told};
-use polycache_memory::{MemoryCache, RemovalCause};
+use polycache_memory::{MemoryCache, RemovalCause, Ttl, TtlLeft};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 #[test]
 fn the_listener_is_told_why() {
@@ -347,4 +348,48 @@ fn keys_of_one_hash_are_different_keys() {
         *told.lock().unwrap() += 1;
     }
     assert_eq!((*told.lock().unwrap(), cache.len()), (50, 0));
+}
+
+#[test]
+fn a_key_by_reference_is_cloned_when_it_is_new() {
+    /// Counts its clones.
+    #[derive(PartialEq, Eq, Hash)]
+    struct Counted(u64);
+    static CLONES: AtomicU64 = AtomicU64::new(0);
+    impl Clone for Counted {
+        fn clone(&self) -> Counted {
+            CLONES.fetch_add(1, Ordering::SeqCst);
+            Counted(self.0)
+        }
+    }
+    let cache = MemoryCache::new(2).unwrap();
+    for value in 0..3 {
+        cache.set_by_ref(&Counted(1), value).unwrap();
+        assert_eq!(cache.get(&Counted(1)), Some(value));
+    }
+    assert_eq!(CLONES.load(Ordering::SeqCst), 1);
+    for key in 2..4 {
+        cache.set_by_ref(&Counted(key), key).unwrap();
+        assert_eq!(cache.get(&Counted(key)), Some(key));
+    }
+    assert_eq!(cache.len(), 2);
+    assert_eq!((cache.stats().writes, cache.stats().evicted), (5, 1));
+}
+
+#[test]
+fn a_key_by_reference_is_told_and_weighed() {
+    let builder = MemoryCache::<u64, u64>::builder()
+        .max_bytes(10)
+        .weigher(|key, value| key + value)
+        .expire_after(|_, value| Ttl::For(Duration::from_secs(*value)));
+    let (builder, told) = Told::by(builder);
+    let cache = builder.build().unwrap();
+    cache.set_by_ref(&1, 2).unwrap();
+    cache.set_by_ref(&1, 3).unwrap();
+    assert_eq!(told.take(), [(1, 2, RemovalCause::Replaced)]);
+    assert_eq!(cache.bytes(), 4);
+    assert!(matches!(cache.ttl(&1), Some(TtlLeft::For(_))));
+    let error = cache.set_by_ref(&1, 10).unwrap_err();
+    assert_eq!(error.code(), "entry_too_large");
+    assert_eq!(cache.get(&1), None);
 }

@@ -179,3 +179,9 @@ fn a_clear_during_a_load_wins() {
 fn a_set_during_a_load_wins() {
     write_wins(|cache| cache.set(1, 50).unwrap(), |value| value == Some(50));
 }
+
+#[test]
+fn a_set_by_reference_during_a_load_wins() {
+    let set = |cache: &Cache| cache.set_by_ref(&1, 50).unwrap();
+    write_wins(set, |value| value == Some(50));
+}

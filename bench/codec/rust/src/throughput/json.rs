@@ -1,8 +1,10 @@
 //! A cache of objects made to do what skp-cache does: values are encoded as JSON when they are set
-//! and decoded when they are got, so that no caller can change another's.
+//! and decoded when they are got, so that no caller can change another's. What they are encoded to is
+//! kept in the entry itself when it is short, and shared otherwise.
 
 use super::{Cache, Store, Value};
 use crate::Outcome;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -14,7 +16,7 @@ pub struct JsonStore<S>(S);
 
 impl<C: Cache> Cache for Json<C> {
     type Text = String;
-    type Store<V: Value> = JsonStore<C::Store<Arc<[u8]>>>;
+    type Store<V: Value> = JsonStore<C::Store<Encoded>>;
 
     fn name() -> String {
         format!("{} + JSON", C::name())
@@ -33,22 +35,51 @@ impl<C: Cache> Cache for Json<C> {
     }
 }
 
+/// Bytes of JSON, cheap to clone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Encoded {
+    /// So many of these.
+    Short(u8, [u8; SHORT]),
+    Long(Arc<[u8]>),
+}
+
+/// As many as there is room for beside the two words of the other kind.
+const SHORT: usize = 22;
+
+impl Encoded {
+    fn from(bytes: &[u8]) -> Encoded {
+        if bytes.len() > SHORT {
+            return Encoded::Long(bytes.into());
+        }
+        let mut short = [0; SHORT];
+        short[..bytes.len()].copy_from_slice(bytes);
+        Encoded::Short(bytes.len() as u8, short)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Encoded::Short(len, short) => &short[..usize::from(*len)],
+            Encoded::Long(shared) => shared,
+        }
+    }
+}
+
 thread_local! {
     static ENCODED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-impl<V: Value, S: Store<Arc<[u8]>>> Store<V> for JsonStore<S> {
+impl<V: Value, S: Store<Encoded>> Store<V> for JsonStore<S> {
     fn set(&self, key: Cow<'_, str>, value: &V) {
-        let encoded: Arc<[u8]> = ENCODED.with_borrow_mut(|buffer| {
+        let encoded = ENCODED.with_borrow_mut(|buffer| {
             buffer.clear();
             serde_json::to_writer(&mut *buffer, value).expect("a value that JSON has");
-            buffer.as_slice().into()
+            Encoded::from(buffer)
         });
         self.0.set(key, &encoded);
     }
 
     fn get(&self, key: &str) -> Option<V> {
         let encoded = self.0.get(key)?;
-        Some(serde_json::from_slice(&encoded).expect("what was encoded"))
+        Some(serde_json::from_slice(encoded.bytes()).expect("what was encoded"))
     }
 }

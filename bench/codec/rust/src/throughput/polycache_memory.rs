@@ -59,7 +59,10 @@ impl Cache for WithoutExpiry {
 
 impl<V: Value> Store<V> for MemoryStore<V> {
     fn set(&self, key: Cow<'_, str>, value: &V) {
-        let set = self.0.set(key.into_owned(), value.clone());
+        let set = match key {
+            Cow::Borrowed(key) => self.0.set_by_ref(key, value.clone()),
+            Cow::Owned(key) => self.0.set(key, value.clone()),
+        };
         set.expect("an entry that is not weighed fits");
     }
 
