@@ -4,6 +4,7 @@ mod common;
 
 use common::{Time, Told};
 use polycache_memory::{MemoryCache, RemovalCause, Ttl, TtlLeft};
+use std::collections::HashMap;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -211,4 +212,65 @@ fn the_systems_clock_goes_forward() {
     };
     assert!(left > Duration::from_secs(3000) && left <= Duration::from_secs(3600));
     assert_eq!(cache.get(&1), Some(10));
+}
+
+#[test]
+fn writes_find_all_that_are_over() {
+    let time = Time::default();
+    let cache = MemoryCache::builder()
+        .max_entries(1000)
+        .shards(1)
+        .clock(time.clock())
+        .build()
+        .unwrap();
+    // Times of all lengths, many given while the search is under way, and before where it is.
+    let mut ends = HashMap::new();
+    for step in 0..5000_u64 {
+        time.pass(1);
+        let key = step * 7919 % 101;
+        let ttl = 1 + step * 104_729 % 300;
+        cache
+            .set_with(key, step, Duration::from_millis(ttl))
+            .unwrap();
+        ends.insert(key, time.now() + ttl);
+        if step % 500 == 499 {
+            // Rounds of the search: one that was under way, and one from its beginning.
+            for _ in 0..60 {
+                cache.set_with(1000, 0, Ttl::Forever).unwrap();
+            }
+            let now = time.now();
+            let alive = ends.values().filter(|end| **end > now).count();
+            assert_eq!(cache.len(), alive + 1, "step {step}");
+        }
+    }
+}
+
+#[test]
+fn a_shorter_time_behind_the_search_is_found() {
+    let time = Time::default();
+    let builder = MemoryCache::builder().max_entries(1000).shards(1);
+    let cache = builder.clock(time.clock()).build().unwrap();
+    let ms = Duration::from_millis;
+    cache.set_with(0, 0, ms(10)).unwrap();
+    for key in 1..100_u64 {
+        cache.set_with(key, 0, ms(1000)).unwrap();
+    }
+    let writes = |count: usize| {
+        for _ in 0..count {
+            cache.set_with(1000, 0, Ttl::Forever).unwrap();
+        }
+    };
+    time.pass(10);
+    // The search goes by a few entries, one of which is given a shorter time, and on to its end.
+    writes(5);
+    cache.set_with(3, 1, ms(5)).unwrap();
+    writes(30);
+    assert_eq!(
+        cache.len(),
+        100,
+        "all but the first, and the one that writes"
+    );
+    time.pass(5);
+    writes(30);
+    assert_eq!(cache.len(), 99);
 }
