@@ -141,8 +141,8 @@ export class MemoryCore<K, V> {
   }
 
   /** Takes an entry out that its owner deletes. */
-  remove(index: Map<K, number>, slot: number): void {
-    index.delete(this.slots.keys[slot])
+  remove(index: Map<K, number>, key: K, slot: number): void {
+    index.delete(key)
     if (this.owners !== undefined) this.owners[slot] = undefined
     this.store.remove(slot)
   }

@@ -134,7 +134,7 @@ export class MemoryCache<K = string, V = unknown> {
   delete(key: K): boolean {
     const slot = this.#find(key)
     if (slot < 0) return false
-    this.#delete(slot)
+    this.#delete(key, slot)
     return true
   }
 
@@ -147,7 +147,7 @@ export class MemoryCache<K = string, V = unknown> {
     const plan = this.#slots.plan[slot]
     const heard = this.#listeners?.hit
     if (heard !== undefined) this.#listeners?.postpone(heard, key, kept, plan)
-    this.#delete(slot)
+    this.#delete(key, slot)
     return copyOut(kept, plan) as V
   }
 
@@ -388,7 +388,7 @@ export class MemoryCache<K = string, V = unknown> {
   }
 
   /** Deletes an entry and tells of it. */
-  #delete(slot: number): void {
+  #delete(key: K, slot: number): void {
     const core = this.#core
     core.counts.deletes++
     const listeners = this.#listeners
@@ -397,7 +397,7 @@ export class MemoryCache<K = string, V = unknown> {
       const { keys, values, plan } = this.#slots
       listeners?.postpone(heard, keys[slot], values[slot], plan[slot])
     }
-    core.remove(this.#index, slot)
+    core.remove(this.#index, key, slot)
     listeners?.flush()
   }
 

@@ -19,8 +19,8 @@ const MOST_COUNTED = 7
 const OF_VISITED = 1
 const OF_GHOST = 2
 
-const SMALL = 0
-const MAIN = 1
+/** Instead of a count: the entry is in the small queue. */
+const SMALL = MOST_COUNTED + 1
 
 /**
  * 2Q-CLOCK (`spec/eviction.md`). New keys enter a small FIFO queue, whose share adapts. Those that are asked for there, and
@@ -34,8 +34,7 @@ export class TwoQueueClock implements Policy {
   readonly #small: Queue
   readonly #main: Queue
   readonly #ghosts = new Ghosts()
-  /** By slot: in which queue it is, what it counts, its key's hash. */
-  #queues = new Uint8Array(0)
+  /** By slot: what it counts in the main queue, or SMALL; its key's hash. */
   #counts = new Uint8Array(0)
   #hashes = new Int32Array(0)
   /** By slot: the clock when it came in, or when the hand passed it last. */
@@ -50,7 +49,7 @@ export class TwoQueueClock implements Policy {
   #boundsOf = -1
   /** The key that arrives. */
   #hash = 0
-  #enters = SMALL
+  #count = SMALL
 
   constructor(slots: Slots<unknown, unknown>, leave: (slot: number) => void) {
     this.#slots = slots
@@ -62,18 +61,18 @@ export class TwoQueueClock implements Policy {
   arrive(key: unknown, full: boolean): void {
     this.#clock = (this.#clock + 1) >>> 0
     this.#hash = NO_HASH
-    this.#enters = SMALL
+    this.#count = SMALL
     if (this.#ghosts.size === 0) return
     this.#hash = hashOf(key)
     const born = this.#ghosts.recall(this.#hash, GHOSTS * this.#length())
     if (!full || born < 0) return
-    if (this.#challenge((this.#clock - born) >>> 0, OF_GHOST)) this.#enters = MAIN
+    if (this.#challenge((this.#clock - born) >>> 0, OF_GHOST)) this.#count = 0
   }
 
   add(slot: number): void {
-    if (slot >= this.#queues.length) this.#grow()
+    if (slot >= this.#counts.length) this.#grow()
     this.#hashes[slot] = this.#hash
-    this.#enter(this.#enters, slot)
+    this.#enter(this.#count, slot)
   }
 
   hit(): void {}
@@ -99,7 +98,7 @@ export class TwoQueueClock implements Policy {
     if (small.length > this.#goalOfSmall() || (visited && this.#challenge(0, OF_VISITED))) {
       small.remove(slot)
       this.#slots.state[slot] &= ~VISITED
-      this.#enter(MAIN, slot)
+      this.#enter(0, slot)
       return
     }
     // A cache that was never full hashes nothing.
@@ -142,15 +141,15 @@ export class TwoQueueClock implements Policy {
     return false
   }
 
-  #enter(queue: number, slot: number): void {
-    this.#queues[slot] = queue
-    this.#counts[slot] = 0
+  /** Puts an entry into the small queue, or with another count than SMALL into the main one. */
+  #enter(count: number, slot: number): void {
+    this.#counts[slot] = count
     this.#seen[slot] = this.#clock
     this.#queueOf(slot).push(slot)
   }
 
   #queueOf(slot: number): Queue {
-    return this.#queues[slot] === SMALL ? this.#small : this.#main
+    return this.#counts[slot] === SMALL ? this.#small : this.#main
   }
 
   #length(): number {
@@ -179,7 +178,6 @@ export class TwoQueueClock implements Policy {
 
   #grow(): void {
     const { length } = this.#slots.state
-    this.#queues = resized(this.#queues, length)
     this.#counts = resized(this.#counts, length)
     this.#hashes = resized(this.#hashes, length)
     this.#seen = resized(this.#seen, length)
