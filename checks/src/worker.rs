@@ -4,7 +4,7 @@ use crate::log::{Op, Record, Writer};
 use crate::outcome::Fallible;
 use crate::value::{self, Serial};
 use fastrand::Rng;
-use polycache::{Cache, Value};
+use polycache::{Cache, TypedCache, Value};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -88,6 +88,8 @@ pub fn read_all(cache: &Cache, log: &Path, keys: u8) -> Fallible<()> {
 
 struct Worker {
     cache: Cache,
+    /// Of every other worker, which reads through a memory tier over the directory.
+    typed: Option<TypedCache<String>>,
     log: Writer,
     number: u16,
     /// Values made.
@@ -98,8 +100,10 @@ struct Worker {
 
 impl Worker {
     fn new(cache: Cache, log: &Path, number: u16) -> Fallible<Worker> {
+        let typed = (number % 2 == 1).then(|| cache.typed()).transpose()?;
         Ok(Worker {
             cache,
+            typed,
             log: Writer::open(log)?,
             number,
             counter: 0,
@@ -115,12 +119,16 @@ impl Worker {
 
     fn get(&mut self, key: u8, name: &str) -> Fallible<()> {
         let begun = begin();
-        let read = self.cache.get_with(name.as_bytes(), |value| match value {
-            Value::Text(text) => {
-                value::parse(name, &text, &mut self.scratch).ok_or_else(|| text.to_string())
-            }
-            other => Err(format!("{other:?}")),
-        });
+        let mut parse = |text: &str| {
+            value::parse(name, text, &mut self.scratch).ok_or_else(|| text.to_owned())
+        };
+        let read = match &self.typed {
+            Some(typed) => typed.get(name).map(|read| read.map(|text| parse(&text))),
+            None => self.cache.get_with(name.as_bytes(), |value| match value {
+                Value::Text(text) => parse(&text),
+                other => Err(format!("{other:?}")),
+            }),
+        };
         let end = now();
         match read {
             Ok(None) => self.read(Op::Read, key, 0, begun, end),
@@ -151,8 +159,8 @@ impl Worker {
         let text = self.text.clone();
         let mut loaded = 0;
         let begun = begin();
-        let cache = self.cache.clone();
-        let found = cache.get_or_set(name, || -> Fallible<String> {
+        let (cache, typed) = (self.cache.clone(), self.typed.clone());
+        let load = || -> Fallible<String> {
             loaded = begin();
             self.now(Op::Load, key, serial, loaded, 0)?;
             self.read(Op::Read, key, 0, begun, loaded)?;
@@ -160,7 +168,11 @@ impl Worker {
                 std::hint::spin_loop();
             }
             Ok(text)
-        });
+        };
+        let found = match typed {
+            Some(typed) => typed.get_or_set(name, load),
+            None => cache.get_or_set(name, load),
+        };
         let end = now();
         match found {
             Ok(_) if loaded > 0 => self.now(Op::LoadDone, key, serial, loaded, end),

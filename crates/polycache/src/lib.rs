@@ -15,6 +15,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Without a path a cache is this process's own. Where the same values are read again and again,
+//! [`Cache::typed`] keeps them decoded in memory; `AsyncCache` (cargo feature `tokio`) is for asynchronous
+//! programs. [`coming_from_skp_cache`] has that crate's names beside ours.
+//!
 //! Values are any serde type ([`Cache::get`], [`Cache::set`]) or, without one, [`Value`]s:
 //! [`Cache::get_with`] reads 100 bytes of text in well under a microsecond and allocates nothing.
 //! What every language's package does alike is `spec/semantics.md`.
@@ -24,6 +28,8 @@ mod async_cache;
 mod builder;
 mod cache;
 mod cache_key;
+#[doc = include_str!("coming_from_skp_cache.md")]
+pub mod coming_from_skp_cache {}
 pub mod compressor;
 pub mod duration;
 mod encryption;

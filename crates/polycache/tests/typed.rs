@@ -198,15 +198,15 @@ fn hits_keep_entries_in_the_directory() {
         let there = |number: &u64| cache.has(format!("{name} {number}")).unwrap();
         (0..unread).filter(there).count()
     };
-    let (kept, lost) = (there("read"), there("unread"));
+    let (kept, unkept) = (there("read"), there("unread"));
     assert!(
-        hits(&read) > 29_000 * unread,
+        hits(&read) > 25_000 * unread,
         "memory served {} reads",
         hits(&read)
     );
     assert!(
-        kept > 28 && lost < 16,
-        "{kept} that were read, {lost} that were not"
+        kept >= 8 && unkept < 4,
+        "{kept} that were read, {unkept} that were not"
     );
 }
 
