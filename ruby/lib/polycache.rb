@@ -9,6 +9,7 @@ require_relative "polycache/uuid"
 # The native extension: Polycache::Native.
 require_relative "polycache/polycache"
 require_relative "polycache/cache"
+require_relative "polycache/memory_cache"
 
 # One cache that Ruby, Python, TypeScript and Rust processes of a machine share: memory-mapped
 # files in one directory, no server.

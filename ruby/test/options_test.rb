@@ -38,7 +38,18 @@ class OptionsTest < Minitest::Test
     [nil, 1, "", "a\0b", []].each do |wrong|
       assert_raises(Polycache::InvalidArgument, wrong.inspect) { Polycache::Cache.new(path: wrong) }
     end
-    assert_raises(Polycache::InvalidArgument) { Polycache::Cache.new }
+    assert_raises(Polycache::InvalidArgument) { Polycache::Cache.new(memory: false) }
+    [5, "64MiB", { max_entries: 0 }, { max_bytes: 0 }, { ttl: 5 }, { weigher: proc {
+                                                                              } }].each do |memory|
+      [{ path: path }, {}].each do |place|
+        assert_raises(Polycache::InvalidArgument, memory.inspect) do
+          Polycache::Cache.new(memory: memory, **place)
+        end
+      end
+    end
+    [{ limit: "4MiB" }, { serializer: "json" }, { keep_after_reboot: true }].each do |option|
+      assert_raises(Polycache::InvalidArgument, option.inspect) { Polycache::Cache.new(**option) }
+    end
     refute_path_exists path
   end
 

@@ -42,6 +42,8 @@ class SigTest < Minitest::Test
 
     assert_equal (cache.public_instance_methods(false) - [:inspect]).sort, methods_of("Cache")
     assert_equal cache::Many.public_instance_methods(false).sort, methods_of("Cache", "Many")
+    assert_equal (Polycache::MemoryCache.public_instance_methods(false) - [:inspect]).sort,
+                 methods_of("MemoryCache")
     assert_equal (Polycache::UUID.public_instance_methods(false) - %i[inspect to_s hash]).sort,
                  methods_of("UUID")
   end

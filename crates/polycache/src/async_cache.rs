@@ -1,6 +1,5 @@
 //! The cache for asynchronous programs (cargo feature `tokio`).
 
-use crate::cache::reading_typed;
 use crate::get_or_set::{pause, Held};
 use crate::tier::Tier;
 use crate::{
@@ -310,7 +309,7 @@ async fn host<T: Serialize + DeserializeOwned>(
 ) -> Result<T, Error> {
     let mut waiting: Option<Instant> = None;
     loop {
-        match cache.lease_by(key, reading_typed)? {
+        match cache.lease_typed(key)? {
             Leased::Hit(read) => return Ok(read),
             Leased::Bypass => return load.await,
             Leased::Acquired(token) => {

@@ -11,7 +11,7 @@ use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value}
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };
-use polycache_host::{Lease, Report, Stats, Token};
+use polycache_host::{Hit, Lease, Report, Stats, Token};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -223,20 +223,32 @@ impl Cache {
         key: &[u8],
         f: impl FnOnce(Value<'_>) -> R,
     ) -> Result<Leased<R>, Error> {
-        self.lease_by(key, reading(f))
+        let leased = self.lease_by(key, |_, _| (), reading(f))?;
+        Ok(leased.map(|(value, ())| value))
     }
 
     /// As [`Cache::lease_with`], straight as a `T`.
     pub(crate) fn lease_typed<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Leased<T>, Error> {
-        self.lease_by(key, reading_typed)
+        let leased = self.lease_by(key, |_, _| (), reading_typed)?;
+        Ok(leased.map(|(value, ())| value))
     }
 
-    pub(crate) fn lease_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Leased<R>, Error> {
+    /// `about` is told where an entry stands, and its bytes; `read` makes the value of it.
+    pub(crate) fn lease_by<R, A>(
+        &self,
+        key: &[u8],
+        about: impl FnOnce(Hit, &[u8]) -> A,
+        read: impl Read<R>,
+    ) -> Result<Leased<(R, A)>, Error> {
         let mut scratch = Scratch::take();
         let host = self.0.tier.host()?;
         let lease = host.store.lease(&host.namespace, key, &mut scratch.entry)?;
         let result = match lease {
-            Lease::Hit(_) => self.read(key, &mut scratch, read).map(Leased::Hit),
+            Lease::Hit(hit) => {
+                let about = about(hit, &scratch.entry);
+                let value = self.read(key, &mut scratch, read);
+                value.map(|value| Leased::Hit((value, about)))
+            }
             Lease::Acquired(token) => Ok(Leased::Acquired(token)),
             Lease::Busy { slot, word } => Ok(Leased::Busy { slot, word }),
             Lease::Bypass => Ok(Leased::Bypass),

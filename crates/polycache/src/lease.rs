@@ -20,3 +20,15 @@ pub enum Leased<R> {
     /// There is no room for a lease: load without, and do not store.
     Bypass,
 }
+
+impl<R> Leased<R> {
+    #[inline]
+    pub(crate) fn map<T>(self, f: impl FnOnce(R) -> T) -> Leased<T> {
+        match self {
+            Leased::Hit(value) => Leased::Hit(f(value)),
+            Leased::Acquired(token) => Leased::Acquired(token),
+            Leased::Busy { slot, word } => Leased::Busy { slot, word },
+            Leased::Bypass => Leased::Bypass,
+        }
+    }
+}

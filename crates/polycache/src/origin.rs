@@ -3,7 +3,7 @@
 use crate::cache::{reading, Read};
 use crate::scratch::Scratch;
 use crate::tier::Tier;
-use crate::{Cache, Error, Value};
+use crate::{Cache, Error, Leased, Value};
 use polycache_entry::CLOCK_TOLERANCE_MS;
 use polycache_host::Hit;
 
@@ -19,6 +19,15 @@ pub struct Origin {
 }
 
 impl Origin {
+    #[inline]
+    fn of(hit: Hit, entry: &[u8]) -> Origin {
+        Origin {
+            hit,
+            created: polycache_entry::created(entry),
+            expires: polycache_entry::expires(entry),
+        }
+    }
+
     /// When the entry was written, in milliseconds since 1970.
     #[must_use]
     pub fn created(&self) -> u64 {
@@ -74,11 +83,7 @@ impl Cache {
         let mut scratch = Scratch::take();
         let result = match host.store.get(&host.namespace, key, &mut scratch.entry)? {
             Some(hit) => {
-                let origin = Origin {
-                    hit,
-                    created: polycache_entry::created(&scratch.entry),
-                    expires: polycache_entry::expires(&scratch.entry),
-                };
+                let origin = Origin::of(hit, &scratch.entry);
                 let value = self.read(key, &mut scratch, read);
                 value.map(|value| Some((value, origin)))
             }
@@ -86,6 +91,19 @@ impl Cache {
         };
         scratch.keep();
         result
+    }
+
+    /// As [`Cache::lease_with`], and where the value was found, as [`Cache::get_with_origin`] tells.
+    ///
+    /// # Errors
+    /// As for [`Cache::lease_with`].
+    #[inline]
+    pub fn lease_with_origin<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Leased<(R, Origin)>, Error> {
+        self.lease_by(key, Origin::of, reading(f))
     }
 
     /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "cache/many"
+require_relative "memory/build"
 
 module Polycache
   # An open cache: one namespace of a directory that every process of the machine may share.
@@ -24,7 +25,7 @@ module Polycache
     OPTIONS = {
       path: nil, namespace: nil, ttl: nil, limit: nil, serializer: "messagepack",
       compressor: "none", encryption: nil, lease_timeout: "30s", keep_after_reboot: false,
-      clock: nil
+      memory: nil, clock: nil
     }.freeze
 
     # Stands for "no entry" where nil may be a value: <tt>cache.get(key, MISSING)</tt>.
@@ -52,7 +53,8 @@ module Polycache
       end
     end
 
-    # @param path [String, Pathname] the directory of the cache, made when it is missing; required
+    # @param path [String, Pathname] the directory of the cache, made when it is missing; without
+    #   one the cache is the memory tier alone, inside this process
     # @param namespace [String, Symbol, Array<String>] one part, or several
     # @param ttl [String, Numeric, nil] how long an entry lives when its write does not say; by
     #   default until it is evicted. +expires_in+ is another name for it
@@ -71,6 +73,11 @@ module Polycache
     #   load the same key, 63 ms to 8 h
     # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older
     #   than the last write; by default a reboot empties the cache
+    # @param memory [Hash, Boolean, nil] options of the memory tier, which hands out objects that
+    #   were read before without decoding: +max_entries+ (10,000), +max_bytes+ (64 MiB), +policy+
+    #   ("2q-clock", "lru"), +isolation+ ("clone", "freeze", "none"), as for MemoryCache. By default
+    #   there is one only without a path: a copy takes Ruby as long as decoding, so over a directory
+    #   it pays with the isolations "freeze" and "none"
     # @param clock [#call, nil] answers with milliseconds since 1970, for tests; by default the
     #   system's clock
     # @raise [InvalidArgument] for an unknown option or a wrong value
@@ -79,7 +86,7 @@ module Polycache
     def initialize(expires_in: nil, **options)
       refuse_unknown(options.keys - OPTIONS.keys, OPTIONS.keys)
       options[:ttl] = expires_in unless expires_in.nil?
-      @native = Native::Cache.open(OPTIONS.merge(options))
+      @tiers = Memory::Build.tiers(options, OPTIONS.except(:memory))
     end
 
     # Reads a key.
@@ -90,7 +97,7 @@ module Polycache
     # @raise [ValueTooLarge, MalformedEntry, UnsupportedVersion, UnsupportedFlags,
     #   UnsupportedSerializer, UnsupportedCompressor, NotEncrypted, UnknownEncryptionKey,
     #   DecryptionFailed] for an entry that cannot be read
-    def get(key, default = nil) = @native.get(key, default)
+    def get(key, default = nil) = @tiers.get(key, default)
     alias [] get
 
     # Stores a value. When it returns, every read on this machine that begins sees it or a later
@@ -105,23 +112,23 @@ module Polycache
     # @raise [EntryTooLarge, NoSpace, IoError] and the old value is gone as well
     def set(key, value, ttl: :default, expires_in: ttl, **unknown)
       refuse_unknown(unknown.keys, TTL_OPTIONS) unless unknown.empty?
-      @native.set(key, value, expires_in)
+      @tiers.set(key, value, expires_in)
     end
 
     # <tt>cache[key] = value</tt>
     def []=(key, value)
-      @native.set(key, value, :default)
+      @tiers.set(key, value, :default)
     end
 
     # Deletes a key, and voids every load of it under way.
     #
     # @param key [String, Symbol]
     # @return [Boolean] whether an entry stood there
-    def delete(key) = @native.delete(key)
+    def delete(key) = @tiers.delete(key)
 
     # @param key [String, Symbol]
     # @return [Boolean] whether there is an entry, nil included
-    def has?(key) = @native.has(key)
+    def has?(key) = @tiers.has(key)
     alias exist? has?
     alias key? has?
 
@@ -140,7 +147,7 @@ module Polycache
     # @raise whatever the block raises; what +get+ and +set+ raise
     def fetch(key, ttl: :default, expires_in: ttl, **unknown, &load)
       refuse_unknown(unknown.keys, TTL_OPTIONS) unless unknown.empty?
-      value = @native.fetch(key, expires_in, BUSY, &load)
+      value = @tiers.fetch(key, expires_in, BUSY, &load)
       return value unless BUSY.equal?(value)
 
       wait_for(key, expires_in, &load)
@@ -150,7 +157,7 @@ module Polycache
     # @param key [String, Symbol]
     # @return [Float, nil] the seconds that its entry has left, infinity when it does not expire;
     #   nil when there is no entry
-    def ttl(key) = @native.ttl(key)
+    def ttl(key) = @tiers.ttl(key)
 
     # The keys of this namespace (not of nested ones) that begin with +prefix+, in no order, page by
     # page as they are asked for. Text where it is valid UTF-8, else bytes.
@@ -163,7 +170,7 @@ module Polycache
 
       cursor = 0
       while cursor
-        page, cursor = @native.keys_page(prefix, cursor)
+        page, cursor = @tiers.keys_page(prefix, cursor)
         page.each(&block)
       end
       self
@@ -173,30 +180,30 @@ module Polycache
     # stored.
     #
     # @return [nil]
-    def clear = @native.clear
+    def clear = @tiers.clear
 
     # @return [Hash{Symbol => Integer}] what the whole directory holds and what this handle did
-    def stats = @native.stats
+    def stats = @tiers.stats
 
     # Verifies every entry of the whole directory against its checksums.
     #
     # @return [Hash] +:whole+ entries, +:damaged+ ones (an Array of reasons), +:leases+ (loads
     #   under way)
-    def check = @native.check
+    def check = @tiers.check
 
     # Writes everything to the disk; only +keep_after_reboot+ has a use for it.
     #
     # @return [nil]
     # @raise [IoError]
-    def flush = @native.flush
+    def flush = @tiers.flush
 
     # Closes the cache with all its namespaces. Closing again does nothing.
     #
     # @return [nil]
-    def close = @native.close
+    def close = @tiers.close
 
     # @return [Boolean]
-    def closed? = @native.closed?
+    def closed? = @tiers.closed?
 
     # The cache of a namespace nested in this one, over the same handle: closing either closes both.
     #
@@ -204,18 +211,18 @@ module Polycache
     # @return [Cache]
     # @raise [InvalidArgument] when it is empty
     def namespace(part)
-      dup.rebind(@native.namespace(part))
+      dup.rebind(@tiers.namespace(part))
     end
 
-    # @return [String] the directory, absolute
-    def path = @native.path
+    # @return [String, nil] the directory, absolute
+    def path = @tiers.path
 
     # @return [String]
-    def inspect = "#<#{self.class} #{path}#{" (closed)" if closed?}>"
+    def inspect = "#<#{self.class} #{path || "in memory"}#{" (closed)" if closed?}>"
 
     protected
 
-    def rebind(native) = tap { @native = native }
+    def rebind(tiers) = tap { @tiers = tiers }
 
     TTL_OPTIONS = %i[ttl expires_in].freeze
     private_constant :TTL_OPTIONS
@@ -234,7 +241,7 @@ module Polycache
       loop do
         waited = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
         sleep((waited / 8).clamp(0.0001, 0.02))
-        value = @native.fetch(key, ttl, BUSY, &load)
+        value = @tiers.fetch(key, ttl, BUSY, &load)
         return value unless BUSY.equal?(value)
       end
     end

@@ -2,8 +2,16 @@
 
 # One case of spec/conformance, run (the format is in its README).
 class ConformanceCase
-  # What Ruby can: every capability there is.
-  CAPABILITIES = %w[dynamic host invalid_text].freeze
+  # What Ruby can with each set of tiers, and the options that make it.
+  TIERS = {
+    "memory and host" => { host: true, options: { memory: true } },
+    "host" => { host: true, options: {} },
+    "memory and host, lru, freeze" => {
+      host: true, options: { memory: { policy: "lru", isolation: "freeze" } }
+    },
+    "memory" => { host: false, options: {} }
+  }.freeze
+  CAPABILITIES = %w[dynamic invalid_text].freeze
   FIELDS = %w[name options requires steps].freeze
   # Of every step; and of each operation: its arguments.
   COMMON = %w[op on error path result].freeze
@@ -15,25 +23,26 @@ class ConformanceCase
     "namespace" => %w[part as], "open" => %w[as options directory], "advance" => %w[ms]
   }.freeze
   MISS = { "miss" => true }.freeze
-  private_constant(*constants(false))
+  private_constant(*constants(false) - [:TIERS])
 
   # What a loader of a case fails with.
   class LoaderError < StandardError
     def code = "loader_failed"
   end
 
-  def initialize(test, directory, description)
+  def initialize(test, directory, description, tiers)
     @test = test
     @directory = directory
     @description = description
+    @tiers = TIERS.fetch(tiers)
     @clock = ManualClock.new
     @handles = {}
   end
 
   def run
     know(@description, FIELDS)
-    missing = (@description["requires"] || []) - CAPABILITIES
-    @test.skip("Ruby lacks #{missing.join(", ")}") unless missing.empty?
+    missing = (@description["requires"] || []) - CAPABILITIES - (@tiers[:host] ? ["host"] : [])
+    @test.skip("without #{missing.join(", ")}") unless missing.empty?
     step("op" => "open", "as" => "cache", "options" => @description["options"] || {})
     steps(@description["steps"])
   ensure
@@ -99,9 +108,11 @@ class ConformanceCase
 
   def open_handle(step)
     directory = File.join(@directory, step["directory"] || "main")
-    options = { "path" => directory, "limit" => "4MiB" }.merge(step["options"])
+    # In memory alone every handle is a cache of its own.
+    place = @tiers[:host] ? { "path" => directory, "limit" => "4MiB" } : {}
+    options = place.merge(step["options"])
     options = options.to_h { |name, value| [name.to_sym, option(name, value)] }
-    @handles[step["as"]] = Polycache::Cache.new(clock: @clock, **options)
+    @handles[step["as"]] = Polycache::Cache.new(clock: @clock, **@tiers[:options], **options)
     nil
   end
 

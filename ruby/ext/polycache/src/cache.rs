@@ -23,6 +23,8 @@ const PAGE: u64 = 4096;
 pub(crate) struct Cache {
     pub(crate) cache: polycache::Cache,
     clock: Option<ManualClock>,
+    /// Hits of the memory tier, of all namespaces of the handle.
+    pub(crate) memory_hits: Arc<AtomicU64>,
 }
 
 /// A clock of the user's: it is asked before each operation.
@@ -55,7 +57,11 @@ impl Cache {
             builder = builder.clock(Clock::Manual(clock.now.clone()));
         }
         let cache = builder.build().or_raise(ruby)?;
-        Ok(Cache { cache, clock })
+        Ok(Cache {
+            cache,
+            clock,
+            memory_hits: Arc::default(),
+        })
     }
 
     /// Sets the store's time, when it is the user's.
@@ -137,7 +143,7 @@ impl Cache {
     fn stats(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
         let cache = &this.cache;
         let stats = without_gvl(|| cache.stats())?.or_raise(ruby)?;
-        report::stats(ruby, &stats)
+        report::stats(ruby, &stats, this.memory_hits.load(Ordering::Relaxed))
     }
 
     fn check(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
@@ -164,7 +170,11 @@ impl Cache {
         let part = text(ruby, "a namespace's part", part)?;
         let cache = this.cache.namespace(part).or_raise(ruby)?;
         let clock = this.clock.clone();
-        Ok(ruby.obj_wrap(Cache { cache, clock }))
+        Ok(ruby.obj_wrap(Cache {
+            cache,
+            clock,
+            memory_hits: this.memory_hits.clone(),
+        }))
     }
 
     fn path(ruby: &Ruby, this: &Cache) -> magnus::RString {
@@ -188,6 +198,9 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("has", method!(Cache::has, 1))?;
     class.define_method("ttl", method!(Cache::ttl, 1))?;
     class.define_method("fetch", method!(Cache::fetch, 3))?;
+    class.define_method("fetch_found", method!(Cache::fetch_found, 3))?;
+    class.define_method("find", method!(Cache::find, 2))?;
+    class.define_method("stands?", method!(Cache::stands, 1))?;
     class.define_method("keys_page", method!(Cache::keys_page, 2))?;
     class.define_method("clear", method!(Cache::clear, 0))?;
     class.define_method("stats", method!(Cache::stats, 0))?;

@@ -2,12 +2,13 @@
 
 use crate::cache::Cache;
 use crate::error::OrRaise;
+use crate::found::Found;
 use crate::from_ruby::with_value;
 use crate::key::key;
 use crate::to_ruby::to_ruby;
 use crate::{duration, error};
 use magnus::{Error, Ruby, Value};
-use polycache::{Leased, Token};
+use polycache::{Leased, Origin, Token};
 
 impl Cache {
     /// The key's value; or what the block loads, when the lease is ours; or `busy`, when another
@@ -22,6 +23,30 @@ impl Cache {
         ttl: Value,
         busy: Value,
     ) -> Result<Value, Error> {
+        Cache::fetch_by(ruby, this, name, ttl, busy, |value, _| value)
+    }
+
+    /// As [`Cache::fetch`], but a hit is a [`Found`].
+    pub(crate) fn fetch_found(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        ttl: Value,
+        busy: Value,
+    ) -> Result<Value, Error> {
+        Cache::fetch_by(ruby, this, name, ttl, busy, |value, origin| {
+            Found::wrap(ruby, value, origin)
+        })
+    }
+
+    fn fetch_by(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        ttl: Value,
+        busy: Value,
+        hit: impl FnOnce(Value, Origin) -> Value,
+    ) -> Result<Value, Error> {
         if !ruby.block_given() {
             return Err(error::invalid(
                 ruby,
@@ -32,9 +57,11 @@ impl Cache {
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
         this.tick(ruby)?;
-        let leased = this.cache.lease_with(&key, |value| to_ruby(ruby, &value));
+        let leased = this
+            .cache
+            .lease_with_origin(&key, |value| to_ruby(ruby, &value));
         match leased.or_raise(ruby)? {
-            Leased::Hit(value) => value,
+            Leased::Hit((value, origin)) => value.map(|value| hit(value, origin)),
             Leased::Busy { .. } => Ok(busy),
             Leased::Bypass => ruby.yield_values(()),
             Leased::Acquired(token) => {

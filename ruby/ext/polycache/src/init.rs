@@ -1,6 +1,6 @@
 //! What `require "polycache/polycache"` runs.
 
-use crate::{cache, entry};
+use crate::{cache, entry, found};
 use magnus::{Error, Module, Ruby};
 
 // The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
@@ -9,5 +9,6 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     let polycache = ruby.define_module("Polycache")?;
     let native = polycache.define_module("Native")?;
     cache::define(ruby, native)?;
+    found::define(ruby, native)?;
     entry::define(native)
 }

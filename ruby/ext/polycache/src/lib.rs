@@ -3,8 +3,8 @@
 //! crate.
 //!
 //! Two rules keep it sound:
-//! - Rust's heap holds no Ruby object: the garbage collector would not see it there. The one
-//!   exception, the clock of a cache, is marked.
+//! - Rust's heap holds no Ruby object: the garbage collector would not see it there. The
+//!   exceptions are marked: the clock of a cache, and a value that was found and is to be taken.
 //! - Ruby raises by a long jump, which must not skip a destructor. Whatever may raise is called
 //!   within `protect`, and the closure in there owns nothing.
 
@@ -14,6 +14,7 @@ mod encryption;
 mod entry;
 mod error;
 mod fetch;
+mod found;
 mod from_ruby;
 mod init;
 mod key;

@@ -5,10 +5,11 @@ use polycache::{Report, Stats};
 
 /// # Errors
 /// What Ruby raises: no memory.
-pub(crate) fn stats(ruby: &Ruby, stats: &Stats) -> Result<RHash, Error> {
+pub(crate) fn stats(ruby: &Ruby, stats: &Stats, memory_hits: u64) -> Result<RHash, Error> {
     let hash = ruby.hash_new();
     for (name, number) in [
-        ("hits", stats.hits),
+        ("hits", stats.hits + memory_hits),
+        ("memory_hits", memory_hits),
         ("misses", stats.misses),
         ("writes", stats.writes),
         ("deletes", stats.deletes),

@@ -21,8 +21,7 @@ module Polycache
 
       # Counts by the constants above.
       attr_reader :counts
-      attr_reader :store, :settings, :root
-      attr_accessor :closed
+      attr_reader :store, :settings, :root, :closed
 
       # @param settings [Settings]
       def initialize(settings)
@@ -61,13 +60,13 @@ module Polycache
       # An entry that may be stored: it is copied and weighed.
       # @raise [UnsupportedValue, InvalidArgument] for a value, a weight that cannot be
       # @raise [EntryTooLarge]
-      def entry(space, key, value, ttl, sliding, origin = nil)
+      def entry(space, key, value, ttl, sliding)
         kept, plan, bytes = @isolation.keep(value)
         bytes = weigh(key, value, bytes)
         too_large(bytes) if bytes > @store.max_bytes
         expires = [now + ttl, Duration::MOST].min if ttl
         Entry.new(space, key, kept, plan: plan, bytes: bytes, ttl: ttl, expires: expires,
-                                    sliding: sliding && !ttl.nil?, origin: origin)
+                                    sliding: sliding && !ttl.nil?)
       end
 
       # What a reader is given of a value that was kept.
@@ -89,6 +88,13 @@ module Polycache
       def clear
         @root.each_nested { |space| space.index.each_value { |entry| left(entry, :cleared) } }
         start
+      end
+
+      # Nothing is handed out any more.
+      def close
+        @closed = true
+        change { start }
+        nil
       end
 
       private

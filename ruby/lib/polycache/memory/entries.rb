@@ -225,6 +225,11 @@ module Polycache
         raise Closed, "the cache was closed: open another" if @core.closed
       end
 
+      # A policy that keeps an order hears of a hit.
+      def use(entry)
+        @core.change { @core.store.hit(entry) if @index[entry.key].equal?(entry) }
+      end
+
       private
 
       # The entry of a key written in any way, whatever the time.
@@ -246,10 +251,6 @@ module Polycache
         @core.store.ordered? ? use(entry) : entry.marked = true
         @counts[HITS] += 1
         @core.out(entry.value, entry.plan)
-      end
-
-      def use(entry)
-        @core.change { @core.store.hit(entry) if @index[entry.key].equal?(entry) }
       end
 
       def expired(entry, now)

@@ -1,0 +1,180 @@
+//! What a memory tier keeps beside a value: where the host tier has it.
+
+use crate::cache::Cache;
+use crate::error::OrRaise;
+use crate::key::key;
+use crate::to_ruby::{set_class, to_ruby};
+use magnus::{
+    gc::Marker, method, prelude::*, r_hash::ForEach, rb_sys::AsRawValue, typed_data, value::Opaque,
+    DataTypeFunctions, Error, RArray, RHash, RModule, Ruby, TypedData, Value,
+};
+use polycache::Origin;
+use rb_sys::ruby_value_type as Type;
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+/// One hit in so many tells the host tier that the entry is in use (`spec/memory.md`); a power of two.
+const LOOKS: u64 = 16;
+
+/// A value that was read, until it is taken, and where it was found.
+#[derive(TypedData)]
+#[magnus(class = "Polycache::Native::Found", free_immediately, mark, size)]
+pub(crate) struct Found {
+    origin: Origin,
+    value: Cell<Option<Opaque<Value>>>,
+    /// What it takes in memory; known once it was taken.
+    bytes: Cell<usize>,
+}
+
+impl DataTypeFunctions for Found {
+    fn mark(&self, marker: &Marker) {
+        if let Some(value) = self.value.get() {
+            marker.mark(value);
+        }
+    }
+}
+
+impl Found {
+    /// The object that says so.
+    pub(crate) fn wrap(ruby: &Ruby, value: Value, origin: Origin) -> Value {
+        let value = Cell::new(Some(value.into()));
+        let bytes = Cell::new(0);
+        ruby.obj_wrap(Found {
+            origin,
+            value,
+            bytes,
+        })
+        .as_value()
+    }
+
+    /// The value, frozen to its depth if asked for. It is held no more: nil from then on.
+    fn take(ruby: &Ruby, this: &Found, freeze: bool) -> Result<Value, Error> {
+        let Some(value) = this.value.take() else {
+            return Ok(ruby.qnil().as_value());
+        };
+        let value = ruby.get_inner(value);
+        this.bytes.set(settle(ruby, value, freeze)?);
+        Ok(value)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes.get()
+    }
+}
+
+/// Bytes of an object's slot in Ruby's heap, of a place in an Array, of a pair in a Hash, of what is
+/// not known in detail; as in `ruby/lib/polycache/memory/weigh.rb`.
+const OBJECT: usize = 40;
+const PLACE: usize = 8;
+const PAIR: usize = 48;
+const OTHER: usize = 80;
+const SHORT_TEXT: usize = 23;
+const SHORT_ARRAY: usize = 3;
+
+/// The bytes that a value takes, by an estimate; freezes it to its depth if asked for. Values of
+/// the host tier are trees, 128 levels deep at most, and this one nobody else has yet.
+fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
+    // SAFETY: the object is alive.
+    let kind = unsafe { rb_sys::RB_TYPE(value.as_raw()) };
+    let bytes = match kind {
+        Type::RUBY_T_STRING => {
+            // SAFETY: it is a string.
+            let length = unsafe { rb_sys::RSTRING_LEN(value.as_raw()) } as usize;
+            OBJECT + if length > SHORT_TEXT { length } else { 0 }
+        }
+        Type::RUBY_T_ARRAY => {
+            let array = RArray::try_convert(value)?;
+            let mut bytes = OBJECT
+                + if array.len() > SHORT_ARRAY {
+                    PLACE * array.len()
+                } else {
+                    0
+                };
+            for part in array {
+                bytes += settle(ruby, part, freeze)?;
+            }
+            bytes
+        }
+        Type::RUBY_T_HASH => {
+            let hash = RHash::try_convert(value)?;
+            let mut bytes = OBJECT + PAIR * hash.len();
+            hash.foreach(|key: Value, part: Value| {
+                bytes += settle(ruby, key, freeze)? + settle(ruby, part, freeze)?;
+                Ok(ForEach::Continue)
+            })?;
+            bytes
+        }
+        Type::RUBY_T_BIGNUM => OBJECT + OBJECT,
+        Type::RUBY_T_DATA | Type::RUBY_T_OBJECT => return settle_object(ruby, value, freeze),
+        // Numbers, nil, true, false: frozen, and no objects of their own.
+        _ => return Ok(0),
+    };
+    if freeze {
+        // SAFETY: a string, an array or a hash, which nobody iterates over.
+        unsafe { rb_sys::rb_obj_freeze(value.as_raw()) };
+    }
+    Ok(bytes)
+}
+
+/// A Set, a Time, a BigDecimal, a UUID.
+fn settle_object(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
+    let mut bytes = OTHER;
+    if value.is_kind_of(set_class(ruby)) {
+        for part in value.funcall::<_, _, RArray>("to_a", ())? {
+            bytes += PAIR + settle(ruby, part, freeze)?;
+        }
+    }
+    if freeze {
+        value.funcall::<_, _, Value>("freeze", ())?;
+    }
+    Ok(bytes)
+}
+
+impl Cache {
+    /// The key's value and where it is, or `miss`.
+    pub(crate) fn find(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        miss: Value,
+    ) -> Result<Value, Error> {
+        this.tick(ruby)?;
+        let key = key(ruby, name)?;
+        let found = this
+            .cache
+            .get_with_origin(&key, |value| to_ruby(ruby, &value))
+            .or_raise(ruby)?;
+        match found {
+            Some((value, origin)) => Ok(Found::wrap(ruby, value?, origin)),
+            None => Ok(miss),
+        }
+    }
+
+    /// Whether a read of the key would find that very entry. Counts a hit if so.
+    pub(crate) fn stands(
+        ruby: &Ruby,
+        this: &Cache,
+        found: typed_data::Obj<Found>,
+    ) -> Result<bool, Error> {
+        this.tick(ruby)?;
+        if !this.cache.stands(&found.origin) {
+            return Ok(false);
+        }
+        let hits = this.memory_hits.fetch_add(1, Ordering::Relaxed) + 1;
+        if hits.is_multiple_of(LOOKS) {
+            this.cache.mark_visited(&found.origin);
+        }
+        Ok(true)
+    }
+}
+
+/// Defines the class.
+///
+/// # Errors
+/// What Ruby raises when it cannot.
+pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
+    let class = native.define_class("Found", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    class.define_method("take", method!(Found::take, 1))?;
+    class.define_method("bytes", method!(Found::bytes, 0))
+}

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative "alone"
+require_relative "settings"
+require_relative "tier"
+
+module Polycache
+  module Memory
+    # The tiers of a Cache, by its options.
+    module Build
+      # What concerns bytes and directories, and has no meaning in memory alone.
+      OF_THE_HOST = %i[limit serializer compressor encryption keep_after_reboot].freeze
+      private_constant :OF_THE_HOST
+
+      module_function
+
+      # @param options [Hash] those that were given to Cache.new
+      # @param defaults [Hash] and what the others are
+      # @return [Native::Cache, Tier, Alone]
+      # @raise what Cache.new raises
+      def tiers(options, defaults)
+        memory = memory_of(options)
+        unless options.key?(:path)
+          raise InvalidArgument, "a cache needs a path, or memory" if options[:memory] == false
+
+          return alone(memory || {}, options)
+        end
+        return host(options, defaults) unless memory
+
+        core = Core.new(Settings.new(memory, Settings::TIER))
+        Tier.new(host(options, defaults), core.root)
+      end
+
+      # An explicit nil is refused: a path that is missing by mistake is not to become another
+      # cache.
+      def host(options, defaults)
+        Native::Cache.open(defaults.merge(options.except(:memory)))
+      end
+
+      # A copy of a value takes CRuby as long as decoding it, so over the host tier objects are
+      # kept in memory for those who ask for it (spec/memory.md).
+      #
+      # @return [Hash, nil] nil for none
+      def memory_of(options)
+        case memory = options[:memory]
+        when nil, false then nil
+        when true then {}
+        when Hash then memory
+        else
+          raise InvalidArgument, "memory is a Hash of options, true or false, not #{memory.inspect}"
+        end
+      end
+
+      def alone(memory, options)
+        senseless = OF_THE_HOST.reject { |name| options[name].nil? }
+        unless senseless.empty?
+          raise InvalidArgument, "#{senseless.join(", ")}: without a path there is no directory"
+        end
+
+        # Checked by itself, for the names that a MemoryCache has are not all taken here.
+        Settings.new(memory, Settings::TIER)
+        own = options.slice(:ttl, :lease_timeout, :clock).compact
+        entries = Core.new(Settings.new(memory.merge(own))).root
+        parts = [options[:namespace]].flatten(1).compact
+        Alone.new(parts.reduce(entries) { |space, part| space.namespace(part) })
+      end
+
+      private_class_method :host, :memory_of, :alone
+    end
+  end
+end

@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+require_relative "entries"
+
+module Polycache
+  module Memory
+    # The memory tier over the host tier: values that were read there and decoded, each with the
+    # word of its slot and the epoch (spec/memory.md, "Over the host tier: coherence"). One is
+    # served while both stand as they were, which is one call of the extension: then nobody has
+    # written, deleted or cleared the key since, in any process. So nothing is ever put here but
+    # what a read of the host tier gave, and nobody has to be told of a write.
+    #
+    # It answers the same calls as Native::Cache, and stands in its place.
+    class Tier
+      # @param native [Native::Cache]
+      # @param entries [Entries] where the values of this namespace are
+      def initialize(native, entries)
+        @native = native
+        @entries = entries
+        @core = entries.core
+        @index = entries.index
+        @ordered = @core.store.ordered?
+        @freezes = @core.settings.isolation == "freeze"
+        @clones = @core.settings.isolation == "clone"
+      end
+
+      def get(key, default)
+        entry = @index[key] || other_form(key)
+        return find(key, default) unless entry && @native.stands?(entry.origin)
+
+        hand_out(entry)
+      end
+
+      def has(key)
+        entry = @index[key] || other_form(key)
+        (entry && @native.stands?(entry.origin)) || @native.has(key)
+      end
+
+      # @return [Object] the value, or +busy+ while another caller loads
+      def fetch(key, ttl, busy, &load)
+        entry = @index[key] || other_form(key)
+        # What is wrong with the arguments is said by those who load.
+        if entry && load && (ttl.nil? || ttl.equal?(:default)) && @native.stands?(entry.origin)
+          return hand_out(entry)
+        end
+
+        found = @native.fetch_found(key, ttl, busy, &load)
+        found.is_a?(Native::Found) ? remember(key, found) : found
+      end
+
+      # What this process writes leaves its memory at once.
+      def set(key, value, ttl)
+        @native.set(key, value, ttl)
+      ensure
+        forget(key)
+      end
+
+      def delete(key)
+        @native.delete(key)
+      ensure
+        forget(key)
+      end
+
+      def clear
+        @native.clear
+        @entries.clear
+        nil
+      end
+
+      def close
+        @native.close
+        @core.close
+      end
+
+      def namespace(part)
+        native = @native.namespace(part)
+        Tier.new(native, @entries.namespace(part))
+      end
+
+      def ttl(key) = @native.ttl(key)
+      def keys_page(prefix, cursor) = @native.keys_page(prefix, cursor)
+      def stats = @native.stats
+      def check = @native.check
+      def flush = @native.flush
+      def closed? = @native.closed?
+      def path = @native.path
+
+      private
+
+      # A Symbol, or bytes that are text.
+      def other_form(key)
+        if key.is_a?(Symbol)
+          @index[key.name]
+        elsif key.is_a?(String) && key.encoding != Encoding::UTF_8
+          @index[Key.of(key)]
+        end
+      end
+
+      def hand_out(entry)
+        @ordered ? @entries.use(entry) : entry.marked = true
+        plan = entry.plan
+        plan ? @core.out(entry.value, plan) : entry.value
+      end
+
+      def find(key, default)
+        found = @native.find(key, NOTHING)
+        return remember(key, found) unless NOTHING.equal?(found)
+
+        # Or it would stay until others push it out.
+        forget(key) unless @index.empty?
+        default
+      end
+
+      # Keeps what was just read, and gives what its reader is given. Nobody else has the value
+      # yet, and nothing in it is reached twice: it needs no look at what it is.
+      def remember(key, found)
+        name = Key.of(key)
+        value = found.take(@freezes)
+        bytes = found.bytes + Weigh.key(name)
+        if bytes > @core.store.max_bytes
+          forget(name)
+          return value
+        end
+        plan = :tree if @clones && !value.frozen?
+        entry = Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found)
+        @core.change { @core.store.put(entry) }
+        plan ? CopyOut.tree(value) : value
+      end
+
+      def forget(key)
+        return if @index.empty?
+
+        name = Key.of(key)
+        return unless @index[name]
+
+        @core.change do
+          entry = @index[name]
+          @core.store.remove(entry, :removed) if entry
+        end
+      rescue InvalidKey
+        nil # The host tier says so.
+      end
+
+      NOTHING = Object.new.freeze
+      private_constant :NOTHING
+    end
+  end
+end
