@@ -445,6 +445,16 @@ impl<K: Eq, V> Shard<K, V> {
         self.expires[index as usize] = expires;
     }
 
+    /// Gives an entry another time at which it expires.
+    pub fn prolong(&mut self, index: u32, expires: u64) {
+        if let Some(entry) = self.slab[index as usize].as_mut() {
+            self.expiring -= usize::from(entry.expires);
+            entry.expires = expires != NEVER;
+            self.expiring += usize::from(entry.expires);
+        }
+        self.set_expires(index, expires);
+    }
+
     fn use_now(&self, index: u32, now: impl Fn() -> u64) {
         if self.time_to_idle > 0 {
             self.touch(index, now());
