@@ -14,6 +14,7 @@ mod from_python;
 mod interpreter;
 mod key;
 mod lease;
+mod memory;
 mod options;
 mod statistics;
 mod to_python;
@@ -29,6 +30,8 @@ mod _native {
     use crate::entries::{decode_entry, encode_arguments, encode_entry, full_key, key_hash};
     #[pymodule_export]
     use crate::lease::{Busy, Hit, Lease};
+    #[pymodule_export]
+    use crate::memory::{Load, MemoryCache};
 
     #[pymodule_init]
     fn init(py: pyo3::Python<'_>) -> pyo3::PyResult<()> {
