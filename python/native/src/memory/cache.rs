@@ -122,13 +122,16 @@ impl MemoryCache {
             Weigh::Getsizeof(getsizeof) => {
                 let said = getsizeof.bind(value.py()).call1((value,))?;
                 let is_number = said.is_instance_of::<PyInt>();
-                said.extract::<u64>().ok().filter(|_| is_number).ok_or_else(|| {
-                    let what = format!(
-                        "getsizeof returned {}: a whole number, 0 or more, is wanted",
-                        errors::represent(&said)
-                    );
-                    errors::invalid_argument(value.py(), &what)
-                })
+                said.extract::<u64>()
+                    .ok()
+                    .filter(|_| is_number)
+                    .ok_or_else(|| {
+                        let what = format!(
+                            "getsizeof returned {}: a whole number, 0 or more, is wanted",
+                            errors::represent(&said)
+                        );
+                        errors::invalid_argument(value.py(), &what)
+                    })
             }
         }
     }
@@ -246,7 +249,10 @@ fn copy(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 #[cold]
-fn missing<'py>(cache: &Bound<'py, MemoryCache>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn missing<'py>(
+    cache: &Bound<'py, MemoryCache>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     match cache.get_type().getattr("__missing__") {
         Ok(missing) => missing.call1((cache, key)),
         Err(_) => Err(no_key(key)),
@@ -427,11 +433,7 @@ impl MemoryCache {
 
     /// Deletes the key and gives its value, or MISSING.
     #[pyo3(signature = (key, /))]
-    fn _pop<'py>(
-        &self,
-        py: Python<'py>,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn _pop<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         match self.pop(key)? {
             Some(value) => Ok(value),
             None => Ok(Classes::get(py)?.missing.bind(py).clone()),
@@ -623,7 +625,8 @@ impl MemoryCache {
 
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<()> {
         let class = errors::class_of(slf.as_any());
-        let what = format!("a {class} is one process' memory: it can be neither copied nor pickled");
+        let what =
+            format!("a {class} is one process' memory: it can be neither copied nor pickled");
         Err(PyTypeError::new_err(what))
     }
 

@@ -75,7 +75,8 @@ impl PartialEq for Key {
         if self.hash != other.hash || self.space != other.space {
             return false;
         }
-        self.object.as_ptr() == other.object.as_ptr() || equality::noted(&self.object, &other.object)
+        self.object.as_ptr() == other.object.as_ptr()
+            || equality::noted(&self.object, &other.object)
     }
 }
 

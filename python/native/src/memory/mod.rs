@@ -31,6 +31,8 @@ mod loads;
 mod object;
 mod options;
 mod size;
+mod tier;
 
 pub use cache::MemoryCache;
 pub use loads::Load;
+pub use tier::{Memory, TierOptions};

@@ -194,7 +194,11 @@ pub fn count(name: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
     match value.extract::<u64>() {
         Ok(number) if is_number && (1..=most).contains(&number) => Ok(number),
-        _ => Err(wrong(name, &format!("a whole number from 1 to {most}"), value)),
+        _ => Err(wrong(
+            name,
+            &format!("a whole number from 1 to {most}"),
+            value,
+        )),
     }
 }
 
@@ -211,13 +215,11 @@ pub fn bytes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
 }
 
 /// One of several words.
-pub fn choice<T: Copy>(
-    name: &str,
-    value: &Bound<'_, PyAny>,
-    choices: &[(&str, T)],
-) -> PyResult<T> {
+pub fn choice<T: Copy>(name: &str, value: &Bound<'_, PyAny>, choices: &[(&str, T)]) -> PyResult<T> {
     let text = value.extract::<String>().ok();
-    let chosen = choices.iter().find(|(word, _)| Some(*word) == text.as_deref());
+    let chosen = choices
+        .iter()
+        .find(|(word, _)| Some(*word) == text.as_deref());
     chosen.map(|(_, meaning)| *meaning).ok_or_else(|| {
         let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
         wrong(name, &words.join(" or "), value)
