@@ -203,10 +203,10 @@ impl Cache {
 
     /// The value of the key, or `default` when there is none.
     ///
-    /// Lists, dicts and sets are each caller's own, unless the memory tier was told to share them. None is a value that can be stored: pass
-    /// `polycache.MISSING` as the default to tell it from a miss. Raises `MalformedEntry`,
-    /// `UnsupportedSerializer` and their like for an entry that cannot be read; `set` and `delete` get
-    /// rid of it.
+    /// Lists, dicts and sets are each caller's own, unless the memory tier was told to share them.
+    /// None is a value that can be stored: pass `polycache.MISSING` as the default to tell it from a
+    /// miss. Raises `MalformedEntry`, `UnsupportedSerializer` and their like for an entry that cannot
+    /// be read; `set` and `delete` get rid of it.
     #[pyo3(signature = (key, default = None))]
     fn get<'py>(
         &self,
