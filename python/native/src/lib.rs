@@ -34,7 +34,9 @@ mod _native {
     use crate::memory::{Load, MemoryCache};
 
     #[pymodule_init]
-    fn init(py: pyo3::Python<'_>) -> pyo3::PyResult<()> {
-        crate::interpreter::claim(py)
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::interpreter::claim(module.py())?;
+        use pyo3::types::PyModuleMethods;
+        module.add("QuickMemoryCache", crate::memory::quick_class(module)?)
     }
 }

@@ -80,7 +80,7 @@ class MemoryStats:
     """What they weigh: bytes with `max_bytes`, the sum of `getsizeof` with that; else 0."""
 
 
-class MemoryCache(_native.MemoryCache[K, V], MutableMapping[K, V]):
+class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     """A cache of this program's own: its objects, in memory, within bounds.
 
     A mapping. Keys are any hashable objects, equal by `==` as in a dict. Values are what was stored

@@ -1,6 +1,6 @@
 //! The class that `polycache.MemoryCache` extends. What a hit passes through is here.
 
-use super::equality::{in_doubt, settled};
+use super::equality::{forget, in_doubt, settled};
 use super::key::{Asked, Key};
 use super::loads::{Load, Loads};
 use super::object::Object;
@@ -13,10 +13,13 @@ use crate::errors;
 use crate::key::is_single;
 use polycache_memory::{RemovalCause, Ttl, TtlLeft};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyType};
 use pyo3::{PyTraverseError, PyVisit};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 static DEEPCOPY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -28,16 +31,16 @@ impl Listener {
     /// Called by the engine without a lock, in an attached thread. Its exceptions have no caller to go
     /// to: `sys.unraisablehook` is given them.
     pub fn tell(&self, key: Key, stored: Stored, why: RemovalCause) {
-        // SAFETY: the engine is called by attached threads only.
-        let py = unsafe { Python::assume_attached() };
-        let arguments = (
-            key.object.into_bound(py),
-            stored.object.into_bound(py),
-            cause(why),
-        );
-        if let Err(error) = self.0.bind(py).call1(arguments) {
-            error.write_unraisable(py, Some(self.0.bind(py)));
-        }
+        Python::attach(|py| {
+            let arguments = (
+                key.object.into_bound(py),
+                stored.object.into_bound(py),
+                cause(why),
+            );
+            if let Err(error) = self.0.bind(py).call1(arguments) {
+                error.write_unraisable(py, Some(self.0.bind(py)));
+            }
+        });
     }
 }
 
@@ -52,6 +55,21 @@ pub struct MemoryCache {
     listener: Option<Arc<Listener>>,
     clock: Option<CallableClock>,
     loads: Loads,
+    /// Whether a hit needs neither a clock nor a copy.
+    plain: bool,
+    /// Reads that the engine counted as misses, since they were in doubt, and that were begun anew.
+    anew: AtomicU64,
+}
+
+/// What a quick look finds.
+pub enum Hit<'a> {
+    /// A reference that is the caller's.
+    Value(*mut ffi::PyObject),
+    Miss,
+    /// To be asked for by the ordinary methods of this cache.
+    Unknown(&'a MemoryCache),
+    /// An exception, to be raised.
+    Raised,
 }
 
 /// What a read gives.
@@ -84,9 +102,43 @@ impl MemoryCache {
         }
     }
 
-    #[inline(always)]
     fn find<'py>(&self, key: &Bound<'py, PyAny>) -> Found<'py> {
-        self.read(key, |engine, key| engine.get(key))
+        let looks = Cell::new(0);
+        let found = self.read(key, |engine, key| {
+            looks.set(looks.get() + 1);
+            engine.get(key)
+        });
+        if looks.get() > 1 {
+            self.anew.fetch_add(looks.get() - 1, Ordering::Relaxed);
+        }
+        found
+    }
+
+    /// A read that is all done at once, if it can be.
+    ///
+    /// # Safety
+    /// Of an object, in an attached thread.
+    #[inline(always)]
+    pub unsafe fn hit(&self, key: *mut ffi::PyObject) -> Hit<'_> {
+        if !self.plain {
+            return Hit::Unknown(self);
+        }
+        // SAFETY: as the caller promises, who has the key.
+        let Some(asked) = (unsafe { Key::asked_raw(key) }) else {
+            return Hit::Raised;
+        };
+        let found = self.engine.get(&*asked);
+        if in_doubt() {
+            if found.is_none() {
+                self.anew.fetch_add(1, Ordering::Relaxed);
+                return Hit::Unknown(self);
+            }
+            forget();
+        }
+        match found {
+            Some(stored) => Hit::Value(stored.object.into_raw()),
+            None => Hit::Miss,
+        }
     }
 
     #[inline(always)]
@@ -249,7 +301,7 @@ fn copy(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 #[cold]
-fn missing<'py>(
+pub fn missing<'py>(
     cache: &Bound<'py, MemoryCache>,
     key: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -274,7 +326,9 @@ impl MemoryCache {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<MemoryCache> {
         let options = Options::read(maxsize, options)?;
+        let plain = options.clock.is_none() && options.isolation == Isolation::None;
         Ok(MemoryCache {
+            plain,
             engine: options.engine(py)?,
             maxsize: options.maxsize,
             max_bytes: options.max_bytes,
@@ -283,11 +337,11 @@ impl MemoryCache {
             listener: options.listener,
             clock: options.clock,
             loads: Loads::default(),
+            anew: AtomicU64::new(0),
         })
     }
 
-    #[inline]
-    fn __getitem__<'py>(
+    pub fn __getitem__<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -341,7 +395,7 @@ impl MemoryCache {
 
     /// The key's value, or `default` when there is none.
     #[pyo3(signature = (key, default = None, /))]
-    fn get<'py>(
+    pub fn get<'py>(
         &self,
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
@@ -582,7 +636,12 @@ impl MemoryCache {
             ("entries", stats.entries),
             ("bytes", stats.bytes),
             ("hits", stats.hits),
-            ("misses", stats.misses),
+            (
+                "misses",
+                stats
+                    .misses
+                    .saturating_sub(self.anew.load(Ordering::Relaxed)),
+            ),
             ("writes", stats.writes),
             ("deletes", stats.deletes),
             ("evicted", stats.evicted),

@@ -32,6 +32,13 @@ pub fn in_doubt() -> bool {
     DOUBT.get()
 }
 
+/// Lets go of what was noted, by an operation that found its key in spite of it.
+#[cold]
+pub fn forget() {
+    DOUBT.set(false);
+    drop(PAIRS.take());
+}
+
 /// Runs an operation of the engine until it is free of doubt, or has found its key in spite of it.
 /// Raises what `__eq__` raises.
 #[inline]

@@ -16,6 +16,26 @@ pub struct Key {
 }
 
 impl Key {
+    /// The key to look for; None when `__hash__` raised, which is left to be raised.
+    ///
+    /// # Safety
+    /// Of an object that lives as long as the key, in an attached thread.
+    #[inline]
+    pub unsafe fn asked_raw<'a>(object: *mut ffi::PyObject) -> Option<Asked<'a>> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let hash = ffi::PyObject_Hash(object);
+            (hash != -1).then(|| Asked {
+                key: ManuallyDrop::new(Key {
+                    object: Object::from_raw(object),
+                    hash: hash as u64,
+                    space: 0,
+                }),
+                lent: std::marker::PhantomData,
+            })
+        }
+    }
+
     /// The key to look for, without a reference of its own. Raises what `__hash__` does.
     #[inline]
     pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: u64) -> PyResult<Asked<'a>> {

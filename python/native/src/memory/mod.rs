@@ -26,6 +26,7 @@
 
 mod cache;
 mod equality;
+mod fast;
 mod key;
 mod loads;
 mod object;
@@ -34,5 +35,6 @@ mod size;
 mod tier;
 
 pub use cache::MemoryCache;
+pub use fast::class as quick_class;
 pub use loads::Load;
 pub use tier::{Memory, TierOptions};

@@ -23,6 +23,23 @@ impl Object {
         ManuallyDrop::new(Object(ManuallyDrop::new(same)))
     }
 
+    /// The reference itself, taken over: whoever makes it sees to it that it is counted once.
+    ///
+    /// # Safety
+    /// Of an object, in an attached thread.
+    #[inline]
+    pub unsafe fn from_raw(object: *mut ffi::PyObject) -> Object {
+        // SAFETY: as the caller promises.
+        let object = unsafe { Bound::from_owned_ptr(Python::assume_attached(), object) };
+        Object(ManuallyDrop::new(object.unbind()))
+    }
+
+    /// Gives the reference away.
+    #[inline]
+    pub fn into_raw(self) -> *mut ffi::PyObject {
+        ManuallyDrop::new(self).as_ptr()
+    }
+
     #[inline]
     pub fn as_ptr(&self) -> *mut ffi::PyObject {
         self.0.as_ptr()
