@@ -49,8 +49,8 @@ BENCH = Bench(
     baseline="cachebox-lru",
     groups=groups,
     notes=[
-        "1,000 keys in caches of 10,000 entries, asked for in turn by equal keys, most of them other "
-        "objects than those that were stored.",
+        "1,000 keys in caches of 10,000 entries; half of those asked for are other objects than "
+        "those that were stored.",
         "An operation includes its share of a Python loop, some 5 ns.",
     ],
 )

@@ -3,6 +3,7 @@
 import gc
 import os
 import weakref
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def test_without_isolation_everything_is_shared(directory: Path) -> None:
 
 def test_a_write_is_seen_by_every_handle(directory: Path) -> None:
     with Cache(directory, limit=LIMIT) as one, Cache(directory) as other:
-        for change, found in [
+        changes: list[tuple[Callable[[], object], object]] = [
             (lambda: other.set("k", "new"), "new"),
             (lambda: other.set("k", "newer"), "newer"),
             (lambda: other.delete("k"), MISSING),
@@ -62,7 +63,8 @@ def test_a_write_is_seen_by_every_handle(directory: Path) -> None:
             (lambda: other.clear(), MISSING),
             (lambda: one.set("k", "own"), "own"),
             (lambda: one.delete("k"), MISSING),
-        ]:
+        ]
+        for change, found in changes:
             one.get("k")
             one.get("k")
             change()

@@ -1,6 +1,6 @@
 //! The class that `polycache.Cache` extends. What a hit passes through is here.
 
-use crate::classes::Classes;
+use crate::classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::lease::{Busy, Hit, Lease};
@@ -232,7 +232,7 @@ impl Cache {
         ttl.read()?;
         match self.read(py, key)? {
             Some(value) => Ok(value),
-            None => Ok(Classes::get(py)?.missing.bind(py).clone()),
+            None => Ok(classes::missing(py)?.clone()),
         }
     }
 

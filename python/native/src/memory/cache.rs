@@ -6,7 +6,7 @@ use super::loads::{Load, Loads};
 use super::object::Object;
 use super::options::{cause, raise, Engine, Isolation, Options, Stored, Weigh};
 use super::size;
-use crate::classes::Classes;
+use crate::classes::{self, imported};
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::errors;
@@ -295,9 +295,7 @@ fn copy(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if constant {
         return Ok(value);
     }
-    DEEPCOPY
-        .import(value.py(), "copy", "deepcopy")?
-        .call1((value,))
+    imported(value.py(), &DEEPCOPY, "copy", "deepcopy")?.call1((value,))
 }
 
 #[cold]
@@ -416,7 +414,7 @@ impl MemoryCache {
         ttl.read()?;
         match self.find(key)? {
             Some(value) => Ok(value),
-            None => Ok(Classes::get(py)?.missing.bind(py).clone()),
+            None => Ok(classes::missing(py)?.clone()),
         }
     }
 
@@ -490,7 +488,7 @@ impl MemoryCache {
     fn _pop<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         match self.pop(key)? {
             Some(value) => Ok(value),
-            None => Ok(Classes::get(py)?.missing.bind(py).clone()),
+            None => Ok(classes::missing(py)?.clone()),
         }
     }
 

@@ -29,7 +29,10 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
     // Types keep them for ever, and this one is never freed.
     let methods = Box::leak(Box::new(methods));
     let mut slots = [
-        slot(ffi::Py_mp_subscript, subscript as ffi::binaryfunc as *mut c_void),
+        slot(
+            ffi::Py_mp_subscript,
+            subscript as ffi::binaryfunc as *mut c_void,
+        ),
         slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()),
         slot(0, null_mut()),
     ];
@@ -57,7 +60,10 @@ fn slot(slot: c_int, pfunc: *mut c_void) -> ffi::PyType_Slot {
 
 /// # Safety
 /// Called by the interpreter in an attached thread, with an instance of the class and an object.
-unsafe extern "C" fn subscript(slf: *mut ffi::PyObject, key: *mut ffi::PyObject) -> *mut ffi::PyObject {
+unsafe extern "C" fn subscript(
+    slf: *mut ffi::PyObject,
+    key: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
     // SAFETY: as above.
     unsafe {
         match cache(&slf).hit(key) {
@@ -67,10 +73,13 @@ unsafe extern "C" fn subscript(slf: *mut ffi::PyObject, key: *mut ffi::PyObject)
                 let slf = Bound::from_borrowed_ptr(py, slf);
                 let slf = slf.cast_unchecked::<MemoryCache>();
                 let key = Bound::from_borrowed_ptr(py, key);
-                given(py, match other {
-                    Hit::Miss => missing(slf, &key),
-                    _ => MemoryCache::__getitem__(slf, &key),
-                })
+                given(
+                    py,
+                    match other {
+                        Hit::Miss => missing(slf, &key),
+                        _ => MemoryCache::__getitem__(slf, &key),
+                    },
+                )
             }),
         }
     }

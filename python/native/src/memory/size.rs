@@ -1,5 +1,6 @@
 //! Bytes that objects take, by an estimate.
 
+use crate::classes::imported;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -30,7 +31,7 @@ pub fn flat(object: &Bound<'_, PyAny>) -> Option<u64> {
 /// `sys.getsizeof` says of each, every object counted once. Raises what a `__sizeof__` raises.
 pub fn estimate(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     let py = object.py();
-    let getsizeof = GETSIZEOF.import(py, "sys", "getsizeof")?;
+    let getsizeof = imported(py, &GETSIZEOF, "sys", "getsizeof")?;
     let mut seen = HashSet::new();
     // Alive while their addresses count.
     let mut counted = Vec::new();
