@@ -36,6 +36,11 @@ lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for
 	@tools/setup.sh python
 	@python tools/lint.py $(CHECKS)
 
+.PHONY: deny
+deny: ## advisories, licences, sources and versions of the crates that we are built from
+	@tools/setup.sh deny
+	@tools/deny.sh
+
 .PHONY: format
 format: typescript-packages ## rewrites the code of every language in the house format
 	@tools/setup.sh python ruby
@@ -117,6 +122,12 @@ KILLS ?= 500
 .PHONY: torture
 torture: build ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
+
+SECONDS ?= 300
+.PHONY: fuzz
+fuzz: ## gives hostile bytes to every decoder, SECONDS=300 each; CHECKS="entry typed" for some
+	@tools/setup.sh fuzz
+	@tools/fuzz.sh $(SECONDS) $(CHECKS)
 
 COMMANDS ?= 1000000
 .PHONY: check-namespace

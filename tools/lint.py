@@ -44,6 +44,7 @@ CHECKS = [
         "packages=$(tools/build.sh --packages) && "
         "cargo clippy --release $packages --all-targets -- -D warnings",
     ),
+    Check("deny", "tools/deny.sh", "deny"),
     Check("biome", NPM + "npx biome ci --error-on-warnings .", "node", "typescript"),
     Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
     Check(

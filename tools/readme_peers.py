@@ -16,16 +16,17 @@ sys.path[:0] = [str(BENCH), str(BENCH / "report")]
 from report_page.amounts import amount, times  # noqa: E402
 from report_page.figures import Figure, Results, load  # noqa: E402
 from report_page.sections import Section, sections  # noqa: E402
-from report_page.standing import Verdict, best, times_as_good, verdict_of  # noqa: E402
+from report_page.standing import Verdict, best, counterpart, times_as_good, verdict_of  # noqa: E402
 
 NONE = "No figures are published yet; `make bench` measures on your machine.\n"
 
 # A benchmark's example is the first of its operations that is one of these, or else its first.
 EXAMPLE = re.compile(r"get\b|requests$", re.IGNORECASE)
 
-HEAD = """Every figure of a peer is a row, held against ours doing the same work: won or lost, or
-within 10 % and too close to call; ours is empty where it is not built yet. Ratios say how many
-times as good ours is.
+HEAD = """Every figure of a peer is a row, held against that row of ours which does the same for its
+user (isolates values alike, expires entries or not, survives as much): won or lost, or within
+10 % and too close to call; ours is empty where it is not built yet. Ratios say how many times as
+good ours is.
 
 | | won | lost | too close | empty | for example | best peer | ours | lost most |
 |---|---|---|---|---|---|---|---|---|
@@ -73,7 +74,7 @@ def _example(section: Section, results: Results) -> tuple[str, str, str]:
     peer = best([f for f in same if not f.is_ours])
     if peer is None:
         return "", "", ""
-    ours = next((f for f in same if f.is_ours), None)
+    ours = counterpart(peer, same)
     example = f"{operation}, {peer.workload}"
     return example, f"{peer.subject} {amount(peer.value, peer.unit)}", _ours(peer, ours)
 

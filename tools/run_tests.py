@@ -112,6 +112,12 @@ SECTIONS = [
         needs=("ruby", "servers", "clients"),
     ),
     Section(
+        "ruby-memory",
+        MINITEST + " ruby/test/memory/*_test.rb",
+        counts.minitest,
+        needs=("ruby",),
+    ),
+    Section(
         "namespace",
         "make --no-print-directory check-namespace COMMANDS=100000",
         counts.summary,
@@ -124,6 +130,8 @@ SECTIONS = [
         needs=("python",),
         prepare=("build",),
     ),
+    # Every decoder with seeds, changed seeds and what `make fuzz` has found.
+    Section("decoders", "cargo test --release -p polycache-check-decoders", counts.cargo),
     # That the judge of the next two finds what it should.
     Section("judge", "cargo test --release -p polycache-checks", counts.cargo),
     Section(

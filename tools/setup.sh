@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Polycache is built and tested with.
 #
-#   tools/setup.sh                 everything but chromium, which only tests of pages ask for
+#   tools/setup.sh                 everything but chromium, deny and fuzz, which few ask for
 #   tools/setup.sh ruby redis      only what these need
 #   tools/setup.sh --list          the names that can be asked for
 #
@@ -18,8 +18,8 @@ TOOLS=${POLYCACHE_TOOLS:-$(dirname "$here")/target/tools}
 mkdir -p "$TOOLS/bin"
 TOOLS=$(cd "$TOOLS" && pwd)
 NEEDS="ruby node bun python redis servers clients stores"
-# Large, and needed by few: installed only when it is asked for by name.
-ON_REQUEST="chromium"
+# Large, or needed by few: installed only when they are asked for by name.
+ON_REQUEST="chromium deny fuzz"
 
 for file in common $NEEDS $ON_REQUEST; do
   # shellcheck source=/dev/null

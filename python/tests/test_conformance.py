@@ -62,6 +62,15 @@ def duration_of(given: Any) -> Any:
     return float(given["ms"]) / 1000 if isinstance(given, dict) else given
 
 
+def keys_of(given: Any) -> Any:
+    """The option `encryption`: the bytes in it are tagged."""
+    if isinstance(given, dict):
+        if set(given) == {"bytes"}:
+            return value_of(given)
+        return {name: keys_of(one) for name, one in given.items()}
+    return [keys_of(one) for one in given] if isinstance(given, list) else given
+
+
 def found(value: Any) -> Any:
     return MISS if value is MISSING else tagged_of(value)
 
@@ -94,6 +103,8 @@ class Run:
     def open(self, name: str, options: dict[str, Any], directory: str = "main") -> None:
         for option in {"ttl", "lease_timeout"} & options.keys():
             options = options | {option: duration_of(options[option])}
+        if "encryption" in options:
+            options = options | {"encryption": keys_of(options["encryption"])}
         opened = Cache(self.folder / directory, **self.tiers, **options, clock=self.clock)
         self.handles[name] = opened
 

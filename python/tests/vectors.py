@@ -1,15 +1,17 @@
 """spec/vectors: reading them, and writing entries.python.json.
 
-python tests/vectors.py     writes it anew
+python tests/vectors.py               writes it anew
+python tests/vectors.py encrypted     writes encrypted.python.json instead
 """
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from tagged import value_of
 
-from polycache import _native
+from polycache import EncryptionKey, _native
 
 FOLDER = Path(__file__).resolve().parents[2] / "spec" / "vectors"
 CREATED = 1_700_000_000_000
@@ -74,10 +76,34 @@ def _entry(name: str, value: Any, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def keys_of(row: dict[str, Any]) -> list[EncryptionKey] | None:
+    """The option `encryption` of a row."""
+    keys = row["encryption"]
+    return keys and [{"id": one["id"], "key": bytes.fromhex(one["key"])} for one in keys]
+
+
+def encrypted_rows() -> list[dict[str, Any]]:
+    """What belongs into encrypted.python.json; with other nonces each time."""
+    written = []
+    for row in rows("encryption.json"):
+        entry = _native.encode_entry(
+            value_of(row["value"]),
+            **{name: row[name] for name in ("serializer", "compressor", "created", "expires")},
+            fresh_until=row["fresh_until"],
+            tags=[(tag, int(generation)) for tag, generation in row["tags"]],
+            encryption=keys_of(row),
+            full_key=bytes.fromhex(row["full_key"]),
+        )
+        written.append(row | {"entry": entry.hex()})
+    return written
+
+
 def main() -> None:
-    lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in python_rows()]
+    encrypted = sys.argv[1:] == ["encrypted"]
+    fresh = encrypted_rows() if encrypted else python_rows()
+    lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in fresh]
     text = "[\n" + ",\n".join(lines) + "\n]\n"
-    (FOLDER / "entries.python.json").write_text(text, "utf-8")
+    (FOLDER / f"{'encrypted' if encrypted else 'entries'}.python.json").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,20 @@ npm_install() {
   fi
 }
 
+# pip_cargo_tool NAME VERSION WHY: cargo-NAME into the Python environment, from the packages that Astral
+# builds for pip, or else compiled by cargo, which takes minutes.
+pip_cargo_tool() {
+  local name=cargo-$1 version=$2 why=$3 environment=$TOOLS/venv
+  [ "$("$environment/bin/$name" --version 2>/dev/null)" = "$name $version" ] && return 0
+  say "pip install astral-dev-toolchain-$name==$version ($why)"
+  "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
+    "astral-dev-toolchain-$name==$version" && return 0
+  say "cargo install $name --version $version ($why; this takes minutes)"
+  cargo install --quiet --locked --root "$environment" --version "$version" "$name" && return 0
+  say "missing: $why. Neither pip nor cargo could install $name" >&2
+  return "$MISSING"
+}
+
 # npm_platform: the name npm packages use for this system, e.g. linux-x64.
 npm_platform() {
   local system machine

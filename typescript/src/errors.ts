@@ -11,6 +11,9 @@ export type ErrorCode =
   | 'unsupported_flags'
   | 'unsupported_serializer'
   | 'unsupported_compressor'
+  | 'not_encrypted'
+  | 'unknown_encryption_key'
+  | 'decryption_failed'
   | 'no_space'
   | 'config_mismatch'
   | 'unsupported_filesystem'
@@ -116,6 +119,21 @@ export class UnsupportedCompressor extends PolycacheError {
   readonly code = 'unsupported_compressor'
 }
 
+/** The entry is plain, and the cache is configured with `encryption`. */
+export class NotEncrypted extends PolycacheError {
+  readonly code = 'not_encrypted'
+}
+
+/** The entry is encrypted under a key that the cache is not configured with. */
+export class UnknownEncryptionKey extends PolycacheError {
+  readonly code = 'unknown_encryption_key'
+}
+
+/** The entry was changed or moved, or its key is another one under the same id. */
+export class DecryptionFailed extends PolycacheError {
+  readonly code = 'decryption_failed'
+}
+
 /** The disk is full with nothing to recycle, or live processes write every block. */
 export class NoSpace extends PolycacheError {
   readonly code = 'no_space'
@@ -193,6 +211,9 @@ const all = {
   UnsupportedFlags,
   UnsupportedSerializer,
   UnsupportedCompressor,
+  NotEncrypted,
+  UnknownEncryptionKey,
+  DecryptionFailed,
   NoSpace,
   ConfigMismatch,
   UnsupportedFilesystem,

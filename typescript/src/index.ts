@@ -1,6 +1,7 @@
 /** One cache that TypeScript, Python, Ruby and Rust processes of a machine share, without a server. */
 export { Cache, type Entries, type Stats } from './cache.ts'
 export type { Duration } from './duration.ts'
+export type { EncryptionKey } from './encryption.ts'
 export { Decimal } from './entry/decimal.ts'
 export type { SerializerName } from './entry/serializer.ts'
 export { Uuid } from './entry/uuid.ts'

@@ -1,4 +1,5 @@
 import { type Duration, milliseconds } from './duration.ts'
+import { type EncryptionKey, encryptionOf } from './encryption.ts'
 import { SERIALIZER_IDS, type SerializerName } from './entry/serializer.ts'
 import { InvalidArgument } from './errors.ts'
 import type { Settings } from './host/namespace.ts'
@@ -13,7 +14,7 @@ export interface CacheOptions {
   /**
    * The cache's directory, made when it is missing: the host tier. Every process that opens it shares the cache. Without
    * it the cache is this program's own and has the memory tier alone; then `limit`, `serializer`, `compressor`,
-   * `keepAfterReboot` and `maxValue` mean nothing and are refused.
+   * `encryption`, `keepAfterReboot` and `maxValue` mean nothing and are refused.
    */
   readonly path?: string
   /** The namespace of the keys: text is one part, a list is several. None by default. */
@@ -32,6 +33,12 @@ export interface CacheOptions {
    * `zstd:1` to `zstd:22`.
    */
   readonly compressor?: string
+  /**
+   * Keys that values are encrypted with, by AES-256-GCM: the first one encrypts, every one of them decrypts, so that keys
+   * can be changed. Plain entries are then refused as `NotEncrypted`. Keys of the cache, sizes and times stay readable. One
+   * key is good for 2^32 entries. By default values are stored as they are.
+   */
+  readonly encryption?: readonly EncryptionKey[]
   /**
    * How long a load may take before another caller may load the same key; `30s` by default. A process that dies gives
    * its loads back at once.
@@ -72,6 +79,7 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'limit',
   'serializer',
   'compressor',
+  'encryption',
   'leaseTimeout',
   'keepAfterReboot',
   'maxValue',
@@ -86,7 +94,14 @@ const SHORTEST_LEASE = 63
 const LONGEST_LEASE = 8 * 3_600_000
 
 /** What only bytes in a directory have a use for. */
-const HOST_OPTIONS = ['limit', 'serializer', 'compressor', 'keepAfterReboot', 'maxValue'] as const
+const HOST_OPTIONS = [
+  'limit',
+  'serializer',
+  'compressor',
+  'encryption',
+  'keepAfterReboot',
+  'maxValue',
+] as const
 
 /** What the options of a cache with a directory say, checked. */
 export interface ResolvedHost {
@@ -149,6 +164,7 @@ function resolveHost(
     level: levelOf(options.compressor ?? 'none'),
     ttl,
     maxValue: bytes(options.maxValue ?? '64MiB', 'maxValue'),
+    encryption: options.encryption === undefined ? undefined : encryptionOf(options.encryption),
   }
   return { opening, settings, memory: memory === false ? undefined : resolveTier(memory) }
 }

@@ -233,7 +233,11 @@ class Arguments {
 function camelCase(options: Record<string, unknown>): Record<string, unknown> {
   const named = Object.entries(options).map(([name, value]) => [
     name.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-    name === 'ttl' || name === 'lease_timeout' ? duration(value) : value,
+    name === 'ttl' || name === 'lease_timeout'
+      ? duration(value)
+      : name === 'encryption'
+        ? encryption(value)
+        : value,
   ])
   return Object.fromEntries(named)
 }
@@ -243,6 +247,14 @@ function duration(given: unknown): string {
   if (typeof given !== 'object' || given === null) return given as string
   const { ms } = given as { ms: unknown }
   return { ms: typeof ms === 'string' ? fromTagged({ float: ms }) : ms } as unknown as string
+}
+
+/** Keys as a case writes them: the bytes in them are tagged. */
+function encryption(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given
+  if (Array.isArray(given)) return given.map(encryption)
+  if (Object.keys(given).join() === 'bytes') return fromTagged(given as Tagged)
+  return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, encryption(one)]))
 }
 
 function expected(op: string, result: unknown): unknown {

@@ -23,6 +23,8 @@ DURABILITY = {
     "synced": "a write is synced to the disk",
 }
 ISOLATION = "isolation:"
+# Whether entries can expire: what is held against each other should both, or neither.
+EXPIRY = ("TTL", "no TTL")
 
 
 class Verdict(StrEnum):
@@ -85,6 +87,26 @@ def class_of(one: Figure) -> set[str]:
     return {note for note in one.notes if note in DURABILITY or note.startswith(ISOLATION)}
 
 
+def counterpart(one: Figure, figures: Sequence[Figure]) -> Figure | None:
+    """Our row that this one is held against. It is of the same operation, or else of its family:
+    who works in batches of 100 is held against our single operations, where we have no batches.
+    Of several of ours it is the one that does the same for its user: that isolates values alike,
+    whose writes survive as much, that expires entries or does not; of those the first. Our own
+    rows are held against our first."""
+    ours = [f for f in figures if f.is_ours and f.measured and f.unit == one.unit]
+    exact = [f for f in ours if f.operation == one.operation]
+    kin = [f for f in ours if f.operation == family(one.operation)]
+    candidates = exact or kin
+    if one.is_ours:
+        return next(iter(candidates), None)
+    return max(candidates, key=lambda f: _likeness(f, one), default=None)
+
+
+def _likeness(one: Figure, other: Figure) -> tuple[bool, bool]:
+    expiry = [note for note in EXPIRY if note in other.notes]
+    return class_of(one) == class_of(other), all(note in one.notes for note in expiry)
+
+
 def count(found: Sequence[Standing]) -> Counter[Verdict]:
     return Counter(one.verdict for one in found)
 
@@ -92,7 +114,7 @@ def count(found: Sequence[Standing]) -> Counter[Verdict]:
 def _standing(one: Figure, figures: Sequence[Figure], limits: Sequence[str]) -> Standing:
     if not one.measured:
         return Standing(one, Verdict.EMPTY if one.is_ours else Verdict.FAILED)
-    ours = _ours(one, figures)
+    ours = counterpart(one, figures)
     if ours is one:
         return Standing(one, Verdict.OURS)
     limit = one.subject in limits
@@ -118,12 +140,3 @@ def verdict_of(times: float) -> Verdict:
 
 def _same(one: Figure, figures: Sequence[Figure]) -> list[Figure]:
     return [f for f in figures if (f.operation, f.unit) == (one.operation, one.unit)]
-
-
-def _ours(one: Figure, figures: Sequence[Figure]) -> Figure | None:
-    """Our first row of the same operation, or else of its family: who works in batches of 100 is
-    held against our single operations, where we have no batches."""
-    ours = [f for f in figures if f.is_ours and f.measured and f.unit == one.unit]
-    exact = [f for f in ours if f.operation == one.operation]
-    kin = [f for f in ours if f.operation == family(one.operation)]
-    return next(iter(exact or kin), None)

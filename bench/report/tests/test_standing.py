@@ -87,6 +87,29 @@ def test_what_survives_something_else_or_is_isolated_otherwise_is_marked() -> No
     assert found["other"].other_class
 
 
+def test_of_ours_the_one_that_does_the_same_for_its_user_is_held_against_a_peer() -> None:
+    ours = [
+        figure("polycache", 100, notes=("isolation: clone", "TTL")),
+        figure("polycache-shared", 50, notes=("isolation: none", "TTL")),
+        figure("polycache-shared-no-ttl", 20, notes=("isolation: none", "no TTL")),
+    ]
+
+    def beside(*notes: str) -> str:
+        found = of(*ours, figure("peer", 10, notes=notes))
+        assert found["peer"].beside
+        return found["peer"].beside.reference
+
+    assert beside("isolation: clone", "TTL", "async") == "polycache"
+    assert beside("isolation: none", "TTL") == "polycache-shared"
+    assert beside("isolation: none", "no TTL") == "polycache-shared-no-ttl"
+    # None of ours isolates so: the first that expires alike.
+    assert beside("isolation: frozen", "no TTL") == "polycache-shared-no-ttl"
+    assert beside() == "polycache"
+    # Our own rows are held against our first.
+    assert (standing := of(*ours)["polycache-shared"]).beside
+    assert standing.beside.reference == "polycache"
+
+
 def test_a_figure_of_zero_divides_nothing() -> None:
     assert times_as_good(figure("a", 0), figure("b", 0)) == 1
     assert times_as_good(figure("a", 0), figure("b", 5)) == float("inf")

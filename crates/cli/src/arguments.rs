@@ -22,6 +22,10 @@ JSON:
     {\"$set\": [..]}  {\"$timestamp\": \"2026-01-31T12:00:00.5Z\"}  {\"$decimal\": text}
     {\"$uuid\": text}  {\"$map\": [[key, value], ..]}, for a map that looks like one of these
 
+Encryption:
+  POLYCACHE_ENCRYPTION=ID:HEX has the keys that values are encrypted with, several separated by
+  commas: the first encrypts. Without them `get` shows what an encrypted entry says of itself.
+
 Keys:
   A KEY is text; hex:00ff, or --hex 00ff, is bytes. A key that begins with hex: itself is written
   in hexadecimal, and so are keys with control characters when they are printed.";
@@ -61,7 +65,9 @@ pub enum Command {
     /// Exits with 1 when the key is not there.
     ///
     /// JSON: {"key", "found": true, "value", "type", "serializer", "compressor", "size" as stored,
-    /// "payload" uncompressed, "created", "expires", "ttl"}, or {"key", "found": false}.
+    /// "payload" uncompressed, "encryption_key" its id or null, "created", "expires", "ttl"}, or
+    /// {"key", "found": false}. Without "type" and "value", and with an error, when the entry cannot
+    /// be decrypted.
     Get(Get),
     /// Store a value under a key, making the cache when there is none
     ///

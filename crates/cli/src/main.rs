@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod encryption;
 mod failure;
 mod human;
 mod json;

@@ -1,15 +1,20 @@
 //! Opening the cache that the command line names.
 
 use crate::arguments::Arguments;
+use crate::encryption;
 use crate::failure::Failure;
 use polycache::{Builder, Cache};
 use std::path::Path;
 
 /// The cache's options so far.
 pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
-    Ok(Cache::builder()
+    let builder = Cache::builder()
         .path(path(arguments)?)
-        .namespaces(&arguments.namespace))
+        .namespaces(&arguments.namespace);
+    Ok(match encryption::keys()? {
+        None => builder,
+        Some(keys) => builder.encryption(keys),
+    })
 }
 
 /// The cache, which must be there: looking into a directory must not make one.

@@ -23,17 +23,27 @@ pub fn value(output: &Output, value: &Value<'_>) -> String {
 }
 
 /// What an entry says of its value, in one line.
-pub fn facts(value: &Value<'_>, facts: &Facts) -> String {
-    let kind = match value {
-        Value::List(values) => {
+///
+/// Without a value when it cannot be decrypted.
+pub fn facts(value: Option<&Value<'_>>, facts: &Facts) -> String {
+    let mut kind = match value {
+        Some(Value::List(values)) => {
             human::counted(values.len() as u64, "value in a list", "values in a list")
         }
-        Value::Set(values) => {
+        Some(Value::Set(values)) => {
             human::counted(values.len() as u64, "value in a set", "values in a set")
         }
-        Value::Map(pairs) => human::counted(pairs.len() as u64, "pair in a map", "pairs in a map"),
-        other => type_name(other).to_owned(),
+        Some(Value::Map(pairs)) => {
+            human::counted(pairs.len() as u64, "pair in a map", "pairs in a map")
+        }
+        Some(other) => type_name(other).to_owned(),
+        None => "a value".to_owned(),
     };
+    match facts.encryption_key {
+        Some(id) => kind += &format!(", encrypted under the key {id}"),
+        None if value.is_none() => kind += ", not encrypted",
+        None => {}
+    }
     let mut size = format!(
         "{} of {}",
         human::size(facts.payload),

@@ -1,13 +1,13 @@
 //! Whole entries: header and payload together.
 
 use crate::{header, typed, Compressor, CompressorId, Error, Header, Serializer};
-use crate::{Structs, Tag, Value, Verify};
+use crate::{EntryEncryption, Structs, Tag, Value, Verify};
 use serde::Serialize;
 use std::cell::RefCell;
 
 /// What an entry says of its value, chosen by the writer. Times are milliseconds since
 /// 1970-01-01T00:00Z, at most [`MAX_TIME_MS`](crate::MAX_TIME_MS).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct EntryOptions<'a> {
     /// How the value becomes bytes; MessagePack by default. [`encode_payload`] has an argument of
     /// its own and ignores this.
@@ -24,6 +24,8 @@ pub struct EntryOptions<'a> {
     pub fresh_until: Option<u64>,
     /// Its tags; all of them together take at most some 65,000 bytes.
     pub tags: &'a [Tag<'a>],
+    /// What the payload is encrypted with, after it was compressed; nothing by default.
+    pub encryption: Option<EntryEncryption<'a>>,
 }
 
 /// What a reader accepts.
@@ -107,7 +109,7 @@ fn write_entry(
         }
         return written;
     };
-    append(out, |out| {
+    append(options, out, |out| {
         header::write(options.serializer, options, CompressorId::None, None, out)?;
         write(out)
     })
@@ -125,7 +127,7 @@ pub fn encode_payload(
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    append(out, |out| {
+    append(options, out, |out| {
         let start = out.len();
         if options.compressor != Compressor::None {
             let length = Some(payload.len() as u64);
@@ -142,13 +144,17 @@ pub fn encode_payload(
     })
 }
 
-/// Appends what `write` writes, and seals it; nothing when it fails.
+/// Appends what `write` writes, encrypted if the options say so, and seals it; nothing when it fails.
 fn append(
+    options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let start = out.len();
-    let written = write(out);
+    let written = match options.encryption {
+        None => write(out),
+        Some(encryption) => write(out).and_then(|()| encryption.encrypt(out, start)),
+    };
     match written {
         Ok(()) => header::seal(&mut out[start..]),
         Err(_) => out.truncate(start),
@@ -161,7 +167,9 @@ fn append(
 /// lies in `entry`, or in `scratch` when it had to be decompressed; nothing else is allocated.
 ///
 /// # Errors
-/// Those of [`Header::parse`]; then [`Error::ValueTooLarge`]; then [`Error::MalformedEntry`].
+/// Those of [`Header::parse`]; then [`Error::UnknownEncryptionKey`] for an encrypted entry, which
+/// [`decrypt_payload`](crate::decrypt_payload) reads; then [`Error::ValueTooLarge`]; then
+/// [`Error::MalformedEntry`].
 pub fn decode_payload<'a>(
     entry: &'a [u8],
     verify: Verify,
@@ -169,17 +177,25 @@ pub fn decode_payload<'a>(
     scratch: &'a mut Vec<u8>,
 ) -> Result<(Header<'a>, &'a [u8]), Error> {
     let header = Header::parse(entry, verify)?;
-    let stored = &entry[header.header_len..];
-    let size = header.length.unwrap_or(stored.len() as u64);
-    limits.check(size)?;
-    match header.compressor {
-        CompressorId::None => Ok((header, stored)),
-        CompressorId::Zstd => {
-            let zstd = CompressorId::Zstd;
-            zstd.decompress(stored, size, limits, scratch)?;
-            Ok((header, scratch))
-        }
+    if let Some(id) = header.encryption_key {
+        return Err(Error::UnknownEncryptionKey { id });
     }
+    limits.check(header.payload_len(entry))?;
+    decompress(header, header.stored(entry), limits, scratch)
+}
+
+/// The payload that is `stored`, uncompressed.
+pub(crate) fn decompress<'a>(
+    header: Header<'a>,
+    stored: &'a [u8],
+    limits: &Limits,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(Header<'a>, &'a [u8]), Error> {
+    let (CompressorId::Zstd, Some(length)) = (header.compressor, header.length) else {
+        return Ok((header, stored));
+    };
+    CompressorId::Zstd.decompress(stored, length, limits, scratch)?;
+    Ok((header, scratch))
 }
 
 /// As [`decode_payload`] with [`Verify::Trusted`], for a reader that wants no more of the header

@@ -60,7 +60,19 @@ pub enum Error {
         /// The id in the entry.
         id: u8,
     },
-    /// The operating system failed: no memory for a compressor.
+    /// The entry is plain, and the reader is configured with keys.
+    NotEncrypted,
+    /// The entry is encrypted under a key that the reader does not have.
+    UnknownEncryptionKey {
+        /// The key's id in the entry.
+        id: u32,
+    },
+    /// The entry was changed or moved, or its key is another one under the same id.
+    DecryptionFailed {
+        /// The key's id in the entry.
+        id: u32,
+    },
+    /// The operating system failed: no memory for a compressor, no random bytes.
     Io {
         /// What failed.
         reason: Cow<'static, str>,
@@ -81,6 +93,9 @@ impl Error {
             Error::UnsupportedFlags { .. } => "unsupported_flags",
             Error::UnsupportedSerializer { .. } => "unsupported_serializer",
             Error::UnsupportedCompressor { .. } => "unsupported_compressor",
+            Error::NotEncrypted => "not_encrypted",
+            Error::UnknownEncryptionKey { .. } => "unknown_encryption_key",
+            Error::DecryptionFailed { .. } => "decryption_failed",
             Error::Io { .. } => "io",
         }
     }
@@ -142,6 +157,17 @@ impl fmt::Display for Error {
             Error::UnsupportedCompressor { id } => write!(
                 f,
                 "the entry was written with compressor {id}, unknown here: upgrade Polycache here"
+            ),
+            Error::NotEncrypted => f.write_str(
+                "the entry is not encrypted, and this cache takes no other: delete it, or clear what was written before encryption was configured",
+            ),
+            Error::UnknownEncryptionKey { id } => write!(
+                f,
+                "the entry is encrypted under the key {id}, which this cache does not have: add it to the option encryption, or delete the entry"
+            ),
+            Error::DecryptionFailed { id } => write!(
+                f,
+                "the entry does not decrypt under the key {id}: it was changed, belongs to another key of the cache, or another key had that id; delete it"
             ),
             Error::Io { reason } => f.write_str(reason),
         }

@@ -6,7 +6,9 @@ mod validity;
 pub use tags::{Tag, Tags, TagsIter};
 pub use validity::{created, expires, is_valid_at, CLOCK_TOLERANCE_MS};
 
+use crate::encryption::{NONCE_LEN, TAG_LEN};
 use crate::{CompressorId, EntryOptions, Error, Serializer};
+use std::ops::Range;
 
 /// Bytes before the payload of a plain entry.
 pub const HEADER_LEN: usize = 24;
@@ -20,6 +22,15 @@ pub const MAX_TIME_MS: u64 = (1 << 48) - 1;
 const FRESH_UNTIL: u16 = 1;
 const LENGTH: u16 = 2;
 const TAGS: u16 = 4;
+const ENCRYPTION: u16 = 8;
+
+/// Bytes of the field ENCRYPTION: the key's id and the nonce.
+const ENCRYPTION_LEN: usize = 4 + NONCE_LEN;
+
+/// Where the nonce lies in the header of an encrypted entry: ENCRYPTION is its last field.
+pub(crate) fn nonce_at(header_len: usize) -> Range<usize> {
+    header_len - NONCE_LEN..header_len
+}
 
 /// Whether a reader checks the checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +59,8 @@ pub struct Header<'a> {
     pub length: Option<u64>,
     /// The tags the entry was written under, each with its generation at that time.
     pub tags: Tags<'a>,
+    /// The id of the key that the payload is encrypted under; absent: it is plain.
+    pub encryption_key: Option<u32>,
     /// Bytes before the payload.
     pub header_len: usize,
 }
@@ -76,7 +89,7 @@ impl<'a> Header<'a> {
             return Err(Error::ChecksumMismatch);
         }
         let flags = u16_at(fixed, 14);
-        if flags & !(FRESH_UNTIL | LENGTH | TAGS) != 0 {
+        if flags & !(FRESH_UNTIL | LENGTH | TAGS | ENCRYPTION) != 0 {
             return Err(Error::UnsupportedFlags { flags });
         }
         let serializer = Serializer::from_id(serializer)?;
@@ -91,6 +104,7 @@ impl<'a> Header<'a> {
         let mut fresh_until = None;
         let mut length = None;
         let mut tags = Tags::EMPTY;
+        let mut encryption_key = None;
         if flags & FRESH_UNTIL != 0 {
             fresh_until = Some(take_u64(&mut fields)?);
         }
@@ -100,12 +114,21 @@ impl<'a> Header<'a> {
         if flags & TAGS != 0 {
             tags = Tags::take(&mut fields)?;
         }
+        if flags & ENCRYPTION != 0 {
+            encryption_key = Some(u32::from_le_bytes(take(&mut fields)?));
+            take::<NONCE_LEN>(&mut fields)?;
+        }
         if !fields.is_empty() {
             return Err(Error::malformed("header_len is larger than the fields"));
         }
         if length.is_some() != (compressor != CompressorId::None) {
             return Err(Error::malformed(
                 "LENGTH must be present exactly when the payload is compressed",
+            ));
+        }
+        if encryption_key.is_some() && entry.len() - header_len < TAG_LEN {
+            return Err(Error::malformed(
+                "an encrypted payload has at least the 16 bytes of its tag",
             ));
         }
         Ok(Header {
@@ -116,8 +139,22 @@ impl<'a> Header<'a> {
             fresh_until,
             length,
             tags,
+            encryption_key,
             header_len,
         })
+    }
+
+    /// The payload as it lies in the `entry` that this is the header of, without the tag of an
+    /// encrypted one: encrypted and compressed as it may be.
+    pub fn stored<'e>(&self, entry: &'e [u8]) -> &'e [u8] {
+        let tag = self.encryption_key.map_or(0, |_| TAG_LEN);
+        &entry[self.header_len..entry.len() - tag]
+    }
+
+    /// Bytes of the payload, uncompressed, as the `entry` declares them.
+    pub fn payload_len(&self, entry: &[u8]) -> u64 {
+        self.length
+            .unwrap_or_else(|| self.stored(entry).len() as u64)
     }
 }
 
@@ -162,6 +199,10 @@ pub(crate) fn write(
     if tags_len != 0 {
         flags |= TAGS;
     }
+    if options.encryption.is_some() {
+        flags |= ENCRYPTION;
+        header_len += ENCRYPTION_LEN;
+    }
     let Ok(header_len) = u16::try_from(header_len) else {
         return Err(Error::invalid(
             "the tags of an entry may take 65,000 bytes together: use fewer or shorter ones",
@@ -186,6 +227,10 @@ pub(crate) fn write(
     }
     if tags_len != 0 {
         tags::write(options.tags, out);
+    }
+    if options.encryption.is_some() {
+        // Filled in when the payload is there.
+        out.extend_from_slice(&[0; ENCRYPTION_LEN]);
     }
     Ok(())
 }

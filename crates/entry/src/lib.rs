@@ -23,6 +23,7 @@
 //! in memory that is bounded by the bytes really there.
 
 mod compressor;
+mod encryption;
 mod entry;
 mod error;
 mod header;
@@ -33,6 +34,7 @@ mod typed;
 mod value;
 
 pub use compressor::{Compressor, CompressorId};
+pub use encryption::{decrypt_payload, Encryption, EntryEncryption};
 pub use entry::{
     decode_payload, decode_value, encode, encode_payload, encode_typed, trusted_payload,
     EntryOptions, Limits,

@@ -72,18 +72,27 @@ pub fn to_json(value: &Value<'_>) -> Json {
         Value::Float(value) => json!({ "float": float(*value) }),
         Value::Text(text) => json!(text),
         Value::Bytes(bytes) => json!({ "bytes": hex_encode(bytes) }),
-        Value::List(values) => json!({ "list": values.iter().map(to_json).collect::<Vec<_>>() }),
-        Value::Set(values) => json!({ "set": values.iter().map(to_json).collect::<Vec<_>>() }),
+        Value::List(values) => elements("list", values.iter().map(to_json)),
+        Value::Set(values) => elements("set", values.iter().map(to_json)),
         Value::Map(pairs) => {
-            let pairs = pairs
-                .iter()
-                .map(|(key, value)| json!([key, to_json(value)]));
-            json!({ "map": pairs.collect::<Vec<_>>() })
+            let pair = |(key, value): &(Cow<'_, str>, _)| {
+                Json::Array(vec![Json::from(&**key), to_json(value)])
+            };
+            elements("map", pairs.iter().map(pair))
         }
         Value::Timestamp { seconds, nanos } => json!({ "timestamp": [seconds, nanos] }),
         Value::Decimal(text) => json!({ "decimal": text }),
         Value::Uuid(bytes) => json!({ "uuid": hex_encode(bytes) }),
     }
+}
+
+/// `json!` would copy them all, at every level of what they are nested in.
+fn elements(tag: &str, elements: impl Iterator<Item = Json>) -> Json {
+    Json::Object(
+        [(tag.to_owned(), Json::Array(elements.collect()))]
+            .into_iter()
+            .collect(),
+    )
 }
 
 fn float(value: f64) -> String {

@@ -140,6 +140,7 @@ proptest! {
         let structs = Structs::Maps;
         let options = EntryOptions {
             serializer, structs, compressor, created, expires, fresh_until, tags: &tags,
+            encryption: None,
         };
         let mut entry = Vec::new();
         encode(&value, &options, &mut entry).unwrap();

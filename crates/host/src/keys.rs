@@ -45,9 +45,24 @@ pub fn split(full_key: &[u8]) -> Option<(Vec<String>, &[u8])> {
         return Some((Vec::new(), key));
     }
     let prefix = std::str::from_utf8(prefix).ok()?;
-    // In this order, so that the colon of an escaped "%3A" does not come of it.
-    let unescape = |part: &str| part.replace("%3A", ":").replace("%25", "%");
-    Some((prefix.split(':').map(unescape).collect(), key))
+    let parts: Option<Vec<_>> = prefix.split(':').map(unescape).collect();
+    Some((parts?, key))
+}
+
+/// A namespace's part; `None` for text that [`prefix`] never makes of one.
+fn unescape(part: &str) -> Option<String> {
+    let mut pieces = part.split('%');
+    let mut out = pieces.next()?.to_owned();
+    for piece in pieces {
+        let (byte, rest) = match (piece.strip_prefix("25"), piece.strip_prefix("3A")) {
+            (Some(rest), _) => ('%', rest),
+            (_, Some(rest)) => (':', rest),
+            _ => return None,
+        };
+        out.push(byte);
+        out.push_str(rest);
+    }
+    (!out.is_empty()).then_some(out)
 }
 
 /// The prefixes of all namespaces around a full key, the root's first.
@@ -100,6 +115,22 @@ mod tests {
         fn a_full_key_names_its_ancestors(parts in prop::collection::vec("[a:%]{1,3}", 0..4), key in "[a:%]{0,5}") {
             let want: Vec<_> = (0..=parts.len()).map(|n| prefix(&parts[..n]).unwrap()).collect();
             prop_assert_eq!(ancestors(&full(&parts, &key)).collect::<Vec<_>>(), want);
+        }
+    }
+
+    #[test]
+    fn what_is_no_full_key_is_not_split() {
+        // No "::", empty parts, escapes that nobody writes, text that is not UTF-8.
+        for bytes in [
+            &b"a:b"[..],
+            b":a::k",
+            b"a%::k",
+            b"a%3a::k",
+            b"%41::k",
+            b"a:%2::k",
+            b"\xFF::k",
+        ] {
+            assert_eq!(split(bytes), None, "{}", String::from_utf8_lossy(bytes));
         }
     }
 

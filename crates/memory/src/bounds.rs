@@ -13,6 +13,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// Makes room `new` out of `left`, which was given up already, and of what is free: a number of
     /// entries and their bytes. Does nothing and returns false when there is not enough.
+    #[inline]
     pub fn exchange(&self, left: (u64, u64), new: (u64, u64)) -> bool {
         let missing = new.0.saturating_sub(left.0);
         if !self.entries.take(missing) {

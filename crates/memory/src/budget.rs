@@ -28,6 +28,7 @@ impl Budget {
     }
 
     /// Takes so much, if there is room for all of it.
+    #[inline]
     pub fn take(&self, amount: u64) -> bool {
         if amount == 0 {
             return true;
@@ -40,6 +41,7 @@ impl Budget {
         taken.is_ok()
     }
 
+    #[inline]
     pub fn give_back(&self, amount: u64) {
         if amount > 0 {
             self.used.fetch_sub(amount, Ordering::Relaxed);

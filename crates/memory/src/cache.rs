@@ -1,10 +1,10 @@
 //! The cache.
 
 use crate::bounds::Bounds;
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::lock::{Lock, Readers};
 use crate::removed::{Listener, RemovalCause, Removed};
-use crate::shard::{Found, New, Shard, NEVER};
+use crate::shard::{Found, New, Shard, Swapped, Terms, NEVER};
 use crate::sync::Arc;
 use crate::ttl;
 use crate::{Builder, DefaultHashBuilder, Entry, Error, Iter, Keys, Stats, Ttl, TtlLeft};
@@ -65,7 +65,7 @@ pub(crate) const MISSES: usize = 1;
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub shard: usize,
-    pub hash: u64,
+    pub hash: u32,
 }
 
 impl<K, V, S> Clone for MemoryCache<K, V, S> {
@@ -221,7 +221,10 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// `EntryTooLarge` when it weighs more than all entries together may; then the old value is gone
     /// as well, being superseded.
     pub fn set(&self, key: K, value: V) -> Result<(), Error> {
-        self.set_with(key, value, Ttl::Default)
+        let moment = Moment::of(&self.0.settings.clock);
+        let terms = self.terms(&key, &value, Ttl::Default, &moment)?;
+        self.put(key, value, terms, &moment);
+        Ok(())
     }
 
     /// Stores a value with a time to live: a [`Duration`](std::time::Duration) or a [`Ttl`].
@@ -241,20 +244,9 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// `InvalidArgument` for a time to live of 0 or more than 2^48 - 1 ms, which changes nothing;
     /// `EntryTooLarge` as for [`MemoryCache::set`].
     pub fn set_with(&self, key: K, value: V, ttl: impl Into<Ttl>) -> Result<(), Error> {
-        let place = self.place(&key);
-        let mut new = Some(self.weighed(place, key, value, ttl.into())?);
-        while let Some(coming) = &new {
-            let mut removed = Removed::new();
-            let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-            let voided = shard.void_load(place.hash, &coming.key);
-            shard.store(&mut new, &self.0.bounds, || self.now(), &mut removed);
-            drop(shard);
-            self.tell(removed);
-            drop(voided);
-            if new.is_some() {
-                self.make_room(place.shard);
-            }
-        }
+        let moment = Moment::of(&self.0.settings.clock);
+        let terms = self.terms(&key, &value, ttl.into(), &moment)?;
+        self.put(key, value, terms, &moment);
         Ok(())
     }
 
@@ -283,11 +275,18 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         mut admit: impl FnMut(&K, Option<&V>) -> bool,
     ) -> Result<Option<(K, V)>, Error> {
         let place = self.place(&key);
-        let mut new = Some(self.weighed(place, key, value, ttl.into())?);
+        let moment = Moment::of(&self.0.settings.clock);
+        let terms = self.terms(&key, &value, ttl.into(), &moment)?;
+        let mut new = Some(New {
+            key,
+            value,
+            hash: place.hash,
+            terms,
+        });
         while let Some(coming) = &new {
             let mut removed = Removed::new();
             let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-            let stands = match shard.read(place.hash, &coming.key, false, || self.now()) {
+            let stands = match shard.read(place.hash, &coming.key, false, || moment.now()) {
                 Found::Value(value, _) => Some(value),
                 Found::Over | Found::Nothing => None,
             };
@@ -296,7 +295,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 return Ok(new.map(|new| (new.key, new.value)));
             }
             let voided = shard.void_load(place.hash, &coming.key);
-            shard.store(&mut new, &self.0.bounds, || self.now(), &mut removed);
+            shard.store(&mut new, &self.0.bounds, || moment.now(), &mut removed);
             drop(shard);
             self.tell(removed);
             drop(voided);
@@ -335,8 +334,40 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let Found::Value(_, index) = shard.read(place.hash, key, true, || self.now()) else {
             return Ok(false);
         };
-        shard.prolong(index, expires);
+        shard.prolong(index, expires, || self.now());
         Ok(true)
+    }
+
+    /// Stores a value.
+    fn put(&self, key: K, mut value: V, terms: Terms, moment: &Moment<'_>) {
+        let place = self.place(&key);
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let voided = shard.void_load(place.hash, &key);
+        let swapped = shard.swap(place.hash, &key, &mut value, terms, || moment.now());
+        if let Swapped::Done = swapped {
+            drop(shard);
+            self.tell_one(key, value, RemovalCause::Replaced);
+            return;
+        }
+        let mut new = Some(New {
+            key,
+            value,
+            hash: place.hash,
+            terms,
+        });
+        let mut removed = Removed::new();
+        match swapped {
+            Swapped::Absent => {
+                shard.insert(&mut new, &self.0.bounds, || moment.now(), &mut removed)
+            }
+            _ => shard.store(&mut new, &self.0.bounds, || moment.now(), &mut removed),
+        }
+        drop(shard);
+        self.tell(removed);
+        drop(voided);
+        if new.is_some() {
+            self.store_elsewhere(place, new);
+        }
     }
 
     /// Deletes the key and voids a load of it under way; true when an entry stood there.
@@ -354,7 +385,9 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ?Sized,
     {
         let removed = self.remove(self.place(key), key);
-        let deleted = removed.iter().any(|entry| entry.2 == RemovalCause::Removed);
+        let deleted = removed
+            .first()
+            .is_some_and(|entry| entry.2 == RemovalCause::Removed);
         self.tell(removed);
         deleted
     }
@@ -373,13 +406,13 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let mut removed = self.remove(self.place(key), key);
+        let removed = self.remove(self.place(key), key);
         if removed.first()?.2 != RemovalCause::Removed {
             self.tell(removed);
             return None;
         }
         if self.0.settings.listener.is_none() {
-            return removed.pop().map(|(_, value, _)| value);
+            return removed.into_iter().next().map(|(_, value, _)| value);
         }
         let value = removed.first().map(|(_, value, _)| value.clone());
         self.tell(removed);
@@ -549,7 +582,15 @@ impl<K, V, S> MemoryCache<K, V, S> {
         self.0.settings.clock.now()
     }
 
-    /// Drops what left, or gives it to the listener. No lock is held.
+    /// Drops an entry that left, or gives it to the listener. No lock is held.
+    #[inline]
+    fn tell_one(&self, key: K, value: V, cause: RemovalCause) {
+        if let Some(listener) = &self.0.settings.listener {
+            listener(key, value, cause);
+        }
+    }
+
+    /// The same of all that left.
     pub(crate) fn tell(&self, removed: Removed<K, V>) {
         match &self.0.settings.listener {
             None => drop(removed),
@@ -569,44 +610,58 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Place {
             // Their number is a power of two.
             shard: (hash >> 32) as usize & (self.0.shards.len() - 1),
-            hash,
+            hash: hash as u32,
         }
     }
 
-    /// What a write stores. An entry that is too heavy deletes the one that it supersedes.
-    pub(crate) fn weighed(
+    /// The terms on which a write stores its entry. One that is too heavy deletes the one that it
+    /// supersedes.
+    #[inline]
+    pub(crate) fn terms(
         &self,
-        place: Place,
-        key: K,
-        value: V,
+        key: &K,
+        value: &V,
         ttl: Ttl,
-    ) -> Result<New<K, V>, Error> {
+        moment: &Moment<'_>,
+    ) -> Result<Terms, Error> {
         let settings = &self.0.settings;
         let ttl = match (&settings.expire_after, ttl) {
-            (Some(expire_after), Ttl::Default) => expire_after(&key, &value),
+            (Some(expire_after), Ttl::Default) => expire_after(key, value),
             (_, ttl) => ttl,
         };
         let expires = match ttl {
             Ttl::Default if settings.ttl == 0 => NEVER,
             Ttl::Forever => NEVER,
-            ttl => ttl.expires(settings.ttl, self.now())?,
+            ttl => ttl.expires(settings.ttl, moment.now())?,
+        };
+        let Some(weigher) = &settings.weigher else {
+            return Ok(Terms { bytes: 1, expires });
         };
         // 0 would let in any number of entries.
-        let bytes = settings.weigher.as_ref();
-        let bytes = bytes.map_or(1, |weigher| weigher(&key, &value).max(1));
+        let bytes = weigher(key, value).max(1);
         let limit = self.0.bounds.bytes.as_ref();
         let limit = limit.map_or(u64::MAX, |budget| budget.bound());
         if bytes > limit {
-            self.delete(&key);
+            self.delete(key);
             return Err(Error::EntryTooLarge { size: bytes, limit });
         }
-        Ok(New {
-            key,
-            value,
-            hash: place.hash,
-            bytes,
-            expires,
-        })
+        Ok(Terms { bytes, expires })
+    }
+
+    /// Stores what found no room in its shard, with an entry of another one for it.
+    #[cold]
+    #[inline(never)]
+    fn store_elsewhere(&self, place: Place, mut new: Option<New<K, V>>) {
+        while let Some(coming) = &new {
+            self.make_room(place.shard);
+            let mut removed = Removed::new();
+            let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+            let voided = shard.void_load(place.hash, &coming.key);
+            shard.store(&mut new, &self.0.bounds, || self.now(), &mut removed);
+            drop(shard);
+            self.tell(removed);
+            drop(voided);
+        }
     }
 
     /// Takes an entry from another shard, so that this one, which is empty, may store one. The room
@@ -673,7 +728,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
 
     /// Takes the key's entry out if its time is over.
     #[cold]
-    fn purge<Q>(&self, place: Place, key: &Q)
+    pub(crate) fn purge<Q>(&self, place: Place, key: &Q)
     where
         K: Borrow<Q>,
         Q: Eq + ?Sized,

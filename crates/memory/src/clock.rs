@@ -1,6 +1,7 @@
 //! What time it is.
 
 use crate::sync::Arc;
+use std::cell::Cell;
 
 /// A clock: milliseconds since any instant, never fewer than before.
 #[derive(Clone)]
@@ -16,6 +17,31 @@ impl Clock {
             Clock::System => system(),
             Clock::Given(clock) => clock(),
         }
+    }
+}
+
+/// What time it is for one operation, which reads the clock once, if at all.
+pub(crate) struct Moment<'a> {
+    clock: &'a Clock,
+    /// 0 before it was read.
+    read: Cell<u64>,
+}
+
+impl Moment<'_> {
+    #[inline]
+    pub fn of(clock: &Clock) -> Moment<'_> {
+        Moment {
+            clock,
+            read: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    pub fn now(&self) -> u64 {
+        if self.read.get() == 0 {
+            self.read.set(self.clock.now());
+        }
+        self.read.get()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The entry of a key: looking and changing in one step.
 
 use crate::cache::Place;
+use crate::clock::Moment;
 use crate::removed::Removed;
 use crate::shard::{Found, New, Version};
 use crate::{Error, MemoryCache, Ttl};
@@ -124,7 +125,18 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             let version = shard.version(index);
             drop(shard);
             modify(&mut value);
-            let new = self.weighed(place, key.clone(), value.clone(), Ttl::Forever)?;
+            let terms = self.terms(
+                key,
+                &value,
+                Ttl::Forever,
+                &Moment::of(&self.0.settings.clock),
+            )?;
+            let new = New {
+                key: key.clone(),
+                value: value.clone(),
+                hash: place.hash,
+                terms,
+            };
             if self.store_over(place, new, version) {
                 return Ok(Some(value));
             }
@@ -143,7 +155,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 Found::Value(_, index) if shard.version(index) == version => index,
                 _ => return false,
             };
-            coming.expires = shard.expires(index);
+            coming.terms.expires = shard.expires(index);
             let voided = shard.void_load(place.hash, &coming.key);
             shard.store(&mut new, &self.0.bounds, || self.now(), &mut removed);
             drop(shard);

@@ -1,78 +1,116 @@
 //! Keys of entries that left the small queue, without the entries.
-
-use hashbrown::HashTable;
-use std::collections::VecDeque;
+//!
+//! A ring of the latest ones, chained by their hash. A ghost goes first in its chain, so that those
+//! that are overwritten meanwhile, being older than all others, are at a chain's end: who follows the
+//! chain stops at the first that is too old, and nothing is ever taken out to forget it.
 
 /// Keys are remembered until so many further ones left, times the entries there are.
 const TIMES: usize = 2;
+/// And no more than these, so that ages fit in 32 bits.
+const MOST: usize = 1 << 31;
 
 /// The latest keys that left. A key is 32 bits of its hash: two keys of the same are taken for one,
 /// which costs an entry its proper queue and nothing else.
 #[derive(Debug, Default)]
 pub(crate) struct Ghosts {
-    /// In the order in which they left; those that came back since are still here.
-    order: VecDeque<Ghost>,
-    /// The number of the first one there. Numbers wrap: places are differences.
-    first: u32,
-    /// By their hash, the numbers of those that did not come back.
-    numbers: HashTable<u32>,
-    /// How many are kept.
-    most: usize,
+    /// By their numbers. As many as are kept: a power of two, or none.
+    ring: Box<[Ghost]>,
+    /// By their hash, the number of the latest ghost of that chain.
+    chains: Box<[u32]>,
+    /// Ghosts so far, the number of the next one. It may wrap: ages are differences.
+    buried: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Ghost {
     hash: u32,
     /// The policy's clock when the entry was inserted.
     born: u32,
+    /// The number of the one before it in its chain; its own once it came back.
+    before: u32,
 }
 
 impl Ghosts {
     /// Remembers a key that leaves. It is not remembered yet: it was taken when it came.
+    #[inline]
     pub fn bury(&mut self, hash: u32, born: u32) {
-        while self.order.len() > self.most {
-            self.forget_first();
-        }
-        let number = self.first.wrapping_add(self.order.len() as u32);
-        self.order.push_back(Ghost { hash, born });
-        let (order, first) = (&self.order, self.first);
-        let hasher = |number: &u32| spread(order[number.wrapping_sub(first) as usize].hash);
-        self.numbers.insert_unique(spread(hash), number, hasher);
+        let number = self.buried;
+        let (place, chain) = (self.place(number), self.place(hash));
+        let (Some(ghost), Some(latest)) = (self.ring.get_mut(place), self.chains.get_mut(chain))
+        else {
+            return;
+        };
+        let before = std::mem::replace(latest, number);
+        *ghost = Ghost { hash, born, before };
+        self.buried = number.wrapping_add(1);
     }
 
     /// When the key's entry was inserted, if it is remembered, which it is no longer; so many entries
     /// are there now.
+    #[inline]
     pub fn take(&mut self, hash: u32, entries: usize) -> Option<u32> {
-        let (order, first) = (&self.order, self.first);
-        let place = |number: &u32| number.wrapping_sub(first) as usize;
-        let same = |number: &u32| order[place(number)].hash == hash;
-        let entry = self.numbers.find_entry(spread(hash), same).ok()?;
-        let place = place(&entry.remove().0);
-        let after = order.len() - place;
-        (after <= TIMES * entries).then(|| order[place].born)
+        let chain = self.place(hash);
+        let (mut later, mut age) = (None::<usize>, 0);
+        let mut number = *self.chains.get(chain)?;
+        loop {
+            let place = self.place(number);
+            let older = self.buried.wrapping_sub(number);
+            if older <= age || older as usize > self.ring.len() {
+                return None;
+            }
+            age = older;
+            let ghost = &mut self.ring[place];
+            if ghost.hash == hash {
+                let (born, before) = (ghost.born, ghost.before);
+                ghost.before = number;
+                match later {
+                    None => self.chains[chain] = before,
+                    Some(later) => self.ring[later].before = before,
+                }
+                return (age as usize <= TIMES * entries).then_some(born);
+            }
+            later = Some(place);
+            number = ghost.before;
+        }
     }
 
     /// Keeps at least as many as are of use with so many entries.
+    #[inline]
     pub fn keep(&mut self, entries: usize) {
-        self.most = self.most.max(TIMES * entries);
+        if TIMES * entries > self.ring.len() && self.ring.len() < MOST {
+            self.grow(TIMES * entries);
+        }
     }
 
-    fn forget_first(&mut self) {
-        if let Some(ghost) = self.order.front() {
-            let first = self.first;
-            let entry = self
-                .numbers
-                .find_entry(spread(ghost.hash), |number| *number == first);
-            if let Ok(entry) = entry {
-                entry.remove();
+    #[cold]
+    fn grow(&mut self, most: usize) {
+        let len = most.next_power_of_two().min(MOST);
+        let old = std::mem::take(self);
+        let begin = old.buried.wrapping_sub(len as u32);
+        self.ring = vec![Ghost::default(); len].into();
+        self.chains = vec![begin.wrapping_sub(1); len].into();
+        for age in (1..=len).rev() {
+            let number = old.buried.wrapping_sub(age as u32);
+            let known = old
+                .ring
+                .get(old.place(number))
+                .filter(|_| age <= old.ring.len());
+            self.buried = number;
+            match known {
+                Some(ghost) if ghost.before != number => self.bury(ghost.hash, ghost.born),
+                _ => {
+                    // No ghost has this number, as if it came back.
+                    let place = self.place(number);
+                    self.ring[place].before = number;
+                }
             }
         }
-        self.order.pop_front();
-        self.first = self.first.wrapping_add(1);
+        self.buried = old.buried;
     }
-}
 
-/// Both ends of a hash are looked at.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(hash)
+    /// Of a number in the ring, of a hash among the chains.
+    #[inline]
+    fn place(&self, number: u32) -> usize {
+        number as usize & self.ring.len().wrapping_sub(1)
+    }
 }

@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod get_or_set;
 mod get_or_set_async;
+mod get_with;
 mod ghosts;
 mod iter;
 mod load;
@@ -21,6 +22,7 @@ mod removed;
 mod shard;
 mod stats;
 mod sync;
+mod table;
 mod threads;
 mod ttl;
 

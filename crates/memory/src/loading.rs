@@ -1,9 +1,10 @@
 //! What loading a value has in common, whether its callers block or not.
 
 use crate::cache::{Place, HITS, MISSES};
+use crate::clock::Moment;
 use crate::load::Load;
 use crate::removed::Removed;
-use crate::shard::Found;
+use crate::shard::{Found, New};
 use crate::sync::Arc;
 use crate::{Error, MemoryCache, Ttl};
 use std::borrow::Borrow;
@@ -92,7 +93,13 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
     /// wait.
     pub fn end(mut self, key: K, value: V, ttl: Ttl) -> Result<V, Error> {
         let cache = self.cache;
-        let mut new = Some(cache.weighed(self.place, key, value.clone(), ttl)?);
+        let terms = cache.terms(&key, &value, ttl, &Moment::of(&cache.0.settings.clock))?;
+        let mut new = Some(New {
+            key,
+            value: value.clone(),
+            hash: self.place.hash,
+            terms,
+        });
         let mut listed = true;
         while listed && new.is_some() {
             let mut removed = Removed::new();

@@ -5,22 +5,31 @@
 //! says that it is in, then looks at all places and waits for those that announce its lock. Both do
 //! so by sequentially consistent operations, hence in one order that all threads agree on: if the
 //! reader did not see the writer, the writer's look at the places comes after the announcement, and
-//! waits. This is E. W. Dekker's mutual exclusion between each reader and the writer; writers
-//! exclude each other by a mutex. A reader that sees a writer takes its announcement back and waits.
+//! waits. This is E. W. Dekker's mutual exclusion between each reader and the writer. A reader that
+//! sees a writer takes its announcement back and waits.
+//!
+//! Writers exclude each other by the same word that readers look at: who changes it from `FREE` is
+//! the writer. Who waits for long sleeps under a mutex, having changed the word to `AWAITED` under it;
+//! a writer that finds this when it goes takes the mutex before it wakes them, so that each of them
+//! either sleeps by then, or has yet to look at the word.
 //!
 //! What makes the data of one visible to the other: a writer that finds a place empty, or with a
 //! later announcement of the same thread, has read a value released when the reader left; a reader
 //! that finds no writer in has read a value released when the last one left.
 
 use crate::sync::{
-    lock, pause, AtomicBool, AtomicU64, AtomicUsize, Guarded, Mutex, MutexGuard, Ordering,
+    lock, pause, wait, AtomicU64, AtomicUsize, Condvar, Guarded, Mutex, Ordering, LOOKS,
 };
 use crate::threads;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// Looks at a lock that a writer is in, before waiting in its mutex.
-const LOOKS: u32 = 32;
+/// What is said of the writer: there is none.
+const FREE: usize = 0;
+/// One is in, or about to be.
+const HELD: usize = 1;
+/// As before, and somebody may sleep until it is gone.
+const AWAITED: usize = 2;
 
 /// The places of the readers of a group of locks, a thread at most one place.
 #[derive(Debug)]
@@ -97,12 +106,13 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Lock<T> {
     number: usize,
-    /// A writer is in, or about to be.
-    writing: AtomicBool,
+    writer: AtomicUsize,
     /// Readers that have no place of their own.
     others: AtomicUsize,
-    writers: Mutex<()>,
     data: Guarded<T>,
+    /// Of those who wait for the writer to be gone.
+    asleep: Mutex<()>,
+    awake: Condvar,
 }
 
 // SAFETY: the data is reached through `Reading` and `Writing` only. While a `Writing` lives nobody
@@ -115,10 +125,11 @@ impl<T> Lock<T> {
         debug_assert!(number > 0, "0 stands for no lock");
         Lock {
             number,
-            writing: AtomicBool::new(false),
+            writer: AtomicUsize::new(FREE),
             others: AtomicUsize::new(0),
-            writers: Mutex::new(()),
             data: Guarded::new(value),
+            asleep: Mutex::new(()),
+            awake: Condvar::new(),
         }
     }
 
@@ -132,7 +143,7 @@ impl<T> Lock<T> {
             return None;
         }
         place.reading.swap(self.number, Ordering::SeqCst);
-        if self.writing.load(Ordering::SeqCst) {
+        if self.writer.load(Ordering::SeqCst) != FREE {
             place.reading.store(0, Ordering::Release);
             return None;
         }
@@ -175,44 +186,82 @@ impl<T> Lock<T> {
     }
 
     /// Comes in without a place of its own, once no writer is in.
+    #[cold]
     fn count_in(&self) {
-        let mut looks = 0;
         loop {
             self.others.fetch_add(1, Ordering::SeqCst);
-            if !self.writing.load(Ordering::SeqCst) {
+            if self.writer.load(Ordering::SeqCst) == FREE {
                 self.data.reader_in();
                 return;
             }
             self.others.fetch_sub(1, Ordering::Release);
-            while self.writing.load(Ordering::Relaxed) {
-                if looks < LOOKS {
-                    looks += 1;
-                    pause(0);
-                } else {
-                    // Sleeps until the writer is gone.
-                    drop(lock(&self.writers));
+            if !self.is_free_soon() {
+                let mut asleep = lock(&self.asleep);
+                while self.is_awaited() {
+                    asleep = wait(&self.awake, asleep);
                 }
             }
         }
     }
 
     /// Comes in alone: waits for the readers and writers that are in.
+    #[inline]
     pub fn write<'a>(&'a self, readers: &'a Readers) -> Writing<'a, T> {
         assert!(
             !self.is_inside(readers),
             "a key's Eq and a value's Clone must not change the cache that calls them"
         );
-        let writers = lock(&self.writers);
-        self.writing.swap(true, Ordering::SeqCst);
+        let (free, held) = (Ordering::SeqCst, Ordering::Relaxed);
+        let first = self.writer.compare_exchange(FREE, HELD, free, held);
+        if first.is_err() {
+            self.succeed();
+        }
         for place in readers.places.iter().take(threads::given()) {
             until(|| place.reading.load(Ordering::SeqCst) != self.number);
         }
         until(|| self.others.load(Ordering::SeqCst) == 0);
         self.data.writer_in();
-        Writing {
-            lock: self,
-            _writers: writers,
+        Writing(self)
+    }
+
+    /// Becomes the writer, after the one that is in and others.
+    #[cold]
+    fn succeed(&self) {
+        let (free, held) = (Ordering::SeqCst, Ordering::Relaxed);
+        while self.is_free_soon() {
+            let next = self.writer.compare_exchange(FREE, HELD, free, held);
+            if next.is_ok() {
+                return;
+            }
         }
+        let mut asleep = lock(&self.asleep);
+        // Others may sleep as well: they are to be woken by this one.
+        while self.writer.swap(AWAITED, Ordering::SeqCst) != FREE {
+            asleep = wait(&self.awake, asleep);
+        }
+    }
+
+    /// Looks for a while whether the writer goes.
+    fn is_free_soon(&self) -> bool {
+        (0..LOOKS).any(|_| {
+            pause(0);
+            self.writer.load(Ordering::Relaxed) == FREE
+        })
+    }
+
+    /// True when there is a writer, which will wake those who sleep.
+    fn is_awaited(&self) -> bool {
+        let relaxed = Ordering::Relaxed;
+        let asked = self
+            .writer
+            .compare_exchange(HELD, AWAITED, relaxed, relaxed);
+        asked != Err(FREE)
+    }
+
+    #[cold]
+    fn wake(&self) {
+        drop(lock(&self.asleep));
+        self.awake.notify_all();
     }
 }
 
@@ -304,17 +353,14 @@ impl<T> Drop for Reading<'_, T> {
 }
 
 /// The use of a lock by its one writer.
-pub(crate) struct Writing<'a, T> {
-    lock: &'a Lock<T>,
-    _writers: MutexGuard<'a, ()>,
-}
+pub(crate) struct Writing<'a, T>(&'a Lock<T>);
 
 impl<T> Deref for Writing<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
         // SAFETY: `self` is the only one in, as the head of this file argues.
-        unsafe { &*self.lock.data.get() }
+        unsafe { &*self.0.data.get() }
     }
 }
 
@@ -322,14 +368,15 @@ impl<T> DerefMut for Writing<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: `self` is the only one in, as the head of this file argues, and borrowed
         // exclusively.
-        unsafe { &mut *self.lock.data.get() }
+        unsafe { &mut *self.0.data.get() }
     }
 }
 
 impl<T> Drop for Writing<'_, T> {
     fn drop(&mut self) {
-        self.lock.data.writer_out();
-        // Before the mutex is given back, which is dropped after this.
-        self.lock.writing.store(false, Ordering::Release);
+        self.0.data.writer_out();
+        if self.0.writer.swap(FREE, Ordering::Release) == AWAITED {
+            self.0.wake();
+        }
     }
 }

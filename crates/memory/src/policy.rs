@@ -35,14 +35,32 @@ pub(crate) struct Policy {
     ghosts: Ghosts,
     /// Insertions so far. It may wrap: ages are differences.
     clock: u32,
-    /// In parts; none before the first eviction.
-    goal: Option<usize>,
+    /// Of the small queue, in parts; 0 before the first eviction.
+    goal: usize,
+    /// Its bounds, for as many entries as there were.
+    share: Share,
     bytes: u64,
+}
+
+/// The goal's bounds in parts, kept as long as the number of entries stays.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    entries: usize,
+    least: usize,
+    most: usize,
+}
+
+/// What the policy asks of the entries, by their index.
+pub(crate) trait Entries {
+    /// True when the entry was read since this was asked last.
+    fn take_mark(&self, index: u32) -> bool;
+
+    /// The hash of its key.
+    fn hash(&self, index: u32) -> u32;
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Item {
-    hash: u64,
     bytes: u64,
     /// The clock when it was inserted, or when the hand passed it last.
     seen: u32,
@@ -69,31 +87,30 @@ impl Coming {
 
 impl Policy {
     /// A key without an entry is to get one, room or not.
-    pub fn arrive(&mut self, hash: u64) -> Coming {
+    #[inline]
+    pub fn arrive(&mut self, hash: u32) -> Coming {
         self.clock = self.clock.wrapping_add(1);
-        let born = self.ghosts.take(hash as u32, self.len());
+        let born = self.ghosts.take(hash, self.len());
         Coming {
             away: born.map(|born| self.clock.wrapping_sub(born)),
             won: false,
         }
     }
 
-    /// Takes out an entry that leaves so that another may come; `None` when there is none. `marked`
-    /// tells whether an entry was read, and forgets it.
-    pub fn victim(
-        &mut self,
-        coming: &mut Coming,
-        mut marked: impl FnMut(u32) -> bool,
-    ) -> Option<u32> {
+    /// Takes out an entry that leaves so that another may come; `None` when there is none.
+    #[inline]
+    pub fn victim(&mut self, coming: &mut Coming, entries: &impl Entries) -> Option<u32> {
         if let Some(away) = coming.away.take() {
-            if let Some(beaten) = self.challenge(away, OF_GHOST, &mut marked) {
+            if let Some(beaten) = self.challenge(away, OF_GHOST, entries) {
                 coming.won = true;
                 return Some(beaten);
             }
         }
         loop {
-            if self.queues[SMALL].len() < self.goal() {
-                if let Some(beaten) = self.challenge(0, OF_MARKED, &mut marked) {
+            self.bound_goal();
+            // Queues are held against the whole entries of the goal, hence as parts of one more.
+            if PARTS * (self.queues[SMALL].len() + 1) <= self.goal {
+                if let Some(beaten) = self.challenge(0, OF_MARKED, entries) {
                     return Some(beaten);
                 }
             }
@@ -103,25 +120,25 @@ impl Policy {
                 self.on_remove(oldest);
                 return Some(oldest);
             };
-            let marked_here = marked(index);
-            if marked_here {
-                self.move_goal(|goal| goal + PARTS);
+            let marked = entries.take_mark(index);
+            if marked {
+                self.goal = (self.goal + PARTS).min(self.share.most);
             }
             let mut beaten = None;
-            let mut stays = self.queues[SMALL].len() > self.goal();
-            if !stays && marked_here {
-                beaten = self.challenge(0, OF_MARKED, &mut marked);
+            let mut stays = PARTS * self.queues[SMALL].len() > self.goal;
+            if !stays && marked {
+                beaten = self.challenge(0, OF_MARKED, entries);
                 stays = beaten.is_some();
             }
             let item = *self.links.get(index);
             if !stays {
-                self.ghosts.bury(item.hash as u32, item.seen);
-                self.move_goal(|goal| goal - 1);
+                self.ghosts.bury(entries.hash(index), item.seen);
+                self.goal = (self.goal - 1).max(self.share.least);
                 self.on_remove(index);
                 return Some(index);
             }
             self.on_remove(index);
-            self.enter(MAIN, index, item.hash, item.bytes);
+            self.enter(MAIN, index, item.bytes);
             if beaten.is_some() {
                 return beaten;
             }
@@ -129,9 +146,10 @@ impl Policy {
     }
 
     /// The entry that comes; there is room for it.
-    pub fn on_insert(&mut self, coming: &Coming, index: u32, hash: u64, bytes: u64) {
+    #[inline]
+    pub fn on_insert(&mut self, coming: &Coming, index: u32, bytes: u64) {
         let queue = if coming.won { MAIN } else { SMALL };
-        self.enter(queue, index, hash, bytes);
+        self.enter(queue, index, bytes);
         self.ghosts.keep(self.len());
     }
 
@@ -143,6 +161,7 @@ impl Policy {
     }
 
     /// The entry is gone.
+    #[inline]
     pub fn on_remove(&mut self, index: u32) {
         let Item { queue, bytes, .. } = *self.links.get(index);
         self.queues[usize::from(queue)].remove(&mut self.links, index);
@@ -155,13 +174,9 @@ impl Policy {
     }
 
     /// What the entry at this index weighs, or the last one there did.
+    #[inline]
     pub fn bytes(&self, index: u32) -> u64 {
         self.links.get(index).bytes
-    }
-
-    /// The hash of its key.
-    pub fn hash(&self, index: u32) -> u64 {
-        self.links.get(index).hash
     }
 
     /// What all entries weigh.
@@ -169,13 +184,14 @@ impl Policy {
         self.bytes
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.queues[SMALL].len() + self.queues[MAIN].len()
     }
 
-    fn enter(&mut self, queue: usize, index: u32, hash: u64, bytes: u64) {
+    #[inline]
+    fn enter(&mut self, queue: usize, index: u32, bytes: u64) {
         let item = Item {
-            hash,
             bytes,
             seen: self.clock,
             count: 0,
@@ -186,12 +202,7 @@ impl Policy {
     }
 
     /// The entry of the main queue that leaves for a challenger who was away so long, if one does.
-    fn challenge(
-        &mut self,
-        away: u32,
-        strength: u8,
-        marked: &mut impl FnMut(u32) -> bool,
-    ) -> Option<u32> {
+    fn challenge(&mut self, away: u32, strength: u8, entries: &impl Entries) -> Option<u32> {
         for _ in 0..STEPS {
             let index = self.queues[MAIN].oldest()?;
             let item = self.links.get_mut(index);
@@ -199,7 +210,7 @@ impl Policy {
                 return None;
             }
             item.seen = self.clock;
-            if marked(index) {
+            if entries.take_mark(index) {
                 item.count = (item.count + 1).min(MOST_COUNTED);
             } else if item.count >= strength {
                 item.count -= 1;
@@ -212,17 +223,32 @@ impl Policy {
         None
     }
 
-    /// Entries that the small queue should have.
-    fn goal(&mut self) -> usize {
-        self.move_goal(|goal| goal) / PARTS
+    /// Keeps the goal within its bounds, which move with the number of entries.
+    #[inline]
+    fn bound_goal(&mut self) {
+        let entries = self.len();
+        if self.share.entries != entries || self.goal == 0 {
+            self.share = Share::of(entries);
+            if self.goal == 0 {
+                self.goal = share(entries, START);
+            }
+        }
+        self.goal = self.goal.max(self.share.least).min(self.share.most);
     }
+}
 
-    fn move_goal(&mut self, to: impl Fn(usize) -> usize) -> usize {
-        let parts = self.len() * PARTS;
-        let share = |divisor: usize| (parts / divisor).max(PARTS);
-        let goal = to(self.goal.unwrap_or_else(|| share(START)));
-        let goal = goal.clamp(share(LEAST), share(MOST));
-        self.goal = Some(goal);
-        goal
+impl Share {
+    #[inline(never)]
+    fn of(entries: usize) -> Share {
+        Share {
+            entries,
+            least: share(entries, LEAST),
+            most: share(entries, MOST),
+        }
     }
+}
+
+/// Of so many entries, in parts; one entry at least.
+fn share(entries: usize, divisor: usize) -> usize {
+    (entries * PARTS / divisor).max(PARTS)
 }

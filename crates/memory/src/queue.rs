@@ -23,14 +23,17 @@ impl<T> Default for Links<T> {
 }
 
 impl<T: Copy + Default> Links<T> {
+    #[inline]
     pub fn get(&self, index: u32) -> &T {
         &self.0[index as usize].item
     }
 
+    #[inline]
     pub fn get_mut(&mut self, index: u32) -> &mut T {
         &mut self.0[index as usize].item
     }
 
+    #[inline]
     fn at(&mut self, index: u32) -> &mut Link<T> {
         &mut self.0[index as usize]
     }
@@ -55,11 +58,13 @@ impl Default for Queue {
 }
 
 impl Queue {
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Puts an index that is in no queue at the end.
+    #[inline]
     pub fn push<T: Copy + Default>(&mut self, links: &mut Links<T>, index: u32, item: T) {
         let link = Link {
             newer: NONE,
@@ -85,6 +90,7 @@ impl Queue {
     }
 
     /// What came first of those that are in.
+    #[inline]
     pub fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
@@ -99,6 +105,7 @@ impl Queue {
     }
 
     /// Takes out an index that is in this queue.
+    #[inline]
     pub fn remove<T: Copy + Default>(&mut self, links: &mut Links<T>, index: u32) {
         let Link { newer, older, .. } = *links.at(index);
         match newer {

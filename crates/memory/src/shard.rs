@@ -5,10 +5,10 @@
 
 use crate::bounds::Bounds;
 use crate::load::Load;
-use crate::policy::{Coming, Policy};
+use crate::policy::{Coming, Entries, Policy};
 use crate::removed::{RemovalCause, Removed};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
-use hashbrown::HashTable;
+use crate::table::Table;
 use std::borrow::Borrow;
 
 /// When an entry expires that does not.
@@ -17,30 +17,28 @@ pub(crate) const NEVER: u64 = u64::MAX;
 const SWEPT_BY_WRITE: usize = 4;
 
 /// The entries of some keys.
-// In this order: a hit reads the first three.
+// In this order: a hit reads the first two.
 #[repr(C)]
 pub(crate) struct Shard<K, V> {
-    /// By a key's hash: its index in `slab`.
-    table: HashTable<u32>,
-    slab: Vec<Option<Entry<K, V>>>,
+    table: Table<Entry<K, V>>,
     /// Milliseconds without use after which entries expire; 0 is never.
     time_to_idle: u64,
-    /// When an entry expires, by index, from the first one on that does. Apart from the slab, as
-    /// are the next ones, so that a hit without need of it has less to read.
+    /// No entry's time is over before this.
+    soonest: u64,
+    /// When an entry expires, by index, from the first one on that does. Apart from the table, as
+    /// is the next one, so that a hit without need of it has less to read.
     expires: Vec<u64>,
     /// When an entry was used last, if entries expire by that; otherwise empty.
     used: Vec<AtomicU64>,
-    /// Indices that are free.
-    free: Vec<u32>,
     policy: Policy,
     /// Loads under way, with their keys.
-    loads: HashTable<(u64, K, Arc<Load<V>>)>,
+    loads: Table<(K, Arc<Load<V>>)>,
     /// Whether entries weigh anything but 1.
     weighed: bool,
-    /// Entries that have a time to live.
-    expiring: usize,
     /// Where the search for expired entries goes on.
     swept: usize,
+    /// What `soonest` is to be when it has come round: that of entries it came by.
+    soonest_swept: u64,
     version: u64,
     pub counts: Counts,
 }
@@ -83,25 +81,59 @@ pub(crate) struct Counts {
 pub(crate) struct New<K, V> {
     pub key: K,
     pub value: V,
-    pub hash: u64,
+    pub hash: u32,
+    pub terms: Terms,
+}
+
+/// On which terms it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms {
     pub bytes: u64,
     pub expires: u64,
+}
+
+/// What became of a value that was to take another's place.
+pub(crate) enum Swapped {
+    /// It did.
+    Done,
+    /// There is none of this key.
+    Absent,
+    /// It takes more than that: [`Shard::store`].
+    NotSo,
+}
+
+impl<K, V> Entries for Table<Entry<K, V>> {
+    #[inline]
+    fn take_mark(&self, index: u32) -> bool {
+        // No reader is in: nobody sets it between these two.
+        self.get(index).is_some_and(|entry| {
+            let visited = entry.visited.load(Ordering::Relaxed);
+            if visited {
+                entry.visited.store(false, Ordering::Relaxed);
+            }
+            visited
+        })
+    }
+
+    #[inline]
+    fn hash(&self, index: u32) -> u32 {
+        Table::hash(self, index)
+    }
 }
 
 impl<K, V> Shard<K, V> {
     pub fn new(weighed: bool, time_to_idle: u64) -> Shard<K, V> {
         Shard {
-            table: HashTable::new(),
-            slab: Vec::new(),
+            table: Table::default(),
+            soonest: NEVER,
             expires: Vec::new(),
             used: Vec::new(),
-            free: Vec::new(),
             policy: Policy::default(),
-            loads: HashTable::new(),
+            loads: Table::default(),
             weighed,
             time_to_idle,
-            expiring: 0,
             swept: 0,
+            soonest_swept: NEVER,
             version: 0,
             counts: Counts::default(),
         }
@@ -113,22 +145,22 @@ impl<K, V> Shard<K, V> {
 
     /// Indices that are or were in use are below.
     pub fn indices(&self) -> u32 {
-        self.slab.len() as u32
+        self.table.indices() as u32
     }
 
     /// The entry at an index.
     pub fn at(&self, index: u32) -> Option<(&K, &V)> {
-        let entry = self.entry(index)?;
+        let entry = self.table.get(index)?;
         Some((&entry.key, &entry.value))
     }
 
     pub fn version(&self, index: u32) -> Option<Version> {
-        self.entry(index).map(|entry| entry.version)
+        self.table.get(index).map(|entry| entry.version)
     }
 
     /// When the entry expires by its time to live.
     pub fn expires(&self, index: u32) -> u64 {
-        let entry = self.entry(index).filter(|entry| entry.expires);
+        let entry = self.table.get(index).filter(|entry| entry.expires);
         let expires = entry.and_then(|_| self.expires.get(index as usize));
         expires.copied().unwrap_or(NEVER)
     }
@@ -146,13 +178,13 @@ impl<K, V> Shard<K, V> {
     /// True when the entry's time is over. The clock is read only where entries have a time.
     #[inline]
     pub fn is_over(&self, index: u32, now: impl Fn() -> u64) -> bool {
-        let entry = self.entry(index);
-        entry.is_some_and(|entry| self.entry_is_over(index, entry, now))
+        let entry = self.table.get(index);
+        entry.is_some_and(|entry| self.has_time(entry) && self.was_over(index, now()))
     }
 
     #[inline]
-    fn entry_is_over(&self, index: u32, entry: &Entry<K, V>, now: impl Fn() -> u64) -> bool {
-        (entry.expires || self.time_to_idle > 0) && self.was_over(index, now())
+    fn has_time(&self, entry: &Entry<K, V>) -> bool {
+        entry.expires || self.time_to_idle > 0
     }
 
     fn was_over(&self, index: u32, now: u64) -> bool {
@@ -180,32 +212,31 @@ impl<K, V> Shard<K, V> {
             }
         }
     }
-
-    #[inline]
-    fn entry(&self, index: u32) -> Option<&Entry<K, V>> {
-        self.slab.get(index as usize)?.as_ref()
-    }
 }
 
 impl<K: Eq, V> Shard<K, V> {
     /// The index of the key's entry, be its time over or not.
     #[inline]
-    pub fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<u32>
+    pub fn find<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<u32>
     where
         K: Borrow<Q>,
     {
-        let same = |index: &u32| {
-            let entry = self.entry(*index);
-            entry.is_some_and(|entry| entry.key.borrow() == key)
-        };
-        self.table.find(hash, same).copied()
+        self.entry(hash, key).map(|(index, _)| index)
+    }
+
+    #[inline]
+    fn entry<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<(u32, &Entry<K, V>)>
+    where
+        K: Borrow<Q>,
+    {
+        self.table.find(hash, |entry| entry.key.borrow() == key)
     }
 
     /// Reads the key; `visit` for a hit that says so to the policy.
     #[inline]
     pub fn read<Q: Eq + ?Sized>(
         &self,
-        hash: u64,
+        hash: u32,
         key: &Q,
         visit: bool,
         now: impl Fn() -> u64,
@@ -213,13 +244,10 @@ impl<K: Eq, V> Shard<K, V> {
     where
         K: Borrow<Q>,
     {
-        let Some(index) = self.find(hash, key) else {
+        let Some((index, entry)) = self.entry(hash, key) else {
             return Found::Nothing;
         };
-        let Some(entry) = self.entry(index) else {
-            return Found::Nothing;
-        };
-        if (entry.expires || self.time_to_idle > 0) && !self.use_in_time(index, visit, now) {
+        if self.has_time(entry) && !self.use_in_time(index, visit, now) {
             return Found::Over;
         }
         // Once, so that hits of a popular entry write nothing.
@@ -227,6 +255,34 @@ impl<K: Eq, V> Shard<K, V> {
             entry.visited.store(true, Ordering::Relaxed);
         }
         Found::Value(&entry.value, index)
+    }
+
+    /// Stores a value in the place of the key's other one, which it returns by the same way, if that
+    /// is all there is to do: most often.
+    #[inline]
+    pub fn swap<Q: Eq + ?Sized>(
+        &mut self,
+        hash: u32,
+        key: &Q,
+        value: &mut V,
+        terms: Terms,
+        now: impl Fn() -> u64 + Copy,
+    ) -> Swapped
+    where
+        K: Borrow<Q>,
+    {
+        if self.is_sweep_due(now) {
+            return Swapped::NotSo;
+        }
+        let Some(index) = self.find(hash, key) else {
+            return Swapped::Absent;
+        };
+        if self.is_over(index, now) || self.bytes(index) != terms.bytes {
+            return Swapped::NotSo;
+        }
+        self.counts.writes += 1;
+        self.replace(index, value, terms, now);
+        Swapped::Done
     }
 
     /// Stores a value, if there is or can be made room for it. Otherwise it is not taken, and another
@@ -241,8 +297,9 @@ impl<K: Eq, V> Shard<K, V> {
         let Some(new) = given.as_ref() else {
             return;
         };
-        let bytes = new.bytes;
-        self.sweep(SWEPT_BY_WRITE, bounds, now, removed);
+        if self.is_sweep_due(now) {
+            self.sweep(SWEPT_BY_WRITE, bounds, now, removed);
+        }
         let mut old = self.find(new.hash, &new.key);
         if let Some(index) = old {
             if self.is_over(index, now) {
@@ -250,60 +307,88 @@ impl<K: Eq, V> Shard<K, V> {
                 old = None;
             }
         }
-        // Room that the entry's predecessor and those who make way for it leave.
-        let (mut left, mut coming) = match old {
-            Some(index) => ((1, self.bytes(index)), Coming::BACK),
-            None => ((0, 0), self.policy.arrive(new.hash)),
+        match old {
+            Some(index) => self.store_over(index, given, bounds, now, removed),
+            None => self.insert(given, bounds, now, removed),
+        }
+    }
+
+    /// Stores a value in the place of another one, which may leave before that to make room.
+    fn store_over(
+        &mut self,
+        old: u32,
+        given: &mut Option<New<K, V>>,
+        bounds: &Bounds,
+        now: impl Fn() -> u64 + Copy,
+        removed: &mut Removed<K, V>,
+    ) {
+        let Some(Terms { bytes, .. }) = given.as_ref().map(|new| new.terms) else {
+            return;
         };
+        // Room that the entry's predecessor and those who make way for it leave.
+        let (mut left, mut coming) = ((1, self.bytes(old)), Coming::BACK);
         let mut aside = None;
         while left != (1, bytes) && !bounds.exchange(left, (1, bytes)) {
-            match self.victim(&mut coming) {
+            match self.policy.victim(&mut coming, &self.table) {
                 // Its room is in `left` already, and it stays if there is not enough.
-                Some(index) if old == Some(index) => aside = old,
+                Some(index) if index == old => aside = Some(old),
                 Some(index) => {
                     left.0 += 1;
                     left.1 += self.bytes(index);
                     self.unlist(index, self.cause(index, now), removed);
                 }
                 None => {
-                    let stays = old.map_or(0, |index| self.bytes(index));
-                    bounds.give_back((left.0 - u64::from(old.is_some()), left.1 - stays));
+                    bounds.give_back((left.0 - 1, left.1 - self.bytes(old)));
                     self.take_back(aside);
                     return;
                 }
             }
         }
         self.take_back(aside);
+        if let Some(mut new) = given.take() {
+            self.counts.writes += 1;
+            self.replace(old, &mut new.value, new.terms, now);
+            // The key that stands stays: it is equal.
+            removed.push(new.key, new.value, RemovalCause::Replaced);
+        }
+    }
+
+    /// Stores a value whose key has none.
+    pub fn insert(
+        &mut self,
+        given: &mut Option<New<K, V>>,
+        bounds: &Bounds,
+        now: impl Fn() -> u64 + Copy,
+        removed: &mut Removed<K, V>,
+    ) {
+        let Some((hash, Terms { bytes, .. })) = given.as_ref().map(|new| (new.hash, new.terms))
+        else {
+            return;
+        };
+        let mut coming = self.policy.arrive(hash);
+        // Room that those who make way for it leave.
+        let mut left = (0, 0);
+        while left != (1, bytes) && !bounds.exchange(left, (1, bytes)) {
+            let Some(index) = self.policy.victim(&mut coming, &self.table) else {
+                bounds.give_back(left);
+                return;
+            };
+            left.0 += 1;
+            left.1 += self.bytes(index);
+            self.unlist(index, self.cause(index, now), removed);
+        }
         if let Some(new) = given.take() {
             self.counts.writes += 1;
-            match old {
-                Some(index) => self.replace(index, new, now, removed),
-                None => self.add(&coming, new, now),
-            }
+            self.add(&coming, new, now);
         }
     }
 
     /// Gives an entry that is still there back to the policy.
     fn take_back(&mut self, aside: Option<u32>) {
         if let Some(index) = aside {
-            let (hash, bytes) = (self.policy.hash(index), self.policy.bytes(index));
-            self.policy.on_insert(&Coming::BACK, index, hash, bytes);
+            let bytes = self.policy.bytes(index);
+            self.policy.on_insert(&Coming::BACK, index, bytes);
         }
-    }
-
-    fn victim(&mut self, coming: &mut Coming) -> Option<u32> {
-        let slab = &self.slab;
-        self.policy.victim(coming, |index| {
-            let entry = slab.get(index as usize).and_then(Option::as_ref);
-            // No reader is in: nobody sets it between these two.
-            entry.is_some_and(|entry| {
-                let visited = entry.visited.load(Ordering::Relaxed);
-                if visited {
-                    entry.visited.store(false, Ordering::Relaxed);
-                }
-                visited
-            })
-        })
     }
 
     /// Gives up an entry, so that another shard has its room.
@@ -314,7 +399,7 @@ impl<K: Eq, V> Shard<K, V> {
         removed: &mut Removed<K, V>,
     ) -> bool {
         let mut coming = Coming::BACK;
-        let Some(index) = self.victim(&mut coming) else {
+        let Some(index) = self.policy.victim(&mut coming, &self.table) else {
             return false;
         };
         bounds.give_back((1, self.bytes(index)));
@@ -338,19 +423,25 @@ impl<K: Eq, V> Shard<K, V> {
     /// Takes all entries out.
     pub fn clear(&mut self, bounds: &Bounds, removed: &mut Removed<K, V>) {
         bounds.give_back((self.len() as u64, self.policy.total()));
-        self.table.clear();
         self.policy.clear();
-        for entry in self.slab.drain(..).flatten() {
-            removed.push((entry.key, entry.value, RemovalCause::Cleared));
+        for entry in self.table.clear() {
+            removed.push(entry.key, entry.value, RemovalCause::Cleared);
         }
         self.expires.clear();
         self.used.clear();
-        self.free.clear();
-        self.expiring = 0;
+        self.soonest = NEVER;
+        self.soonest_swept = NEVER;
         self.swept = 0;
     }
 
+    /// Whether there may be entries whose time is over.
+    #[inline]
+    fn is_sweep_due(&self, now: impl Fn() -> u64) -> bool {
+        self.soonest != NEVER && now() >= self.soonest
+    }
+
     /// Looks at the next so many places for entries whose time is over, and takes those out.
+    #[cold]
     pub fn sweep(
         &mut self,
         places: usize,
@@ -358,18 +449,22 @@ impl<K: Eq, V> Shard<K, V> {
         now: impl Fn() -> u64 + Copy,
         removed: &mut Removed<K, V>,
     ) {
-        if self.expiring == 0 && self.time_to_idle == 0 {
+        if self.soonest == NEVER {
             return;
         }
         let now = now();
-        for _ in 0..places.min(self.slab.len()) {
-            if self.swept >= self.slab.len() {
-                self.swept = 0;
-            }
+        for _ in 0..places.min(self.table.indices()) {
             let index = self.swept as u32;
-            self.swept += 1;
             if self.is_over(index, || now) {
                 self.remove(index, RemovalCause::Expired, bounds, removed);
+            } else if self.table.get(index).is_some() {
+                let ends = self.expires(index).min(self.idles(index));
+                self.soonest_swept = self.soonest_swept.min(ends);
+            }
+            self.swept += 1;
+            if self.swept >= self.table.indices() {
+                self.swept = 0;
+                self.soonest = std::mem::replace(&mut self.soonest_swept, NEVER);
             }
         }
     }
@@ -383,100 +478,86 @@ impl<K: Eq, V> Shard<K, V> {
     }
 
     fn add(&mut self, coming: &Coming, new: New<K, V>, now: impl Fn() -> u64) {
-        let index = self.free.pop().unwrap_or(self.slab.len() as u32);
-        let place = index as usize;
         let version = self.next_version();
         let entry = Entry {
             key: new.key,
             value: new.value,
-            expires: new.expires != NEVER,
+            expires: new.terms.expires != NEVER,
             visited: AtomicBool::new(false),
             version,
         };
-        self.expiring += usize::from(entry.expires);
-        if place == self.slab.len() {
-            self.slab.push(Some(entry));
-            if self.time_to_idle > 0 {
-                self.used.push(AtomicU64::new(now()));
-            }
-        } else {
-            self.slab[place] = Some(entry);
-            self.use_now(index, now);
-        }
-        self.set_expires(index, new.expires);
-        let policy = &self.policy;
-        self.table
-            .insert_unique(new.hash, index, |index| policy.hash(*index));
-        self.policy.on_insert(coming, index, new.hash, new.bytes);
+        let index = self.table.insert(new.hash, entry);
+        self.set_times(index, new.terms.expires, now);
+        self.policy.on_insert(coming, index, new.terms.bytes);
     }
 
-    fn replace(
-        &mut self,
-        index: u32,
-        new: New<K, V>,
-        now: impl Fn() -> u64,
-        removed: &mut Removed<K, V>,
-    ) {
+    #[inline]
+    fn replace(&mut self, index: u32, value: &mut V, terms: Terms, now: impl Fn() -> u64) {
         let version = self.next_version();
         if self.weighed {
-            self.policy.on_bytes(index, new.bytes);
+            self.policy.on_bytes(index, terms.bytes);
         }
-        if let Some(entry) = self.slab[index as usize].as_mut() {
-            self.expiring -= usize::from(entry.expires);
-            entry.expires = new.expires != NEVER;
+        if let Some(entry) = self.table.get_mut(index) {
+            entry.expires = terms.expires != NEVER;
             entry.version = version;
             *entry.visited.get_mut() = true;
-            self.expiring += usize::from(entry.expires);
-            let old = std::mem::replace(&mut entry.value, new.value);
-            // The key that stands stays: it is equal.
-            removed.push((new.key, old, RemovalCause::Replaced));
+            std::mem::swap(&mut entry.value, value);
         }
-        self.set_expires(index, new.expires);
-        self.use_now(index, now);
+        self.set_times(index, terms.expires, now);
+    }
+
+    /// Of an entry that was written now.
+    #[inline]
+    fn set_times(&mut self, index: u32, expires: u64, now: impl Fn() -> u64) {
+        if expires == NEVER && self.time_to_idle == 0 {
+            return;
+        }
+        self.set_expires(index, expires);
+        if self.time_to_idle > 0 {
+            self.set_used(index, now());
+        }
+        let ends = expires.min(self.idles(index));
+        self.soonest = self.soonest.min(ends);
+        // The search may have come by it already.
+        self.soonest_swept = self.soonest_swept.min(ends);
     }
 
     fn set_expires(&mut self, index: u32, expires: u64) {
         if expires == NEVER {
             return;
         }
-        if self.expires.len() < self.slab.len() {
-            self.expires.resize(self.slab.capacity(), NEVER);
+        if self.expires.len() <= index as usize {
+            self.expires.resize(self.table.capacity(), NEVER);
         }
         self.expires[index as usize] = expires;
     }
 
     /// Gives an entry another time at which it expires.
-    pub fn prolong(&mut self, index: u32, expires: u64) {
-        if let Some(entry) = self.slab[index as usize].as_mut() {
-            self.expiring -= usize::from(entry.expires);
+    pub fn prolong(&mut self, index: u32, expires: u64, now: impl Fn() -> u64) {
+        if let Some(entry) = self.table.get_mut(index) {
             entry.expires = expires != NEVER;
-            self.expiring += usize::from(entry.expires);
         }
-        self.set_expires(index, expires);
+        self.set_times(index, expires, now);
     }
 
-    fn use_now(&self, index: u32, now: impl Fn() -> u64) {
-        if self.time_to_idle > 0 {
-            self.touch(index, now());
+    fn set_used(&mut self, index: u32, now: u64) {
+        if self.used.len() <= index as usize {
+            let places = self.table.capacity();
+            self.used.resize_with(places, AtomicU64::default);
         }
+        self.used[index as usize] = AtomicU64::new(now);
     }
 
     /// Takes an entry out that the policy no longer knows and whose room was given back.
     fn unlist(&mut self, index: u32, cause: RemovalCause, removed: &mut Removed<K, V>) {
-        let hash = self.policy.hash(index);
-        if let Ok(place) = self.table.find_entry(hash, |place| *place == index) {
-            place.remove();
-        }
-        self.free.push(index);
-        if let Some(entry) = self.slab[index as usize].take() {
-            self.expiring -= usize::from(entry.expires);
+        if let Some(entry) = self.table.remove(index) {
             match cause {
                 RemovalCause::Evicted => self.counts.evicted += 1,
                 RemovalCause::Expired => self.counts.expired += 1,
                 RemovalCause::Removed => self.counts.deletes += 1,
                 RemovalCause::Replaced | RemovalCause::Cleared => {}
             }
-            removed.push((entry.key, entry.value, cause));
+            removed.push(entry.key, entry.value, cause);
         }
     }
 
@@ -502,48 +583,43 @@ impl<K: Eq, V> Shard<K, V> {
 /// Loads under way.
 impl<K: Eq, V> Shard<K, V> {
     /// The load of the key.
-    pub fn load<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<&Arc<Load<V>>>
+    pub fn load<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<&Arc<Load<V>>>
     where
         K: Borrow<Q>,
     {
-        if self.loads.is_empty() {
-            return None;
-        }
-        let same = |load: &(u64, K, _)| load.0 == hash && load.1.borrow() == key;
-        self.loads.find(hash, same).map(|load| &load.2)
+        let found = self.loads.find(hash, |load| load.0.borrow() == key);
+        found.map(|(_, load)| &load.1)
     }
 
     /// Lists a load of a key that has none.
-    pub fn begin_load(&mut self, hash: u64, key: K, load: Arc<Load<V>>) {
-        let hasher = |load: &(u64, K, _)| load.0;
-        self.loads.insert_unique(hash, (hash, key, load), hasher);
+    pub fn begin_load(&mut self, hash: u32, key: K, load: Arc<Load<V>>) {
+        self.loads.insert(hash, (key, load));
     }
 
     /// Takes the load off the list: its key, unless it was taken off before.
-    pub fn end_load(&mut self, hash: u64, load: &Arc<Load<V>>) -> Option<K> {
-        let same = |other: &(u64, K, Arc<Load<V>>)| Arc::ptr_eq(&other.2, load);
-        let found = self.loads.find_entry(hash, same).ok()?;
-        Some(found.remove().0 .1)
+    pub fn end_load(&mut self, hash: u32, load: &Arc<Load<V>>) -> Option<K> {
+        let found = self.loads.find(hash, |other| Arc::ptr_eq(&other.1, load));
+        let index = found?.0;
+        self.loads.remove(index).map(|(key, _)| key)
     }
 
     /// Takes the key's load off the list: it will not be stored. What is returned is to be dropped
     /// after the lock.
-    pub fn void_load<Q: Eq + ?Sized>(&mut self, hash: u64, key: &Q) -> Option<(K, Arc<Load<V>>)>
+    #[inline]
+    pub fn void_load<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> Option<(K, Arc<Load<V>>)>
     where
         K: Borrow<Q>,
     {
-        if self.loads.is_empty() {
+        if self.loads.len() == 0 {
             return None;
         }
-        let same = |load: &(u64, K, _)| load.0 == hash && load.1.borrow() == key;
-        let found = self.loads.find_entry(hash, same).ok()?;
-        let (_, key, load) = found.remove().0;
+        let index = self.loads.find(hash, |load| load.0.borrow() == key)?.0;
         self.counts.voided_fills += 1;
-        Some((key, load))
+        self.loads.remove(index)
     }
 
     /// Takes all loads off the list.
-    pub fn void_loads(&mut self) -> HashTable<(u64, K, Arc<Load<V>>)> {
+    pub fn void_loads(&mut self) -> Table<(K, Arc<Load<V>>)> {
         self.counts.voided_fills += self.loads.len() as u64;
         std::mem::take(&mut self.loads)
     }

@@ -21,6 +21,9 @@ pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mute
         .unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Looks at a lock that a writer is in, before sleeping.
+pub(crate) const LOOKS: u32 = 32;
+
 /// One step of waiting for another thread that is about to be done.
 pub(crate) fn pause(step: u32) {
     if step < 64 {

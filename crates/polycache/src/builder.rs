@@ -1,13 +1,22 @@
 //! The options of a cache.
 
 use crate::cache::{Cache, Settings};
-use crate::{ttl, Clock, Compressor, Error, Serializer, Structs};
+use crate::encryption::Encryption;
+use crate::jitter::{Lifetime, Source};
+use crate::memory::{self, Alone};
+use crate::presets::Preset;
+use crate::tier::{Host, Tier};
+use crate::{Clock, Compressor, Error, Jitter, Serializer, Structs};
 use polycache_entry::Limits;
 use polycache_host::{Options, Store};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Options of a [`Cache`]; every one but the path has a default.
+/// What the host tier's leases have room for (`spec/semantics.md`); all tiers take the same.
+const SHORTEST_LEASE_MS: u128 = 63;
+const LONGEST_LEASE_MS: u128 = 8 * 60 * 60 * 1000;
+
+/// Options of a [`Cache`]; every one has a default.
 #[derive(Clone, Debug)]
 #[must_use = "build() opens the cache"]
 pub struct Builder {
@@ -18,10 +27,17 @@ pub struct Builder {
     structs: Structs,
     compressor: Compressor,
     ttl: Option<Duration>,
+    jitter: Option<Jitter>,
+    jitter_source: Option<Source>,
+    memory: bool,
+    max_entries: Option<u64>,
+    max_bytes: Option<u64>,
     lease_timeout: Duration,
     keep_after_reboot: bool,
     clock: Clock,
     max_value: u64,
+    /// Of keys that are refused why, for `build` to tell.
+    encryption: Option<Result<Encryption, polycache_entry::Error>>,
 }
 
 impl Default for Builder {
@@ -35,16 +51,23 @@ impl Default for Builder {
             structs: Structs::default(),
             compressor: Compressor::default(),
             ttl: None,
+            jitter: None,
+            jitter_source: None,
+            memory: true,
+            max_entries: None,
+            max_bytes: None,
             lease_timeout: host.lease_timeout,
             keep_after_reboot: host.keep_after_reboot,
             clock: host.clock,
             max_value: Limits::default().max_length,
+            encryption: None,
         }
     }
 }
 
 impl Builder {
     /// The cache's directory, made when it is missing. Every process that opens it shares the cache.
+    /// Without one, the cache is this process's own: the memory tier alone.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Builder {
         self.path = Some(path.into());
         self
@@ -70,8 +93,8 @@ impl Builder {
     }
 
     /// How values become bytes; MessagePack by default, which takes every row of the type map.
-    pub fn serializer(mut self, serializer: Serializer) -> Builder {
-        self.serializer = serializer;
+    pub fn serializer(mut self, serializer: impl Into<Serializer>) -> Builder {
+        self.serializer = serializer.into();
         self
     }
 
@@ -84,8 +107,57 @@ impl Builder {
 
     /// What makes the bytes fewer; nothing by default. [`Compressor::Smart`] does where it is worth
     /// it.
-    pub fn compressor(mut self, compressor: Compressor) -> Builder {
-        self.compressor = compressor;
+    pub fn compressor(mut self, compressor: impl Into<Compressor>) -> Builder {
+        self.compressor = compressor.into();
+        self
+    }
+
+    /// A serializer and a compressor that go well together: one of [`presets`](crate::presets).
+    pub fn preset(self, preset: Preset) -> Builder {
+        self.serializer(preset.serializer)
+            .compressor(preset.compressor)
+    }
+
+    /// Entries that the memory tier may hold, 1 to 2^24; 10,000 by default. At no instant it holds more.
+    pub fn max_entries(mut self, entries: u64) -> Builder {
+        self.max_entries = Some(entries);
+        self
+    }
+
+    /// Bytes that the memory tier may take, about: keys, entries and what goes with them; 64 MiB by
+    /// default. An entry that takes more by itself is `EntryTooLarge`.
+    pub fn max_bytes(mut self, bytes: u64) -> Builder {
+        self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Whether [`Cache::typed`] keeps decoded values in this process's memory, over a directory; it does
+    /// by default.
+    pub fn memory(mut self, on: bool) -> Builder {
+        self.memory = on;
+        self
+    }
+
+    /// Shortens the default time to live of each write, at random: by a part of it ([`f64`]), or by some
+    /// time ([`Duration`]) at most. See [`Jitter`] for what it is good for.
+    ///
+    /// ```
+    /// # use polycache::{Cache, TtlLeft};
+    /// # use std::time::Duration;
+    /// let cache = Cache::builder().ttl(Duration::from_secs(300)).jitter(0.1).build()?;
+    /// cache.set("k", "value")?;
+    /// let Some(TtlLeft::For(left)) = cache.ttl("k")? else { unreachable!() };
+    /// assert!(left > Duration::from_secs(269) && left <= Duration::from_secs(300));
+    /// # Ok::<(), polycache::Error>(())
+    /// ```
+    pub fn jitter(mut self, jitter: impl Into<Jitter>) -> Builder {
+        self.jitter = Some(jitter.into());
+        self
+    }
+
+    /// Where the jitter's random numbers come from, all 64 bits of each; tests pass their own.
+    pub fn jitter_source(mut self, source: impl Fn() -> u64 + Send + Sync + 'static) -> Builder {
+        self.jitter_source = Some(Source::new(source));
         self
     }
 
@@ -122,17 +194,56 @@ impl Builder {
         self
     }
 
+    /// Encrypts values with AES-256-GCM: a list of keys of 32 bytes, each with an id of your choice.
+    /// The first encrypts new entries; entries under the others are still read, so that keys can be
+    /// changed. By default nothing is encrypted.
+    ///
+    /// Keys of the cache, sizes and times stay readable, values are neither readable nor
+    /// interchangeable. Plain entries are then refused as `NotEncrypted`. One key is good for 2^32
+    /// entries.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path();
+    /// # let (new_key, old_key) = ([2; 32], [1; 32]);
+    /// use polycache::Cache;
+    /// let keys = [(20261122, new_key), (1, old_key)]; // from your secret store
+    /// let cache = Cache::builder().path(path).encryption(keys).build()?;
+    /// cache.set("card", "4111 1111 1111 1111")?;
+    /// assert_eq!(cache.get("card")?, Some("4111 1111 1111 1111".to_owned()));
+    ///
+    /// let without = Cache::builder().path(path).build()?;
+    /// let refused = without.get::<String>("card").unwrap_err();
+    /// assert_eq!(refused.code(), "unknown_encryption_key");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn encryption<K: AsRef<[u8]>>(
+        mut self,
+        keys: impl IntoIterator<Item = (u32, K)>,
+    ) -> Builder {
+        self.encryption = Some(Encryption::new(keys));
+        self
+    }
+
     /// Opens the cache.
     ///
     /// # Errors
-    /// `InvalidArgument`, `ConfigMismatch`, `UnsupportedFilesystem`, `UnsupportedVersion`,
-    /// `UnsupportedPlatform`, `ForeignDirectory`, `TooManyParticipants`, `NoSpace`, `Io`.
-    pub fn build(self) -> Result<Cache, Error> {
-        let path = self
-            .path
-            .filter(|path| !path.as_os_str().is_empty())
-            .ok_or_else(|| Error::invalid("a cache needs a path: the directory it lives in"))?;
-        let default_ttl = self.ttl.map_or(Ok(0), ttl::milliseconds)?;
+    /// `InvalidArgument`, also for options of a directory without a path; with one, `ConfigMismatch`,
+    /// `UnsupportedFilesystem`, `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`,
+    /// `TooManyParticipants`, `NoSpace`, `Io` too.
+    pub fn build(mut self) -> Result<Cache, Error> {
+        let settings = self.settings()?;
+        // Before a directory is made: a part that is refused leaves nothing behind.
+        polycache_host::keys::prefix(&self.parts)?;
+        let parts = std::mem::take(&mut self.parts);
+        let tier = match self.path.take() {
+            Some(path) => Tier::Host(self.host(path, &parts)?),
+            None => Tier::Alone(self.alone(&parts)?),
+        };
+        Ok(Cache::new(tier, parts, settings))
+    }
+
+    fn settings(&mut self) -> Result<Settings, Error> {
         if let Compressor::Zstd { level } = self.compressor {
             if !(1..=22).contains(&level) {
                 return Err(Error::InvalidArgument(format!(
@@ -140,22 +251,74 @@ impl Builder {
                 )));
             }
         }
-        // Before the directory is made: a part that is refused leaves nothing behind.
-        polycache_host::keys::prefix(&self.parts)?;
+        Ok(Settings {
+            serializer: self.serializer,
+            structs: self.structs,
+            compressor: self.compressor,
+            lifetime: Lifetime::new(self.ttl, self.jitter, self.jitter_source.clone())?,
+            limits: Limits {
+                max_length: self.max_value,
+            },
+            encryption: self.encryption.take().transpose()?,
+            memory: self.bounds()?,
+        })
+    }
+
+    /// What a memory tier may hold; `None` is none.
+    fn bounds(&self) -> Result<Option<memory::Bounds>, Error> {
+        let told = self.max_entries.is_some() || self.max_bytes.is_some();
+        match (self.memory, &self.path) {
+            (true, _) => memory::Bounds::new(self.max_entries, self.max_bytes).map(Some),
+            (false, None) => Err(Error::invalid(
+                "without memory a cache needs a path: the directory it lives in",
+            )),
+            (false, Some(_)) if told => Err(Error::invalid(
+                "max_entries and max_bytes mean nothing without the memory tier",
+            )),
+            (false, Some(_)) => Ok(None),
+        }
+    }
+
+    fn host(&self, path: PathBuf, parts: &[String]) -> Result<Host, Error> {
+        if path.as_os_str().is_empty() {
+            return Err(Error::invalid(
+                "the path is empty: it is the directory that the cache lives in",
+            ));
+        }
         let mut options = Options::new(path);
         options.limit = self.limit;
         options.keep_after_reboot = self.keep_after_reboot;
         options.lease_timeout = self.lease_timeout;
-        options.clock = self.clock;
-        let settings = Settings {
-            serializer: self.serializer,
-            structs: self.structs,
-            compressor: self.compressor,
-            default_ttl,
-            limits: Limits {
-                max_length: self.max_value,
-            },
+        options.clock = self.clock.clone();
+        let store = Store::open(&options)?;
+        Ok(Host {
+            namespace: store.namespace(parts)?,
+            store,
+        })
+    }
+
+    fn alone(&self, parts: &[String]) -> Result<Alone, Error> {
+        let named = [
+            ("limit", self.limit.is_some()),
+            ("keep_after_reboot", self.keep_after_reboot),
+        ];
+        if let Some((name, _)) = named.into_iter().find(|(_, given)| *given) {
+            return Err(Error::InvalidArgument(format!(
+                "{name} is of a directory, and means nothing without a path"
+            )));
+        }
+        let lease = self.lease_timeout.as_millis();
+        if !(SHORTEST_LEASE_MS..=LONGEST_LEASE_MS).contains(&lease) {
+            return Err(Error::InvalidArgument(format!(
+                "lease_timeout is {:?}; it must lie between 63 ms and 8 hours",
+                self.lease_timeout
+            )));
+        }
+        let options = memory::Options {
+            bounds: memory::Bounds::new(self.max_entries, self.max_bytes)?,
+            lease_timeout: self.lease_timeout,
+            clock: self.clock.clone(),
         };
-        Cache::new(Store::open(&options)?, self.parts, settings)
+        Alone::new(options, parts)
     }
 }

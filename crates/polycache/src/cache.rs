@@ -1,13 +1,17 @@
 //! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
 
+use crate::encryption::{self, Encryption};
 use crate::get_or_set::Held;
+use crate::jitter::Lifetime;
+use crate::memory::{Bounds, Object};
 use crate::scratch::Scratch;
+use crate::tier::Tier;
 use crate::ttl;
 use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use polycache_entry::{
-    decode_value, deserialize, encode, encode_typed, trusted_payload, EntryOptions, Limits, Structs,
+    decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };
-use polycache_host::{Hit, Lease, Namespace, Report, Stats, Store, Token};
+use polycache_host::{Lease, Report, Stats, Token};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -20,21 +24,23 @@ use std::sync::Arc;
 pub struct Cache(Arc<Inner>);
 
 struct Inner {
-    store: Store,
-    namespace: Namespace,
+    tier: Tier,
     parts: Vec<String>,
     settings: Settings,
 }
 
 /// How a cache writes and reads its entries.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub serializer: Serializer,
     pub structs: Structs,
     pub compressor: Compressor,
-    /// Milliseconds, 0 = none.
-    pub default_ttl: u64,
+    /// Of writes that do not say how long they live.
+    pub lifetime: Lifetime,
     pub limits: Limits,
+    pub encryption: Option<Encryption>,
+    /// What a memory tier may hold; `None` is none.
+    pub memory: Option<Bounds>,
 }
 
 /// What reads the payload of an entry.
@@ -49,7 +55,10 @@ impl<R, F> Read<R> for F where
 }
 
 /// What appends an entry.
-trait Write: FnOnce(&EntryOptions<'_>, &mut Vec<u8>) -> Result<(), polycache_entry::Error> {}
+pub(crate) trait Write:
+    FnOnce(&EntryOptions<'_>, &mut Vec<u8>) -> Result<(), polycache_entry::Error>
+{
+}
 
 impl<F> Write for F where
     F: FnOnce(&EntryOptions<'_>, &mut Vec<u8>) -> Result<(), polycache_entry::Error>
@@ -64,7 +73,7 @@ pub(crate) fn reading<R>(f: impl FnOnce(Value<'_>) -> R) -> impl Read<R> {
 }
 
 #[inline]
-fn reading_typed<T: DeserializeOwned>(
+pub(crate) fn reading_typed<T: DeserializeOwned>(
     serializer: Serializer,
     payload: &[u8],
     limits: &Limits,
@@ -88,17 +97,12 @@ impl Cache {
         Builder::default()
     }
 
-    pub(crate) fn new(
-        store: Store,
-        parts: Vec<String>,
-        settings: Settings,
-    ) -> Result<Cache, Error> {
-        Ok(Cache(Arc::new(Inner {
-            namespace: store.namespace(&parts)?,
-            store,
+    pub(crate) fn new(tier: Tier, parts: Vec<String>, settings: Settings) -> Cache {
+        Cache(Arc::new(Inner {
+            tier,
             parts,
             settings,
-        })))
+        }))
     }
 
     /// The cache of a namespace nested in this one, over the same handle: closing either closes both.
@@ -109,15 +113,14 @@ impl Cache {
         self.still_open()?;
         let mut parts = self.0.parts.clone();
         parts.push(part.into());
-        Cache::new(self.0.store.clone(), parts, self.0.settings)
+        let tier = self.0.tier.namespace(&parts)?;
+        Ok(Cache::new(tier, parts, self.0.settings.clone()))
     }
 
-    /// The cache's directory, absolute.
+    /// The cache's directory, absolute; empty for a cache that has the memory tier alone.
     #[must_use]
     pub fn path(&self) -> &Path {
-        // The store's files lie in a folder of their layout's version.
-        let store = self.0.store.path();
-        store.parent().unwrap_or(store)
+        self.0.tier.path()
     }
 
     /// Reads the key and hands its value to `f`; `None` is a miss. The value borrows from a private
@@ -125,7 +128,8 @@ impl Cache {
     ///
     /// # Errors
     /// `Closed`; for an entry that cannot be read: `ValueTooLarge`, `MalformedEntry`,
-    /// `UnsupportedVersion`, `UnsupportedFlags`, `UnsupportedSerializer`, `UnsupportedCompressor`.
+    /// `UnsupportedVersion`, `UnsupportedFlags`, `UnsupportedSerializer`, `UnsupportedCompressor`,
+    /// `NotEncrypted`, `UnknownEncryptionKey`, `DecryptionFailed`.
     #[inline]
     pub fn get_with<R>(
         &self,
@@ -144,9 +148,10 @@ impl Cache {
     #[inline]
     fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
-        let result = match self.find(key, &mut scratch.entry)? {
-            Some(_) => self.read(&mut scratch, read).map(Some),
-            None => Ok(None),
+        let result = if self.0.tier.get(key, &mut scratch.entry)? {
+            self.read(key, &mut scratch, read).map(Some)
+        } else {
+            Ok(None)
         };
         scratch.keep();
         result
@@ -159,7 +164,8 @@ impl Cache {
     /// `Io`, after which the old value is gone as well; `Closed`.
     #[inline]
     pub fn set_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<(), Error> {
-        self.set_by(key, ttl, |options, out| encode(value, options, out))
+        let write = |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode(value, options, out);
+        self.set_by(key, ttl, write, || None)
     }
 
     /// Stores a value of any serde type; see [`Cache::set_with`].
@@ -170,19 +176,35 @@ impl Cache {
         value: &T,
         ttl: Ttl,
     ) -> Result<(), Error> {
-        self.set_by(key, ttl, |options, out| encode_typed(value, options, out))
+        self.set_object(key, value, ttl, || None)
+    }
+
+    /// As [`Cache::set_typed`]; `object` is the value for the memory tier, where it is alone.
+    #[inline]
+    pub(crate) fn set_object<T: Serialize + ?Sized>(
+        &self,
+        key: &[u8],
+        value: &T,
+        ttl: Ttl,
+        object: impl FnOnce() -> Option<Object>,
+    ) -> Result<(), Error> {
+        let write =
+            |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode_typed(value, options, out);
+        self.set_by(key, ttl, write, object)
     }
 
     #[inline]
-    fn set_by(&self, key: &[u8], ttl: Ttl, write: impl Write) -> Result<(), Error> {
+    fn set_by(
+        &self,
+        key: &[u8],
+        ttl: Ttl,
+        write: impl Write,
+        object: impl FnOnce() -> Option<Object>,
+    ) -> Result<(), Error> {
         self.still_open()?;
         let mut scratch = Scratch::take();
-        let result = match self.write(write, ttl, &mut scratch.entry) {
-            Ok(()) => self
-                .0
-                .store
-                .put(&self.0.namespace, key, &scratch.entry)
-                .map_err(Error::from),
+        let result = match self.write(key, write, ttl, &mut scratch.entry) {
+            Ok(()) => self.0.tier.put(key, &scratch.entry, object),
             Err(error) => Err(self.refused(key, error)),
         };
         scratch.keep();
@@ -194,7 +216,8 @@ impl Cache {
     /// [`Cache::release`].
     ///
     /// # Errors
-    /// As for [`Cache::get_with`]; `Io` when a forked child cannot join.
+    /// As for [`Cache::get_with`]; `Io` when a forked child cannot join; `InvalidArgument` for a cache
+    /// that has the memory tier alone, where [`Cache::get_or_set`] has the same effect.
     pub fn lease_with<R>(
         &self,
         key: &[u8],
@@ -208,14 +231,12 @@ impl Cache {
         self.lease_by(key, reading_typed)
     }
 
-    fn lease_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Leased<R>, Error> {
+    pub(crate) fn lease_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Leased<R>, Error> {
         let mut scratch = Scratch::take();
-        let lease = self
-            .0
-            .store
-            .lease(&self.0.namespace, key, &mut scratch.entry)?;
+        let host = self.0.tier.host()?;
+        let lease = host.store.lease(&host.namespace, key, &mut scratch.entry)?;
         let result = match lease {
-            Lease::Hit(_) => self.read(&mut scratch, read).map(Leased::Hit),
+            Lease::Hit(_) => self.read(key, &mut scratch, read).map(Leased::Hit),
             Lease::Acquired(token) => Ok(Leased::Acquired(token)),
             Lease::Busy { slot, word } => Ok(Leased::Busy { slot, word }),
             Lease::Bypass => Ok(Leased::Bypass),
@@ -262,11 +283,13 @@ impl Cache {
         // The value's own code runs here, and may panic.
         let held = Held { cache: self, token };
         let mut scratch = Scratch::take();
-        let written = self.write(write, ttl, &mut scratch.entry);
+        let written = self.write(key, write, ttl, &mut scratch.entry);
         let result = written.and_then(|()| {
             std::mem::forget(held);
-            let store = &self.0.store;
-            Ok(store.fill(&self.0.namespace, key, token, &scratch.entry)?)
+            let host = self.0.tier.host()?;
+            Ok(host
+                .store
+                .fill(&host.namespace, key, token, &scratch.entry)?)
         });
         scratch.keep();
         result
@@ -275,14 +298,19 @@ impl Cache {
     /// Gives a lease back without a value, so that the next caller loads. Does nothing when it ended
     /// already.
     pub fn release(&self, token: Token) {
-        self.0.store.release(token);
+        if let Tier::Host(host) = &self.0.tier {
+            host.store.release(token);
+        }
     }
 
     /// True while the load that a [`Leased::Busy`] told of may still fill: nobody set, deleted or
     /// cleared its key since.
     #[must_use]
     pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
-        self.0.store.lease_stands(slot, word)
+        match &self.0.tier {
+            Tier::Host(host) => host.store.lease_stands(slot, word),
+            Tier::Alone(_) => false,
+        }
     }
 
     /// Deletes the key and voids every load of it under way; true when an entry stood there.
@@ -290,7 +318,7 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        Ok(self.0.store.delete(&self.0.namespace, key.as_ref())?)
+        self.0.tier.delete(key.as_ref())
     }
 
     /// True when the key has an entry; its value is not decoded.
@@ -323,8 +351,7 @@ impl Cache {
         budget: u64,
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<u64>, Error> {
-        let store = &self.0.store;
-        Ok(store.keys(&self.0.namespace, prefix, cursor, budget, out)?)
+        self.0.tier.keys(prefix, cursor, budget, out)
     }
 
     /// As [`Cache::keys_page`], for the whole directory: the full keys of every namespace, which
@@ -338,7 +365,7 @@ impl Cache {
         budget: u64,
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<u64>, Error> {
-        Ok(self.0.store.full_keys(cursor, budget, out)?)
+        self.0.tier.full_keys(cursor, budget, out)
     }
 
     /// Clears this namespace and those nested in it, in constant time; loads under way do not fill.
@@ -346,7 +373,7 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn clear(&self) -> Result<(), Error> {
-        Ok(self.0.store.clear(&self.0.namespace)?)
+        self.0.tier.clear(&self.0.parts)
     }
 
     /// What the whole directory holds and what this handle did; walks the index.
@@ -354,7 +381,7 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn stats(&self) -> Result<Stats, Error> {
-        Ok(self.0.store.stats()?)
+        self.0.tier.stats()
     }
 
     /// Verifies every entry of the whole directory against its checksums.
@@ -362,7 +389,7 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn check(&self) -> Result<Report, Error> {
-        Ok(self.0.store.check()?)
+        self.0.tier.check()
     }
 
     /// Writes everything to the disk; only `keep_after_reboot` has a use for it.
@@ -370,19 +397,19 @@ impl Cache {
     /// # Errors
     /// `Io`, `Closed`.
     pub fn flush(&self) -> Result<(), Error> {
-        Ok(self.0.store.flush()?)
+        self.0.tier.flush()
     }
 
     /// Closes the handle with all its clones and namespaces; later calls give `Closed`, and closing
     /// again does nothing.
     pub fn close(&self) {
-        self.0.store.close();
+        self.0.tier.close();
     }
 
     /// True after [`Cache::close`].
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.0.store.is_closed()
+        self.0.tier.is_closed()
     }
 
     pub(crate) fn still_open(&self) -> Result<(), Error> {
@@ -393,27 +420,20 @@ impl Cache {
     }
 
     pub(crate) fn now(&self) -> u64 {
-        self.0.store.now()
+        self.0.tier.now()
     }
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.settings.limits
     }
 
-    /// Appends the key's entry to `entry`.
-    #[inline]
-    pub(crate) fn find(&self, key: &[u8], entry: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
-        Ok(self.0.store.get(&self.0.namespace, key, entry)?)
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0.settings
     }
 
     #[inline]
-    pub(crate) fn holds(&self, hit: Hit) -> bool {
-        self.0.store.stands(hit)
-    }
-
-    #[inline]
-    pub(crate) fn mark(&self, hit: Hit) {
-        self.0.store.mark_visited(hit);
+    pub(crate) fn tier(&self) -> &Tier {
+        &self.0.tier
     }
 
     /// What `f` makes of the key's entry bytes.
@@ -423,25 +443,52 @@ impl Cache {
         f: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
-        let found = self.find(key, &mut scratch.entry)?;
-        let result = found.map(|_| f(&scratch.entry));
+        let found = self.0.tier.get(key, &mut scratch.entry)?;
+        let result = found.then(|| f(&scratch.entry));
         scratch.keep();
         Ok(result)
     }
 
-    /// Decodes the entry in `scratch`.
+    /// The keys for the entry of this key, where the cache has some.
     #[inline]
-    pub(crate) fn read<R>(&self, scratch: &mut Scratch, read: impl Read<R>) -> Result<R, Error> {
+    pub(crate) fn encryption<'a>(&'a self, key: &'a [u8]) -> Option<EntryEncryption<'a>> {
+        let encryption = self.0.settings.encryption.as_ref()?;
+        Some(encryption.of(self.0.tier.prefix(), key))
+    }
+
+    /// Decodes the key's entry in `scratch`.
+    #[inline]
+    pub(crate) fn read<R>(
+        &self,
+        key: &[u8],
+        scratch: &mut Scratch,
+        read: impl Read<R>,
+    ) -> Result<R, Error> {
         let Scratch { entry, payload } = scratch;
         let limits = &self.0.settings.limits;
-        // The store's own checks say that its bytes are whole.
-        let (serializer, payload) = trusted_payload(entry, limits, payload)?;
+        let keys = self.encryption(key);
+        let (serializer, payload) = encryption::payload(keys, entry, limits, payload)?;
         Ok(read(serializer, payload, limits)?)
     }
 
-    /// Encodes an entry.
+    /// The value of the key's entry, which is at hand.
+    pub(crate) fn decode<T: DeserializeOwned>(&self, key: &[u8], entry: &[u8]) -> Result<T, Error> {
+        let mut scratch = Scratch::take();
+        scratch.entry.extend_from_slice(entry);
+        let value = self.read(key, &mut scratch, reading_typed);
+        scratch.keep();
+        value
+    }
+
+    /// Encodes the key's entry.
     #[inline]
-    fn write(&self, write: impl Write, ttl: Ttl, entry: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn write(
+        &self,
+        key: &[u8],
+        write: impl Write,
+        ttl: Ttl,
+        entry: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let settings = &self.0.settings;
         let now = self.now();
         let options = EntryOptions {
@@ -449,7 +496,8 @@ impl Cache {
             structs: settings.structs,
             compressor: settings.compressor,
             created: now,
-            expires: ttl.expires(settings.default_ttl, now)?,
+            expires: ttl::expires(ttl, || settings.lifetime.next(), now)?,
+            encryption: self.encryption(key),
             ..EntryOptions::default()
         };
         Ok(write(&options, entry)?)
@@ -464,7 +512,7 @@ impl Cache {
             Error::UnsupportedValue { .. } | Error::InvalidArgument(_)
         ) {
             // Closed meanwhile: then nobody reads the old value through this handle.
-            let _ = self.0.store.delete(&self.0.namespace, key);
+            let _ = self.0.tier.delete(key);
         }
         error
     }

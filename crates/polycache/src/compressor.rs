@@ -32,3 +32,60 @@ pub fn parse(name: &str) -> Result<Compressor, Error> {
         ))
     })
 }
+
+/// [`Compressor::None`], where a type reads better: `.compressor(Noop)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Noop;
+
+/// [`Compressor::Smart`], where a type reads better: `.compressor(Smart)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Smart;
+
+/// [`Compressor::Zstd`], where a type reads better.
+///
+/// ```
+/// use polycache::{Cache, MessagePack, Zstd};
+///
+/// let cache = Cache::builder().serializer(MessagePack).compressor(Zstd::new(1)).build()?;
+/// cache.set("page", &"<p>".repeat(1000))?;
+/// assert_eq!(cache.get("page")?, Some("<p>".repeat(1000)));
+///
+/// let wrong = Cache::builder().compressor(Zstd::new(23)).build();
+/// assert_eq!(wrong.unwrap_err().code(), "invalid_argument");
+/// # Ok::<(), polycache::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zstd(i32);
+
+impl Zstd {
+    /// At a level, 1 (fast) to 22 (small); [`Builder::build`](crate::Builder::build) refuses any other.
+    #[must_use]
+    pub const fn new(level: i32) -> Zstd {
+        Zstd(level)
+    }
+}
+
+/// The format's own level, 3.
+impl Default for Zstd {
+    fn default() -> Zstd {
+        Zstd(Compressor::DEFAULT_ZSTD_LEVEL)
+    }
+}
+
+impl From<Noop> for Compressor {
+    fn from(_: Noop) -> Compressor {
+        Compressor::None
+    }
+}
+
+impl From<Smart> for Compressor {
+    fn from(_: Smart) -> Compressor {
+        Compressor::Smart
+    }
+}
+
+impl From<Zstd> for Compressor {
+    fn from(zstd: Zstd) -> Compressor {
+        Compressor::Zstd { level: zstd.0 }
+    }
+}

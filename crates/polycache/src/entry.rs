@@ -1,7 +1,9 @@
 //! An entry with its facts, for those who look into a cache.
 
 use crate::{ttl, Cache, Error, Serializer, TtlLeft, Value};
-use polycache_entry::{decode_payload, decode_value, CompressorId, Header, Verify};
+use polycache_entry::{
+    decode_payload, decode_value, decrypt_payload, CompressorId, Header, Verify,
+};
 use std::time::Duration;
 
 /// An entry: its value, and what it says of it.
@@ -32,6 +34,8 @@ pub struct Facts {
     pub size: u64,
     /// Bytes of its payload, uncompressed.
     pub payload: u64,
+    /// The id of the key that it is encrypted under; `None` for a plain entry.
+    pub encryption_key: Option<u32>,
 }
 
 impl Cache {
@@ -50,10 +54,17 @@ impl Cache {
     /// # Errors
     /// As for [`Cache::get_with`].
     pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
-        self.raw(key.as_ref(), |entry| {
-            let mut scratch = Vec::new();
+        let key = key.as_ref();
+        self.raw(key, |entry| {
+            let (mut scratch, mut copy) = (Vec::new(), Vec::new());
             let limits = self.limits();
-            let (header, payload) = decode_payload(entry, Verify::Trusted, limits, &mut scratch)?;
+            let (header, payload) = match self.encryption(key) {
+                None => decode_payload(entry, Verify::Trusted, limits, &mut scratch)?,
+                Some(keys) => {
+                    copy.extend_from_slice(entry);
+                    decrypt_payload(&mut copy, Verify::Trusted, limits, keys, &mut scratch)?
+                }
+            };
             Ok(Entry {
                 value: decode_value(header.serializer, payload, limits)?.into_owned(),
                 facts: self.facts_of(&header, entry),
@@ -62,7 +73,7 @@ impl Cache {
         .transpose()
     }
 
-    /// The facts of the key's entry, whose value is not decoded.
+    /// The facts of the key's entry, whose value is neither decrypted nor decoded.
     ///
     /// # Errors
     /// As for [`Cache::get_with`], as far as its header goes.
@@ -84,9 +95,8 @@ impl Cache {
             age: Duration::from_millis(now.saturating_sub(header.created)),
             ttl: ttl::left(header.expires, now),
             size: entry.len() as u64,
-            payload: header
-                .length
-                .unwrap_or((entry.len() - header.header_len) as u64),
+            payload: header.payload_len(entry),
+            encryption_key: header.encryption_key,
         }
     }
 }

@@ -25,7 +25,8 @@ pub enum Error {
         /// What is there, and what was expected.
         reason: String,
     },
-    /// Key and entry do not fit one block; the key's old value is gone.
+    /// Key and entry do not fit one block, or weigh more than the whole memory tier may; the key's old
+    /// value is gone.
     EntryTooLarge {
         /// Bytes that they take.
         size: u64,
@@ -51,6 +52,12 @@ pub enum Error {
     UnsupportedSerializer(String),
     /// A compressor that is unknown, or that this build lacks.
     UnsupportedCompressor(String),
+    /// The entry is plain, and the cache is configured with `encryption`.
+    NotEncrypted(String),
+    /// The entry is encrypted under a key that the cache is not configured with.
+    UnknownEncryptionKey(String),
+    /// The entry was changed or moved, or its key is another one under the same id.
+    DecryptionFailed(String),
     /// The disk is full with nothing to recycle, or live processes write every block; the key's old
     /// value is gone.
     NoSpace(String),
@@ -89,6 +96,9 @@ impl Error {
             Error::UnsupportedFlags(_) => "unsupported_flags",
             Error::UnsupportedSerializer(_) => "unsupported_serializer",
             Error::UnsupportedCompressor(_) => "unsupported_compressor",
+            Error::NotEncrypted(_) => "not_encrypted",
+            Error::UnknownEncryptionKey(_) => "unknown_encryption_key",
+            Error::DecryptionFailed(_) => "decryption_failed",
             Error::NoSpace(_) => "no_space",
             Error::ConfigMismatch(_) => "config_mismatch",
             Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
@@ -158,6 +168,9 @@ impl fmt::Display for Error {
             | Error::UnsupportedFlags(what)
             | Error::UnsupportedSerializer(what)
             | Error::UnsupportedCompressor(what)
+            | Error::NotEncrypted(what)
+            | Error::UnknownEncryptionKey(what)
+            | Error::DecryptionFailed(what)
             | Error::NoSpace(what)
             | Error::ConfigMismatch(what)
             | Error::UnsupportedFilesystem(what)
@@ -199,6 +212,9 @@ impl From<polycache_entry::Error> for Error {
             Entry::UnsupportedFlags { .. } => Error::UnsupportedFlags(text),
             Entry::UnsupportedSerializer { .. } => Error::UnsupportedSerializer(text),
             Entry::UnsupportedCompressor { .. } => Error::UnsupportedCompressor(text),
+            Entry::NotEncrypted => Error::NotEncrypted(text),
+            Entry::UnknownEncryptionKey { .. } => Error::UnknownEncryptionKey(text),
+            Entry::DecryptionFailed { .. } => Error::DecryptionFailed(text),
             Entry::Io { .. } => Error::Io(text),
             // An error that a later version of the format adds concerns its bytes.
             _ => Error::MalformedEntry(text),
@@ -225,6 +241,19 @@ impl From<polycache_host::Error> for Error {
             Host::Closed => Error::Closed,
             // The rest is what the operating system answers.
             _ => Error::Io(text),
+        }
+    }
+}
+
+impl From<polycache_memory::Error> for Error {
+    #[cold]
+    fn from(error: polycache_memory::Error) -> Error {
+        use polycache_memory::Error as Memory;
+        match error {
+            Memory::EntryTooLarge { size, limit } => Error::EntryTooLarge { size, limit },
+            Memory::LoaderFailed(source) => Error::LoaderFailed(source),
+            // An error that a later version adds concerns its arguments.
+            other => Error::InvalidArgument(other.to_string()),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! One loader per key on the whole machine.
 
+use crate::memory::{Alone, Loaded, Object, Stored};
+use crate::scratch::Scratch;
+use crate::tier::Tier;
 use crate::{Cache, Error, Leased, Ttl};
+use polycache_entry::{encode_typed, EntryOptions};
 use polycache_host::Token;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
@@ -9,6 +13,11 @@ use std::time::{Duration, Instant};
 /// Bounds of the sleep between two looks at a key that another caller loads.
 const SHORTEST_WAIT: Duration = Duration::from_micros(100);
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+/// How long to wait before the next look at a key that another caller loads.
+pub(crate) fn pause(waited: Duration) -> Duration {
+    (waited / 8).clamp(SHORTEST_WAIT, LONGEST_WAIT)
+}
 
 impl Cache {
     /// The key's value, loaded when it is not there. Of all callers on this machine, in every
@@ -73,6 +82,25 @@ impl Cache {
         let (key, ttl) = (key.as_ref(), ttl.into());
         ttl.check()?;
         let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
+        if let Tier::Alone(alone) = self.tier() {
+            return match self.get_typed(key)? {
+                Some(there) => Ok(there),
+                None => self.loaded(
+                    key,
+                    alone.load(key, load, self.storing(alone, key, ttl, |_| None))?,
+                ),
+            };
+        }
+        self.load_by_lease(key, ttl, load)
+    }
+
+    /// The key's value, loaded under a lease of the host's.
+    pub(crate) fn load_by_lease<T: Serialize + DeserializeOwned>(
+        &self,
+        key: &[u8],
+        ttl: Ttl,
+        load: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let mut waiting: Option<Instant> = None;
         loop {
             match self.lease_typed(key)? {
@@ -88,9 +116,43 @@ impl Cache {
                 }
                 Leased::Busy { .. } => {
                     let waited = waiting.get_or_insert_with(Instant::now).elapsed();
-                    std::thread::sleep((waited / 8).clamp(SHORTEST_WAIT, LONGEST_WAIT));
+                    std::thread::sleep(pause(waited));
                 }
             }
+        }
+    }
+
+    /// What makes an entry of what was loaded, where the memory tier is alone.
+    pub(crate) fn storing<'a, T: Serialize>(
+        &'a self,
+        alone: &'a Alone,
+        key: &'a [u8],
+        ttl: Ttl,
+        object: impl Fn(&T) -> Option<Object> + 'a,
+    ) -> impl Fn(&T) -> Result<Stored, Error> + 'a {
+        move |value| {
+            let mut scratch = Scratch::take();
+            let written = self.write(
+                key,
+                |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode_typed(value, options, out),
+                ttl,
+                &mut scratch.entry,
+            );
+            let stored = written.map(|()| alone.stored(key, &scratch.entry, object(value)));
+            scratch.keep();
+            stored
+        }
+    }
+
+    /// The value that came of a load, where the memory tier is alone.
+    pub(crate) fn loaded<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+        loaded: Loaded<T>,
+    ) -> Result<T, Error> {
+        match loaded {
+            Loaded::Mine(value) => Ok(value),
+            Loaded::Found(stored) => self.decode(key, &stored.entry),
         }
     }
 }

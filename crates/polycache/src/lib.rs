@@ -19,30 +19,50 @@
 //! [`Cache::get_with`] reads 100 bytes of text in well under a microsecond and allocates nothing.
 //! What every language's package does alike is `spec/semantics.md`.
 
+#[cfg(feature = "tokio")]
+mod async_cache;
 mod builder;
 mod cache;
+mod cache_key;
 pub mod compressor;
 pub mod duration;
+mod encryption;
 mod entry;
 mod error;
 mod get_or_set;
+mod jitter;
 mod keys;
 mod lease;
+mod memory;
 mod origin;
+pub mod presets;
+mod random;
+mod read_through;
 mod scratch;
 pub mod serializer;
 pub mod size;
+mod tier;
 mod ttl;
 mod typed;
 
+#[cfg(feature = "tokio")]
+pub use async_cache::AsyncCache;
 pub use builder::Builder;
 pub use cache::Cache;
+pub use cache_key::{CacheKey, KeyParts};
+pub use compressor::{Noop, Smart, Zstd};
 pub use entry::{Entry, Facts};
 pub use error::Error;
+pub use jitter::Jitter;
 pub use keys::Keys;
 pub use lease::Leased;
+pub use memory::{TypedCache, TypedValue};
 pub use origin::Origin;
+#[cfg(feature = "derive")]
+pub use polycache_derive::CacheKey;
 pub use polycache_entry::{Compressor, CompressorId, Serializer, Structs, Value};
 pub use polycache_host::keys::split as split_full_key;
 pub use polycache_host::{Clock, Report, Stats, Token};
-pub use ttl::{Ttl, TtlLeft};
+pub use polycache_memory::{MemoryCache, Stats as MemoryStats, Ttl, TtlLeft};
+pub use read_through::ReadThrough;
+pub use serializer::{Bincode, Json, MessagePack};

@@ -1,7 +1,8 @@
 //! Where a value was read: what a memory tier over the host tier keeps beside its object.
 
-use crate::cache::reading;
+use crate::cache::{reading, Read};
 use crate::scratch::Scratch;
+use crate::tier::Tier;
 use crate::{Cache, Error, Value};
 use polycache_entry::CLOCK_TOLERANCE_MS;
 use polycache_host::Hit;
@@ -53,22 +54,32 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_with`].
+    /// As for [`Cache::get_with`]; `InvalidArgument` for a cache that has the memory tier alone.
     #[inline]
     pub fn get_with_origin<R>(
         &self,
         key: &[u8],
         f: impl FnOnce(Value<'_>) -> R,
     ) -> Result<Option<(R, Origin)>, Error> {
+        self.get_by_origin(key, reading(f))
+    }
+
+    #[inline]
+    pub(crate) fn get_by_origin<R>(
+        &self,
+        key: &[u8],
+        read: impl Read<R>,
+    ) -> Result<Option<(R, Origin)>, Error> {
+        let host = self.tier().host()?;
         let mut scratch = Scratch::take();
-        let result = match self.find(key, &mut scratch.entry)? {
+        let result = match host.store.get(&host.namespace, key, &mut scratch.entry)? {
             Some(hit) => {
                 let origin = Origin {
                     hit,
                     created: polycache_entry::created(&scratch.entry),
                     expires: polycache_entry::expires(&scratch.entry),
                 };
-                let value = self.read(&mut scratch, reading(f));
+                let value = self.read(key, &mut scratch, read);
                 value.map(|value| Some((value, origin)))
             }
             None => Ok(None),
@@ -83,13 +94,18 @@ impl Cache {
     #[inline]
     #[must_use]
     pub fn stands(&self, origin: &Origin) -> bool {
-        self.holds(origin.hit) && (origin.expires == 0 || origin.is_valid_at(self.now()))
+        let Tier::Host(host) = self.tier() else {
+            return false;
+        };
+        host.store.stands(origin.hit) && (origin.expires == 0 || origin.is_valid_at(self.now()))
     }
 
     /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
     /// stands. Entries that are only read from memory look unused to it, and would be recycled.
     #[inline]
     pub fn mark_visited(&self, origin: &Origin) {
-        self.mark(origin.hit);
+        if let Tier::Host(host) = self.tier() {
+            host.store.mark_visited(origin.hit);
+        }
     }
 }

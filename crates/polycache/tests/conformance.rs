@@ -1,7 +1,9 @@
 //! The cases of spec/conformance, one test each; their form is described in the README there.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use polycache::{compressor, duration, serializer, size, Cache, Clock, Error, Ttl, TtlLeft, Value};
+use polycache::{
+    compressor, duration, serializer, size, Cache, Clock, Error, Ttl, TtlLeft, TypedCache, Value,
+};
 use polycache_entry::tagged::{from_json, to_json};
 use serde::Deserialize;
 use serde_json::{json, Value as Json};
@@ -55,6 +57,56 @@ struct Step {
     path: Option<String>,
 }
 
+/// The sets of tiers that a cache may have. Memory keeps objects for typed caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tiers {
+    Host,
+    Memory,
+    TypedMemory,
+    TypedMemoryAndHost,
+}
+
+impl Tiers {
+    const ALL: [Tiers; 4] = [
+        Tiers::Host,
+        Tiers::Memory,
+        Tiers::TypedMemory,
+        Tiers::TypedMemoryAndHost,
+    ];
+
+    fn has_host(self) -> bool {
+        matches!(self, Tiers::Host | Tiers::TypedMemoryAndHost)
+    }
+
+    fn typed(self) -> bool {
+        matches!(self, Tiers::TypedMemory | Tiers::TypedMemoryAndHost)
+    }
+}
+
+/// A cache, with its typed form where that has a memory tier. Operations that the typed form has go to it.
+#[derive(Clone)]
+struct Handle {
+    cache: Cache,
+    typed: Option<TypedCache<Value<'static>>>,
+}
+
+impl Handle {
+    fn new(cache: Cache, tiers: Tiers) -> Result<Handle, Error> {
+        let typed = tiers.typed().then(|| cache.typed()).transpose()?;
+        Ok(Handle { cache, typed })
+    }
+}
+
+/// Calls a method of the typed cache if there is one, else of the other.
+macro_rules! on {
+    ($handle:expr, $method:ident($($argument:expr),*)) => {
+        match &$handle.typed {
+            Some(typed) => typed.$method($($argument),*),
+            None => $handle.cache.$method($($argument),*),
+        }
+    };
+}
+
 fn main_handle() -> String {
     "cache".into()
 }
@@ -77,36 +129,49 @@ fn main() {
             let cases: Vec<Case> = serde_json::from_str(&cases)
                 .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
             let file = file.file_stem().unwrap().to_string_lossy();
-            trials.extend(cases.into_iter().map(|case| {
-                let name = format!("{file}: {}", case.name);
-                // Of the capabilities that a case can ask for, Rust has the directory alone.
-                let skipped = case.requires.iter().any(|needed| needed != "host");
-                Trial::test(name, move || run(&case)).with_ignored_flag(skipped)
-            }));
+            for case in cases.into_iter().map(Arc::new) {
+                for tiers in Tiers::ALL {
+                    let name = format!("{tiers:?}, {file}: {}", case.name);
+                    // Of the capabilities that a case can ask for, Rust has the directory alone.
+                    let lacks = |needed: &String| needed != "host" || !tiers.has_host();
+                    let skipped = case.requires.iter().any(lacks);
+                    let case = case.clone();
+                    let trial = Trial::test(name, move || run(&case, tiers));
+                    trials.push(trial.with_ignored_flag(skipped));
+                }
+            }
         }
     }
     assert!(trials.len() > 100, "only {} cases", trials.len());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn run(case: &Case) -> Result<(), Failed> {
-    let mut options = serde_json::Map::from_iter([("limit".to_owned(), json!("4MiB"))]);
+fn run(case: &Case, tiers: Tiers) -> Result<(), Failed> {
+    let mut options = serde_json::Map::new();
+    if tiers.has_host() {
+        options.insert("limit".to_owned(), json!("4MiB"));
+    }
     options.extend(case.options.clone());
     let runner = Runner {
+        twice: case.steps.iter().all(|step| step.op != "stats"),
+        tiers,
         root: tempfile::tempdir()?,
         clock: Arc::new(AtomicU64::new(1_700_000_000_000)),
         handles: RefCell::default(),
     };
-    let cache = runner.open("main", &options)?;
+    let cache = Handle::new(runner.open("main", &options)?, tiers)?;
     runner.handles.borrow_mut().insert(main_handle(), cache);
     case.steps.iter().for_each(|step| runner.check(step));
     Ok(())
 }
 
 struct Runner {
+    /// Reads are repeated, where nobody counts them.
+    twice: bool,
+    tiers: Tiers,
     root: tempfile::TempDir,
     clock: Arc<AtomicU64>,
-    handles: RefCell<HashMap<String, Cache>>,
+    handles: RefCell<HashMap<String, Handle>>,
 }
 
 impl Runner {
@@ -131,39 +196,46 @@ impl Runner {
 
     fn perform(&self, step: &Step) -> Result<Json, Error> {
         let named = self.handles.borrow().get(&step.on).cloned();
-        let cache = named.unwrap_or_else(|| panic!("no handle {}", step.on));
+        let handle = named.unwrap_or_else(|| panic!("no handle {}", step.on));
+        let cache = &handle.cache;
         let key = || bytes(step.key.as_ref().expect("a key"));
         let keys = || step.keys.as_ref().expect("keys").iter().map(bytes);
         let ttl = || step.ttl.as_ref().map_or(Ok(Ttl::Default), ttl);
-        let mut opened = None;
+        let mut opened: Option<Cache> = None;
         let result = match step.op.as_str() {
-            "get" => cache.get_value(key())?.map_or_else(miss, |v| to_json(&v)),
+            "get" => match &handle.typed {
+                // A second read is served from memory.
+                Some(typed) if self.twice => typed.get(key()).and_then(|_| typed.get(key())),
+                Some(typed) => typed.get(key()),
+                None => cache.get_value(key()),
+            }?
+            .map_or_else(miss, |v| to_json(&v)),
             "set" => {
                 let value = value(step.value.as_ref().expect("a value"));
-                cache.set_with(key(), &value, ttl()?)?;
+                on!(handle, set_with(key(), &value, ttl()?))?;
                 Json::Null
             }
-            "delete" => json!(cache.delete(key())?),
-            "has" => json!(cache.has(key())?),
-            "ttl" => match cache.ttl(key())? {
+            "delete" => json!(on!(handle, delete(key()))?),
+            "has" => json!(on!(handle, has(key()))?),
+            "ttl" => match on!(handle, ttl(key()))? {
                 None => miss(),
                 Some(TtlLeft::Forever) => json!("forever"),
                 Some(TtlLeft::For(left)) => json!(left.as_millis() as u64),
             },
             "get_many" => {
-                let found = cache.get_many::<Value<'static>, _>(keys())?;
+                let found: HashMap<_, Value<'static>> = on!(handle, get_many(keys()))?;
                 sorted(found.iter().map(|(k, v)| json!([key_json(k), to_json(v)])))
             }
             "set_many" => {
                 let entries = step.entries.as_ref().expect("entries").iter();
                 let entries = entries.map(|(k, v)| (bytes(k), value(v)));
-                cache.set_many_with(entries, ttl()?)?;
+                on!(handle, set_many_with(entries, ttl()?))?;
                 Json::Null
             }
-            "delete_many" => json!(cache.delete_many(keys())?),
+            "delete_many" => json!(on!(handle, delete_many(keys()))?),
             "get_or_set" => {
                 let loads = Cell::new(0);
-                let got = cache.get_or_set_with(key(), ttl()?, || {
+                let load = || {
                     loads.set(loads.get() + 1);
                     let loaded = step.loads.as_ref().expect("no load");
                     step.during.iter().for_each(|step| self.check(step));
@@ -171,20 +243,21 @@ impl Runner {
                         return Err("the loader's own error");
                     }
                     Ok(value(loaded))
-                });
+                };
+                let got = on!(handle, get_or_set_with(key(), ttl()?, load));
                 assert_eq!(loads.get(), usize::from(step.loads.is_some()), "loads");
                 to_json(&got?)
             }
             "keys" => {
                 let prefix = step.prefix.as_ref().map(bytes).unwrap_or_default();
-                let keys = cache.keys(prefix).collect::<Result<Vec<_>, _>>()?;
+                let keys = on!(handle, keys(prefix)).collect::<Result<Vec<_>, _>>()?;
                 sorted(keys.iter().map(|key| key_json(key)))
             }
-            "clear" => json!(cache.clear()?),
+            "clear" => json!(on!(handle, clear())?),
             "flush" => json!(cache.flush()?),
             "close" => json!(cache.close()),
             "stats" => {
-                let stats = cache.stats()?;
+                let stats = on!(handle, stats())?;
                 match step.field.as_deref() {
                     Some("hits") => json!(stats.hits),
                     Some("misses") => json!(stats.misses),
@@ -215,7 +288,8 @@ impl Runner {
         };
         if let Some(cache) = opened {
             let name = step.r#as.clone().expect("a name");
-            self.handles.borrow_mut().insert(name, cache);
+            let handle = Handle::new(cache, self.tiers)?;
+            self.handles.borrow_mut().insert(name, handle);
         }
         Ok(result)
     }
@@ -225,9 +299,10 @@ impl Runner {
         directory: &str,
         options: &serde_json::Map<String, Json>,
     ) -> Result<Cache, Error> {
-        let mut builder = Cache::builder()
-            .path(self.root.path().join(directory))
-            .clock(Clock::Manual(self.clock.clone()));
+        let mut builder = Cache::builder().clock(Clock::Manual(self.clock.clone()));
+        if self.tiers.has_host() {
+            builder = builder.path(self.root.path().join(directory));
+        }
         for (name, value) in options {
             let text = || value.as_str().expect("text");
             builder = match name.as_str() {
@@ -243,6 +318,7 @@ impl Runner {
                 "compressor" => builder.compressor(compressor::parse(text())?),
                 "lease_timeout" => builder.lease_timeout(time(value)?),
                 "keep_after_reboot" => builder.keep_after_reboot(value.as_bool().expect("a bool")),
+                "encryption" => builder.encryption(keys(value)),
                 other => panic!("no such option: {other}"),
             };
         }
@@ -268,6 +344,15 @@ fn bytes(tagged: &Json) -> Vec<u8> {
 
 fn key_json(key: &[u8]) -> Json {
     std::str::from_utf8(key).map_or_else(|_| to_json(&Value::from(key)), |text| json!(text))
+}
+
+fn keys(list: &Json) -> Vec<(u32, Vec<u8>)> {
+    let list = list.as_array().expect("a list").iter();
+    list.map(|one| {
+        let id = one["id"].as_u64().expect("an id");
+        (u32::try_from(id).expect("an id"), bytes(&one["key"]))
+    })
+    .collect()
 }
 
 fn strings(list: &Json) -> Vec<String> {

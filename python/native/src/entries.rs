@@ -1,16 +1,18 @@
 //! Entries and keys as bytes: for memoized functions, and for the tests that read and write
 //! `spec/vectors`.
 
-use crate::{errors, from_python, key, to_python};
+use crate::{encryption, errors, from_python, key, to_python};
 use polycache::Error;
-use polycache_entry::{decode_payload, decode_value, encode, CompressorId};
-use polycache_entry::{EntryOptions, Limits, Tag, Verify};
+use polycache_entry::{decode_payload, decode_value, decrypt_payload, encode, CompressorId};
+use polycache_entry::{Encryption, EntryOptions, Limits, Tag, Verify};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// The bytes of the entry that holds `value`; times are milliseconds since 1970.
+/// The bytes of the entry that holds `value`; times are milliseconds since 1970. With `encryption`
+/// it is encrypted, for this full key.
+#[allow(clippy::too_many_arguments)] // They are keywords.
 #[pyfunction]
-#[pyo3(signature = (value, *, serializer = "messagepack", compressor = "none", created = 0, expires = 0, fresh_until = None, tags = Vec::new()))]
+#[pyo3(signature = (value, *, serializer = "messagepack", compressor = "none", created = 0, expires = 0, fresh_until = None, tags = Vec::new(), encryption = None, full_key = None))]
 pub fn encode_entry<'py>(
     value: &Bound<'py, PyAny>,
     serializer: &str,
@@ -19,6 +21,8 @@ pub fn encode_entry<'py>(
     expires: u64,
     fresh_until: Option<u64>,
     tags: Vec<(String, u64)>,
+    encryption: Option<&Bound<'py, PyAny>>,
+    full_key: Option<&[u8]>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = value.py();
     let raise = |error| errors::raise(py, error);
@@ -29,6 +33,7 @@ pub fn encode_entry<'py>(
             generation: *generation,
         })
         .collect();
+    let keys = keys_of(encryption)?;
     let options = EntryOptions {
         serializer: polycache::serializer::parse(serializer).map_err(raise)?,
         compressor: polycache::compressor::parse(compressor).map_err(raise)?,
@@ -36,6 +41,9 @@ pub fn encode_entry<'py>(
         expires,
         fresh_until,
         tags: &tags,
+        encryption: keys
+            .as_ref()
+            .map(|keys| keys.of(full_key.unwrap_or_default(), b"")),
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
@@ -46,14 +54,37 @@ pub fn encode_entry<'py>(
     Ok(PyBytes::new(py, &entry))
 }
 
+fn keys_of(encryption: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Encryption>> {
+    let Some(value) = encryption else {
+        return Ok(None);
+    };
+    let keys = Encryption::new(encryption::keys(value)?);
+    keys.map(Some)
+        .map_err(|error| errors::raise(value.py(), error.into()))
+}
+
 /// What an entry holds: its value and its header, as a dict.
 #[pyfunction]
-pub fn decode_entry<'py>(py: Python<'py>, entry: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+#[pyo3(signature = (entry, *, encryption = None, full_key = None))]
+pub fn decode_entry<'py>(
+    py: Python<'py>,
+    entry: &[u8],
+    encryption: Option<&Bound<'py, PyAny>>,
+    full_key: Option<&[u8]>,
+) -> PyResult<Bound<'py, PyDict>> {
     let raise = |error: polycache_entry::Error| errors::raise(py, error.into());
     let limits = Limits::default();
     let mut scratch = Vec::new();
-    let (header, payload) =
-        decode_payload(entry, Verify::Checksum, &limits, &mut scratch).map_err(raise)?;
+    let keys = keys_of(encryption)?;
+    let mut entry = entry.to_vec();
+    let (header, payload) = match &keys {
+        None => decode_payload(&entry, Verify::Checksum, &limits, &mut scratch),
+        Some(keys) => {
+            let keys = keys.of(full_key.unwrap_or_default(), b"");
+            decrypt_payload(&mut entry, Verify::Checksum, &limits, keys, &mut scratch)
+        }
+    }
+    .map_err(raise)?;
     let value = decode_value(header.serializer, payload, &limits).map_err(raise)?;
     let tags: Vec<_> = header
         .tags
@@ -80,7 +111,17 @@ pub fn decode_entry<'py>(py: Python<'py>, entry: &[u8]) -> PyResult<Bound<'py, P
 /// The MessagePack of arguments: the key under which a memoized function's result is stored.
 #[pyfunction]
 pub fn encode_arguments<'py>(arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    let entry = encode_entry(arguments, "messagepack", "none", 0, 0, None, Vec::new())?;
+    let entry = encode_entry(
+        arguments,
+        "messagepack",
+        "none",
+        0,
+        0,
+        None,
+        Vec::new(),
+        None,
+        None,
+    )?;
     Ok(PyBytes::new(
         arguments.py(),
         &entry.as_bytes()[polycache_entry::HEADER_LEN..],

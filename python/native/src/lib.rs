@@ -8,6 +8,7 @@ mod cache;
 mod classes;
 mod clock;
 mod duration;
+mod encryption;
 mod entries;
 mod errors;
 mod from_python;

@@ -2,7 +2,7 @@
 
 use crate::clock::CallableClock;
 use crate::memory::TierOptions;
-use crate::{duration, errors};
+use crate::{duration, encryption, errors};
 use polycache::{Builder, Cache, Compressor, Error, Serializer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -72,6 +72,7 @@ impl Options {
                 self.compressor = parse(name, value, polycache::compressor::parse)?;
                 builder.compressor(self.compressor)
             }
+            "encryption" => builder.encryption(encryption::keys(value)?),
             "lease_timeout" => builder.lease_timeout(duration::extract(value)?),
             "keep_after_reboot" => match value.cast::<PyBool>() {
                 Ok(keep) => builder.keep_after_reboot(keep.is_true()),
@@ -95,12 +96,13 @@ impl Options {
     }
 }
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "namespace",
     "ttl",
     "limit",
     "serializer",
     "compressor",
+    "encryption",
     "lease_timeout",
     "keep_after_reboot",
     "memory",

@@ -17,6 +17,7 @@ from .errors import (
     Closed,
     CommandNotAllowed,
     ConfigMismatch,
+    DecryptionFailed,
     EntryTooLarge,
     ForeignDirectory,
     InvalidArgument,
@@ -25,9 +26,11 @@ from .errors import (
     IoError,
     MalformedEntry,
     NoSpace,
+    NotEncrypted,
     PolycacheError,
     TooManyParticipants,
     UnknownCommand,
+    UnknownEncryptionKey,
     UnsupportedCompressor,
     UnsupportedFilesystem,
     UnsupportedFlags,
@@ -38,7 +41,7 @@ from .errors import (
     ValueTooLarge,
 )
 from .missing import MISSING, Missing
-from .options import Options
+from .options import EncryptionKey, Options
 from .statistics import Report, Stats
 
 if TYPE_CHECKING:
@@ -56,7 +59,9 @@ __all__ = [
     "Closed",
     "CommandNotAllowed",
     "ConfigMismatch",
+    "DecryptionFailed",
     "Duration",
+    "EncryptionKey",
     "EntryTooLarge",
     "ForeignDirectory",
     "InvalidArgument",
@@ -71,12 +76,14 @@ __all__ = [
     "MemoryStats",
     "Missing",
     "NoSpace",
+    "NotEncrypted",
     "Options",
     "PolycacheError",
     "Report",
     "Stats",
     "TooManyParticipants",
     "UnknownCommand",
+    "UnknownEncryptionKey",
     "UnsupportedCompressor",
     "UnsupportedFilesystem",
     "UnsupportedFlags",

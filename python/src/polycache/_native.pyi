@@ -1,12 +1,13 @@
 """The native extension (python/native). Import from `polycache` instead."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 
 from .durations import Duration
 from .missing import Missing
+from .options import EncryptionKey
 
 class Cache:
     def __new__(
@@ -124,8 +125,15 @@ def encode_entry(
     expires: int = 0,
     fresh_until: int | None = None,
     tags: list[tuple[str, int]] = ...,
+    encryption: Sequence[EncryptionKey] | None = None,
+    full_key: bytes | None = None,
 ) -> bytes: ...
-def decode_entry(entry: bytes) -> dict[str, Any]: ...
+def decode_entry(
+    entry: bytes,
+    *,
+    encryption: Sequence[EncryptionKey] | None = None,
+    full_key: bytes | None = None,
+) -> dict[str, Any]: ...
 def encode_arguments(arguments: list[Any] | tuple[Any, ...]) -> bytes: ...
 def full_key(namespace: list[str], key: str | bytes) -> bytes: ...
 def key_hash(key: bytes, seed: int) -> int: ...

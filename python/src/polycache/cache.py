@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast
 
 from . import _native
 from .durations import Duration
-from .errors import Closed
+from .errors import Closed, InvalidArgument
 from .loading import load
 from .memoize import Memoized, memoized, name_of
 from .missing import MISSING, Missing
@@ -31,8 +31,8 @@ class Cache(_native.Cache):
 
     Every method may be called from any thread, and from a child that was forked. Pickling a cache
     opens its directory again where it is unpickled, so it can be handed to processes that
-    multiprocessing spawns. Every method raises `Closed` after `close`, and `InvalidKey` for a key
-    that is none.
+    multiprocessing spawns; not with `encryption`, whose keys would be in the pickle. Every method
+    raises `Closed` after `close`, and `InvalidKey` for a key that is none.
 
     Raises `InvalidArgument` for an unknown option or one out of range, `ConfigMismatch`,
     `UnsupportedFilesystem`, `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`,
@@ -43,6 +43,8 @@ class Cache(_native.Cache):
 
     def __new__(cls, path: str | PathLike[str], **options: Unpack[Options]) -> Self:
         cache = super().__new__(cls, path, cast(Mapping[str, object], options))
+        if options.get("encryption") is not None:
+            options["encryption"] = ()  # That there are keys is enough to know here.
         cache._options = options
         _log.debug("opened the cache at %s", cache.path)
         return cache
@@ -140,6 +142,11 @@ class Cache(_native.Cache):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.closed:
             raise Closed("the cache was closed; a closed cache cannot be pickled")
+        if self._options.get("encryption") is not None:
+            raise InvalidArgument(
+                "a cache with encryption cannot be pickled: the pickle would hold its keys; "
+                "open the cache in the other process"
+            )
         return _reopen, (type(self), str(self.path), self._options)
 
 

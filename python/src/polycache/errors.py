@@ -97,6 +97,24 @@ class UnsupportedCompressor(PolycacheError):
     code = "unsupported_compressor"
 
 
+class NotEncrypted(PolycacheError):
+    """The entry is plain, and the cache is configured with `encryption`."""
+
+    code = "not_encrypted"
+
+
+class UnknownEncryptionKey(PolycacheError):
+    """The entry is encrypted under a key that the cache is not configured with."""
+
+    code = "unknown_encryption_key"
+
+
+class DecryptionFailed(PolycacheError):
+    """The entry was changed or moved, or its key is another one under the same id."""
+
+    code = "decryption_failed"
+
+
 class NoSpace(PolycacheError):
     """The disk is full with nothing to recycle, or live processes write every block."""
 

@@ -26,6 +26,16 @@ class Memory(TypedDict, total=False):
     it is set again."""
 
 
+class EncryptionKey(TypedDict):
+    """A key of AES-256-GCM."""
+
+    id: int
+    """Stands in every entry that the key encrypts: 0 to 2**32 - 1."""
+
+    key: bytes
+    """32 random bytes, from a secret store: `secrets.token_bytes(32)` makes some."""
+
+
 class Options(TypedDict, total=False):
     """Every option has a default; None stands for it. An unknown one is `InvalidArgument`."""
 
@@ -46,6 +56,12 @@ class Options(TypedDict, total=False):
     """What makes the bytes fewer: "none", "smart" (zstd where it is worth it, value by
     value), "zstd" (level 3) or "zstd:1" to "zstd:22".
     Default: "none"."""
+
+    encryption: Sequence[EncryptionKey] | None
+    """Keys that values are encrypted with, by AES-256-GCM: the first one encrypts, every one of
+    them decrypts, so that keys can be changed. Plain entries are then refused as `NotEncrypted`.
+    Keys of the cache, sizes and times stay readable. One key is good for 2**32 entries.
+    Default: values are stored as they are."""
 
     lease_timeout: Duration | None
     """How long a load may take before another caller may load the same key, 63 ms to 8 hours. A

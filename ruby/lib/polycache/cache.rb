@@ -23,7 +23,8 @@ module Polycache
     # Options and what they are when they are left out (see +new+).
     OPTIONS = {
       path: nil, namespace: nil, ttl: nil, limit: nil, serializer: "messagepack",
-      compressor: "none", lease_timeout: "30s", keep_after_reboot: false, clock: nil
+      compressor: "none", encryption: nil, lease_timeout: "30s", keep_after_reboot: false,
+      clock: nil
     }.freeze
 
     # Stands for "no entry" where nil may be a value: <tt>cache.get(key, MISSING)</tt>.
@@ -60,6 +61,12 @@ module Polycache
     # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes"
     # @param compressor [String, Symbol] "none", "smart" (zstd where it is worth it,
     #   value by value), "zstd", or "zstd:1" to "zstd:22"
+    # @param encryption [Array<Hash>, nil] keys that values are encrypted with, by AES-256-GCM, each
+    #   <tt>{ id: Integer, key: String }</tt> with an id of 0 to 2**32 - 1 and 32 random bytes with
+    #   the encoding BINARY (+SecureRandom.bytes+): the first encrypts, every one of them decrypts,
+    #   so that keys can be changed. Plain entries then raise NotEncrypted. Keys of the cache, sizes
+    #   and times stay readable. One key is good for 2**32 entries. By default values are stored as
+    #   they are
     # @param lease_timeout [String, Numeric] how long a load may take before another caller may
     #   load the same key, 63 ms to 8 h
     # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older
@@ -81,7 +88,8 @@ module Polycache
     # @param default [Object] the answer when there is no entry
     # @return [Object, nil] its value
     # @raise [ValueTooLarge, MalformedEntry, UnsupportedVersion, UnsupportedFlags,
-    #   UnsupportedSerializer, UnsupportedCompressor] for an entry that cannot be read
+    #   UnsupportedSerializer, UnsupportedCompressor, NotEncrypted, UnknownEncryptionKey,
+    #   DecryptionFailed] for an entry that cannot be read
     def get(key, default = nil) = @native.get(key, default)
     alias [] get
 

@@ -87,6 +87,21 @@ module Polycache
     CODE = "unsupported_compressor"
   end
 
+  # The entry is plain, and the cache is configured with +encryption+.
+  class NotEncrypted < Error
+    CODE = "not_encrypted"
+  end
+
+  # The entry is encrypted under a key that the cache is not configured with.
+  class UnknownEncryptionKey < Error
+    CODE = "unknown_encryption_key"
+  end
+
+  # The entry was changed or moved, or its key is another one under the same id.
+  class DecryptionFailed < Error
+    CODE = "decryption_failed"
+  end
+
   # The disk is full with nothing to recycle, or live processes write every block; the key's old
   # value is gone.
   class NoSpace < Error
@@ -150,7 +165,8 @@ module Polycache
     CLASSES = [
       InvalidArgument, InvalidKey, UnsupportedValue, EntryTooLarge, ValueTooLarge, MalformedEntry,
       ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
-      UnsupportedCompressor, NoSpace, ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
+      UnsupportedCompressor, NotEncrypted, UnknownEncryptionKey, DecryptionFailed, NoSpace,
+      ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
       InvalidNamespace, IoError
     ].to_h { |error| [error::CODE, error] }.freeze

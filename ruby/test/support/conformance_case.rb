@@ -105,7 +105,23 @@ class ConformanceCase
     nil
   end
 
-  def option(name, value) = %w[ttl lease_timeout].include?(name) ? duration(value) : value
+  def option(name, value)
+    case name
+    when "ttl", "lease_timeout" then duration(value)
+    when "encryption" then keys(value)
+    else value
+    end
+  end
+
+  # The option encryption: the bytes in it are tagged.
+  def keys(given)
+    case given
+    when Array then given.map { |one| keys(one) }
+    when ->(one) { one.is_a?(Hash) && one.keys == ["bytes"] } then Tagged.load(given)
+    when Hash then given.to_h { |name, one| [name.to_sym, keys(one)] }
+    else given
+    end
+  end
 
   # Seconds, or text as it is.
   def duration(value)

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# The least that Ruby takes for a Fiber scheduler: it can sleep.
+# The least that Ruby takes for a Fiber scheduler: it can sleep, and wait for another fiber.
 class FiberScheduler
   def initialize
     @waiting = {}
+    @unblocked = Thread::Queue.new
   end
 
   def kernel_sleep(seconds = nil)
@@ -14,6 +15,7 @@ class FiberScheduler
   # The end of the thread: runs what waits.
   def close
     until @waiting.empty?
+      @waiting[@unblocked.pop] = now until @unblocked.empty?
       ready = @waiting.select { |_, at| at <= now }.keys
       ready.each do |fiber|
         @waiting.delete(fiber)
@@ -24,8 +26,15 @@ class FiberScheduler
   end
 
   def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)
-  def block(*) = raise(NotImplementedError)
-  def unblock(*) = raise(NotImplementedError)
+
+  # A fiber that waits for a lock or a condition, at most so many seconds.
+  def block(_blocker, seconds = nil)
+    @waiting[Fiber.current] = seconds ? now + seconds : Float::INFINITY
+    Fiber.yield
+  end
+
+  # Called from any thread.
+  def unblock(_blocker, fiber) = @unblocked << fiber
   def io_wait(*) = raise(NotImplementedError)
 
   private

@@ -3,6 +3,7 @@
 # The files of spec/vectors, and the one that Ruby writes.
 module Vectors
   FOLDER = File.expand_path("../../../spec/vectors", __dir__)
+  OWN_ENCRYPTED = File.join(FOLDER, "encrypted.ruby.json")
   OWN = File.join(FOLDER, "entries.ruby.json")
   CREATED = 1_700_000_000_000
 
@@ -37,13 +38,39 @@ module Vectors
     "[\n#{lines.join(",\n")}\n]\n"
   end
 
+  # The keys of a row, which may have none.
+  def keys(row)
+    row["encryption"]&.map { |one| { id: one["id"], key: [one["key"]].pack("H*") } }
+  end
+
+  def full_key(row) = [row["full_key"]].pack("H*")
+
+  # The rows of encryption.json as Ruby encrypts them; with other nonces each time.
+  def encrypted_rows
+    rows("encryption.json").map do |row|
+      facts = row.slice("serializer", "compressor", "created", "expires", "fresh_until")
+      header = facts.transform_keys(&:to_sym).merge(
+        tags: row["tags"].map { |tag, generation| [tag, Integer(generation)] },
+        encryption: keys(row), full_key: full_key(row)
+      )
+      entry = Polycache::Native.encode_entry(Tagged.load(row["value"]), header)
+      row.merge("entry" => entry.unpack1("H*"))
+    end
+  end
+
+  def own_encrypted_text
+    lines = encrypted_rows.map { |row| JSON.generate(row) }
+    "[\n#{lines.join(",\n")}\n]\n"
+  end
+
   def line(name, tagged, **header)
     header = {
       serializer: "messagepack", compressor: "none", created: CREATED, expires: 0,
       fresh_until: nil, tags: []
     }.merge(header)
     value = Tagged.load(tagged)
-    entry = Polycache::Native.encode_entry(value, header)
+    plain = { encryption: nil, full_key: "" }
+    entry = Polycache::Native.encode_entry(value, header.merge(plain))
     JSON.generate(
       {
         name: name, entry: entry.unpack1("H*"), **header,

@@ -1,12 +1,13 @@
 //! Whole entries outside a store: what the vectors are read and written with.
 
+use crate::encryption::NativeEncryption;
 use crate::error;
 use napi::bindgen_prelude::{BufferSlice, Env};
 use napi::Result;
 use napi_derive::napi;
 use polycache_entry::{
-    decode_payload, encode_payload, Compressor, CompressorId, EntryOptions, Limits, Serializer,
-    Tag, Verify,
+    decode_payload, decrypt_payload, encode_payload, Compressor, CompressorId, EntryOptions,
+    Limits, Serializer, Tag, Verify,
 };
 
 /// A tag with its generation, as decimal text.
@@ -44,12 +45,14 @@ pub struct DecodedEntry<'env> {
     pub payload: BufferSlice<'env>,
 }
 
-/// The entry that holds a payload.
+/// The entry that holds a payload; with `encryption` it is encrypted, for this full key.
 #[napi]
 pub fn encode_entry<'env>(
     env: &'env Env,
     header: EntryHeader,
     payload: &[u8],
+    encryption: Option<&NativeEncryption>,
+    full_key: Option<&[u8]>,
 ) -> Result<BufferSlice<'env>> {
     let serializer = u8::try_from(header.serializer)
         .map_err(|_| error::invalid("no such serializer"))
@@ -77,6 +80,7 @@ pub fn encode_entry<'env>(
         expires: header.expires as u64,
         fresh_until: header.fresh_until.map(|time| time as u64),
         tags: &tags,
+        encryption: encryption.map(|keys| keys.0.of(full_key.unwrap_or_default(), b"")),
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
@@ -90,13 +94,22 @@ pub fn decode_entry<'env>(
     env: &'env Env,
     entry: &[u8],
     max_value: f64,
+    encryption: Option<&NativeEncryption>,
+    full_key: Option<&[u8]>,
 ) -> Result<DecodedEntry<'env>> {
     let limits = Limits {
         max_length: max_value as u64,
     };
     let mut scratch = Vec::new();
-    let (header, payload) =
-        decode_payload(entry, Verify::Checksum, &limits, &mut scratch).map_err(error::entry)?;
+    let mut entry = entry.to_vec();
+    let (header, payload) = match encryption {
+        None => decode_payload(&entry, Verify::Checksum, &limits, &mut scratch),
+        Some(keys) => {
+            let keys = keys.0.of(full_key.unwrap_or_default(), b"");
+            decrypt_payload(&mut entry, Verify::Checksum, &limits, keys, &mut scratch)
+        }
+    }
+    .map_err(error::entry)?;
     Ok(DecodedEntry {
         header: EntryHeader {
             serializer: header.serializer as u32,

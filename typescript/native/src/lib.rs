@@ -16,6 +16,7 @@
 
 mod buffers;
 mod call;
+mod encryption;
 mod entry;
 mod error;
 mod namespace;

@@ -6,8 +6,8 @@ use napi::bindgen_prelude::{BufferSlice, Env};
 use napi::Result;
 use napi_derive::napi;
 use polycache_entry::{
-    decode_payload, encode_payload, Compressor, CompressorId, EntryOptions, Limits, Serializer,
-    Verify, MAX_TIME_MS,
+    decode_payload, decrypt_payload, encode_payload, Compressor, CompressorId, Encryption,
+    EntryOptions, Limits, Serializer, Verify, MAX_TIME_MS,
 };
 use polycache_host::Store;
 use std::rc::Rc;
@@ -22,15 +22,17 @@ pub(crate) struct Namespace {
     serializer: Serializer,
     compressor: Compressor,
     limits: Limits,
+    encryption: Option<Encryption>,
     /// Buffers of one call, kept so that a usual one allocates nothing.
     pub entry: Vec<u8>,
     payload: Vec<u8>,
 }
 
 impl Namespace {
-    /// Writes the entry of a payload into the buffer. A `ttl` of 0 milliseconds is none.
+    /// Writes the entry of a key's payload into the buffer. A `ttl` of 0 milliseconds is none.
     #[inline]
-    pub fn write(&mut self, store: &Store, payload: &[u8], ttl: f64) -> Result<()> {
+    pub fn write(&mut self, store: &Store, key: &[u8], payload: &[u8], ttl: f64) -> Result<()> {
+        self.empty();
         let now = store.now();
         let options = EntryOptions {
             compressor: self.compressor,
@@ -39,29 +41,35 @@ impl Namespace {
                 0 => 0,
                 ttl => now.saturating_add(ttl).min(MAX_TIME_MS),
             },
+            encryption: self
+                .encryption
+                .as_ref()
+                .map(|keys| keys.of(self.inner.prefix(), key)),
             ..EntryOptions::default()
         };
-        self.empty();
         encode_payload(payload, self.serializer, &options, &mut self.entry).map_err(error::entry)
     }
 
-    /// The payload of the entry in the buffer, with the id of its serializer before it.
+    /// The payload of the key's entry in the buffer, with the id of its serializer before it.
     #[inline]
-    pub fn read(&mut self) -> Result<&[u8]> {
+    pub fn read(&mut self, key: &[u8]) -> Result<&[u8]> {
+        let Namespace { entry, payload, .. } = self;
         // The store's own checks say that its bytes are whole.
-        let (header, _) = decode_payload(
-            &self.entry,
-            Verify::Trusted,
-            &self.limits,
-            &mut self.payload,
-        )
+        let (header, payload) = match &self.encryption {
+            None => decode_payload(entry, Verify::Trusted, &self.limits, payload),
+            Some(keys) => {
+                let keys = keys.of(self.inner.prefix(), key);
+                decrypt_payload(entry, Verify::Trusted, &self.limits, keys, payload)
+            }
+        }
         .map_err(error::entry)?;
         let (id, start) = (header.serializer as u8, header.header_len - 1);
         Ok(match header.compressor {
             CompressorId::None => {
                 // The id goes where the header's last byte was, so that all is copied once.
+                let end = start + 1 + payload.len();
                 self.entry[start] = id;
-                &self.entry[start..]
+                &self.entry[start..end]
             }
             CompressorId::Zstd => {
                 self.payload.insert(0, id);
@@ -103,6 +111,7 @@ impl NativeNamespace {
         serializer: u32,
         level: i32,
         max_value: f64,
+        encryption: Option<Encryption>,
     ) -> Result<NativeNamespace> {
         let serializer = u8::try_from(serializer)
             .map_err(|_| error::invalid("no such serializer"))
@@ -119,6 +128,7 @@ impl NativeNamespace {
             limits: Limits {
                 max_length: max_value as u64,
             },
+            encryption,
             entry: Vec::new(),
             payload: Vec::new(),
         })))

@@ -39,8 +39,9 @@ fn hand_out<const N: usize>(
     call: &Call<N>,
     place: usize,
     namespace: &mut Namespace,
+    key: &[u8],
 ) -> Result<Answer> {
-    let payload = namespace.read()?;
+    let payload = namespace.read(key)?;
     call.fill_bytes(place, payload)?;
     Ok(Answer::Number(payload.len() as f64))
 }
@@ -59,7 +60,7 @@ unsafe extern "C" fn get(env: sys::napi_env, info: sys::napi_callback_info) -> s
             let created = polycache_entry::created(&namespace.entry);
             let expires = polycache_entry::expires(&namespace.entry);
             call.set_words(5, [slot, word, epoch, created, expires])?;
-            hand_out(call, 4, namespace)
+            hand_out(call, 4, namespace, key)
         })
     })
 }
@@ -71,7 +72,7 @@ unsafe extern "C" fn put(env: sys::napi_env, info: sys::napi_callback_info) -> s
         let payload = call.range(4, 0, call.integer(5)? as usize)?;
         let ttl = call.number(6)?;
         on(call, |namespace, store, key| {
-            namespace.write(store, payload, ttl)?;
+            namespace.write(store, key, payload, ttl)?;
             let done = store.put(&namespace.inner, key, &namespace.entry);
             done.map(|()| Answer::Nothing).map_err(error::host)
         })
@@ -114,7 +115,7 @@ unsafe extern "C" fn lease(env: sys::napi_env, info: sys::napi_callback_info) ->
             namespace.empty();
             let lease = store.lease(&namespace.inner, key, &mut namespace.entry);
             Ok(Answer::Number(match lease.map_err(error::host)? {
-                Lease::Hit(_) => return hand_out(call, 4, namespace),
+                Lease::Hit(_) => return hand_out(call, 4, namespace, key),
                 Lease::Acquired(Token { slot, word, born }) => {
                     call.set_words(5, [slot, word, born])?;
                     code::ACQUIRED
@@ -138,7 +139,7 @@ unsafe extern "C" fn fill(env: sys::napi_env, info: sys::napi_callback_info) -> 
         let [slot, word, born] = call.words(7)?;
         let token = Token { slot, word, born };
         on(call, |namespace, store, key| {
-            if let Err(failure) = namespace.write(store, payload, ttl) {
+            if let Err(failure) = namespace.write(store, key, payload, ttl) {
                 store.release(token);
                 return Err(failure);
             }

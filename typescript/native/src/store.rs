@@ -1,5 +1,6 @@
 //! An open directory.
 
+use crate::encryption::NativeEncryption;
 use crate::namespace::NativeNamespace;
 use crate::{buffers, error, tasks};
 use napi::bindgen_prelude::{ArrayBuffer, AsyncTask, Env};
@@ -193,7 +194,7 @@ impl NativeStore {
     }
 
     /// A namespace. `serializer` is the id of the payloads it is given, `level` the zstd level, 0 or -1 (smart),
-    /// `max_value` the most bytes of a payload it hands out.
+    /// `max_value` the most bytes of a payload it hands out, `encryption` the keys if there are any.
     #[napi]
     pub fn namespace(
         &self,
@@ -201,8 +202,10 @@ impl NativeStore {
         serializer: u32,
         level: i32,
         max_value: f64,
+        encryption: Option<&NativeEncryption>,
     ) -> Result<NativeNamespace> {
-        NativeNamespace::new(&self.handle, &parts, serializer, level, max_value)
+        let keys = encryption.map(|keys| keys.0.clone());
+        NativeNamespace::new(&self.handle, &parts, serializer, level, max_value, keys)
     }
 
     /// Sets the time, in milliseconds since 1970, of a store with a manual clock.

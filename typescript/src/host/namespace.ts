@@ -15,6 +15,7 @@ import {
   ACQUIRED,
   BUSY,
   MISS,
+  type NativeEncryption,
   type NativeNamespace,
   native,
   type Operations,
@@ -31,6 +32,8 @@ export interface Settings extends Defaults {
   readonly level: number
   /** Most bytes of a payload that is read. */
   readonly maxValue: number
+  /** Absent where values are stored as they are. */
+  readonly encryption: NativeEncryption | undefined
 }
 
 /** A payload with the id of its serializer. */
@@ -69,10 +72,11 @@ export class HostNamespace implements Keyspace {
     this.settings = settings
     this.#key = new KeyBuffer(namespacePrefix(parts))
     this.#calls = native().calls
-    const { serializer, level, maxValue } = settings
+    const { serializer, level, maxValue, encryption } = settings
     const { native: store, mapping } = handle.store
     try {
-      this.#native = store.namespace([...parts], SERIALIZER_IDS[serializer], level, maxValue)
+      const id = SERIALIZER_IDS[serializer]
+      this.#native = store.namespace([...parts], id, level, maxValue, encryption)
     } catch (failure) {
       throw typed(failure)
     }
@@ -81,8 +85,10 @@ export class HostNamespace implements Keyspace {
     this.#memory = handle.memory
     this.#held = handle.memory?.heldBy(this.#key.prefix) ?? new Map()
     const floor = () => this.#calls.floor(this.#number)
-    this.#reader =
-      mapping && new MappedReader(mapping, this.#key, scratch, maxValue, floor, handle.clock)
+    // What JavaScript would need to make a cipher takes longer than the native part does for the whole read.
+    if (mapping !== undefined && encryption === undefined) {
+      this.#reader = new MappedReader(mapping, this.#key, scratch, maxValue, floor, handle.clock)
+    }
   }
 
   at(parts: readonly string[]): HostNamespace {

@@ -3,14 +3,17 @@ import {
   ChecksumMismatch,
   Closed,
   ConfigMismatch,
+  DecryptionFailed,
   EntryTooLarge,
   ForeignDirectory,
   InvalidArgument,
   IoError,
   MalformedEntry,
   NoSpace,
+  NotEncrypted,
   type PolycacheError,
   TooManyParticipants,
+  UnknownEncryptionKey,
   UnsupportedCompressor,
   UnsupportedFilesystem,
   UnsupportedFlags,
@@ -58,7 +61,13 @@ export interface NativeStore {
   /** Called once each: an engine may abort when an address is wrapped twice. */
   indexBuffer(): ArrayBuffer | null
   windowBuffer(window: number): ArrayBuffer | null
-  namespace(parts: string[], serializer: number, level: number, maxValue: number): NativeNamespace
+  namespace(
+    parts: string[],
+    serializer: number,
+    level: number,
+    maxValue: number,
+    encryption?: NativeEncryption,
+  ): NativeNamespace
   setClock(now: number): void
   stats(): Holdings
   check(): Promise<CheckReport>
@@ -72,6 +81,11 @@ export interface NativeNamespace {
   keys(prefix: Uint8Array, cursor: number, budget: number): { next?: number; keys: Uint8Array[] }
   putEntry(key: Uint8Array, entry: Uint8Array): void
   clear(): void
+}
+
+/** Keys that entries are encrypted with; their bytes are not JavaScript's. */
+export interface NativeEncryption {
+  readonly __keys: never
 }
 
 /** What an entry says of its value. `level` is the zstd level, 0 without compression, -1 for smart. */
@@ -139,10 +153,23 @@ export interface Operations {
 /** The native part of the package. */
 export interface Native {
   NativeStore: { open(options: OpenOptions): NativeStore }
+  NativeEncryption: {
+    of(keys: readonly { id: number; key: Uint8Array }[]): NativeEncryption
+  }
   detach(buffer: ArrayBuffer): void
   operations(): Operations
-  encodeEntry(header: EntryHeader, payload: Uint8Array): Uint8Array
-  decodeEntry(entry: Uint8Array, maxValue: number): { header: EntryHeader; payload: Uint8Array }
+  encodeEntry(
+    header: EntryHeader,
+    payload: Uint8Array,
+    encryption?: NativeEncryption,
+    fullKey?: Uint8Array,
+  ): Uint8Array
+  decodeEntry(
+    entry: Uint8Array,
+    maxValue: number,
+    encryption?: NativeEncryption,
+    fullKey?: Uint8Array,
+  ): { header: EntryHeader; payload: Uint8Array }
 }
 
 let loaded: (Native & { readonly calls: Operations }) | undefined
@@ -182,6 +209,9 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
   unsupported_flags: UnsupportedFlags,
   unsupported_serializer: UnsupportedSerializer,
   unsupported_compressor: UnsupportedCompressor,
+  not_encrypted: NotEncrypted,
+  unknown_encryption_key: UnknownEncryptionKey,
+  decryption_failed: DecryptionFailed,
   no_space: NoSpace,
   config_mismatch: ConfigMismatch,
   unsupported_filesystem: UnsupportedFilesystem,

@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE, MAX_TIME } from '../entry/validity.ts'
+import { MAX_TIME } from '../entry/validity.ts'
 import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
 import type { Listeners } from './events.ts'
@@ -40,8 +40,6 @@ export class MemoryCore<K, V> {
   /** By slot, whose key it is. Absent while there is one namespace only. */
   owners: (Owner<K> | undefined)[] | undefined
   #first: Owner<K> | undefined
-  /** When the last entry was given its expiry. */
-  #latest: number = Number.NEGATIVE_INFINITY
   readonly #weigher: ((value: V, key: K) => number) | undefined
   readonly #weighs: boolean
   /** Held here: the sweeper holds it weakly. */
@@ -93,9 +91,7 @@ export class MemoryCore<K, V> {
     }
     const now = this.clock.exactly()
     const expires = then ?? Math.min(now + ms, MAX_TIME)
-    if (now > this.#latest) this.#latest = now
-    slots.expires[slot] = expires
-    slots.ttl[slot] = ms
+    slots.time(slot, expires, ms)
     slots.state[slot] = (slots.state[slot] & ~SLIDING) | (sliding ? TIMED | SLIDING : TIMED)
     if (expires < sweeper.seen) sweeper.expect(expires, now)
   }
@@ -103,7 +99,7 @@ export class MemoryCore<K, V> {
   /** Whether no entry has expired, nor is held back because the clock was set back. */
   allServed(): boolean {
     const now = this.clock.now()
-    return now < this.sweeper.first && now >= this.#latest - CLOCK_TOLERANCE
+    return now < this.sweeper.first && now >= this.slots.settled
   }
 
   /** A namespace more. */

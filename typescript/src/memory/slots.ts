@@ -38,6 +38,9 @@ export class Slots<K, V> {
   next: Int32Array = new Int32Array(FEW)
   previous: Int32Array = new Int32Array(FEW)
 
+  /** No entry is held back at this time or after it, for none was written later: see `isServed`. */
+  settled: number = Number.NEGATIVE_INFINITY
+
   #free = -1
 
   /** A slot with a key and a value; its other columns are the caller's to fill. */
@@ -73,6 +76,7 @@ export class Slots<K, V> {
   clear(): void {
     const { length } = this
     this.length = 0
+    this.settled = Number.NEGATIVE_INFINITY
     this.#free = -1
     if (this.state.length > FEW) {
       this.keys.length = this.values.length = 0
@@ -89,7 +93,16 @@ export class Slots<K, V> {
    */
   isServed(slot: number, now: number): boolean {
     const expires = this.expires[slot]
-    return now < expires && now >= expires - this.ttl[slot] - CLOCK_TOLERANCE
+    // Hardly ever does the clock stand before the last writing: one column less to look into.
+    const isSet = now >= this.settled || now >= expires - this.ttl[slot] - CLOCK_TOLERANCE
+    return isSet && now < expires
+  }
+
+  /** Gives an entry its expiry, and the milliseconds from its writing to then. */
+  time(slot: number, expires: number, ttl: number): void {
+    this.expires[slot] = expires
+    this.ttl[slot] = ttl
+    this.settled = Math.max(this.settled, expires - ttl - CLOCK_TOLERANCE)
   }
 
   protected resize(size: number): void {

@@ -51,8 +51,8 @@ const LOOKS = 16
 
 /**
  * The memory tier over a host tier: values that were read there and decoded, each with the word of its slot and the
- * epoch. One is served while both stand as they were, which two atomic loads tell: then nobody has written, deleted or
- * cleared the key since, in any process. So nothing is ever put here but what a read of the host tier gave, and nobody
+ * epoch. One is served while both stand as they were, which two loads tell: then nobody has written, deleted or cleared
+ * the key since, in any process. So nothing is ever put here but what a read of the host tier gave, and nobody
  * has to be told of a write.
  */
 export class MemoryTier {
@@ -97,13 +97,19 @@ export class MemoryTier {
     const { origin } = slots
     const index = this.#index
     const from = slot << 2
-    // The word, then the epoch, which moves before a word can come to be what it was (`spec/memory.md`).
-    if (Atomics.load(index, origin[from + AT]) !== origin[from + VER]) return undefined
-    if (Atomics.load(index, this.#epochAt) !== origin[from + EPOCH]) return undefined
+    // The word, then the epoch, which moves before a word can come to be what it was (`spec/memory.md`). One atomic load
+    // is enough: no engine moves the other across it, nor takes its value from one on the far side of another hit's.
+    if (index[origin[from + AT]] !== origin[from + VER]) return undefined
+    const epoch = origin[from + EPOCH]
+    const mark = origin[from + MARK]
+    const value = slots.values[slot]
     const state = slots.state[slot]
     if ((state & ~COPIED) !== VISITED && !this.#isServed(slot, state)) return undefined
-    if ((++this.hits & (LOOKS - 1)) === 0) this.#mark(origin[from + MARK])
-    const value = slots.values[slot]
+    // As late as can be: it is a call in Node, and compilers have forgotten what they knew when it returns.
+    if (Atomics.load(index, this.#epochAt) !== epoch) return undefined
+    // The host tier keeps what is marked as used, and of hits here it sees only this. The read that a value came by has
+    // set the mark. It goes with the word, but for keys that compete for a full bucket: what is read often is marked anew.
+    if ((++this.hits & (LOOKS - 1)) === 0 && this.#visited[mark] === 0) this.#visited[mark] = 1
     return (state & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
   }
 
@@ -112,19 +118,11 @@ export class MemoryTier {
     const { origin, state } = this.#slots
     const from = slot << 2
     const served =
-      Atomics.load(this.#index, origin[from + AT]) === origin[from + VER] &&
-      Atomics.load(this.#index, this.#epochAt) === origin[from + EPOCH] &&
-      this.#isServed(slot, state[slot])
+      this.#index[origin[from + AT]] === origin[from + VER] &&
+      this.#isServed(slot, state[slot]) &&
+      Atomics.load(this.#index, this.#epochAt) === origin[from + EPOCH]
     if (served) this.hits++
     return served
-  }
-
-  /**
-   * The host tier keeps what is marked as used, and of hits here it sees only this. The read that a value came by has set
-   * the mark. It goes with the word, but for keys that compete for a full bucket: what is read often is marked anew.
-   */
-  #mark(place: number): void {
-    if (this.#visited[place] === 0) this.#visited[place] = 1
   }
 
   #isServed(slot: number, state: number): boolean {
@@ -164,8 +162,7 @@ export class MemoryTier {
     slots.origin[from + MARK] = this.#visitedAt + origin.slot
     if (origin.expires !== 0) {
       slots.state[slot] |= TIMED
-      slots.expires[slot] = origin.expires
-      slots.ttl[slot] = origin.expires - origin.created
+      slots.time(slot, origin.expires, origin.expires - origin.created)
     }
     return plan === AS_IS ? kept : value
   }

@@ -1,3 +1,4 @@
+import { type EncryptionKey, encryptionOf } from '../../src/encryption.ts'
 import { Scratch } from '../../src/entry/scratch.ts'
 import { readPayload } from '../../src/entry/serializer.ts'
 import { type EntryHeader, native, typed } from '../../src/host/native.ts'
@@ -14,10 +15,14 @@ export function decodePayload(serializer: number, payload: Uint8Array): unknown 
 }
 
 /** Header and value of an entry, with all of a reader's checks. */
-export function decodeEntry(entry: Uint8Array): { header: EntryHeader; value: unknown } {
+export function decodeEntry(
+  entry: Uint8Array,
+  keys?: readonly EncryptionKey[],
+  fullKey?: Uint8Array,
+): { header: EntryHeader; value: unknown } {
   let decoded: { header: EntryHeader; payload: Uint8Array }
   try {
-    decoded = native().decodeEntry(entry, MAX_VALUE)
+    decoded = native().decodeEntry(entry, MAX_VALUE, keys && encryptionOf(keys), fullKey)
   } catch (failure) {
     throw typed(failure)
   }

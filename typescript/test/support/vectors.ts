@@ -1,4 +1,6 @@
-/** Writes spec/vectors/entries.typescript.json: `npm run vectors`. */
+/** Writes spec/vectors/entries.typescript.json: `npm run vectors`, or with `encrypted` encrypted.typescript.json. */
+
+import { type EncryptionKey, encryptionOf } from '../../src/encryption.ts'
 import { SERIALIZER_IDS, type SerializerName, WriterPool } from '../../src/entry/serializer.ts'
 import { type EntryHeader, native } from '../../src/host/native.ts'
 import { readSpec, writeSpec } from './spec.ts'
@@ -22,6 +24,13 @@ export interface EntryRow {
   fresh_until: number | null
   tags: [string, string][]
   value: Tagged
+}
+
+/** A row of encryption.json; encrypted.<language>.json has the entry too. */
+export interface EncryptionRow extends Omit<EntryRow, 'entry'> {
+  encryption: { id: number; key: string }[]
+  full_key: string
+  entry?: string
 }
 
 const CREATED = 1_700_000_000_000
@@ -98,12 +107,37 @@ export function entryRows(): EntryRow[] {
 }
 
 /** The file's text: a row a line. */
-export function entriesText(): string {
-  return `[\n${entryRows()
-    .map((one) => JSON.stringify(one))
-    .join(',\n')}\n]\n`
+export function entriesText(rows: readonly object[] = entryRows()): string {
+  return `[\n${rows.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`
+}
+
+/** The keys of a row. */
+export function keysOf(row: Pick<EncryptionRow, 'encryption'>): EncryptionKey[] {
+  return row.encryption.map(({ id, key }) => ({ id, key: Buffer.from(key, 'hex') }))
+}
+
+/** The rows of encryption.json, as TypeScript encrypts them; with other nonces each time. */
+export function encryptedRows(): EncryptionRow[] {
+  return readSpec<EncryptionRow[]>('vectors/encryption.json').map((row) => {
+    const header = {
+      serializer: SERIALIZER_IDS[row.serializer],
+      level: row.compressor === 'none' ? 0 : 3,
+      created: row.created,
+      expires: row.expires,
+      ...(row.fresh_until !== null && { freshUntil: row.fresh_until }),
+      tags: row.tags.map(([name, generation]) => ({ name, generation })),
+    }
+    const payload = encodePayload(row.serializer, fromTagged(row.value))
+    const keys = encryptionOf(keysOf(row))
+    const entry = native().encodeEntry(header, payload, keys, Buffer.from(row.full_key, 'hex'))
+    return { ...row, entry: Buffer.from(entry).toString('hex') }
+  })
 }
 
 export const ENTRIES_FILE = 'vectors/entries.typescript.json'
+export const ENCRYPTED_FILE = 'vectors/encrypted.typescript.json'
 
-if (import.meta.main) writeSpec(ENTRIES_FILE, entriesText())
+if (import.meta.main) {
+  if (process.argv[2] === 'encrypted') writeSpec(ENCRYPTED_FILE, entriesText(encryptedRows()))
+  else writeSpec(ENTRIES_FILE, entriesText())
+}

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::json::{self, JsonValue};
 use crate::output::{Output, Style};
 use crate::{key, open, show, Outcome};
-use polycache::{Entry, Value};
+use polycache::{Cache, Entry, Error, Facts, Value};
 use serde::Serialize;
 use serde_json::json;
 
@@ -22,7 +22,20 @@ struct Answer<'a> {
 pub fn run(arguments: &Arguments, get: &Get, output: &mut Output) -> Result<Outcome, Failure> {
     let key = key::parse(&get.key, get.form)?;
     let cache = open::existing(arguments)?;
-    let Some(entry) = cache.entry(&key)? else {
+    let entry = match cache.entry(&key) {
+        Err(
+            error @ (Error::NotEncrypted(_)
+            | Error::UnknownEncryptionKey(_)
+            | Error::DecryptionFailed(_)),
+        ) => {
+            if !get.raw {
+                without_value(&cache, &key, output)?;
+            }
+            return Err(error.into());
+        }
+        other => other?,
+    };
+    let Some(entry) = entry else {
         if output.json {
             output.json(&json!({"key": json::key(&key), "found": false}))?;
         } else {
@@ -36,21 +49,45 @@ pub fn run(arguments: &Arguments, get: &Get, output: &mut Output) -> Result<Outc
         raw(&entry.value, output)?;
     } else {
         let name = output.paint(Style::Name, &key::show(&key));
-        let facts = output.paint(Style::Dim, &show::facts(&entry.value, &entry.facts));
+        let facts = output.paint(Style::Dim, &show::facts(Some(&entry.value), &entry.facts));
         output.line(&format!("{name}  {facts}"))?;
         output.line(&show::value(output, &entry.value))?;
     }
     Ok(Outcome::Done)
 }
 
+/// What an entry that cannot be decrypted says of itself.
+fn without_value(cache: &Cache, key: &[u8], output: &mut Output) -> Result<(), Failure> {
+    // It may be gone meanwhile.
+    if let Some(facts) = cache.facts(key)? {
+        if output.json {
+            let mut object = serde_json::Map::new();
+            object.insert("key".into(), json::key(key));
+            object.insert("found".into(), json!(true));
+            add_facts(&mut object, &facts);
+            output.json(&object)?;
+        } else {
+            let name = output.paint(Style::Name, &key::show(key));
+            let said = output.paint(Style::Dim, &show::facts(None, &facts));
+            output.line(&format!("{name}  {said}"))?;
+        }
+    }
+    Ok(output.flush()?)
+}
+
+fn add_facts(object: &mut serde_json::Map<String, serde_json::Value>, facts: &Facts) {
+    object.insert("serializer".into(), json!(facts.serializer.name()));
+    let compressor = json::compressor_name(facts.compressor);
+    object.insert("compressor".into(), json!(compressor));
+    object.insert("payload".into(), json!(facts.payload));
+    object.insert("encryption_key".into(), json!(facts.encryption_key));
+    json::add_facts(object, facts);
+}
+
 fn answer<'a>(key: &[u8], entry: &'a Entry) -> Answer<'a> {
     let mut facts = serde_json::Map::new();
     facts.insert("type".into(), json!(json::type_name(&entry.value)));
-    facts.insert("serializer".into(), json!(entry.facts.serializer.name()));
-    let compressor = json::compressor_name(entry.facts.compressor);
-    facts.insert("compressor".into(), json!(compressor));
-    facts.insert("payload".into(), json!(entry.facts.payload));
-    json::add_facts(&mut facts, &entry.facts);
+    add_facts(&mut facts, &entry.facts);
     Answer {
         key: json::key(key),
         found: true,

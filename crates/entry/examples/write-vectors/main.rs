@@ -1,10 +1,16 @@
 //! Writes `spec/vectors/entries.rust.json` and `malformed.json`:
-//! `cargo run -p polycache-entry --example write-vectors`. A test keeps them fresh.
+//! `cargo run -p polycache-entry --example write-vectors`. A test keeps them fresh. With the argument
+//! `encrypted` it writes `encrypted.rust.json` and `encrypted_malformed.json`.
 
 mod generate;
 
 fn main() -> std::io::Result<()> {
-    for (name, text) in generate::files() {
+    let files = match std::env::args().nth(1).as_deref() {
+        None => generate::files(),
+        Some("encrypted") => generate::encrypted::files(),
+        Some(other) => panic!("{other} is neither nothing nor `encrypted`"),
+    };
+    for (name, text) in files {
         let path = generate::folder().join(name);
         std::fs::write(&path, text)?;
         println!("wrote {}", path.display());

@@ -43,6 +43,8 @@ mod shard;
 #[path = "../../src/stats.rs"]
 mod stats;
 mod sync;
+#[path = "../../src/table.rs"]
+mod table;
 mod threads;
 #[path = "../../src/ttl.rs"]
 mod ttl;

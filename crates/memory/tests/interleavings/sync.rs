@@ -18,6 +18,9 @@ pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mute
         .unwrap_or_else(PoisonError::into_inner)
 }
 
+/// So few that threads do sleep.
+pub(crate) const LOOKS: u32 = 1;
+
 pub(crate) fn pause(_step: u32) {
     shuttle::thread::yield_now();
 }

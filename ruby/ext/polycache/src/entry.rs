@@ -1,23 +1,44 @@
 //! Entries without a cache, for the tests that share `spec/vectors` with the other languages.
 
+use crate::encryption;
 use crate::error::{invalid, OrRaise};
 use crate::from_ruby::with_value;
 use crate::key::{key, text};
 use crate::to_ruby::to_ruby;
 use magnus::{function, prelude::*, Error, RArray, RHash, RModule, RString, Ruby, Value};
 use polycache_entry::{
-    decode_payload, decode_value, encode, CompressorId, EntryOptions, Limits, Tag, Verify,
+    decode_payload, decode_value, decrypt_payload, encode, CompressorId, Encryption, EntryOptions,
+    Limits, Tag, Verify,
 };
 
-/// What an entry holds: its value and the facts of its header.
-fn decode(ruby: &Ruby, entry: RString) -> Result<RHash, Error> {
+/// The keys that are given, or none for nil.
+fn keys_of(ruby: &Ruby, value: Value) -> Result<Option<Encryption>, Error> {
+    if value.is_nil() {
+        return Ok(None);
+    }
+    let keys = Encryption::new(encryption::keys(ruby, value)?);
+    keys.map(Some)
+        .map_err(polycache::Error::from)
+        .or_raise(ruby)
+}
+
+/// What an entry holds: its value and the facts of its header; decrypted for `full_key` where there
+/// are keys.
+fn decode(ruby: &Ruby, entry: RString, keys: Value, full_key: RString) -> Result<RHash, Error> {
+    let keys = keys_of(ruby, keys)?;
     // SAFETY: copied at once.
-    let entry = unsafe { entry.as_slice() }.to_vec();
+    let (mut entry, full_key) =
+        unsafe { (entry.as_slice().to_vec(), full_key.as_slice().to_vec()) };
     let limits = Limits::default();
     let mut scratch = Vec::new();
-    let (header, payload) = decode_payload(&entry, Verify::Checksum, &limits, &mut scratch)
-        .map_err(polycache::Error::from)
-        .or_raise(ruby)?;
+    let decoded = match &keys {
+        None => decode_payload(&entry, Verify::Checksum, &limits, &mut scratch),
+        Some(keys) => {
+            let keys = keys.of(&full_key, b"");
+            decrypt_payload(&mut entry, Verify::Checksum, &limits, keys, &mut scratch)
+        }
+    };
+    let (header, payload) = decoded.map_err(polycache::Error::from).or_raise(ruby)?;
     let value = decode_value(header.serializer, payload, &limits)
         .map_err(polycache::Error::from)
         .or_raise(ruby)?;
@@ -40,7 +61,8 @@ fn decode(ruby: &Ruby, entry: RString) -> Result<RHash, Error> {
     Ok(hash)
 }
 
-/// The entry that holds `value`, with the facts of `header`.
+/// The entry that holds `value`, with the facts of `header`, encrypted for its `full_key` where there
+/// are keys in it.
 fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Error> {
     let fact = |name: &str| -> Result<Value, Error> { header.fetch(ruby.sym_new(name)) };
     let number = |name: &str| -> Result<u64, Error> { u64::try_convert(fact(name)?) };
@@ -52,6 +74,10 @@ fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Err
             generation: *generation,
         })
         .collect();
+    let keys = keys_of(ruby, fact("encryption")?)?;
+    let full_key = RString::try_convert(fact("full_key")?)?;
+    // SAFETY: copied at once.
+    let full_key = unsafe { full_key.as_slice() }.to_vec();
     let options = EntryOptions {
         serializer: polycache::serializer::parse(&text(ruby, "serializer", fact("serializer")?)?)
             .or_raise(ruby)?,
@@ -61,6 +87,7 @@ fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Err
         expires: number("expires")?,
         fresh_until: Option::<u64>::try_convert(fact("fresh_until")?)?,
         tags: &tags,
+        encryption: keys.as_ref().map(|keys| keys.of(&full_key, b"")),
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
@@ -98,7 +125,7 @@ fn key_hash(ruby: &Ruby, seed: RString, key: RString) -> Result<u64, Error> {
 /// # Errors
 /// What Ruby raises when it cannot.
 pub(crate) fn define(native: RModule) -> Result<(), Error> {
-    native.define_singleton_method("decode_entry", function!(decode, 1))?;
+    native.define_singleton_method("decode_entry", function!(decode, 3))?;
     native.define_singleton_method("encode_entry", function!(encode_entry, 2))?;
     native.define_singleton_method("full_key", function!(full_key, 2))?;
     native.define_singleton_method("key_hash", function!(key_hash, 2))

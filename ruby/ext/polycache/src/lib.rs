@@ -10,6 +10,7 @@
 
 mod cache;
 mod duration;
+mod encryption;
 mod entry;
 mod error;
 mod fetch;

@@ -1,6 +1,7 @@
 //! The options of a cache as Ruby writes them.
 
 use crate::duration::duration;
+use crate::encryption;
 use crate::error::{invalid, OrRaise};
 use crate::key::text;
 use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, Value};
@@ -42,6 +43,9 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
     if let Some(compressor) = given("compressor") {
         let name = text(ruby, "compressor", compressor)?;
         builder = builder.compressor(polycache::compressor::parse(&name).or_raise(ruby)?);
+    }
+    if let Some(keys) = given("encryption") {
+        builder = builder.encryption(encryption::keys(ruby, keys)?);
     }
     if let Some(ttl) = given("ttl") {
         builder = builder.ttl(duration(ruby, "ttl", ttl)?);

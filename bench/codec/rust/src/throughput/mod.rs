@@ -7,6 +7,7 @@ mod foyer;
 mod json;
 mod mini_moka;
 mod moka;
+mod polycache_cache;
 mod polycache_host;
 mod polycache_host_json;
 mod polycache_memory;
@@ -41,6 +42,7 @@ const BATCH: u64 = 1000;
 
 pub fn subjects() -> Vec<Subject> {
     vec![
+        subject::<polycache_cache::PolycacheCache>(),
         subject::<polycache_host::PolycacheHost>(),
         subject::<polycache_memory::PolycacheMemory>(),
         subject::<polycache_memory::WithoutExpiry>(),

@@ -114,7 +114,7 @@ impl Rows {
 
     /// Step 4.
     fn ids_and_flags(&mut self) {
-        for bit in [3, 8, 15] {
+        for bit in [4, 8, 15] {
             let raw = Raw {
                 flags: 1 << bit,
                 ..Raw::default()
@@ -143,7 +143,7 @@ impl Rows {
             self.raw(&format!("compressor {compressor}"), raw, COMPRESSOR);
         }
         let all = || Raw {
-            flags: 8,
+            flags: 16,
             serializer: 5,
             compressor: 2,
             header_len: Some(0),

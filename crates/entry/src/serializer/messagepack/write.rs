@@ -1,7 +1,7 @@
 use super::extension::write_extension;
 use crate::serializer::path::Refusal;
 use crate::value::{check_int, Value};
-use rmp::encode;
+use rmp::{encode, Marker};
 use std::fmt::Debug;
 
 /// Appends `value`, which may have `depth` levels.
@@ -61,7 +61,15 @@ pub(crate) fn write(
 
 #[inline]
 pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
-    sure(encode::write_str_len(out, length(text.len())?));
+    let len = text.len();
+    // Short ones, which most are, without the steps in which `rmp` finds the marker.
+    if len < 32 {
+        out.push(Marker::FixStr(len as u8).to_u8());
+    } else if len < 256 {
+        out.extend_from_slice(&[Marker::Str8.to_u8(), len as u8]);
+    } else {
+        sure(encode::write_str_len(out, length(len)?));
+    }
     out.extend_from_slice(text.as_bytes());
     Ok(())
 }

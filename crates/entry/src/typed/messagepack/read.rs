@@ -127,6 +127,7 @@ impl<'de> Reader<'de> {
         std::str::from_utf8(self.take(len)?).map_err(|_| Failed)
     }
 
+    #[inline]
     fn list_len(&mut self, marker: Marker) -> Result<Option<usize>, Failed> {
         Ok(Some(match marker {
             Marker::FixArray(len) => len.into(),
@@ -136,6 +137,7 @@ impl<'de> Reader<'de> {
         }))
     }
 
+    #[inline]
     fn map_len(&mut self, marker: Marker) -> Result<Option<usize>, Failed> {
         Ok(Some(match marker {
             Marker::FixMap(len) => len.into(),
@@ -304,17 +306,21 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
                 };
                 visitor.visit_borrowed_bytes(self.take(len)?)
             }
+            Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
+                let len = self.text_len(marker)?.ok_or(Failed)?;
+                visitor.visit_borrowed_str(self.text(len)?)
+            }
+            Marker::FixArray(_) | Marker::Array16 | Marker::Array32 => {
+                let len = self.list_len(marker)?.ok_or(Failed)?;
+                self.list(len, visitor)
+            }
+            Marker::FixMap(_) | Marker::Map16 | Marker::Map32 => {
+                let len = self.map_len(marker)?.ok_or(Failed)?;
+                self.map(len, visitor)
+            }
             _ => {
-                if let Some(len) = self.text_len(marker)? {
-                    visitor.visit_borrowed_str(self.text(len)?)
-                } else if let Some(len) = self.list_len(marker)? {
-                    self.list(len, visitor)
-                } else if let Some(len) = self.map_len(marker)? {
-                    self.map(len, visitor)
-                } else {
-                    let value = self.extension(marker)?;
-                    value.deserialize_any(visitor).map_err(|_| Failed)
-                }
+                let value = self.extension(marker)?;
+                value.deserialize_any(visitor).map_err(|_| Failed)
             }
         }
     }

@@ -1,0 +1,81 @@
+//! Headers and tags: what is read of them, with the checksum and without, is one and the same.
+
+use crate::{sealed, LIMITS};
+use polycache_entry::{
+    created, decode_payload, encode_payload, expires, is_valid_at, trusted_payload, CompressorId,
+    EntryOptions, Header, Tag, Verify,
+};
+
+const NOW: u64 = 1_700_000_000_000;
+
+/// An entry, and the same sealed.
+pub fn check(data: &[u8]) {
+    read(data);
+    if let Some(entry) = sealed(data) {
+        read(&entry);
+    }
+}
+
+fn read(entry: &[u8]) {
+    let fields = (created(entry), expires(entry), is_valid_at(entry, NOW));
+    let (checked, trusted) = (
+        Header::parse(entry, Verify::Checksum),
+        Header::parse(entry, Verify::Trusted),
+    );
+    let header = match (checked, trusted) {
+        (Ok(header), trusted) => {
+            assert_eq!(trusted.as_ref(), Ok(&header));
+            header
+        }
+        (Err(error), trusted) => {
+            assert!(!error.to_string().is_empty());
+            match trusted {
+                Ok(_) => assert_eq!(error.code(), "checksum_mismatch"),
+                Err(other) => assert!(other == error || error.code() == "checksum_mismatch"),
+            }
+            return;
+        }
+    };
+    assert_eq!((header.created, header.expires), (fields.0, fields.1));
+    assert!(header.header_len <= entry.len());
+    payloads(entry, &header);
+    again(&header);
+}
+
+/// The short way to a payload finds what the long way does.
+fn payloads(entry: &[u8], header: &Header<'_>) {
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    let long = decode_payload(entry, Verify::Trusted, &LIMITS, &mut one);
+    let short = trusted_payload(entry, &LIMITS, &mut other);
+    match (long, short) {
+        (Ok((same, payload)), short) => {
+            assert_eq!(&same, header);
+            assert_eq!(short, Ok((header.serializer, payload)));
+        }
+        (Err(error), short) => assert_eq!(short, Err(error)),
+    }
+}
+
+/// A header that was read can be written, and reads as it was.
+fn again(header: &Header<'_>) {
+    let tags: Vec<Tag<'_>> = header.tags.iter().collect();
+    assert_eq!(tags.len(), header.tags.len());
+    let options = EntryOptions {
+        created: header.created,
+        expires: header.expires,
+        fresh_until: header.fresh_until,
+        tags: &tags,
+        ..EntryOptions::default()
+    };
+    let mut entry = Vec::new();
+    encode_payload(b"payload", header.serializer, &options, &mut entry)
+        .expect("what was read can be written");
+    let read = Header::parse(&entry, Verify::Checksum).expect("and reads again");
+    assert_eq!(read.serializer, header.serializer);
+    assert_eq!(read.compressor, CompressorId::None);
+    assert_eq!(
+        (read.created, read.expires, read.fresh_until),
+        (header.created, header.expires, header.fresh_until)
+    );
+    assert!(read.tags.iter().eq(tags));
+}

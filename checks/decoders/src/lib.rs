@@ -1,0 +1,39 @@
+//! Everything that decodes bytes from outside, given any bytes at all: a value or a typed error, never
+//! a panic and no more memory than the bytes call for; and what was read can be written and read again.
+//!
+//! Each module has a `check` that panics when that is not so. `make test` gives them seeds and changed
+//! seeds, the same in every run ([`mutations`]); `make fuzz` has libFuzzer look for worse (`fuzz/`).
+
+pub mod entry;
+pub mod frame;
+pub mod header;
+pub mod keys;
+pub mod mutations;
+pub mod seeds;
+pub mod typed;
+
+use polycache_entry::Limits;
+
+/// As low as it can be without refusing what the seeds hold.
+const LIMITS: Limits = Limits {
+    max_length: 1 << 20,
+};
+
+/// What takes any bytes, and panics where they show a fault.
+pub type Check = fn(&[u8]);
+
+/// All of them, by the names of their modules.
+pub const CHECKS: [(&str, Check); 5] = [
+    ("entry", entry::check),
+    ("typed", typed::check),
+    ("header", header::check),
+    ("frame", frame::check),
+    ("keys", keys::check),
+];
+
+/// The bytes with the checksum that belongs to them, which no mutation guesses.
+fn sealed(entry: &[u8]) -> Option<Vec<u8>> {
+    let (start, rest) = (entry.get(..4)?, entry.get(8..)?);
+    let sum = crc32fast::hash(&[start, rest].concat());
+    Some([start, &sum.to_le_bytes(), rest].concat())
+}

@@ -1,0 +1,162 @@
+//! AES-256-GCM (NIST SP 800-38D), `spec/entry.md` "Encryption": the payload is encrypted, the header
+//! stays readable, and neither header nor full key can be exchanged.
+
+mod key;
+
+use crate::header::{nonce_at, HEADER_LEN};
+use crate::{Error, Header, Limits, Verify};
+use key::Key;
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+
+/// Bytes of the tag behind an encrypted payload.
+pub(crate) const TAG_LEN: usize = ring::aead::MAX_TAG_LEN;
+/// Bytes of a nonce.
+pub(crate) const NONCE_LEN: usize = ring::aead::NONCE_LEN;
+
+/// The keys that entries are encrypted with: the first one encrypts, every one of them decrypts.
+///
+/// Cheap to clone. Nothing prints a key, and the memory that holds one is overwritten when the last
+/// clone is dropped.
+#[derive(Clone)]
+pub struct Encryption(Arc<[Key]>);
+
+impl Encryption {
+    /// Bytes of a key.
+    pub const KEY_LEN: usize = 32;
+
+    /// Takes the keys, each with its id, which stands in every entry that it encrypts.
+    ///
+    /// ```
+    /// use polycache_entry::Encryption;
+    /// let (old, new) = ([1; 32], [2; 32]); // from your secret store: 32 random bytes each
+    /// let encryption = Encryption::new([(20261122, new), (1, old)])?;
+    /// assert_eq!(format!("{encryption:?}"), "Encryption { ids: [20261122, 1] }");
+    /// # Ok::<(), polycache_entry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for no key at all, two of one id, and one that has not 32 bytes.
+    pub fn new<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = (u32, K)>) -> Result<Self, Error> {
+        let keys = keys
+            .into_iter()
+            .map(|(id, key)| Key::new(id, key.as_ref()))
+            .collect::<Result<Arc<[Key]>, Error>>()?;
+        if keys.is_empty() {
+            return Err(Error::invalid("encryption takes one key or more"));
+        }
+        for (place, key) in keys.iter().enumerate() {
+            if keys[..place].iter().any(|other| other.id == key.id) {
+                return Err(Error::invalid(format!(
+                    "two keys of encryption have the id {}",
+                    key.id
+                )));
+            }
+        }
+        Ok(Encryption(keys))
+    }
+
+    /// The keys, for the entry of one key of the cache: `prefix`, which stands for the namespace, and
+    /// `key` together are the full key (`spec/keys.md`).
+    #[must_use]
+    pub const fn of<'a>(&'a self, prefix: &'a [u8], key: &'a [u8]) -> EntryEncryption<'a> {
+        EntryEncryption {
+            keys: self,
+            full_key: [prefix, key],
+        }
+    }
+}
+
+impl fmt::Debug for Encryption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<u32> = self.0.iter().map(|key| key.id).collect();
+        f.debug_struct("Encryption").field("ids", &ids).finish()
+    }
+}
+
+/// An [`Encryption`] with the full key of the entry to be written or read: see [`Encryption::of`].
+#[derive(Clone, Copy, Debug)]
+pub struct EntryEncryption<'a> {
+    keys: &'a Encryption,
+    full_key: [&'a [u8]; 2],
+}
+
+impl EntryEncryption<'_> {
+    /// Encrypts the payload of the entry that `out` holds from `start` on, whose header has room for
+    /// the key's id and the nonce. The checksum is still to come.
+    pub(crate) fn encrypt(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Error> {
+        let key = &self.keys.0[0];
+        let (header, payload) = split(&mut out[start..]);
+        let mut nonce = [0; NONCE_LEN];
+        getrandom::fill(&mut nonce).map_err(|_| Error::Io {
+            reason: "the operating system has no random bytes for a nonce".into(),
+        })?;
+        let field = nonce_at(header.len());
+        header[field.start - 4..field.start].copy_from_slice(&key.id.to_le_bytes());
+        header[field].copy_from_slice(&nonce);
+        let tag = self.associated(header, |data| key.encrypt(nonce, data, payload))?;
+        out.extend_from_slice(&tag);
+        Ok(())
+    }
+
+    /// Calls `f` with the associated data: the header without its checksum, then the full key.
+    fn associated<R>(&self, header: &[u8], f: impl FnOnce(&[u8]) -> R) -> R {
+        thread_local! {
+            static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+        }
+        /// Longer than the header and key of nearly every entry.
+        const MOST_KEPT: usize = 4096;
+
+        // A thread that ends has none to keep.
+        let mut data = KEPT.try_with(Cell::take).unwrap_or_default();
+        data.clear();
+        data.extend_from_slice(&header[..4]);
+        data.extend_from_slice(&header[8..]);
+        data.extend_from_slice(self.full_key[0]);
+        data.extend_from_slice(self.full_key[1]);
+        let result = f(&data);
+        if data.capacity() <= MOST_KEPT {
+            let _ = KEPT.try_with(|kept| kept.set(data));
+        }
+        result
+    }
+}
+
+/// An entry's header and what follows it, by the length that the header names.
+fn split(entry: &mut [u8]) -> (&mut [u8], &mut [u8]) {
+    let header_len = u16::from_le_bytes([entry[HEADER_LEN - 2], entry[HEADER_LEN - 1]]);
+    entry.split_at_mut(usize::from(header_len))
+}
+
+/// As [`decode_payload`](crate::decode_payload), for a reader that is configured with keys: decrypts
+/// the payload, in its place in `entry`. After an error `entry` holds no plain bytes.
+///
+/// # Errors
+/// Those of [`Header::parse`]; then [`Error::NotEncrypted`], [`Error::UnknownEncryptionKey`],
+/// [`Error::ValueTooLarge`], [`Error::DecryptionFailed`], [`Error::MalformedEntry`].
+pub fn decrypt_payload<'a>(
+    entry: &'a mut [u8],
+    verify: Verify,
+    limits: &Limits,
+    encryption: EntryEncryption<'_>,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(Header<'a>, &'a [u8]), Error> {
+    let header = Header::parse(entry, verify)?;
+    let id = header.encryption_key.ok_or(Error::NotEncrypted)?;
+    let mut keys = encryption.keys.0.iter();
+    let key = keys
+        .find(|key| key.id == id)
+        .ok_or(Error::UnknownEncryptionKey { id })?;
+    limits.check(header.payload_len(entry))?;
+    {
+        let (header, stored) = split(entry);
+        let mut nonce = [0; NONCE_LEN];
+        nonce.copy_from_slice(&header[nonce_at(header.len())]);
+        encryption.associated(header, |data| key.decrypt(nonce, data, stored))?;
+    }
+    // What the header says, once more: the entry was borrowed for writing in between.
+    let header = Header::parse(entry, Verify::Trusted)?;
+    let payload = header.stored(entry);
+    crate::entry::decompress(header, payload, limits, scratch)
+}

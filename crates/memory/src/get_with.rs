@@ -1,0 +1,71 @@
+//! Reading a value in its place, without a clone of it.
+
+use crate::cache::{HITS, MISSES};
+use crate::shard::Found;
+use crate::MemoryCache;
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash};
+
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
+    /// What `f` makes of the key's value; `None` is a miss, and so is `None` from `f`: for who can
+    /// tell by the value whether it still counts, and for who needs only a part of it.
+    ///
+    /// A write to the same shard waits while `f` runs, as it does for [`Clone`] of values: `f` may
+    /// read the cache, and must not change it.
+    ///
+    /// ```
+    /// # use polycache_memory::MemoryCache;
+    /// let cache = MemoryCache::<u64, Vec<u8>>::new(100)?;
+    /// cache.set(1, vec![7; 1000])?;
+    /// assert_eq!(cache.get_with(&1, |value| value.first().copied()), Some(7));
+    /// assert_eq!(cache.get_with(&1, |value| value.get(1000).copied()), None);
+    /// assert_eq!((cache.stats().hits, cache.stats().misses), (1, 1));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    #[inline]
+    pub fn get_with<Q, R>(&self, key: &Q, f: impl FnOnce(&V) -> Option<R>) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let place = self.place(key);
+        let Some(shard) = self.0.shards[place.shard].read_quickly(&self.0.readers) else {
+            return self.get_with_slowly(key, f);
+        };
+        let (made, over) = match shard.read(place.hash, key, true, || self.now()) {
+            Found::Value(value, _) => (f(value), false),
+            Found::Nothing => (None, false),
+            Found::Over => (None, true),
+        };
+        shard.count(if made.is_some() { HITS } else { MISSES });
+        drop(shard);
+        if over {
+            self.purge(place, key);
+        }
+        made
+    }
+
+    /// The same, while a writer is in, or without a place for this thread.
+    #[cold]
+    #[inline(never)]
+    fn get_with_slowly<Q, R>(&self, key: &Q, f: impl FnOnce(&V) -> Option<R>) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let place = self.place(key);
+        let shard = self.0.shards[place.shard].read(&self.0.readers);
+        let (made, over) = match shard.read(place.hash, key, true, || self.now()) {
+            Found::Value(value, _) => (f(value), false),
+            Found::Nothing => (None, false),
+            Found::Over => (None, true),
+        };
+        drop(shard);
+        let counter = if made.is_some() { HITS } else { MISSES };
+        self.0.readers.count(counter);
+        if over {
+            self.purge(place, key);
+        }
+        made
+    }
+}

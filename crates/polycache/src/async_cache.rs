@@ -1,0 +1,384 @@
+//! The cache for asynchronous programs (cargo feature `tokio`).
+
+use crate::cache::reading_typed;
+use crate::get_or_set::{pause, Held};
+use crate::tier::Tier;
+use crate::{
+    Builder, Cache, Error, Leased, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
+};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::Hash;
+use tokio::time::{sleep, Instant};
+
+/// A [`Cache`] for asynchronous programs on tokio: the same methods, as futures.
+///
+/// Reads and writes take about a microsecond and wait for nobody, so they run where they are called. What
+/// waits for another caller's load sleeps instead of blocking its thread. What walks the whole directory
+/// runs on tokio's threads for blocking work.
+///
+/// A future may be dropped at any time: a load that is cancelled leaves its key to the next caller.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use polycache::Cache;
+///
+/// let cache = Cache::builder().build_async().await?;
+/// let answer = cache.get_or_set("answer", async || "42".parse::<u64>()).await?;
+/// assert_eq!(cache.get("answer").await?, Some(answer));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct AsyncCache(Cache);
+
+impl From<Cache> for AsyncCache {
+    fn from(cache: Cache) -> AsyncCache {
+        AsyncCache(cache)
+    }
+}
+
+impl Builder {
+    /// Opens the cache for an asynchronous program, on one of tokio's threads for blocking work.
+    ///
+    /// # Errors
+    /// As for [`Builder::build`].
+    pub async fn build_async(self) -> Result<AsyncCache, Error> {
+        blocking(move || self.build()).await.map(AsyncCache)
+    }
+}
+
+/// Runs what may take long on a thread where it may.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(failed) => match failed.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::Io("the runtime is shutting down".into())),
+        },
+    }
+}
+
+impl AsyncCache {
+    /// The cache behind it, whose methods block while another caller loads.
+    #[must_use]
+    pub fn cache(&self) -> &Cache {
+        &self.0
+    }
+
+    /// See [`Cache::namespace`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub fn namespace(&self, part: impl Into<String>) -> Result<AsyncCache, Error> {
+        self.0.namespace(part).map(AsyncCache)
+    }
+
+    /// See [`Cache::get`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn get<T: DeserializeOwned>(
+        &self,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Option<T>, Error> {
+        self.0.get(key)
+    }
+
+    /// See [`Cache::get_value`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn get_value(&self, key: impl AsRef<[u8]>) -> Result<Option<Value<'static>>, Error> {
+        self.0.get_value(key)
+    }
+
+    /// See [`Cache::set`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn set<T: Serialize + ?Sized>(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.0.set(key, value)
+    }
+
+    /// See [`Cache::set_with`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn set_with<T: Serialize + ?Sized>(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: &T,
+        ttl: impl Into<Ttl>,
+    ) -> Result<(), Error> {
+        self.0.set_with(key, value, ttl)
+    }
+
+    /// The key's value, loaded when it is not there; see [`Cache::get_or_set`]. The loader is called,
+    /// and its future polled, only if its caller is the one who loads.
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn get_or_set<T, E, F>(
+        &self,
+        key: impl AsRef<[u8]>,
+        load: impl FnOnce() -> F,
+    ) -> Result<T, Error>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.get_or_set_with(key, Ttl::Default, load).await
+    }
+
+    /// As [`AsyncCache::get_or_set`], with a time to live that counts from the end of the load.
+    ///
+    /// # Errors
+    /// As for [`Cache::get_or_set`].
+    pub async fn get_or_set_with<T, E, F>(
+        &self,
+        key: impl AsRef<[u8]>,
+        ttl: impl Into<Ttl>,
+        load: impl FnOnce() -> F,
+    ) -> Result<T, Error>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        F: Future<Output = Result<T, E>>,
+    {
+        let (cache, key, ttl) = (&self.0, key.as_ref(), ttl.into());
+        ttl.check()?;
+        let load = async {
+            load()
+                .await
+                .map_err(|error| Error::LoaderFailed(error.into()))
+        };
+        match cache.tier() {
+            Tier::Host(_) => host(cache, key, ttl, load).await,
+            Tier::Alone(alone) => match cache.get_typed(key)? {
+                Some(there) => Ok(there),
+                None => {
+                    let storing = cache.storing(alone, key, ttl, |_| None);
+                    cache.loaded(key, alone.load_async(key, load, storing).await?)
+                }
+            },
+        }
+    }
+
+    /// See [`Cache::get_many`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn get_many<T: DeserializeOwned, K: AsRef<[u8]> + Eq + Hash>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<HashMap<K, T>, Error> {
+        self.0.get_many(keys)
+    }
+
+    /// See [`Cache::set_many`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn set_many<K: AsRef<[u8]>, T: Serialize>(
+        &self,
+        entries: impl IntoIterator<Item = (K, T)>,
+    ) -> Result<(), Error> {
+        self.0.set_many(entries)
+    }
+
+    /// See [`Cache::set_many_with`].
+    ///
+    /// # Errors
+    /// As for [`Cache::set_many`].
+    pub async fn set_many_with<K: AsRef<[u8]>, T: Serialize>(
+        &self,
+        entries: impl IntoIterator<Item = (K, T)>,
+        ttl: impl Into<Ttl>,
+    ) -> Result<(), Error> {
+        self.0.set_many_with(entries, ttl)
+    }
+
+    /// See [`Cache::delete`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        self.0.delete(key)
+    }
+
+    /// See [`Cache::delete_many`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn delete_many<K: AsRef<[u8]>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<u64, Error> {
+        self.0.delete_many(keys)
+    }
+
+    /// See [`Cache::has`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn has(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        self.0.has(key)
+    }
+
+    /// See [`Cache::ttl`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
+        self.0.ttl(key)
+    }
+
+    /// The keys of this namespace that begin with `prefix`, in no order, all of them; see
+    /// [`Cache::keys`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn keys(&self, prefix: impl AsRef<[u8]>) -> Result<Vec<Vec<u8>>, Error> {
+        let keys = self.0.keys(prefix);
+        blocking(move || keys.collect()).await
+    }
+
+    /// See [`Cache::clear`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn clear(&self) -> Result<(), Error> {
+        self.0.clear()
+    }
+
+    /// See [`Cache::stats`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn stats(&self) -> Result<Stats, Error> {
+        let cache = self.0.clone();
+        blocking(move || cache.stats()).await
+    }
+
+    /// See [`Cache::check`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn check(&self) -> Result<Report, Error> {
+        let cache = self.0.clone();
+        blocking(move || cache.check()).await
+    }
+
+    /// See [`Cache::flush`].
+    ///
+    /// # Errors
+    /// `Io`, `Closed`.
+    pub async fn flush(&self) -> Result<(), Error> {
+        let cache = self.0.clone();
+        blocking(move || cache.flush()).await
+    }
+
+    /// See [`Cache::close`].
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    /// See [`Cache::is_closed`].
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+}
+
+/// The key's value, loaded under a lease of the host's.
+async fn host<T: Serialize + DeserializeOwned>(
+    cache: &Cache,
+    key: &[u8],
+    ttl: Ttl,
+    load: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let mut waiting: Option<Instant> = None;
+    loop {
+        match cache.lease_by(key, reading_typed)? {
+            Leased::Hit(read) => return Ok(read),
+            Leased::Bypass => return load.await,
+            Leased::Acquired(token) => {
+                // Dropped, it frees the key: also when this future is.
+                let held = Held { cache, token };
+                let loaded = load.await?;
+                // From here on the fill ends the lease, whatever comes of it.
+                std::mem::forget(held);
+                cache.fill_typed(key, token, &loaded, ttl)?;
+                return Ok(loaded);
+            }
+            Leased::Busy { .. } => {
+                let waited = waiting.get_or_insert_with(Instant::now).elapsed();
+                sleep(pause(waited)).await;
+            }
+        }
+    }
+}
+
+/// With the cargo feature `tokio`. The other methods wait for nobody, so that an asynchronous program calls
+/// them as they are.
+impl<T: TypedValue> TypedCache<T> {
+    /// As [`TypedCache::get_or_set`], without blocking; see [`AsyncCache::get_or_set`].
+    ///
+    /// # Errors
+    /// As for [`Cache::get_or_set`].
+    pub async fn get_or_set_async<E, F>(
+        &self,
+        key: impl AsRef<[u8]>,
+        load: impl FnOnce() -> F,
+    ) -> Result<T, Error>
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.get_or_set_async_with(key, Ttl::Default, load).await
+    }
+
+    /// As [`TypedCache::get_or_set_async`], with a time to live that counts from the end of the load.
+    ///
+    /// # Errors
+    /// As for [`Cache::get_or_set`].
+    pub async fn get_or_set_async_with<E, F>(
+        &self,
+        key: impl AsRef<[u8]>,
+        ttl: impl Into<Ttl>,
+        load: impl FnOnce() -> F,
+    ) -> Result<T, Error>
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        F: Future<Output = Result<T, E>>,
+    {
+        let (cache, key, ttl) = (self.cache(), key.as_ref(), ttl.into());
+        ttl.check()?;
+        let load = async {
+            load()
+                .await
+                .map_err(|error| Error::LoaderFailed(error.into()))
+        };
+        if let Some(there) = self.kept(key)? {
+            return Ok(there);
+        }
+        match cache.tier() {
+            Tier::Host(_) => host(cache, key, ttl, load).await,
+            Tier::Alone(alone) => {
+                let storing = cache.storing(alone, key, ttl, crate::memory::object::<T>);
+                cache.loaded(key, alone.load_async(key, load, storing).await?)
+            }
+        }
+    }
+}

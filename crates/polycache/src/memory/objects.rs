@@ -1,0 +1,85 @@
+//! The memory tier over the host tier: objects, each served while its origin stands (`spec/memory.md`).
+
+use super::bounds::Bounds;
+use super::OVERHEAD;
+use crate::cache::reading_typed;
+use crate::random::one_in_16;
+use crate::{Cache, Error, Origin, Serializer};
+use polycache_entry::Limits;
+use polycache_memory::{MemoryCache, Stats};
+use serde::de::DeserializeOwned;
+
+/// The objects of one namespace.
+pub(crate) struct Objects<T>(MemoryCache<Box<[u8]>, Kept<T>>);
+
+/// An object, where it was read, and how large it was there.
+#[derive(Clone)]
+struct Kept<T> {
+    object: T,
+    origin: Origin,
+    payload: usize,
+}
+
+impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
+    /// # Errors
+    /// `InvalidArgument` for bounds of 0.
+    pub fn new(bounds: Bounds) -> Result<Objects<T>, Error> {
+        let kept = MemoryCache::builder()
+            .max_entries(bounds.max_entries)
+            .max_bytes(bounds.max_bytes)
+            .weigher(|key: &Box<[u8]>, kept: &Kept<T>| {
+                (key.len() + kept.payload + size_of::<Kept<T>>()) as u64 + OVERHEAD
+            });
+        Ok(Objects(kept.build()?))
+    }
+
+    /// The key's object, if a read of the host tier would give that very one.
+    #[inline]
+    pub fn get(&self, cache: &Cache, key: &[u8]) -> Option<T> {
+        self.0.get_with(key, |kept| {
+            if !cache.stands(&kept.origin) {
+                return None;
+            }
+            // Else what is read most looks unused to the host tier.
+            if one_in_16() {
+                cache.mark_visited(&kept.origin);
+            }
+            Some(kept.object.clone())
+        })
+    }
+
+    /// Reads the key from the host tier, and keeps what it finds. Nothing else ever comes in here.
+    pub fn read(&self, cache: &Cache, key: &[u8]) -> Result<Option<T>, Error> {
+        let read = |serializer: Serializer, payload: &[u8], limits: &Limits| {
+            let object: T = reading_typed(serializer, payload, limits)?;
+            Ok((object, payload.len()))
+        };
+        let found = cache.get_by_origin(key, read);
+        let Ok(Some(((object, payload), origin))) = found else {
+            self.drop(key);
+            return found.map(|_| None);
+        };
+        let kept = Kept {
+            object: object.clone(),
+            origin,
+            payload,
+        };
+        // Too heavy to keep: then it is read there every time.
+        let _ = self.0.set(key.into(), kept);
+        Ok(Some(object))
+    }
+
+    /// Forgets a key that this process wrote or deleted. What others did, its origin tells.
+    #[inline]
+    pub fn drop(&self, key: &[u8]) {
+        self.0.delete(key);
+    }
+
+    pub fn clear(&self) {
+        self.0.clear();
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.0.stats()
+    }
+}

@@ -1,0 +1,44 @@
+//! Entries of the memory tier alone.
+
+use super::key::Key;
+use super::OVERHEAD;
+use polycache_memory::Ttl;
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A decoded value, for the typed handles of a cache.
+pub(crate) type Object = Arc<dyn Any + Send + Sync>;
+
+/// An entry: its bytes, as the host tier would have them, and what they say, where a typed handle
+/// needs it.
+#[derive(Clone)]
+pub(crate) struct Stored {
+    pub entry: Arc<[u8]>,
+    pub object: Option<Object>,
+}
+
+impl Stored {
+    /// Bytes that it takes, about. An object is taken to be as large as its encoding.
+    pub fn bytes(&self, key: usize) -> u64 {
+        let entry = self.entry.len();
+        let object = self
+            .object
+            .as_ref()
+            .map_or(0, |object| entry + size_of_val(&**object));
+        (key + entry + object) as u64 + OVERHEAD
+    }
+
+    pub fn weigh(key: &Key, stored: &Stored) -> u64 {
+        stored.bytes(key.bytes.len())
+    }
+
+    /// How long it has to live, at `now`.
+    pub fn ttl(&self, now: impl FnOnce() -> u64) -> Ttl {
+        match polycache_entry::expires(&self.entry) {
+            0 => Ttl::Forever,
+            // Were it over by now, no reader is served it; 0 is not a time to live.
+            expires => Ttl::For(Duration::from_millis(expires.saturating_sub(now()).max(1))),
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Caches of one type, whose values stay decoded in memory.
+
+use super::objects::Objects;
+use super::stored::Object;
+use super::Alone;
+use crate::tier::Tier;
+use crate::{Cache, Error, Keys, MemoryStats, Stats, Ttl, TtlLeft};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// What a [`TypedCache`] takes: any serde type that can be copied and shared. An
+/// [`Arc`] is copied most cheaply (serde's feature `rc` makes it a serde type).
+pub trait TypedValue: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
+
+impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> TypedValue for T {}
+
+/// A cache whose values are all of one type, and stay in this process's memory as such: a hit is a clone
+/// of the object, nothing is decoded. From [`Cache::typed`].
+///
+/// Over a directory it has a memory tier of its own, of the size that
+/// [`Builder::max_entries`](crate::Builder::max_entries) and [`Builder::max_bytes`](crate::Builder::max_bytes)
+/// say. An object is served only while a read of the directory would find the very entry that it came from:
+/// two atomic loads tell. So a read that begins after a write was acknowledged, by any process in any
+/// language, never gives an older value, here as everywhere. Alone, the object lies beside the encoded
+/// entry, which untyped handles and other types read.
+///
+/// Make one and keep it, or clone it: clones share their objects.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path();
+/// use polycache::Cache;
+///
+/// #[derive(Clone, serde::Serialize, serde::Deserialize)]
+/// struct User { name: String, age: u8 }
+///
+/// let cache = Cache::builder().path(path).namespace("users").build()?;
+/// let users = cache.typed::<User>()?;
+/// users.set("1", &User { name: "Ada".into(), age: 36 })?;
+/// let ada = users.get("1")?.expect("it was set"); // from the directory, decoded
+/// let ada = users.get("1")?.expect("it was set"); // from memory
+/// assert_eq!((ada.name.as_str(), users.memory_stats().hits), ("Ada", 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct TypedCache<T: TypedValue>(Arc<Inner<T>>);
+
+struct Inner<T> {
+    cache: Cache,
+    /// Where there is a directory, and a memory tier over it.
+    objects: Option<Objects<T>>,
+}
+
+impl<T: TypedValue> Clone for TypedCache<T> {
+    fn clone(&self) -> Self {
+        TypedCache(self.0.clone())
+    }
+}
+
+impl<T: TypedValue> fmt::Debug for TypedCache<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TypedCache")
+            .field("cache", &self.0.cache)
+            .field("type", &std::any::type_name::<T>())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was found where the memory tier is alone.
+enum Found<T> {
+    Object(T),
+    /// No typed handle decoded it, or one of another type.
+    Entry(Arc<[u8]>),
+}
+
+impl Cache {
+    /// This cache's namespace as one of values of one type, which stay decoded in memory.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn typed<T: TypedValue>(&self) -> Result<TypedCache<T>, Error> {
+        self.still_open()?;
+        let objects = match (self.tier(), self.settings().memory) {
+            (Tier::Host(_), Some(bounds)) => Some(Objects::new(bounds)?),
+            _ => None,
+        };
+        Ok(TypedCache(Arc::new(Inner {
+            cache: self.clone(),
+            objects,
+        })))
+    }
+}
+
+/// The form in which a value lies beside its entry, where the memory tier is alone.
+pub(crate) fn object<T: TypedValue>(value: &T) -> Option<Object> {
+    Some(Arc::new(value.clone()))
+}
+
+impl<T: TypedValue> TypedCache<T> {
+    /// The cache that it is a view of.
+    #[must_use]
+    pub fn cache(&self) -> &Cache {
+        &self.0.cache
+    }
+
+    /// A cache of a nested namespace, with objects of its own; see [`Cache::namespace`].
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an empty part, `Closed`.
+    pub fn namespace(&self, part: impl Into<String>) -> Result<TypedCache<T>, Error> {
+        self.0.cache.namespace(part)?.typed()
+    }
+
+    /// The key's value; `None` is a miss.
+    ///
+    /// # Errors
+    /// As for [`Cache::get`].
+    #[inline]
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
+        let key = key.as_ref();
+        let cache = &self.0.cache;
+        match (&self.0.objects, cache.tier()) {
+            (Some(objects), _) => match objects.get(cache, key) {
+                Some(object) => Ok(Some(object)),
+                None => objects.read(cache, key),
+            },
+            (None, Tier::Alone(alone)) => self.get_alone(alone, key),
+            (None, Tier::Host(_)) => cache.get_typed(key),
+        }
+    }
+
+    fn get_alone(&self, alone: &Alone, key: &[u8]) -> Result<Option<T>, Error> {
+        let found = alone.read(key, |stored| {
+            let object = stored.object.as_ref();
+            match object.and_then(|object| object.downcast_ref::<T>()) {
+                Some(object) => Found::Object(object.clone()),
+                None => Found::Entry(stored.entry.clone()),
+            }
+        })?;
+        match found {
+            None => Ok(None),
+            Some(Found::Object(value)) => Ok(Some(value)),
+            Some(Found::Entry(entry)) => {
+                let value: T = self.0.cache.decode(key, &entry)?;
+                if let Some(object) = object(&value) {
+                    alone.keep(key, &entry, object);
+                }
+                Ok(Some(value))
+            }
+        }
+    }
+
+    /// Stores a value with the cache's default time to live; see [`Cache::set`].
+    ///
+    /// # Errors
+    /// As for [`Cache::set_value`].
+    pub fn set(&self, key: impl AsRef<[u8]>, value: &T) -> Result<(), Error> {
+        self.set_with(key, value, Ttl::Default)
+    }
+
+    /// Stores a value with a time to live; see [`Cache::set_with`].
+    ///
+    /// # Errors
+    /// As for [`Cache::set_value`].
+    pub fn set_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: &T,
+        ttl: impl Into<Ttl>,
+    ) -> Result<(), Error> {
+        let (key, ttl) = (key.as_ref(), ttl.into());
+        ttl.check()?;
+        let set = self.0.cache.set_object(key, value, ttl, || object(value));
+        self.drop(key);
+        set
+    }
+
+    /// The key's value, loaded when it is not there; see [`Cache::get_or_set`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub fn get_or_set<E>(
+        &self,
+        key: impl AsRef<[u8]>,
+        load: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Error>
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.get_or_set_with(key, Ttl::Default, load)
+    }
+
+    /// As [`TypedCache::get_or_set`], with a time to live that counts from the end of the load.
+    ///
+    /// # Errors
+    /// As for [`Cache::get_or_set`].
+    pub fn get_or_set_with<E>(
+        &self,
+        key: impl AsRef<[u8]>,
+        ttl: impl Into<Ttl>,
+        load: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Error>
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let ttl = ttl.into();
+        ttl.check()?;
+        let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
+        self.load(key.as_ref(), ttl, load)
+    }
+
+    /// As [`TypedCache::get_or_set`], with a loader whose errors are ours.
+    pub(crate) fn get_or_load(
+        &self,
+        key: &[u8],
+        load: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.load(key, Ttl::Default, load)
+    }
+
+    fn load(
+        &self,
+        key: &[u8],
+        ttl: Ttl,
+        load: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if let Some(there) = self.kept(key)? {
+            return Ok(there);
+        }
+        let cache = &self.0.cache;
+        match cache.tier() {
+            Tier::Host(_) => cache.load_by_lease(key, ttl, load),
+            Tier::Alone(alone) => {
+                let storing = cache.storing(alone, key, ttl, object::<T>);
+                cache.loaded(key, alone.load(key, load, storing)?)
+            }
+        }
+    }
+
+    /// The key's value, if memory has it.
+    pub(crate) fn kept(&self, key: &[u8]) -> Result<Option<T>, Error> {
+        let cache = &self.0.cache;
+        Ok(match (&self.0.objects, cache.tier()) {
+            (Some(objects), _) => objects.get(cache, key),
+            (None, Tier::Alone(alone)) => self.get_alone(alone, key)?,
+            (None, Tier::Host(_)) => None,
+        })
+    }
+
+    /// Deletes the key; see [`Cache::delete`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        let deleted = self.0.cache.delete(key.as_ref());
+        self.drop(key.as_ref());
+        deleted
+    }
+
+    /// True when the key has an entry; see [`Cache::has`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn has(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        self.0.cache.has(key)
+    }
+
+    /// The time that the key's entry has left; see [`Cache::ttl`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
+        self.0.cache.ttl(key)
+    }
+
+    /// The values of the keys that are there; see [`Cache::get_many`].
+    ///
+    /// # Errors
+    /// As for [`Cache::get`], for the first key that cannot be read.
+    pub fn get_many<K: AsRef<[u8]> + Eq + Hash>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<HashMap<K, T>, Error> {
+        self.0.cache.still_open()?;
+        let mut found = HashMap::new();
+        for key in keys {
+            if let Some(value) = self.get(&key)? {
+                found.insert(key, value);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Stores several values with the cache's default time to live, in order; see [`Cache::set_many`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub fn set_many<K: AsRef<[u8]>>(
+        &self,
+        entries: impl IntoIterator<Item = (K, T)>,
+    ) -> Result<(), Error> {
+        self.set_many_with(entries, Ttl::Default)
+    }
+
+    /// Stores several values with one time to live, in order; see [`Cache::set_many_with`].
+    ///
+    /// # Errors
+    /// As for [`Cache::set_many`].
+    pub fn set_many_with<K: AsRef<[u8]>>(
+        &self,
+        entries: impl IntoIterator<Item = (K, T)>,
+        ttl: impl Into<Ttl>,
+    ) -> Result<(), Error> {
+        let ttl = ttl.into();
+        ttl.check()?;
+        self.0.cache.still_open()?;
+        for (key, value) in entries {
+            self.set_with(key, &value, ttl)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes several keys; says how many of them had an entry.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn delete_many<K: AsRef<[u8]>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<u64, Error> {
+        self.0.cache.still_open()?;
+        keys.into_iter()
+            .try_fold(0, |deleted, key| Ok(deleted + u64::from(self.delete(key)?)))
+    }
+
+    /// The keys of this namespace that begin with `prefix`; see [`Cache::keys`].
+    pub fn keys(&self, prefix: impl AsRef<[u8]>) -> Keys {
+        self.0.cache.keys(prefix)
+    }
+
+    /// Clears this namespace and those nested in it; see [`Cache::clear`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn clear(&self) -> Result<(), Error> {
+        let cleared = self.0.cache.clear();
+        if let Some(objects) = &self.0.objects {
+            objects.clear();
+        }
+        cleared
+    }
+
+    /// What [`Cache::stats`] says; hits are also those that this memory tier answered.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn stats(&self) -> Result<Stats, Error> {
+        let mut stats = self.0.cache.stats()?;
+        if let Some(objects) = &self.0.objects {
+            stats.hits += objects.stats().hits;
+        }
+        Ok(stats)
+    }
+
+    /// What the memory tier holds and what was done with it. Alone it is the whole cache's; over a
+    /// directory without a memory tier everything is 0.
+    #[must_use]
+    pub fn memory_stats(&self) -> MemoryStats {
+        match (&self.0.objects, self.0.cache.tier()) {
+            (Some(objects), _) => objects.stats(),
+            (None, Tier::Alone(alone)) => alone.memory_stats(),
+            (None, Tier::Host(_)) => MemoryStats::default(),
+        }
+    }
+
+    #[inline]
+    fn drop(&self, key: &[u8]) {
+        if let Some(objects) = &self.0.objects {
+            objects.drop(key);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Random numbers for who needs no secrets: quick, and each thread's own.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, RandomState};
+
+thread_local! {
+    /// 0: not seeded yet.
+    static STATE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A random number. SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), seeded by the system.
+pub(crate) fn random() -> u64 {
+    STATE.with(|state| {
+        let seed = match state.get() {
+            0 => RandomState::new().hash_one(0),
+            seed => seed,
+        };
+        let next = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        state.set(next);
+        let mixed = (next ^ (next >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    })
+}
+
+/// True once in 16 calls, by chance: whoever reads keys in turn would else come to the same ones.
+#[inline]
+pub(crate) fn one_in_16() -> bool {
+    thread_local! {
+        static STATE: Cell<u64> = const { Cell::new(0) };
+    }
+    STATE.with(|state| {
+        // A linear congruential generator's high bits (Knuth's MMIX): a multiplication a call.
+        let next = state
+            .get()
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        state.set(next);
+        next >> 60 == 0
+    })
+}

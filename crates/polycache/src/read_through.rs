@@ -1,0 +1,107 @@
+//! Caches that know how to load what they lack.
+
+use crate::{Error, TypedCache, TypedValue};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+type Loader<K, T> = dyn Fn(&K) -> Result<T, Error> + Send + Sync;
+
+/// A [`TypedCache`] with a loader: a read of a key that is not there loads it. Of all callers on this
+/// machine one does, as with [`Cache::get_or_set`](crate::Cache::get_or_set). From
+/// [`TypedCache::with_loader`]. Cheap to clone.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path();
+/// use polycache::Cache;
+///
+/// let lengths = Cache::builder()
+///     .path(path)
+///     .namespace("file lengths")
+///     .build()?
+///     .typed::<u64>()?
+///     .with_loader(|path: &str| std::fs::metadata(path).map(|data| data.len()));
+/// let length = lengths.get("/proc/version")?;
+/// assert_eq!(lengths.peek("/proc/version")?, Some(length));
+/// assert_eq!(lengths.peek("/proc/cpuinfo")?, None);
+/// assert_eq!(lengths.get("/nowhere").unwrap_err().code(), "loader_failed");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ReadThrough<K: ?Sized, T: TypedValue> {
+    cache: TypedCache<T>,
+    load: Arc<Loader<K, T>>,
+    key: PhantomData<fn(&K)>,
+}
+
+impl<K: ?Sized, T: TypedValue> Clone for ReadThrough<K, T> {
+    fn clone(&self) -> Self {
+        ReadThrough {
+            cache: self.cache.clone(),
+            load: self.load.clone(),
+            key: PhantomData,
+        }
+    }
+}
+
+impl<K: ?Sized, T: TypedValue> fmt::Debug for ReadThrough<K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReadThrough").field(&self.cache).finish()
+    }
+}
+
+impl<T: TypedValue> TypedCache<T> {
+    /// This cache, with what loads a key that is not there. It takes keys of one type: the one that the
+    /// closure names.
+    #[must_use]
+    pub fn with_loader<K, E>(
+        self,
+        load: impl Fn(&K) -> Result<T, E> + Send + Sync + 'static,
+    ) -> ReadThrough<K, T>
+    where
+        K: AsRef<[u8]> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        ReadThrough {
+            cache: self,
+            load: Arc::new(move |key| load(key).map_err(|error| Error::LoaderFailed(error.into()))),
+            key: PhantomData,
+        }
+    }
+}
+
+impl<K: AsRef<[u8]> + ?Sized, T: TypedValue> ReadThrough<K, T> {
+    /// The key's value, loaded when it is not there.
+    ///
+    /// # Errors
+    /// As for [`Cache::get_or_set`](crate::Cache::get_or_set).
+    pub fn get(&self, key: &K) -> Result<T, Error> {
+        self.cache.get_or_load(key.as_ref(), || (self.load)(key))
+    }
+
+    /// The key's value if it is there; nothing is loaded.
+    ///
+    /// # Errors
+    /// As for [`Cache::get`](crate::Cache::get).
+    pub fn peek(&self, key: &K) -> Result<Option<T>, Error> {
+        self.cache.get(key)
+    }
+
+    /// Loads the key again, whether it is there or not, and stores what comes. Others are served the old
+    /// value meanwhile.
+    ///
+    /// # Errors
+    /// The loader's, as `LoaderFailed`, after which the old value stays; as for
+    /// [`Cache::set`](crate::Cache::set).
+    pub fn refresh(&self, key: &K) -> Result<T, Error> {
+        let loaded = (self.load)(key)?;
+        self.cache.set(key, &loaded)?;
+        Ok(loaded)
+    }
+
+    /// The cache without its loader, for everything else.
+    #[must_use]
+    pub fn cache(&self) -> &TypedCache<T> {
+        &self.cache
+    }
+}

@@ -1,0 +1,310 @@
+//! A cache without a path: what the cases of spec/conformance cannot say about it.
+
+use polycache::{Bincode, Cache, Clock, Error, Json, Leased, Serializer, TtlLeft, Zstd};
+use std::convert::Infallible;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+fn alone() -> Cache {
+    Cache::builder().build().unwrap()
+}
+
+#[test]
+fn it_is_this_handles_own() {
+    let (one, other) = (alone(), alone());
+    one.set("k", "v").unwrap();
+    assert_eq!(one.clone().get("k").unwrap(), Some("v".to_owned()));
+    assert_eq!(other.get::<String>("k").unwrap(), None);
+    assert_eq!(one.path(), std::path::Path::new(""));
+}
+
+#[test]
+fn entries_are_encoded_as_configured() {
+    let text = "spam ".repeat(1000);
+    let cache = Cache::builder()
+        .serializer(Json)
+        .compressor(Zstd::new(1))
+        .build()
+        .unwrap();
+    cache.set("k", &text).unwrap();
+    let facts = cache.facts("k").unwrap().unwrap();
+    assert_eq!(facts.serializer, Serializer::Json);
+    assert!(facts.size < 100 && facts.payload == 5002, "{facts:?}");
+    assert!(cache.stats().unwrap().bytes < 500);
+    assert_eq!(cache.get("k").unwrap(), Some(text));
+
+    let bincode = Cache::builder().serializer(Bincode).build().unwrap();
+    bincode.set("k", &(1u8, 2u16)).unwrap();
+    assert_eq!(bincode.get("k").unwrap(), Some((1u8, 2u16)));
+    let error = bincode.get_value("k").unwrap_err();
+    assert_eq!(error.code(), "unsupported_serializer");
+}
+
+#[test]
+fn bounds_hold() {
+    let cache = Cache::builder().max_entries(10).build().unwrap();
+    for number in 0..100 {
+        cache.set(number.to_string(), &number).unwrap();
+        assert!(cache.stats().unwrap().entries <= 10);
+    }
+    assert_eq!(cache.keys("").count(), 10);
+
+    let cache = Cache::builder().max_bytes(10_000).build().unwrap();
+    for number in 0..100 {
+        cache.set(number.to_string(), &"x".repeat(1000)).unwrap();
+        assert!(cache.stats().unwrap().bytes <= 10_000);
+    }
+    assert!(cache.keys("").count() >= 7);
+    cache.set("k", "old").unwrap();
+    let error = cache.set("k", &"x".repeat(10_000)).unwrap_err();
+    assert!(
+        matches!(error, Error::EntryTooLarge { size, limit: 10_000 } if size > 10_000),
+        "{error}"
+    );
+    assert_eq!(cache.get::<String>("k").unwrap(), None);
+    let load = || Ok::<_, Infallible>("x".repeat(10_000));
+    let error = cache.get_or_set("k", load).unwrap_err();
+    assert_eq!(error.code(), "entry_too_large");
+    assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(7)).unwrap(), 7);
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    let wrong = [
+        Cache::builder().max_entries(0),
+        Cache::builder().max_entries((1 << 24) + 1),
+        Cache::builder().max_bytes(0),
+        Cache::builder().memory(false),
+        Cache::builder().path(""),
+        Cache::builder().path("/nowhere").max_entries(0),
+        Cache::builder().path("/nowhere").memory(false).max_bytes(1),
+        Cache::builder().limit(4 << 20),
+        Cache::builder().keep_after_reboot(true),
+        Cache::builder().lease_timeout(Duration::from_millis(62)),
+        Cache::builder().compressor(Zstd::new(0)),
+        Cache::builder().namespace(""),
+        Cache::builder().ttl(Duration::ZERO),
+        Cache::builder().ttl(Duration::MAX),
+    ];
+    for builder in wrong {
+        let error = builder.clone().build().expect_err(&format!("{builder:?}"));
+        assert_eq!(error.code(), "invalid_argument", "{builder:?}");
+    }
+    let cache = alone();
+    assert!(cache.namespace("").is_err());
+    for wrong in [Duration::ZERO, Duration::MAX] {
+        cache.set("k", "v").unwrap();
+        let error = cache.set_with("k", "w", wrong).unwrap_err();
+        assert_eq!(error.code(), "invalid_argument");
+        assert_eq!(cache.get("k").unwrap(), Some("v".to_owned()));
+    }
+    assert_eq!(
+        cache.lease_with(b"k", |_| ()).unwrap_err().code(),
+        "invalid_argument"
+    );
+    assert!(cache.get_with_origin(b"k", |_| ()).is_err());
+}
+
+#[test]
+fn of_many_callers_one_loads() {
+    let cache = alone();
+    let (threads, rounds) = (8, 50);
+    let loads = AtomicU64::new(0);
+    let barrier = Barrier::new(threads);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for round in 0..rounds {
+                    barrier.wait();
+                    let key = format!("key {round}");
+                    let got = cache.get_or_set(&key, || {
+                        std::thread::yield_now();
+                        Ok::<_, Infallible>(loads.fetch_add(1, Ordering::SeqCst))
+                    });
+                    assert_eq!(Some(got.unwrap()), cache.get::<u64>(&key).unwrap());
+                }
+            });
+        }
+    });
+    assert_eq!(loads.into_inner(), rounds);
+    assert_eq!(cache.stats().unwrap().writes, rounds);
+}
+
+#[test]
+fn a_panic_in_a_loader_or_a_value_frees_its_key() {
+    struct Bad;
+    impl serde::Serialize for Bad {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            panic!("in the value")
+        }
+    }
+    impl<'de> serde::Deserialize<'de> for Bad {
+        fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Bad, D::Error> {
+            unreachable!("never stored")
+        }
+    }
+    let cache = alone();
+    let load = || -> Result<u64, Infallible> { panic!("in the loader") };
+    assert!(catch_unwind(AssertUnwindSafe(|| cache.get_or_set("k", load))).is_err());
+    let load = || Ok::<_, Infallible>(Bad);
+    let caught = catch_unwind(AssertUnwindSafe(|| cache.get_or_set("k", load).map(drop)));
+    assert!(caught.is_err());
+    assert_eq!(cache.check().unwrap().leases, 0);
+    assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(7)).unwrap(), 7);
+}
+
+#[test]
+fn a_load_that_takes_too_long_loses_its_key() {
+    let cache = Cache::builder()
+        .lease_timeout(Duration::from_millis(63))
+        .build()
+        .unwrap();
+    let (loading, over) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| {
+            cache.get_or_set("k", || {
+                loading.wait();
+                over.wait();
+                Ok::<_, Infallible>("slow".to_owned())
+            })
+        });
+        loading.wait();
+        let begun = Instant::now();
+        let quick = cache.get_or_set("k", || Ok::<_, Infallible>("quick".to_owned()));
+        assert_eq!(quick.unwrap(), "quick");
+        assert!(
+            begun.elapsed() >= Duration::from_millis(40),
+            "it did not wait"
+        );
+        over.wait();
+        assert_eq!(slow.join().unwrap().unwrap(), "slow");
+    });
+    assert_eq!(cache.get("k").unwrap(), Some("quick".to_owned()));
+    assert_eq!(cache.stats().unwrap().voided_fills, 1);
+}
+
+/// A loader that asks for its own key waits for itself until the lease timeout, and then loads.
+#[test]
+fn a_loader_of_its_own_key_comes_to_an_end() {
+    let cache = Cache::builder()
+        .lease_timeout(Duration::from_millis(63))
+        .build()
+        .unwrap();
+    let load = || {
+        cache
+            .get_or_set("k", || Ok::<_, Infallible>(1))
+            .map(|inner| inner + 1)
+    };
+    assert_eq!(cache.get_or_set("k", load).unwrap(), 2);
+    assert_eq!(cache.get("k").unwrap(), Some(1));
+}
+
+#[test]
+fn a_clear_of_a_nested_namespace_voids_its_loads() {
+    let cache = alone();
+    let users = cache.namespace("users").unwrap();
+    let old = users.namespace("old").unwrap();
+    let others = cache.namespace("usersAbc").unwrap();
+    let loaded = old.get_or_set("k", || {
+        users.clear().unwrap();
+        // Not joined: it is of before the clear.
+        let again = old.get_or_set("k", || Ok::<_, Infallible>("after".to_owned()));
+        assert_eq!(again.unwrap(), "after");
+        Ok::<_, Infallible>("before".to_owned())
+    });
+    assert_eq!(loaded.unwrap(), "before");
+    assert_eq!(old.get("k").unwrap(), Some("after".to_owned()));
+    let loaded = others.get_or_set("k", || {
+        users.clear().unwrap();
+        Ok::<_, Infallible>(7)
+    });
+    assert_eq!((loaded.unwrap(), others.get("k").unwrap()), (7, Some(7)));
+    assert_eq!(cache.stats().unwrap().voided_fills, 1);
+}
+
+#[test]
+fn a_namespace_keeps_its_entries_without_handles() {
+    let cache = alone();
+    for number in 0..1000 {
+        let namespace = cache.namespace(format!("n{number}")).unwrap();
+        namespace.set("k", &number).unwrap();
+    }
+    for number in 0..1000 {
+        let namespace = cache.namespace(format!("n{number}")).unwrap();
+        assert_eq!(namespace.get("k").unwrap(), Some(number));
+    }
+    let mut full = Vec::new();
+    assert_eq!(cache.full_keys_page(0, 1, &mut full).unwrap(), None);
+    assert!(full.len() == 1000 && full.contains(&b"n7::k".to_vec()));
+    cache.clear().unwrap();
+    assert_eq!(cache.stats().unwrap().entries, 0);
+}
+
+#[test]
+fn what_was_cleared_leaves_room() {
+    let cache = alone();
+    let users = cache.namespace("users").unwrap();
+    users
+        .set_many((0..100).map(|n| (n.to_string(), n)))
+        .unwrap();
+    cache.set("k", "v").unwrap();
+    users.clear().unwrap();
+    assert_eq!(cache.stats().unwrap().entries, 1);
+}
+
+#[test]
+fn hits_misses_and_expiry_are_counted() {
+    let time = Arc::new(AtomicU64::new(1_700_000_000_000));
+    let cache = Cache::builder()
+        .ttl(Duration::from_secs(1))
+        .clock(Clock::Manual(time.clone()))
+        .build()
+        .unwrap();
+    assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(1)).unwrap(), 1);
+    assert_eq!(cache.get("k").unwrap(), Some(1));
+    assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(2)).unwrap(), 1);
+    let left = TtlLeft::For(Duration::from_secs(1));
+    assert_eq!(cache.ttl("k").unwrap(), Some(left));
+    time.fetch_add(1000, Ordering::Relaxed);
+    assert_eq!(cache.get::<i32>("k").unwrap(), None);
+    let stats = cache.stats().unwrap();
+    assert_eq!((stats.hits, stats.misses), (3, 2));
+    assert_eq!((stats.writes, stats.expired, stats.entries), (1, 1, 0));
+}
+
+/// Writers count up; whoever reads sees no number go down, in whatever way it reads.
+#[test]
+fn no_read_is_stale() {
+    let cache = alone();
+    let acknowledged = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 1..=20_000u64 {
+                cache.set("k", &number).unwrap();
+                acknowledged.store(number, Ordering::Release);
+            }
+        });
+        for reader in 0..3 {
+            let (cache, acknowledged) = (&cache, &acknowledged);
+            scope.spawn(move || {
+                while acknowledged.load(Ordering::Acquire) < 20_000 {
+                    let at_least = acknowledged.load(Ordering::Acquire);
+                    let read = match reader {
+                        0 => cache.get("k").unwrap().unwrap_or(0),
+                        1 => cache.get_or_set("k", || Ok::<_, Infallible>(0)).unwrap(),
+                        _ => cache.typed::<u64>().unwrap().get("k").unwrap().unwrap_or(0),
+                    };
+                    assert!(read >= at_least, "{read} after {at_least}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn leases_are_of_directories() {
+    let error = alone().lease_with(b"k", |_| ()).map(|_: Leased<()>| ());
+    assert!(error.unwrap_err().to_string().contains("get_or_set"));
+}

@@ -1,0 +1,7 @@
+# frozen_string_literal: true
+
+# Polycache::MemoryCache alone: plain Ruby, without the native extension.
+
+require_relative "version"
+require_relative "errors"
+require_relative "memory_cache"

@@ -1,0 +1,197 @@
+# frozen_string_literal: true
+
+require "set"
+require_relative "weigh"
+
+module Polycache
+  module Memory
+    # Copies one value into a cache: nil, true, false, numbers, Symbols, Strings, Arrays, Hashes,
+    # Sets, Times, and whatever else is frozen to its depth, which is kept as it is.
+    #
+    # An object that is reached twice is one object in the copy too, and cycles are kept.
+    # Instances of subclasses become what they extend, as in the host tier; a Hash's default,
+    # singleton methods and instance variables are left out. Anything else is UnsupportedValue,
+    # with the path to it.
+    class Copier
+      # Nested deeper, a value would overflow the stack.
+      DEEPEST = 1000
+      private_constant :DEEPEST
+
+      # What a refused part raises on its way out to the value, which gathers the path.
+      class Refused < StandardError
+        def path = @path ||= []
+      end
+      private_constant :Refused
+
+      # Bytes of memory that the copy takes.
+      attr_reader :bytes
+
+      # @param freeze [Boolean] whether the copy is frozen to its depth
+      def initialize(freeze:)
+        @freeze = freeze
+        @bytes = 0
+        @shared = false
+        @depth = 0
+      end
+
+      # @return [Object] the copy; it is frozen if nobody can change anything of it
+      # @raise [UnsupportedValue]
+      def copy(value)
+        part(value)
+      rescue Refused => e
+        error = UnsupportedValue.new("$#{e.path.reverse.join}: #{e.message}")
+        error.instance_variable_set(:@path, "$#{e.path.reverse.join}")
+        raise error
+      end
+
+      # Whether something is reached twice, so that a copy has to remember where it was.
+      def shared? = @shared
+
+      private
+
+      def part(value)
+        case value
+        when nil, true, false, Symbol, Float then value
+        when Integer then kept(value)
+        when String then text(value)
+        when Array then inside(value) { array(value) }
+        when Hash then inside(value) { hash(value) }
+        when Set then inside(value) { set(value) }
+        when Time then once(value) { made(value, value.dup, Weigh::OTHER) }
+        else other(value)
+        end
+      end
+
+      # What nobody can change.
+      def kept(value)
+        @bytes += Weigh.scalar(value)
+        value
+      end
+
+      def text(value)
+        return kept(value) if value.frozen? && value.instance_of?(String)
+
+        once(value) { made(value, String.new(value), Weigh.text(value)) }
+      end
+
+      def made(value, copy, bytes)
+        @bytes += bytes
+        @freeze || value.frozen? ? copy.freeze : copy
+      end
+
+      def other(value)
+        return kept(value) if immutable?(value)
+
+        raise Refused, "an object of #{value.class} can be changed and has no copy here: store a " \
+                       "Hash or an Array, freeze it to its depth, or take isolation: \"none\""
+      end
+
+      def immutable?(value)
+        return Ractor.shareable?(value) if defined?(::Ractor)
+
+        value.frozen? && value.instance_variables.empty? && !value.respond_to?(:each)
+      end
+
+      # The copy of an object, which is made once.
+      def once(value)
+        seen = @seen ||= {}.compare_by_identity
+        if (copy = seen[value])
+          @shared = true
+          return copy
+        end
+        seen[value] = yield
+      end
+
+      # A container is known before its parts are looked at: they may refer to it.
+      def inside(value)
+        seen = @seen ||= {}.compare_by_identity
+        if (copy = seen[value])
+          @shared = true
+          return copy
+        end
+        if value.frozen? && immutable?(value)
+          @bytes += Weigh.any(value)
+          return seen[value] = value
+        end
+        raise Refused, "nested deeper than #{DEEPEST} lists, sets and maps" if @depth == DEEPEST
+
+        @depth += 1
+        copy = yield
+        @depth -= 1
+        @freeze ? copy.freeze : copy
+      end
+
+      def array(value)
+        copy = @seen[value] = []
+        value.each do |part|
+          copy << part(part)
+        rescue Refused => e
+          e.path << "[#{copy.size}]"
+          raise
+        end
+        @bytes += Weigh.array(copy.size)
+        copy
+      end
+
+      def hash(value)
+        copy = @seen[value] = {}
+        if value.compare_by_identity?
+          copy.compare_by_identity
+          @shared = true
+        end
+        value.each do |key, part|
+          copy[hash_key(key)] = part(part)
+        rescue Refused => e
+          e.path << segment(key)
+          raise
+        end
+        @bytes += Weigh.hash(copy.size)
+        copy
+      end
+
+      # A key that is a container: copies of the Hash are made with what remembers where it was.
+      def hash_key(key)
+        @shared = true unless key.frozen? && !Weigh.container?(key)
+        part(key)
+      end
+
+      def set(value)
+        copy = @seen[value] = Set.new
+        value.each do |part|
+          copy << part(part)
+        rescue Refused => e
+          e.path << "[#{copy.size}]"
+          raise
+        end
+        @bytes += Weigh.set(copy.size)
+        copy
+      end
+
+      def segment(key)
+        named = key.is_a?(String) || key.is_a?(Symbol)
+        named && /\A[A-Za-z_]\w*\z/.match?(key) ? ".#{key}" : "[#{key.inspect}]"
+      end
+    end
+
+    # Copies out what a Copier has made: no class needs to be looked up, nothing is refused.
+    module CopyOut
+      module_function
+
+      # A copy of a value in which nothing is reached twice. What is frozen is so to its depth.
+      def tree(value)
+        return value if value.frozen?
+
+        case value
+        when Hash then value.transform_values { |part| part.frozen? ? part : tree(part) }
+        when Array then value.map { |part| part.frozen? ? part : tree(part) }
+        when Set then Set.new(value.map { |part| tree(part) })
+        when String, Time then value.dup
+        else value # A class: not frozen, and kept as it is.
+        end
+      end
+
+      # A copy that preserves who refers to whom.
+      def graph(value) = Copier.new(freeze: false).copy(value)
+    end
+  end
+end

@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+require_relative "isolation"
+require_relative "store"
+
+module Polycache
+  module Memory
+    # What the namespaces of a memory cache share: bounds and policy, isolation, clock, counts,
+    # the lock.
+    #
+    # *Threads.* Reads take no lock: on CRuby a Hash#[] with a String is one step under the global
+    # lock, and what an Entry holds never changes. Elsewhere they do (see Entries). Changes take
+    # the lock, for the time of a few links; nothing of the user's runs under it (loaders,
+    # listeners, weigher, clock).
+    #
+    # *Forks and kills.* A thread may be killed, timed out or lost in a fork in the middle of a
+    # change. The next one sees that, and begins with an empty cache: all may be gone, nothing is
+    # ever wrong. (CRuby itself lets go of the locks of threads that are no more in a child.)
+    class Core
+      HITS, MISSES, WRITES, DELETES, VOIDED_FILLS, EXPIRED, EVICTED = (0..6).to_a
+
+      # Counts by the constants above.
+      attr_reader :counts
+      attr_reader :store, :settings, :root
+      attr_accessor :closed
+
+      # @param settings [Settings]
+      def initialize(settings)
+        @settings = settings
+        @counts = Array.new(7, 0)
+        @lock = Mutex.new
+        @changing = @closed = false
+        @left = []
+        @clock = settings.clock
+        @isolation = Isolation::KINDS.fetch(settings.isolation)
+        @isolation = Isolation::Weightless if settings.isolation == "none" && !settings.weighs?
+        @weigher = settings.weigher
+        @store = Store.new(settings.max_entries, settings.max_bytes, settings.policy, method(:left))
+        @root = Entries.new(self, nil)
+      end
+
+      # Milliseconds since 1970.
+      def now
+        @clock ? @clock.call : Process.clock_gettime(Process::CLOCK_REALTIME, :millisecond)
+      end
+
+      # Changes the store, alone. The block must not run code of the user's.
+      def change
+        result = left = nil
+        @lock.synchronize do
+          start_over if @changing
+          @changing = true
+          result = yield
+          left = take_left unless @left.empty?
+          @changing = false
+        end
+        tell(left) if left
+        result
+      end
+
+      # An entry that may be stored: it is copied and weighed.
+      # @raise [UnsupportedValue, InvalidArgument] for a value, a weight that cannot be
+      # @raise [EntryTooLarge]
+      def entry(space, key, value, ttl, sliding, origin = nil)
+        kept, plan, bytes = @isolation.keep(value)
+        bytes = weigh(key, value, bytes)
+        too_large(bytes) if bytes > @store.max_bytes
+        expires = [now + ttl, Duration::MOST].min if ttl
+        Entry.new(space, key, kept, plan: plan, bytes: bytes, ttl: ttl, expires: expires,
+                                    sliding: sliding && !ttl.nil?, origin: origin)
+      end
+
+      # What a reader is given of a value that was kept.
+      def out(value, plan)
+        case plan
+        when nil then value
+        when :tree then CopyOut.tree(value)
+        else CopyOut.graph(value)
+        end
+      end
+
+      # Frees a few entries whose time is over. Within +change+, before anything is looked up there.
+      def sweep(now) = now && @store.sweep(now)
+
+      # The time that a sweep needs; nil where nothing expires.
+      def sweep_time = @store.timed? ? now : nil
+
+      # Everything leaves, and everything is as at first. Within +change+.
+      def clear
+        @root.each_nested { |space| space.index.each_value { |entry| left(entry, :cleared) } }
+        start
+      end
+
+      private
+
+      def too_large(bytes)
+        most = @store.max_bytes
+        message = "the entry weighs #{bytes} bytes, and all may weigh #{most}"
+        raise Error.build("entry_too_large", message, { size: bytes, limit: most })
+      end
+
+      def weigh(key, value, bytes)
+        return bytes.zero? && !@settings.weighs? ? 0 : bytes + Weigh.key(key) unless @weigher
+
+        weight = @weigher.call(key, value)
+        return weight if weight.is_a?(Integer) && !weight.negative?
+
+        raise InvalidArgument,
+              "the weigher returned #{weight.inspect}: a weight is a whole number from 0 on"
+      end
+
+      def start
+        @root.each_nested(&:forget_all)
+        @store.start
+      end
+
+      # What a change that was cut short has left cannot be told.
+      def start_over
+        @left = []
+        start
+      end
+
+      # An entry has left.
+      def left(entry, cause)
+        @counts[EVICTED] += 1 if cause == :evicted
+        @counts[EXPIRED] += 1 if cause == :expired
+        @left << [entry, cause] if @settings.eviction_listener
+      end
+
+      def take_left
+        left = @left
+        @left = []
+        left
+      end
+
+      # Every entry is told of, whatever the listener raises; the first error is the caller's.
+      def tell(left)
+        failed = nil
+        left.each do |entry, cause|
+          @settings.eviction_listener.call(entry.key, out(entry.value, entry.plan), cause)
+        rescue StandardError => e
+          failed ||= e
+        end
+        raise failed if failed
+      end
+    end
+  end
+end

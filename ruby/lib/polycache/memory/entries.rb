@@ -1,0 +1,376 @@
+# frozen_string_literal: true
+
+require "weakref"
+require_relative "core"
+require_relative "duration"
+require_relative "entry"
+require_relative "key"
+require_relative "load"
+
+module Polycache
+  module Memory
+    # The entries of one namespace, and what is done with them. It answers the same calls as
+    # Native::Cache, so that a Cache without a directory has it in that one's place.
+    class Entries
+      HITS, MISSES, WRITES, DELETES, VOIDED_FILLS, EXPIRED, EVICTED = (0..6).to_a
+      private_constant(*constants(false))
+      MISSING = Object.new.freeze
+      private_constant :MISSING
+
+      # Keys to entries, and to loads under way.
+      attr_reader :index, :loads
+      attr_reader :core
+
+      def initialize(core, parent)
+        @core = core
+        # Held, for it knows the way here.
+        @parent = parent
+        @counts = core.counts
+        @index = {}
+        @loads = {}
+        @children = {}
+        @fewest = 8
+      end
+
+      # The value of a key, or +default+.
+      def get(key, default)
+        entry = @index[key]
+        if entry&.plain
+          @counts[HITS] += 1
+          entry.marked = true
+          return entry.value
+        end
+        value = read(entry || found(key))
+        return value unless MISSING.equal?(value)
+
+        @counts[MISSES] += 1
+        default
+      end
+
+      # As +get+, without a trace.
+      def peek(key, default)
+        entry = found(key)
+        entry&.served?(@core.now) ? @core.out(entry.value, entry.plan) : default
+      end
+
+      def set(key, value, ttl, sliding = @core.settings.sliding)
+        check_open
+        key = Key.of(key)
+        ttl = milliseconds(ttl)
+        entry = make(key, value, ttl, sliding)
+        now = @core.sweep_time
+        @core.change do
+          @core.sweep(now)
+          @loads.delete(key)
+          @core.store.put(entry)
+        end
+        @counts[WRITES] += 1
+        nil
+      end
+
+      # Whether an entry stood there that a read would have served.
+      def delete(key) = !taken(key).nil?
+
+      # The value, which is here no more; or +default+.
+      def take(key, default)
+        entry = taken(key)
+        entry ? @core.out(entry.value, entry.plan) : default
+      end
+
+      def has(key)
+        entry = found(key)
+        count(entry&.served?(@core.now))
+      end
+
+      # Seconds left, infinity, or nil for a miss.
+      def ttl(key)
+        entry = found(key)
+        now = @core.now
+        return unless count(entry&.served?(now))
+
+        entry.expires ? (entry.expires - now) / 1000.0 : Float::INFINITY
+      end
+
+      # The value; or what the block loads, of all callers in this process one.
+      def fetch(key, ttl, _busy = nil)
+        raise InvalidArgument, "fetch takes a block that loads the value" unless block_given?
+
+        check_open
+        name = Key.of(key)
+        ttl = milliseconds(ttl)
+        timeout = @core.settings.lease_timeout / 1000.0
+        loop do
+          value = read(@index[name])
+          return value unless MISSING.equal?(value)
+
+          load, ours = lease(name, timeout)
+          return fill(name, load, ttl) { yield } if ours # rubocop:disable Style/ExplicitBlockArgument
+          next unless load&.wait(timeout)
+
+          @counts[HITS] += 1
+          return @core.out(load.value, load.plan)
+        end
+      end
+
+      # Gives an entry another time to live.
+      # @return [Boolean] whether it was there
+      def touch(key, ttl, sliding = @core.settings.sliding)
+        check_open
+        key = Key.of(key)
+        ttl = milliseconds(ttl)
+        now = @core.now
+        expires = [now + ttl, Duration::MOST].min if ttl
+        @core.change do
+          entry = @index[key]
+          next false unless entry&.served?(now)
+
+          @core.store.put(entry.living(ttl, expires, sliding && !ttl.nil?))
+          true
+        end
+      end
+
+      # Adds to a number; where there is none, +by+ is it. Other threads see all of it or nothing.
+      def add(key, by, ttl)
+        check_open
+        key = Key.of(key)
+        unless by.is_a?(Integer) || (by.is_a?(Float) && by.finite?)
+          raise InvalidArgument, "a number is changed by a number, not by #{by.inspect}"
+        end
+
+        fresh = milliseconds(ttl)
+        loop do
+          sum = try_to_add(key, by, fresh)
+          return sum if sum
+        end
+      end
+
+      # What is known of an entry, without a trace.
+      def entry(key)
+        entry = found(key)
+        entry if entry&.served?(@core.now)
+      end
+
+      # Those that a read would serve, as they stand at one moment.
+      def snapshot
+        check_open
+        entries = @index.values
+        now = @core.now if entries.any?(&:expires)
+        entries.select { |entry| entry.served?(now) }
+      end
+
+      # Keys that begin with +prefix+, in one page: there is no cursor for another.
+      def keys_page(prefix, _cursor = 0)
+        check_open
+        prefix = Key.of(prefix).b
+        keys = snapshot.map(&:key)
+        keys.select! { |key| key.b.start_with?(prefix) } unless prefix.empty?
+        [keys, nil]
+      end
+
+      # Clears this namespace and those nested in it.
+      def clear
+        check_open
+        @core.change do
+          if @parent
+            each_nested do |space|
+              space.index.values.each { |entry| @core.store.remove(entry, :cleared) } # rubocop:disable Style/HashEachMethods
+              space.loads.clear
+            end
+          else
+            @core.clear
+          end
+        end
+        nil
+      end
+
+      # Frees what has expired, now.
+      # @return [Integer] how many entries
+      def purge_expired
+        check_open
+        now = @core.now
+        @core.change { @core.store.sweep(now, @core.store.timed) }
+      end
+
+      # The namespace nested in this one; there is one of each name.
+      def namespace(part)
+        check_open
+        part = Key.part(part)
+        @core.change do
+          child_of(part) || Entries.new(@core, self).tap do |child|
+            @children[part] = WeakRef.new(child)
+            forget_namespaces if @children.size > @fewest
+          end
+        end
+      end
+
+      # This namespace and those nested in it, as many as there are. Within Core#change.
+      def each_nested(&block)
+        yield self
+        @children.each_key { |part| child_of(part)&.each_nested(&block) }
+      end
+
+      def forget_all
+        @index.clear
+        @loads.clear
+      end
+
+      # @return [Integer] loads under way
+      def count_loads
+        loads = 0
+        @core.change { @core.root.each_nested { |space| loads += space.loads.size } }
+        loads
+      end
+
+      def check_open
+        raise Closed, "the cache was closed: open another" if @core.closed
+      end
+
+      private
+
+      # The entry of a key written in any way, whatever the time.
+      def found(key)
+        check_open
+        @index[Key.of(key)]
+      end
+
+      # The value of an entry that is served, or MISSING.
+      def read(entry)
+        return MISSING unless entry
+
+        if entry.expires
+          now = @core.now
+          return expired(entry, now) unless entry.served?(now)
+
+          entry.expires = [now + entry.ttl, Duration::MOST].min if entry.sliding
+        end
+        @core.store.ordered? ? use(entry) : entry.marked = true
+        @counts[HITS] += 1
+        @core.out(entry.value, entry.plan)
+      end
+
+      def use(entry)
+        @core.change { @core.store.hit(entry) if @index[entry.key].equal?(entry) }
+      end
+
+      def expired(entry, now)
+        if now >= entry.expires
+          @core.change { @core.store.remove(entry, :expired) if @index[entry.key].equal?(entry) }
+        end
+        MISSING
+      end
+
+      # The entry of a value; one that is too large deletes what it should have replaced.
+      def make(key, value, ttl, sliding)
+        @core.entry(self, key, value, ttl, sliding)
+      rescue EntryTooLarge
+        @core.change do
+          @loads.delete(key)
+          old = @index[key]
+          @core.store.remove(old, :replaced) if old
+        end
+        raise
+      end
+
+      # Takes out the key's entry; answers with it if it was served.
+      def taken(key)
+        check_open
+        key = Key.of(key)
+        now = @core.now
+        entry = @core.change do
+          @loads.delete(key)
+          entry = @index[key]
+          next unless entry
+
+          served = entry.served?(now)
+          @core.store.remove(entry, served ? :removed : :expired)
+          served ? entry : nil
+        end
+        @counts[DELETES] += 1 if entry
+        entry
+      end
+
+      def count(found)
+        @counts[found ? HITS : MISSES] += 1
+        found ? true : false
+      end
+
+      def milliseconds(ttl)
+        return @core.settings.ttl if ttl.equal?(:default)
+
+        ttl && Duration.milliseconds("ttl", ttl)
+      end
+
+      # Who loads a key: [load, true] is the caller, [load, false] another, nil nobody, for it is
+      # there.
+      def lease(key, timeout)
+        now = @core.now
+        @core.change do
+          next if @index[key]&.served?(now)
+
+          load = @loads[key]
+          next [load, false] if load&.alive?(timeout)
+
+          [@loads[key] = Load.new, true]
+        end
+      end
+
+      def fill(key, load, ttl)
+        @counts[MISSES] += 1
+        loaded = yield
+        check_open
+        entry = @core.entry(self, key, loaded, ttl, @core.settings.sliding)
+        now = @core.sweep_time
+        stands = @core.change do
+          @core.sweep(now)
+          next false unless @loads[key].equal?(load)
+
+          @loads.delete(key)
+          @core.store.put(entry)
+          true
+        end
+        @counts[stands ? WRITES : VOIDED_FILLS] += 1
+        load.succeed(entry.value, entry.plan)
+        entry.plan ? loaded : entry.value
+      ensure
+        # However the block was left: by an error, break, throw, a killed thread.
+        @core.change { @loads.delete(key) if @loads[key].equal?(load) } if load.give_up
+      end
+
+      # @return [Numeric, nil] the sum; nil when another changed the key meanwhile
+      def try_to_add(key, by, fresh)
+        now = @core.now
+        old = @index[key]
+        old = nil unless old&.served?(now)
+        unless old.nil? || old.value.is_a?(Integer) || old.value.is_a?(Float)
+          raise InvalidArgument, "the value of #{key.inspect} is no number: #{old.value.class}"
+        end
+
+        sum = old ? old.value + by : by
+        entry = make(key, sum, old ? old.ttl : fresh, old ? old.sliding : @core.settings.sliding)
+        entry.expires = old.expires if old
+        done = @core.change do
+          current = @index[key]
+          next false unless old ? current.equal?(old) : !current&.served?(now)
+
+          @loads.delete(key)
+          @core.store.put(entry)
+          true
+        end
+        @counts[WRITES] += 1 if done
+        done ? sum : nil
+      end
+
+      def child_of(part)
+        @children[part]&.__getobj__
+      rescue WeakRef::RefError
+        nil
+      end
+
+      # Programs may open any number of namespaces, one after the other: what nobody holds goes.
+      def forget_namespaces
+        @children.select! { |part, _| child_of(part) }
+        @fewest = [8, 2 * @children.size].max
+      end
+    end
+  end
+end

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require_relative "copier"
+
+module Polycache
+  module Memory
+    # Who sees a change of an object that was stored or handed out (spec/memory.md, "Isolation").
+    # Each kind keeps a value: it gives what is stored, the plan by which it is copied out (nil:
+    # it is handed out itself), and its bytes.
+    module Isolation
+      # Of what is frozen, what holds nothing else and needs no look at its parts.
+      SIMPLE = [NilClass, TrueClass, FalseClass, Integer, Float, Symbol, String]
+               .to_h { |type| [type, true] }.compare_by_identity.freeze
+      private_constant :SIMPLE
+
+      # Nobody: what is stored is a copy, and what is handed out another.
+      module Clone
+        def self.keep(value)
+          return [value, nil, Weigh.scalar(value)] if SIMPLE[value.class] && value.frozen?
+
+          copier = Copier.new(freeze: false)
+          copy = copier.copy(value)
+          plan = copier.shared? ? :graph : :tree unless copy.frozen? || copy.is_a?(Module)
+          [copy, plan, copier.bytes]
+        end
+      end
+
+      # Nobody, for nobody can make one: one copy, frozen to its depth, is handed out to all.
+      module Freeze
+        def self.keep(value)
+          copier = Copier.new(freeze: true)
+          copy = copier.copy(value)
+          [copy, nil, copier.bytes]
+        end
+      end
+
+      # Everybody: the object itself is handed out.
+      module None
+        def self.keep(value) = [value, nil, Weigh.any(value)]
+      end
+
+      # Nothing is weighed.
+      module Weightless
+        def self.keep(value) = [value, nil, 0]
+      end
+
+      KINDS = { "clone" => Clone, "freeze" => Freeze, "none" => None }.freeze
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require_relative "duration"
+require_relative "isolation"
+require_relative "size"
+require_relative "store"
+
+module Polycache
+  module Memory
+    # The options of a memory tier, checked.
+    class Settings
+      # What bounds entries in memory, and what is handed out of them.
+      TIER = %i[max_entries max_bytes policy isolation].freeze
+      # What a MemoryCache takes as well.
+      ALL = [*TIER, :ttl, :sliding, :weigher, :eviction_listener, :lease_timeout, :clock].freeze
+
+      MOST_ENTRIES = 2**24
+      LEASE_TIMEOUTS = (63..(8 * 3_600_000))
+      private_constant :MOST_ENTRIES, :LEASE_TIMEOUTS
+
+      # @return [Integer, Float] +max_bytes+ is infinite where nothing bounds them
+      attr_reader :max_entries, :max_bytes
+      # @return [String]
+      attr_reader :policy, :isolation
+      # @return [Integer, nil] milliseconds
+      attr_reader :ttl, :lease_timeout
+      attr_reader :sliding, :weigher, :eviction_listener, :clock
+
+      # @raise [InvalidArgument]
+      def initialize(options, known = ALL)
+        refuse_unknown(options, known)
+        @max_entries = entries(options.fetch(:max_entries, 10_000))
+        @max_bytes = bytes(options.fetch(:max_bytes, "64MiB"))
+        @policy = one_of(:policy, options.fetch(:policy, "2q-clock"), Store::POLICIES)
+        @isolation = one_of(:isolation, options.fetch(:isolation, "clone"), Isolation::KINDS)
+        @ttl = options[:ttl] && Duration.milliseconds("ttl", options[:ttl])
+        @lease_timeout = timeout(options.fetch(:lease_timeout, "30s"))
+        @sliding = flag(:sliding, options.fetch(:sliding, false))
+        @weigher = callable(:weigher, options[:weigher])
+        @eviction_listener = callable(:eviction_listener, options[:eviction_listener])
+        @clock = callable(:clock, options[:clock])
+      end
+
+      def weighs? = !@weigher.nil? || @max_bytes != Float::INFINITY
+
+      private
+
+      def refuse_unknown(options, known)
+        unknown = options.keys - known
+        return if unknown.empty?
+
+        raise InvalidArgument, "unknown option #{unknown.join(", ")}: there are #{known.join(", ")}"
+      end
+
+      def entries(given)
+        return given if given.is_a?(Integer) && given.between?(1, MOST_ENTRIES)
+
+        raise InvalidArgument,
+              "max_entries is a whole number from 1 to #{MOST_ENTRIES}, not #{given.inspect}"
+      end
+
+      def bytes(given) = given.nil? ? Float::INFINITY : Size.bytes("max_bytes", given)
+
+      def one_of(option, given, known)
+        name = given.is_a?(Symbol) ? given.name : given
+        return name if known.key?(name)
+
+        raise InvalidArgument, "#{option} is one of #{known.keys.join(", ")}, not #{given.inspect}"
+      end
+
+      def timeout(given)
+        found = Duration.milliseconds("lease_timeout", given)
+        return found if LEASE_TIMEOUTS.cover?(found)
+
+        raise InvalidArgument, "lease_timeout is 63 ms to 8 h, not #{given.inspect}"
+      end
+
+      def flag(option, given)
+        return given if [true, false].include?(given)
+
+        raise InvalidArgument, "#{option} is true or false, not #{given.inspect}"
+      end
+
+      def callable(option, given)
+        return given if given.nil? || given.respond_to?(:call)
+
+        raise InvalidArgument, "#{option} answers to call, and #{given.inspect} does not"
+      end
+    end
+  end
+end

@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+require_relative "lru"
+require_relative "two_queue_clock"
+
+module Polycache
+  module Memory
+    # Entries within bounds: a policy, what they weigh, and those that expire. Whoever calls holds
+    # the lock; nothing here runs code of the user's.
+    class Store
+      POLICIES = { "2q-clock" => TwoQueueClock, "lru" => Lru }.freeze
+      # Entries with a time to live that each write looks at. More than one, so that those that
+      # expire are freed faster than others come in.
+      LOOKS = 2
+      private_constant :LOOKS
+
+      # How many entries there are, and the bytes that they weigh.
+      attr_reader :size, :bytes
+      attr_reader :max_entries, :max_bytes, :policy
+
+      # @param told [#call, nil] is given each entry that left, and why
+      def initialize(max_entries, max_bytes, policy, told)
+        @max_entries = max_entries
+        @max_bytes = max_bytes
+        @told = told
+        @make = POLICIES.fetch(policy)
+        start
+      end
+
+      # Nothing is here any more, whatever state a change that was cut short has left.
+      def start
+        @size = @bytes = 0
+        @timed = {}.compare_by_identity
+        @policy = @make.new { |entry| out(entry, :evicted) }
+        @ordered = @policy.ordered?
+      end
+
+      # Puts in an entry that weighs no more than all may.
+      def put(entry)
+        old = entry.space.index[entry.key]
+        if old && @bytes - old.bytes + entry.bytes <= @max_bytes
+          @policy.replace(old, entry)
+          out(old, :replaced, in_index: false)
+        else
+          # It might have to make room for itself.
+          remove(old, :replaced) if old
+          make_room(entry)
+          @policy.add(entry)
+        end
+        @size += 1
+        @bytes += entry.bytes
+        entry.plain = entry.plan.nil? && entry.expires.nil? && !@ordered && entry.origin.nil?
+        @timed[entry] = true if entry.expires
+        entry.space.index[entry.key] = entry
+      end
+
+      # Takes out an entry that is here.
+      def remove(entry, cause)
+        @policy.remove(entry)
+        out(entry, cause)
+      end
+
+      # An entry that is here was used.
+      def hit(entry) = @ordered ? @policy.hit(entry) : entry.marked = true
+
+      def ordered? = @ordered
+
+      # Frees some of the entries whose time is over: in turn, so all in the end.
+      # @return [Integer] how many
+      def sweep(now, looks = LOOKS)
+        freed = 0
+        [looks, @timed.size].min.times do
+          entry, = @timed.shift
+          if entry.expires > now
+            @timed[entry] = true
+          else
+            freed += 1
+            remove(entry, :expired)
+          end
+        end
+        freed
+      end
+
+      def timed? = !@timed.empty?
+      # @return [Integer] how many have a time to live
+      def timed = @timed.size
+
+      private
+
+      def make_room(entry)
+        full = full?(entry)
+        @policy.arrive(entry.key, full)
+        @policy.evict while full?(entry)
+      end
+
+      def full?(entry) = @size >= @max_entries || @bytes + entry.bytes > @max_bytes
+
+      # What the policy knows no more.
+      def out(entry, cause, in_index: true)
+        @size -= 1
+        @bytes -= entry.bytes
+        @timed.delete(entry) if entry.expires
+        entry.space.index.delete(entry.key) if in_index
+        @told&.call(entry, cause)
+      end
+    end
+  end
+end

@@ -1,0 +1,215 @@
+# frozen_string_literal: true
+
+require_relative "errors"
+require_relative "memory/entries"
+require_relative "memory/settings"
+
+module Polycache
+  # A cache of objects inside this process. Plain Ruby: <tt>require "polycache/memory"</tt> needs
+  # no native extension.
+  #
+  #   users = Polycache::MemoryCache.new(max_entries: 10_000, ttl: "5m")
+  #   users.fetch("user:1") { load_user(1) }
+  #
+  # It may be used by any number of threads and fibers, and in forked children, which go on with a
+  # copy of their own. Which entries go when there is no room: spec/eviction.md.
+  #
+  # *Keys* are Strings and Symbols, which stand for their text. *Values* are, with the isolation
+  # "clone" (the default: what is stored is a copy, and so is what is handed out) and "freeze"
+  # (one frozen copy is handed out to all): nil, true, false, numbers, Symbols, Strings, Arrays,
+  # Hashes, Sets, Times, and whatever is frozen to its depth. With "none" they are any objects,
+  # handed out themselves.
+  #
+  # *Durations* are text ("250ms", "30s", "5m", "2h", "1d") or seconds as any Numeric. Methods
+  # that take a key raise InvalidKey.
+  class MemoryCache
+    # What +entry+ tells: +ttl+ is seconds left (infinity: it does not expire), +bytes+ what it
+    # weighs.
+    Entry = Struct.new(:key, :value, :ttl, :bytes, keyword_init: true)
+
+    # @param options
+    #   * +max_entries+ [Integer] 1 to 2^24; 10,000
+    #   * +max_bytes+ [Integer, String, nil] that keys and values take together, by an estimate;
+    #     64 MiB; nil: nothing is weighed
+    #   * +policy+ [String, Symbol] "2q-clock", or "lru", which evicts exactly what was used
+    #     longest ago
+    #   * +isolation+ [String, Symbol] "clone", "freeze" or "none"
+    #   * +ttl+ [String, Numeric, nil] how long an entry lives when its write does not say; for
+    #     ever. +expires_in+ is another name for it
+    #   * +sliding+ [Boolean] whether a read sets the time to live anew; false
+    #   * +weigher+ [#call] is given key and value and answers with bytes, instead of the estimate
+    #   * +eviction_listener+ [#call] is given key, value and why the entry left: +:evicted+
+    #     +:expired+ +:removed+ +:replaced+ +:cleared+. It runs after the operation, in the thread
+    #     that did it; what it raises is that one's
+    #   * +lease_timeout+ [String, Numeric] how long a load may take before another caller may
+    #     load the same key, 63 ms to 8 h; 30 s
+    #   * +clock+ [#call] answers with milliseconds since 1970, for tests
+    # @raise [InvalidArgument] for an unknown option or a wrong value
+    def initialize(expires_in: nil, **options)
+      options[:ttl] = expires_in unless expires_in.nil?
+      @entries = Memory::Core.new(Memory::Settings.new(options)).root
+    end
+
+    # @param key [String, Symbol]
+    # @param default [Object] the answer when there is no entry
+    # @return [Object, nil] its value
+    def get(key, default = nil) = @entries.get(key, default)
+    alias [] get
+
+    # As +get+; neither counts nor is it a use.
+    def peek(key, default = nil) = @entries.peek(key, default)
+
+    # @param key [String, Symbol]
+    # @param value [Object]
+    # @param ttl [String, Numeric, nil, :default] how long it lives: nil is without end, :default
+    #   what the cache's own +ttl+ says. +expires_in+ is another name for it
+    # @param sliding [Boolean] whether a read sets the time to live anew; the cache's own by
+    #   default
+    # @return [nil]
+    # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
+    # @raise [EntryTooLarge] it is heavier than all entries may be; the old value is gone as well
+    def set(key, value, ttl: :default, expires_in: ttl, sliding: nil)
+      return @entries.set(key, value, expires_in) if sliding.nil?
+
+      @entries.set(key, value, expires_in, sliding ? true : false)
+    end
+
+    # <tt>cache[key] = value</tt>
+    def []=(key, value)
+      @entries.set(key, value, :default)
+    end
+
+    # @return [Boolean] whether there is an entry, nil included
+    def has?(key) = @entries.has(key)
+    alias exist? has?
+    alias key? has?
+
+    # Deletes a key; loads of it under way are not stored.
+    #
+    # @return [Boolean] whether an entry stood there
+    def delete(key) = @entries.delete(key)
+
+    # @return [Object, nil] the value, which is here no more
+    def take(key, default = nil) = @entries.take(key, default)
+
+    # Reads a key; when there is no entry, runs the block and stores what it returns. Of all
+    # callers in this process one runs its block; the others wait for the value without blocking
+    # other threads (or, under a Fiber scheduler, other fibers). A +set+, +delete+ or +clear+
+    # during the load wins over it: the loaded value is returned and not stored. A load that
+    # fails, is killed or takes longer than +lease_timeout+ holds nobody up: the next caller
+    # loads.
+    #
+    # @param ttl [String, Numeric, nil, :default] as for +set+; it counts from the end of the load
+    # @yieldreturn [Object] the value
+    # @return [Object] the value
+    # @raise whatever the block raises; what +set+ raises
+    def fetch(key, ttl: :default, expires_in: ttl, &load) = @entries.fetch(key, expires_in, &load)
+    alias get_or_set fetch
+
+    # @param keys [Enumerable<String, Symbol>]
+    # @return [Hash] the keys found, as they were given, with their values
+    def get_many(keys)
+      keys.each_with_object({}) do |key, found|
+        value = @entries.get(key, MISSING)
+        found[key] = value unless MISSING.equal?(value)
+      end
+    end
+
+    # Stores in order; the first error ends it, and what came before stays.
+    #
+    # @param values [Hash] keys with their values
+    # @return [nil]
+    def set_many(values, **options)
+      values.each { |key, value| set(key, value, **options) }
+      nil
+    end
+
+    # @return [Integer] how many entries stood there
+    def delete_many(keys) = keys.count { |key| delete(key) }
+
+    # @param keys [Enumerable<String, Symbol>]
+    # @yieldparam key what is not here is loaded, as by +fetch+
+    # @return [Hash] all keys, as they were given, with their values
+    def fetch_many(keys, ttl: :default, expires_in: ttl)
+      raise InvalidArgument, "fetch_many takes a block that loads the values" unless block_given?
+
+      keys.to_h { |key| [key, fetch(key, expires_in: expires_in) { yield key }] }
+    end
+
+    # @param by [Integer, Float]
+    # @param ttl [String, Numeric, nil, :default] of a number that begins now; one that is there
+    #   keeps its time to live
+    # @return [Numeric] the number after it; +by+ where there was none
+    # @raise [InvalidArgument] when the value is no number
+    def increment(key, by = 1, ttl: :default, expires_in: ttl) = @entries.add(key, by, expires_in)
+
+    # As +increment+, downwards.
+    def decrement(key, by = 1, ttl: :default, expires_in: ttl)
+      @entries.add(key, by.is_a?(Numeric) ? -by : by, expires_in)
+    end
+
+    # @return [Float, nil] the seconds that an entry has left, infinity when it does not expire;
+    #   nil when there is none
+    def ttl(key) = @entries.ttl(key)
+
+    # Gives an entry another time to live, from now.
+    #
+    # @return [Boolean] whether it was there
+    def touch(key, ttl: :default, expires_in: ttl) = @entries.touch(key, expires_in)
+
+    # @return [Entry, nil] what is known of an entry; neither counts nor is it a use
+    def entry(key)
+      found = @entries.entry(key) or return
+      left = found.expires ? (found.expires - @entries.core.now) / 1000.0 : Float::INFINITY
+      value = @entries.core.out(found.value, found.plan)
+      Entry.new(key: found.key, value: value, ttl: left, bytes: found.bytes)
+    end
+
+    # @param prefix [String, Symbol]
+    # @return [Array<String>] the keys that begin with it, in no order; text where they are valid
+    #   UTF-8
+    def keys(prefix = "") = @entries.keys_page(prefix).first
+
+    # The entries as they stand when it begins.
+    #
+    # @yieldparam key [String]
+    # @yieldparam value [Object]
+    # @return [Enumerator, self] the enumerator without a block
+    def each
+      return enum_for(:each) unless block_given?
+
+      @entries.snapshot.each { |entry| yield entry.key, @entries.core.out(entry.value, entry.plan) }
+      self
+    end
+    include Enumerable
+
+    # Deletes everything; loads under way are not stored.
+    #
+    # @return [nil]
+    def clear = @entries.clear
+
+    # Frees the entries whose time is over. Every write looks at two of them anyway.
+    #
+    # @return [Integer] how many there were
+    def purge_expired = @entries.purge_expired
+
+    # @return [Integer] entries, with those whose time is over and that are not freed yet
+    def size = @entries.core.store.size
+
+    # @return [Hash{Symbol => Integer}] +max_bytes+ is infinite where nothing bounds them
+    def stats
+      store = @entries.core.store
+      names = %i[hits misses writes deletes voided_fills expired evicted]
+      names.zip(@entries.core.counts).to_h.merge(
+        entries: store.size, bytes: store.bytes,
+        max_entries: store.max_entries, max_bytes: store.max_bytes
+      )
+    end
+
+    # @return [String]
+    def inspect = "#<#{self.class} #{size} entries>"
+
+    MISSING = Object.new.freeze
+    private_constant :MISSING
+  end
+end

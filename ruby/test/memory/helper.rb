@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require "json"
+require "minitest/autorun"
+require "polycache/memory"
+require "set"
+require "timeout"
+
+require "support/fiber_scheduler"
+require "support/manual_clock"
+
+# What has to hold between two operations, whatever was done.
+module Structure
+  def self.check(cache)
+    core = cache.instance_variable_get(:@entries).core
+    store = core.store
+    indexed = []
+    core.root.each_nested { |space| indexed.concat(space.index.to_a) }
+    queued = store.policy.queues.flat_map { |queue| linked(queue) }
+    raise "a key leads to another's entry" unless indexed.all? { |key, entry| entry.key == key }
+
+    same(indexed.map(&:last), queued, "the index and the queues")
+    timed = store.instance_variable_get(:@timed).keys
+    same(timed, queued.select(&:expires), "those that expire")
+    raise "size" unless store.size == queued.size
+    raise "bytes" unless store.bytes == queued.sum(&:bytes)
+    raise "over a bound" if store.size > store.max_entries || store.bytes > store.max_bytes
+  end
+
+  def self.linked(queue)
+    entries = []
+    older = nil
+    queue.each do |entry|
+      raise "a link" unless entry.older.equal?(older) && entry.queue.equal?(queue)
+
+      entries << older = entry
+    end
+    raise "a queue's size" unless entries.size == queue.size
+
+    entries
+  end
+
+  def self.same(some, others, what)
+    some = Set.new.compare_by_identity.merge(some)
+    raise "#{what} differ" unless some == Set.new.compare_by_identity.merge(others)
+  end
+
+  private_class_method :linked, :same
+end
+
+# Caches of a test, whose structure is looked at when it ends.
+module MemoryCaches
+  def setup
+    @clock = ManualClock.new
+    @caches = []
+  end
+
+  def teardown
+    @caches.each { |cache| Structure.check(cache) }
+  end
+
+  def cache(**options)
+    Polycache::MemoryCache.new(clock: @clock, **options).tap { |cache| @caches << cache }
+  end
+end

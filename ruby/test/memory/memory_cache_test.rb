@@ -1,0 +1,420 @@
+# frozen_string_literal: true
+
+require "bigdecimal"
+require "memory/helper"
+
+# What MemoryCache does, by the words of spec/memory.md and spec/semantics.md.
+class MemoryCacheTest < Minitest::Test
+  include MemoryCaches
+
+  MISS = Object.new
+
+  def test_needs_no_native_extension
+    code = 'require "polycache/memory"; c = Polycache::MemoryCache.new; c[:k] = 1; ' \
+           'print c["k"], defined?(Polycache::Native).inspect'
+    library = File.expand_path("../../lib", __dir__)
+
+    assert_equal "1nil", IO.popen([RbConfig.ruby, "-I#{library}", "-e", code], &:read)
+  end
+
+  def test_a_miss_is_no_nil
+    tested = cache
+    tested.set("k", nil)
+
+    assert_nil tested.get("k", MISS)
+    assert_same MISS, tested.get("other", MISS)
+    assert_nil tested.fetch("k") { flunk }
+    assert tested.has?("k")
+  end
+
+  def test_text_its_bytes_and_its_symbol_are_one_key
+    tested = cache
+    tested.set(:é, 1)
+    ["é", "é".b, "é".encode("ISO-8859-1"), "é".encode("UTF-16LE"), :é].each do |key|
+      assert_equal 1, tested.get(key), key.encoding
+    end
+    tested.set("é".b, 2)
+
+    assert_equal ["é"], tested.keys
+    assert_equal 1, tested.size
+    tested.set("\xff".b, 3)
+
+    assert_equal [Encoding::BINARY], tested.keys("\xff".b).map(&:encoding)
+    assert_equal 3, tested.get("\xff".b)
+  end
+
+  def test_wrong_keys
+    tested = cache
+    [nil, 1, "\xff", [], Object.new].each do |key|
+      %i[get peek has? delete take ttl touch increment entry].each do |operation|
+        assert_raises(Polycache::InvalidKey, "#{operation} #{key.inspect}") do
+          tested.send(operation, key)
+        end
+      end
+      assert_raises(Polycache::InvalidKey) { tested.set(key, 1) }
+      assert_raises(Polycache::InvalidKey) { tested.fetch(key) { flunk } }
+    end
+  end
+
+  def test_wrong_options
+    [
+      { max_entries: 0 }, { max_entries: -1 }, { max_entries: 1.5 }, { max_entries: (2**24) + 1 },
+      { max_entries: "10" }, { max_bytes: 0 }, { max_bytes: -1 }, { max_bytes: "64M" },
+      { max_bytes: Float::NAN }, { ttl: 0 }, { ttl: -1 }, { ttl: Float::NAN },
+      { ttl: Float::INFINITY },
+      { ttl: "5" }, { ttl: "-5s" }, { ttl: Object.new }, { expires_in: 0 }, { policy: "fifo" },
+      { isolation: "copy" }, { isolation: nil }, { sliding: 1 }, { weigher: 1 }, { clock: 5 },
+      { eviction_listener: "x" }, { lease_timeout: 0.062 }, { lease_timeout: "9h" }, { max: 5 }
+    ].each do |options|
+      assert_raises(Polycache::InvalidArgument, options.inspect) do
+        Polycache::MemoryCache.new(**options)
+      end
+    end
+  end
+
+  def test_what_is_refused_changes_nothing
+    tested = cache
+    tested.set("k", "old")
+    [0, -1, Float::NAN, Float::INFINITY, "5", "1y", 2**48].each do |ttl|
+      assert_raises(Polycache::InvalidArgument, ttl.inspect) { tested.set("k", "new", ttl: ttl) }
+      assert_raises(Polycache::InvalidArgument) { tested.fetch("other", ttl: ttl) { flunk } }
+      assert_raises(Polycache::InvalidArgument) { tested.touch("k", ttl: ttl) }
+    end
+    error = assert_raises(Polycache::UnsupportedValue) { tested.set("k", { "a" => [1, proc {}] }) }
+
+    assert_equal "$.a[1]", error.path
+    assert_equal "old", tested.get("k")
+  end
+
+  def test_an_entry_too_large_deletes_what_it_should_have_replaced
+    tested = cache(max_bytes: "10kB")
+    tested.set("k", "old")
+    error = assert_raises(Polycache::EntryTooLarge) { tested.set("k", "x" * 10_000) }
+
+    assert_operator error.size, :>, error.limit
+    assert_equal 10_000, error.limit
+    refute tested.has?("k")
+    assert_raises(Polycache::EntryTooLarge) { tested.fetch("k") { "x" * 10_000 } }
+    assert_equal "next", tested.fetch("k") { "next" }
+  end
+
+  def test_bytes_are_bounded
+    tested = cache(max_bytes: 100_000)
+    1000.times { |number| tested.set("key #{number}", { "text" => "x" * number }) }
+
+    assert_operator tested.stats[:bytes], :<=, 100_000
+    assert_operator tested.size, :>, 50
+  end
+
+  def test_without_bytes_nothing_is_weighed
+    tested = cache(max_bytes: nil)
+    tested.set("k", "x" * 1_000_000)
+
+    assert_equal Float::INFINITY, tested.stats[:max_bytes]
+    assert tested.has?("k")
+  end
+
+  def test_weigher
+    tested = cache(max_bytes: 10, weigher: ->(key, value) { key.size + value })
+    tested.set("a", 4)
+    tested.set("b", 4)
+
+    assert_equal 10, tested.stats[:bytes]
+    tested.set("c", 1)
+
+    assert_operator tested.stats[:bytes], :<=, 10
+    [-1, 1.5, nil, "3"].each do |weight|
+      wrong = cache(weigher: ->(*) { weight })
+      assert_raises(Polycache::InvalidArgument) { wrong.set("k", 1) }
+    end
+  end
+
+  VALUES = lambda do
+    [
+      nil, true, -1, 2**80, 1.5, :symbol, "text", "bytes\xff".b, [1, [2, "x"]],
+      { "a" => { "b" => ["c"] } },
+      Set[1, Set["x"]], Time.at(1, 5, :nsec), BigDecimal("1.5"), 1r, 2i, (1..3), /x/, String
+    ]
+  end
+
+  def test_clones_share_nothing
+    tested = cache
+    VALUES.call.each do |value|
+      tested.set("k", value)
+      first = tested.get("k")
+      second = tested.get("k")
+
+      [value, first, second].combination(2) do |one, other|
+        assert_equal [one], [other]
+        refute_same one, other unless one.frozen? || one.is_a?(Module)
+      end
+    end
+  end
+
+  def test_nobody_sees_the_change_of_a_clone
+    tested = cache
+    value = { "a" => [+"x", { "b" => Set[+"y"] }] }
+    tested.set("k", value)
+    value["a"][0] << "!"
+    value["a"][1]["b"] << "z"
+    copy = tested.get("k")
+    copy["a"][0] << "!"
+    copy["a"][1]["b"].clear
+    copy.clear
+
+    assert_equal({ "a" => ["x", { "b" => Set["y"] }] }, tested.get("k"))
+    text = +"text"
+    tested.set("k", text)
+    text << "!"
+    tested.get("k") << "?"
+
+    assert_equal "text", tested.get("k")
+  end
+
+  def test_a_loaded_value_is_cloned_too
+    tested = cache
+    loaded = tested.fetch("k") { ["x"] }
+    loaded << "y"
+
+    assert_equal ["x"], tested.get("k")
+  end
+
+  def test_what_is_reached_twice_and_cycles_are_kept
+    tested = cache
+    shared = [+"x"]
+    value = { "one" => shared, "other" => shared }
+    value["self"] = value
+    value[shared] = 1
+    tested.set("k", value)
+    copy = tested.get("k")
+
+    assert_same copy, copy["self"]
+    assert_same copy["one"], copy["other"]
+    refute_same shared, copy["one"]
+    refute_same copy["one"], tested.get("k")["one"]
+  end
+
+  def test_frozen_values_are_handed_out_themselves
+    tested = cache
+    text = "frozen"
+    list = ["x", [1].freeze].freeze
+    tested.set("text", text)
+    tested.set("list", list)
+
+    assert_same text, tested.get("text")
+    assert_same list, tested.get("list")
+    tested.set("shallow", [+"x"].freeze)
+    tested.get("shallow")[0] << "!"
+
+    assert_equal ["x"], tested.get("shallow")
+  end
+
+  def test_freeze
+    tested = cache(isolation: "freeze")
+    value = { "a" => [+"x", Set[1], Time.now] }
+    tested.set("k", value)
+    frozen = tested.get("k")
+
+    refute_predicate value, :frozen?
+    assert_same frozen, tested.get("k")
+    [frozen, frozen["a"], *frozen["a"]].each { |part| assert_predicate part, :frozen? }
+    assert_predicate tested.fetch("other") { [+"x"] }, :frozen?
+  end
+
+  def test_none
+    tested = cache(isolation: :none)
+    value = [proc {}, Object.new, +"x"]
+    tested.set("k", value)
+
+    assert_same value, tested.get("k")
+  end
+
+  def test_too_deep
+    deep = []
+    2000.times { deep = [deep] }
+
+    assert_raises(Polycache::UnsupportedValue) { cache.set("k", deep) }
+  end
+
+  def test_time_to_live
+    tested = cache(ttl: "5m")
+    tested.set("default", 1)
+    tested.set("own", 1, ttl: 0.25)
+    tested.set("ever", 1, expires_in: nil)
+    keys = %w[default own ever]
+
+    assert_equal([300.0, 0.25, Float::INFINITY], keys.map { |key| tested.ttl(key) })
+    @clock.advance(249)
+
+    assert tested.has?("own")
+    @clock.advance(1)
+
+    refute tested.has?("own")
+    assert_nil tested.ttl("own")
+    refute tested.delete("own")
+    @clock.advance(300_000)
+
+    assert_equal ["ever"], tested.keys
+    assert_equal [["ever", 1]], tested.to_a
+  end
+
+  def test_a_clock_that_is_set_back
+    tested = cache
+    tested.set("k", 1, ttl: 60)
+    @clock.advance(-1000)
+
+    assert tested.has?("k")
+    @clock.advance(-1)
+
+    refute tested.has?("k")
+    @clock.advance(1)
+
+    assert_equal 1, tested.get("k")
+  end
+
+  def test_sliding
+    tested = cache(ttl: 10, sliding: true)
+    tested.set("k", 1)
+    tested.set("fixed", 1, sliding: false)
+    4.times do
+      @clock.advance(9000)
+
+      assert_equal 1, tested.get("k")
+    end
+    refute tested.has?("fixed")
+    @clock.advance(9000)
+    tested.peek("k")
+    tested.has?("k")
+    @clock.advance(1000)
+
+    refute tested.has?("k")
+  end
+
+  def test_touch
+    tested = cache
+    tested.set("k", [1])
+
+    refute tested.touch("other", ttl: 5)
+    assert tested.touch("k", ttl: 5)
+    assert_in_delta(5.0, tested.ttl("k"))
+    assert tested.touch("k", ttl: nil)
+    assert_equal Float::INFINITY, tested.ttl("k")
+    assert_equal [1], tested.get("k")
+  end
+
+  def test_what_has_expired_is_freed_without_being_read
+    tested = cache
+    100.times { |number| tested.set("old #{number}", 1, ttl: 1) }
+    @clock.advance(1000)
+    50.times { |number| tested.set("new #{number}", 1) }
+
+    assert_equal 50, tested.size
+    assert_equal 100, tested.stats[:expired]
+    10.times { |number| tested.set("old #{number}", 1, ttl: 1) }
+    @clock.advance(1000)
+
+    assert_equal 10, tested.purge_expired
+  end
+
+  def test_take_peek_entry
+    tested = cache(max_entries: 2, policy: "lru")
+    tested.set("a", [1], ttl: 5)
+    tested.set("b", 2)
+
+    assert_equal [1], tested.peek("a")
+    tested.set("c", 3)
+
+    refute tested.has?("a"), "a peek is no use"
+    found = tested.entry("c")
+
+    assert_equal ["c", 3, Float::INFINITY], [found.key, found.value, found.ttl]
+    assert_equal 3, tested.take("c")
+    assert_same MISS, tested.take("c", MISS)
+    assert_nil tested.entry("c")
+  end
+
+  def test_many
+    tested = cache
+    tested.set_many({ "a" => 1, b: nil }, ttl: 5)
+
+    assert_equal({ a: 1, "b" => nil }, tested.get_many([:a, "b", "c"]))
+    assert_equal({ "a" => 1, "c" => "c!" }, tested.fetch_many(%w[a c]) { |key| "#{key}!" })
+    assert_equal 2, tested.delete_many(%w[a c d])
+  end
+
+  def test_numbers
+    tested = cache
+    assert_equal 1, tested.increment("n", ttl: 5)
+    assert_equal 6, tested.increment("n", 5, ttl: nil)
+    assert_equal 4, tested.decrement("n", 2)
+    assert_in_delta 4.5, tested.increment("n", 0.5)
+    assert_in_delta 5.0, tested.ttl("n")
+    @clock.advance(5000)
+
+    assert_equal(-1, tested.decrement("n"))
+    tested.set("text", "1")
+    assert_raises(Polycache::InvalidArgument) { tested.increment("text") }
+    assert_raises(Polycache::InvalidArgument) { tested.increment("n", "1") }
+    assert_raises(Polycache::InvalidArgument) { tested.increment("n", Float::NAN) }
+  end
+
+  def test_the_listener_is_told_why
+    told = []
+    tested = cache(max_entries: 2, policy: "lru", eviction_listener: ->(*event) { told << event })
+    tested.set("a", 1)
+    tested.set("a", 2)
+    tested.set("b", 3, ttl: 1)
+    tested.set("c", 4)
+    tested.delete("c")
+    @clock.advance(1000)
+    tested.get("b")
+    tested.set("d", 5)
+    tested.clear
+
+    assert_equal [["a", 1, :replaced], ["a", 2, :evicted], ["c", 4, :removed], ["b", 3, :expired],
+                  ["d", 5, :cleared]], told
+  end
+
+  def test_a_listener_may_use_the_cache_and_fail
+    tested = nil
+    told = []
+    listener = lambda do |key, _, cause|
+      next unless cause == :cleared
+
+      told << key
+      tested.set("from the listener", key)
+      raise "it failed at #{key}"
+    end
+    tested = cache(eviction_listener: listener)
+    tested.set("a", 1)
+    tested.set("b", 2)
+    error = assert_raises(RuntimeError) { tested.clear }
+
+    assert_equal "it failed at a", error.message
+    assert_equal %w[a b], told
+    assert_equal "b", tested.get("from the listener")
+  end
+
+  def test_stats
+    tested = cache(max_entries: 1)
+    tested.set("a", 1)
+    tested.get("a")
+    tested.get("b")
+    tested.set("b", 1)
+    tested.delete("b")
+
+    counts = { hits: 1, misses: 1, writes: 2, deletes: 1, voided_fills: 0, expired: 0, evicted: 1 }
+    bounds = { max_entries: 1, max_bytes: 64 << 20 }
+
+    assert_equal({ **counts, entries: 0, bytes: 0, **bounds }, tested.stats)
+  end
+
+  def test_clear_forgets_everything
+    tested = cache
+    tested.set("a", 1, ttl: 5)
+    tested.clear
+
+    assert_empty tested.keys
+    assert_equal 0, tested.stats[:bytes]
+  end
+end
