@@ -7,6 +7,7 @@ import re
 # By benchmark, what their names look like.
 LIMITS = {
     "memory": r"^map\b",
+    "memory-python": r"^dict$",
     "namespace": r"^(redis-client|redis-rb|redis-py|redis-rs|ioredis|node-redis|bun-redis)$",
     "http": r"^constant\b",
     "host": r"^copy$",

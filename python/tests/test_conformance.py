@@ -31,12 +31,21 @@ def cases() -> list[Any]:
     ]
 
 
+TIERS: dict[str, dict[str, Any]] = {
+    "memory and host": {},
+    "memory and host, shared objects": {"memory": {"isolation": "none"}},
+    "host alone": {"memory": False},
+}
+
+
+@pytest.mark.parametrize("tiers", TIERS.values(), ids=TIERS)
 @pytest.mark.parametrize("case", cases())
-def test_case(case: dict[str, Any], tmp_path: Path, clock: Clock) -> None:
+def test_case(case: dict[str, Any], tiers: dict[str, Any], tmp_path: Path, clock: Clock) -> None:
+    case = dict(case)
     missing = set(case.pop("requires", ())) - CAPABILITIES
     if missing:
         pytest.skip(f"Python has no {missing}")
-    run = Run(tmp_path, clock)
+    run = Run(tmp_path, clock, tiers)
     try:
         run.open("cache", {"limit": "4MiB"} | case.pop("options", {}))
         case.pop("name")
@@ -85,8 +94,9 @@ def in_order(given: Any) -> list[Any]:
 class Run:
     """One case under way."""
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
+    def __init__(self, folder: Path, clock: Clock, tiers: dict[str, Any]) -> None:
         self.folder = folder
+        self.tiers = tiers
         self.clock = clock
         self.handles: dict[str, Cache] = {}
 
@@ -95,7 +105,7 @@ class Run:
             options = options | {option: duration_of(options[option])}
         if "encryption" in options:
             options = options | {"encryption": keys_of(options["encryption"])}
-        opened = Cache(self.folder / directory, **options, clock=self.clock)
+        opened = Cache(self.folder / directory, **self.tiers, **options, clock=self.clock)
         self.handles[name] = opened
 
     def step(self, given: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ class Polycache(Subject):
     bounded = True
 
     def __init__(self, place: Place) -> None:
-        self.cache = polycache.Cache(place.directory, limit=place.limit)
+        self.cache = polycache.Cache(place.directory, limit=place.limit, memory=False)
 
     def operations(self) -> dict[str, Run]:
         return {PUT: self.fill, GET: self.get}

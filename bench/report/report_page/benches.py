@@ -45,6 +45,13 @@ BENCHES = (
         main=r"small value|batch",
     ),
     Bench(
+        "memory-python",
+        "One Python process' memory",
+        "Caches that hand out the objects themselves, and functions memoized in them. The row over "
+        "the host tier is shared by every process of the machine.",
+        main=r"text",
+    ),
+    Bench(
         "redis",
         "Redis clients",
         "Clients of Redis on Node and Bun, a server on the loopback interface, one request at a "

@@ -294,6 +294,94 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Ok(())
     }
 
+    /// Stores a value as [`MemoryCache::set_with`] does, if `admit` says so, or gives key and value
+    /// back. It is asked, perhaps several times, while no other write to the shard can happen, after
+    /// the key was looked for: it is given the key and the value that stands under it. It must be
+    /// short, and must not use the cache.
+    ///
+    /// ```
+    /// # use polycache_memory::Ttl;
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
+    /// let absent = |_: &u64, value: Option<&u64>| value.is_none();
+    /// assert_eq!(cache.set_if(1, 10, Ttl::Default, absent)?, None);
+    /// assert_eq!(cache.set_if(1, 11, Ttl::Default, absent)?, Some((1, 11)));
+    /// assert_eq!(cache.get(&1), Some(10));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`MemoryCache::set_with`].
+    pub fn set_if(
+        &self,
+        key: K,
+        value: V,
+        ttl: impl Into<Ttl>,
+        mut admit: impl FnMut(&K, Option<&V>) -> bool,
+    ) -> Result<Option<(K, V)>, Error> {
+        let place = self.place(&key);
+        let moment = Moment::of(&self.0.settings.clock);
+        let terms = self.terms(&key, &value, ttl.into(), &moment)?;
+        let mut new = Some(New {
+            key,
+            value,
+            hash: place.hash,
+            terms,
+        });
+        while let Some(coming) = &new {
+            let mut removed = Removed::new();
+            let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+            let stands = match shard.read(place.hash, &coming.key, false, || moment.now()) {
+                Found::Value(value, _) => Some(value),
+                Found::Over | Found::Nothing => None,
+            };
+            if !admit(&coming.key, stands) {
+                drop(shard);
+                return Ok(new.map(|new| (new.key, new.value)));
+            }
+            let voided = shard.void_load(place.hash, &coming.key);
+            shard.store(&mut new, &self.0.bounds, || moment.now(), &mut removed);
+            drop(shard);
+            self.tell(removed);
+            drop(voided);
+            if new.is_some() {
+                self.make_room(place.shard);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the key's entry another time to live from now on, and is a use of it; true when there
+    /// is one.
+    ///
+    /// ```
+    /// # use polycache_memory::{Ttl, TtlLeft};
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
+    /// use std::time::Duration;
+    /// cache.set_with(1, 10, Duration::from_secs(60))?;
+    /// assert!(cache.touch(&1, Ttl::Forever)?);
+    /// assert_eq!(cache.ttl(&1), Some(TtlLeft::Forever));
+    /// assert!(!cache.touch(&2, Ttl::Forever)?);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a time to live of 0 or more than 2^48 - 1 ms. [`Ttl::Default`] is the
+    /// cache's `ttl`; `expire_after` is not asked.
+    pub fn touch<Q>(&self, key: &Q, ttl: impl Into<Ttl>) -> Result<bool, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let expires = ttl.into().expires(self.0.settings.ttl, self.now())?;
+        let place = self.place(key);
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let Found::Value(_, index) = shard.read(place.hash, key, true, || self.now()) else {
+            return Ok(false);
+        };
+        shard.prolong(index, expires, || self.now());
+        Ok(true)
+    }
+
     /// Stores a value.
     fn put(&self, key: K, mut value: V, terms: Terms, moment: &Moment<'_>) {
         let place = self.place(&key);

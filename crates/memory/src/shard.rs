@@ -532,6 +532,14 @@ impl<K: Eq, V> Shard<K, V> {
         self.expires[index as usize] = expires;
     }
 
+    /// Gives an entry another time at which it expires.
+    pub fn prolong(&mut self, index: u32, expires: u64, now: impl Fn() -> u64) {
+        if let Some(entry) = self.table.get_mut(index) {
+            entry.expires = expires != NEVER;
+        }
+        self.set_times(index, expires, now);
+    }
+
     fn set_used(&mut self, index: u32, now: u64) {
         if self.used.len() <= index as usize {
             let places = self.table.capacity();

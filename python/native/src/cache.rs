@@ -1,14 +1,16 @@
 //! The class that `polycache.Cache` extends. What a hit passes through is here.
 
-use crate::classes::Classes;
+use crate::classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::lease::{Busy, Hit, Lease};
+use crate::memory::Memory;
 use crate::options::{part, Options};
 use crate::{errors, from_python, key, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
+use pyo3::{PyTraverseError, PyVisit};
 use std::path::PathBuf;
 
 /// An open cache and what is needed to write to it.
@@ -18,6 +20,8 @@ pub struct Handle {
     /// Bytes from which on other Python threads may run while a value is encoded and stored.
     slow_from: usize,
     clock: Option<CallableClock>,
+    /// The memory tier, if there is one.
+    memory: Option<Memory>,
 }
 
 /// Encoding so many bytes takes some 10 µs with zstd, and 100 µs without: longer than letting another
@@ -26,9 +30,15 @@ const SLOW_TO_COMPRESS: usize = 4 * 1024;
 const SLOW_TO_COPY: usize = 1024 * 1024;
 
 impl Handle {
-    fn with_cache(&self, py: Python<'_>, cache: polycache::Cache) -> Handle {
+    fn with_cache(
+        &self,
+        py: Python<'_>,
+        cache: polycache::Cache,
+        memory: Option<Memory>,
+    ) -> Handle {
         Handle {
             cache,
+            memory,
             serializer: self.serializer,
             slow_from: self.slow_from,
             clock: self.clock.as_ref().map(|clock| clock.clone_ref(py)),
@@ -36,7 +46,8 @@ impl Handle {
     }
 
     fn clone_ref(&self, py: Python<'_>) -> Handle {
-        self.with_cache(py, self.cache.clone())
+        let memory = self.memory.as_ref().map(Memory::share);
+        self.with_cache(py, self.cache.clone(), memory)
     }
 
     /// Asks the clock, if there is one of the user's.
@@ -80,27 +91,78 @@ impl Cache {
             Some(value) => part(&value)?,
             None => return Err(errors::invalid_argument(py, "a namespace needs a part")),
         };
-        let nested = parent.handle.cache.namespace(part);
+        let nested = parent.handle.cache.namespace(part.as_str());
         let nested = nested.map_err(|error| errors::raise(py, error))?;
+        let memory = parent.handle.memory.as_ref();
+        let memory = memory.and_then(|memory| memory.nested(part));
         Ok(Cache {
-            handle: parent.handle.with_cache(py, nested),
+            handle: parent.handle.with_cache(py, nested, memory),
         })
     }
 
     #[inline]
-    fn store(&self, key: &[u8], value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+    fn store(
+        &self,
+        key: &Bound<'_, PyAny>,
+        bytes: &[u8],
+        value: &Bound<'_, PyAny>,
+        ttl: Ttl,
+    ) -> PyResult<()> {
         self.handle.tick(value.py())?;
-        self.handle
-            .write(value, |cache, value| cache.set_value(key, value, ttl))
+        let stored = self
+            .handle
+            .write(value, |cache, value| cache.set_value(bytes, value, ttl));
+        if let Some(memory) = &self.handle.memory {
+            memory.forget(key);
+        }
+        stored
     }
 
     /// The key's value, None for a miss.
     #[inline]
-    fn read<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(memory) = &self.handle.memory else {
+            return self.read_host(py, key::bytes(key)?);
+        };
+        self.handle.tick(py)?;
+        match memory.read(&self.handle.cache, key) {
+            Some(value) => Ok(Some(value)),
+            None => self.read_into(py, memory, key),
+        }
+    }
+
+    /// The same from the host tier.
+    #[inline]
+    fn read_host<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.handle.tick(py)?;
         let cache = &self.handle.cache;
         match cache.get_with(key, |value| to_python::object(py, value)) {
             Ok(found) => found.transpose(),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+
+    /// The same from the host tier, kept in memory.
+    #[inline(never)]
+    fn read_into<'py>(
+        &self,
+        py: Python<'py>,
+        memory: &Memory,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let cache = &self.handle.cache;
+        let bytes = key::bytes(key)?;
+        match cache.get_with_origin(bytes, |value| to_python::object(py, value)) {
+            Ok(Some((value, origin))) => {
+                let value = value?;
+                memory.remember(key, &value, origin);
+                Ok(Some(value))
+            }
+            Ok(None) => Ok(None),
             Err(error) => Err(errors::raise(py, error)),
         }
     }
@@ -132,16 +194,19 @@ impl Cache {
                 serializer: read.serializer,
                 slow_from,
                 clock: read.clock,
+                memory: read
+                    .memory
+                    .and_then(|options| Memory::new(&options, read.parts)),
             },
         })
     }
 
     /// The value of the key, or `default` when there is none.
     ///
-    /// Every call makes objects of its own. None is a value that can be stored: pass
-    /// `polycache.MISSING` as the default to tell it from a miss. Raises `MalformedEntry`,
-    /// `UnsupportedSerializer` and their like for an entry that cannot be read; `set` and `delete` get
-    /// rid of it.
+    /// Lists, dicts and sets are each caller's own, unless the memory tier was told to share them.
+    /// None is a value that can be stored: pass `polycache.MISSING` as the default to tell it from a
+    /// miss. Raises `MalformedEntry`, `UnsupportedSerializer` and their like for an entry that cannot
+    /// be read; `set` and `delete` get rid of it.
     #[pyo3(signature = (key, default = None))]
     fn get<'py>(
         &self,
@@ -149,7 +214,7 @@ impl Cache {
         key: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.read(py, key::bytes(key)?)?;
+        let found = self.read(py, key)?;
         Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
     }
 
@@ -162,11 +227,12 @@ impl Cache {
         key: &Bound<'py, PyAny>,
         ttl: TtlArgument<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = key::bytes(key)?;
+        // The first wrong argument is the one that is reported.
+        key::bytes(key)?;
         ttl.read()?;
-        match self.read(py, bytes)? {
+        match self.read(py, key)? {
             Some(value) => Ok(value),
-            None => Ok(Classes::get(py)?.missing.bind(py).clone()),
+            None => Ok(classes::missing(py)?.clone()),
         }
     }
 
@@ -184,14 +250,18 @@ impl Cache {
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()> {
         let bytes = key::bytes(key)?;
-        self.store(bytes, value, ttl.read()?)
+        self.store(key, bytes, value, ttl.read()?)
     }
 
     /// Deletes the key and voids every load of it under way. True when an entry stood there.
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let bytes = key::bytes(key)?;
         self.handle.tick(py)?;
-        Cache::failed(py, self.handle.cache.delete(bytes))
+        let deleted = self.handle.cache.delete(bytes);
+        if let Some(memory) = &self.handle.memory {
+            memory.forget(key);
+        }
+        Cache::failed(py, deleted)
     }
 
     /// True when the key has an entry; its value is not decoded. So does `key in cache`.
@@ -225,7 +295,7 @@ impl Cache {
         let found = PyDict::new(py);
         for key in several(keys)? {
             let key = key?;
-            if let Some(value) = self.read(py, key::bytes(&key)?)? {
+            if let Some(value) = self.read(py, &key)? {
                 found.set_item(&key, value)?;
             }
         }
@@ -246,7 +316,7 @@ impl Cache {
         let ttl = ttl.read()?;
         for entry in entries.items()? {
             let (key, value) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-            self.store(key::bytes(&key)?, &value, ttl)?;
+            self.store(&key, key::bytes(&key)?, &value, ttl)?;
         }
         Ok(())
     }
@@ -312,12 +382,19 @@ impl Cache {
     /// Clears this namespace and those nested in it, at once; loads under way are not stored.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.tick(py)?;
-        Cache::failed(py, self.handle.cache.clear())
+        let cleared = self.handle.cache.clear();
+        if let Some(memory) = &self.handle.memory {
+            // The epoch moved: none of them stands.
+            memory.clear();
+        }
+        Cache::failed(py, cleared)
     }
 
     fn _stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cache = &self.handle.cache;
-        statistics::stats(py, &Cache::failed(py, py.detach(|| cache.stats()))?)
+        let stats = Cache::failed(py, py.detach(|| cache.stats()))?;
+        let memory = self.handle.memory.as_ref();
+        statistics::stats(py, &stats, memory.map_or(0, Memory::hits))
     }
 
     fn _check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -335,6 +412,23 @@ impl Cache {
     fn close(&self, py: Python<'_>) {
         let cache = &self.handle.cache;
         py.detach(|| cache.close());
+        if let Some(memory) = &self.handle.memory {
+            memory.clear();
+        }
+    }
+
+    /// What readers share, and may have put into a cycle.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.handle.memory {
+            Some(memory) => memory.traverse(&visit),
+            None => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        if let Some(memory) = &self.handle.memory {
+            memory.clear();
+        }
     }
 
     /// True after `close`.

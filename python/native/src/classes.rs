@@ -12,15 +12,44 @@ pub struct Classes {
     pub uuid: Py<PyType>,
     /// 1970-01-01T00:00Z, an aware `datetime` in UTC.
     pub epoch: Py<PyAny>,
-    /// `polycache.MISSING`.
-    pub missing: Py<PyAny>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
+/// What is made once. Nothing is locked while it is: making it may run code of users, a `__del__` in
+/// the midst of an import for one, which may come here again. If several make it, the first one's is kept.
+pub fn once<'py, T>(
+    py: Python<'py>,
+    cell: &'py PyOnceLock<T>,
+    make: impl FnOnce() -> PyResult<T>,
+) -> PyResult<&'py T> {
+    if let Some(made) = cell.get(py) {
+        return Ok(made);
+    }
+    let made = make()?;
+    Ok(cell.get_or_init(py, || made))
+}
+
+/// `polycache.MISSING`, whose module the package has imported before this extension.
+pub fn missing(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static MISSING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    imported(py, &MISSING, "polycache.missing", "MISSING")
+}
+
+/// `module.name`, imported once.
+pub fn imported<'py>(
+    py: Python<'py>,
+    cell: &'py PyOnceLock<Py<PyAny>>,
+    module: &str,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    let found = once(py, cell, || Ok(py.import(module)?.getattr(name)?.unbind()))?;
+    Ok(found.bind(py))
+}
+
 impl Classes {
     pub fn get(py: Python<'_>) -> PyResult<&Classes> {
-        CLASSES.get_or_try_init(py, || Classes::import(py))
+        once(py, &CLASSES, || Classes::import(py))
     }
 
     fn import(py: Python<'_>) -> PyResult<Classes> {
@@ -42,7 +71,6 @@ impl Classes {
                 .getattr("datetime")?
                 .call1((1970, 1, 1, 0, 0, 0, 0, utc))?
                 .unbind(),
-            missing: py.import("polycache.missing")?.getattr("MISSING")?.unbind(),
         })
     }
 }

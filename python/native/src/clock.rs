@@ -33,6 +33,15 @@ impl CallableClock {
         Clock::Manual(self.time.clone())
     }
 
+    pub fn callable(&self) -> &Py<PyAny> {
+        &self.callable
+    }
+
+    /// Where its last answer is.
+    pub fn time(&self) -> Arc<AtomicU64> {
+        self.time.clone()
+    }
+
     /// Asks the callable.
     pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
         let answer = self.callable.bind(py).call0()?;

@@ -1,6 +1,6 @@
 //! Durations: text like "5m", seconds, or a timedelta.
 
-use crate::classes::Classes;
+use crate::classes::{self, Classes};
 use crate::errors;
 use polycache::Ttl;
 use pyo3::prelude::*;
@@ -37,11 +37,11 @@ fn given(object: &Bound<'_, PyAny>) -> PyResult<Ttl> {
     if object.is_none() {
         return Ok(Ttl::Forever);
     }
-    if object.is(&Classes::get(py)?.missing) {
+    if object.is(classes::missing(py)?) {
         return Ok(Ttl::Default);
     }
     let ttl = Ttl::For(extract(object)?);
-    ttl.check().map_err(|error| errors::raise(py, error))?;
+    ttl.check().map_err(|error| errors::raise(py, error.into()))?;
     Ok(ttl)
 }
 

@@ -1,5 +1,6 @@
 //! Errors: `polycache.errors` has the classes, one for each code of `spec/errors.md`.
 
+use crate::classes;
 use polycache::Error;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -20,7 +21,7 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     };
     let build = || -> PyResult<PyErr> {
         told?;
-        let from_code = FROM_CODE.import(py, "polycache.errors", "from_code")?;
+        let from_code = classes::imported(py, &FROM_CODE, "polycache.errors", "from_code")?;
         let exception = from_code.call((error.code(), error.to_string()), Some(&facts))?;
         Ok(PyErr::from_value(exception))
     };

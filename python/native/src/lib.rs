@@ -15,6 +15,7 @@ mod from_python;
 mod interpreter;
 mod key;
 mod lease;
+mod memory;
 mod options;
 mod statistics;
 mod to_python;
@@ -30,9 +31,13 @@ mod _native {
     use crate::entries::{decode_entry, encode_arguments, encode_entry, full_key, key_hash};
     #[pymodule_export]
     use crate::lease::{Busy, Hit, Lease};
+    #[pymodule_export]
+    use crate::memory::{Load, MemoryCache};
 
     #[pymodule_init]
-    fn init(py: pyo3::Python<'_>) -> pyo3::PyResult<()> {
-        crate::interpreter::claim(py)
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::interpreter::claim(module.py())?;
+        use pyo3::types::PyModuleMethods;
+        module.add("QuickMemoryCache", crate::memory::quick_class(module)?)
     }
 }

@@ -1,6 +1,7 @@
 //! Options of a cache, as keyword arguments.
 
 use crate::clock::CallableClock;
+use crate::memory::TierOptions;
 use crate::{duration, encryption, errors};
 use polycache::{Builder, Cache, Compressor, Error, Serializer};
 use pyo3::prelude::*;
@@ -13,6 +14,10 @@ pub struct Options {
     pub serializer: Serializer,
     pub compressor: Compressor,
     pub clock: Option<CallableClock>,
+    /// None: no memory tier.
+    pub memory: Option<TierOptions>,
+    /// Of the namespace.
+    pub parts: Vec<String>,
 }
 
 impl Options {
@@ -32,6 +37,8 @@ impl Options {
             serializer: Serializer::default(),
             compressor: Compressor::default(),
             clock: None,
+            memory: Some(TierOptions::default()),
+            parts: Vec::new(),
         };
         for (name, value) in options.iter() {
             let name = name.extract::<String>()?;
@@ -47,7 +54,14 @@ impl Options {
             return Ok(builder);
         }
         Ok(match name {
-            "namespace" => builder.namespaces(parts(value)?),
+            "namespace" => {
+                self.parts = parts(value)?;
+                builder.namespaces(self.parts.clone())
+            }
+            "memory" => {
+                self.memory = TierOptions::read(value)?;
+                builder
+            }
             "ttl" => builder.ttl(duration::extract(value)?),
             "limit" => builder.limit(size(value)?),
             "serializer" => {
@@ -82,7 +96,7 @@ impl Options {
     }
 }
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "namespace",
     "ttl",
     "limit",
@@ -91,6 +105,7 @@ const NAMES: [&str; 9] = [
     "encryption",
     "lease_timeout",
     "keep_after_reboot",
+    "memory",
     "clock",
 ];
 

@@ -4,7 +4,11 @@ use polycache::{Report, Stats};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-pub fn stats<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
+pub fn stats<'py>(
+    py: Python<'py>,
+    stats: &Stats,
+    memory_hits: u64,
+) -> PyResult<Bound<'py, PyDict>> {
     // Without `..`: a counter that is added does not compile until it is shown.
     let Stats {
         hits,
@@ -26,7 +30,8 @@ pub fn stats<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>
     } = *stats;
     let dict = PyDict::new(py);
     for (name, value) in [
-        ("hits", hits),
+        ("hits", hits + memory_hits),
+        ("memory_hits", memory_hits),
         ("misses", misses),
         ("writes", writes),
         ("deletes", deletes),

@@ -3,8 +3,10 @@
     cache = polycache.Cache(".cache", namespace="shop")
     user = cache.get_or_set("user:1", lambda: load_user(1), ttl="5m")
 
-`AsyncCache` has the same methods for asyncio. Subinterpreters are not supported: importing a cache
-there raises ImportError. `polycache.redis_namespace` is for Redis and needs no native extension.
+`AsyncCache` has the same methods for asyncio. `MemoryCache` holds one program's own objects, and
+`cached` and `cached_method` keep what functions return in one. Subinterpreters are not supported:
+importing a cache there raises ImportError. `polycache.redis_namespace` is for Redis and needs no
+native extension.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from .async_cache import AsyncCache
     from .cache import Cache
     from .memoize import Memoized
+    from .memory_cache import MemoryCache, MemoryOptions, MemoryStats
+    from .memory_memoize import MemoryMemoized, cached, cached_method
 
 __all__ = [
     "MISSING",
@@ -66,6 +70,10 @@ __all__ = [
     "IoError",
     "MalformedEntry",
     "Memoized",
+    "MemoryCache",
+    "MemoryMemoized",
+    "MemoryOptions",
+    "MemoryStats",
     "Missing",
     "NoSpace",
     "NotEncrypted",
@@ -84,15 +92,27 @@ __all__ = [
     "UnsupportedValue",
     "UnsupportedVersion",
     "ValueTooLarge",
+    "cached",
+    "cached_method",
 ]
 
 # These load the native extension.
-_NATIVE = {"AsyncCache": "async_cache", "Cache": "cache", "Memoized": "memoize"}
+_NATIVE = {
+    "AsyncCache": "async_cache",
+    "Cache": "cache",
+    "Memoized": "memoize",
+    "MemoryCache": "memory_cache",
+    "MemoryMemoized": "memory_memoize",
+    "MemoryOptions": "memory_cache",
+    "MemoryStats": "memory_cache",
+    "cached": "memory_memoize",
+    "cached_method": "memory_memoize",
+}
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """The class, loaded when it is first asked for."""
+        """What loads the extension, loaded when it is first asked for."""
         if name not in _NATIVE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module

@@ -6,6 +6,26 @@ from typing import Literal, TypedDict
 from .durations import Duration
 
 
+class Memory(TypedDict, total=False):
+    """The options of a cache's memory tier."""
+
+    max_entries: int
+    """Most entries, 1 to 2**24. Default: 10,000."""
+
+    max_bytes: int | str | None
+    """Most bytes that keys and values take, by an estimate: a number, or text like "64MiB", the
+    default. None: nothing is weighed."""
+
+    policy: Literal["2q-clock"]
+    """Which entry goes when there is no room (`spec/eviction.md`)."""
+
+    isolation: Literal["clone", "none"]
+    """"clone", the default: no reader sees what another does to its value. What cannot be changed
+    (text, bytes, numbers, ...) is kept and shared; lists, dicts and sets are made anew from their
+    bytes for each reader. "none": everything is kept, and readers are given the same object until
+    it is set again."""
+
+
 class EncryptionKey(TypedDict):
     """A key of AES-256-GCM."""
 
@@ -50,6 +70,10 @@ class Options(TypedDict, total=False):
     keep_after_reboot: bool | None
     """Keeps what is whole after a reboot, though it may be older than the last write, or deleted
     since. Default: False, a reboot empties the cache."""
+
+    memory: Memory | bool | None
+    """What this process used last is kept as objects, and served while nobody on the machine has
+    changed it (`spec/memory.md`). False: every read goes to the directory. Default: on."""
 
     clock: Callable[[], float] | None
     """Returns milliseconds since 1970; for tests. Default: the system's clock."""

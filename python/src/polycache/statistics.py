@@ -7,12 +7,14 @@ from dataclasses import dataclass
 class Stats:
     """What a directory holds and what became of the rest.
 
-    The first five count the operations of one handle, namespaces included; the others are the
+    The first six count the operations of one handle, namespaces included; the others are the
     whole directory's.
     """
 
     hits: int
     """Reads that found an entry."""
+    memory_hits: int
+    """Those of them that the memory tier answered."""
     misses: int
     """Reads that found none."""
     writes: int

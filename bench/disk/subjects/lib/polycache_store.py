@@ -26,6 +26,8 @@ class PolycacheStore(Store):
             place.directory / "cache",
             limit=max(LEAST_ROOM, place.keys * room),
             compressor=self.compressor,
+            # What is measured is the disk's tier: text is decoded by every get.
+            memory=False,
         )
         # Text goes in and comes out.
         self.set, self.get, self.delete = self.cache.set, self.cache.get, self.cache.delete

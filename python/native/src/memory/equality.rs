@@ -1,0 +1,237 @@
+//! Whether two keys are equal, told without running code of users where that can be; else noted, to be
+//! asked when no lock is held. Why: the head of `memory`.
+//!
+//! Code of users that runs *within* an operation of the engine (a listener, `__del__` of what left) may
+//! begin operations of its own on this thread. It does so only after the outer one has found its key or
+//! is free of doubt, and has no use for its notes any more.
+
+use super::object::Object;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::ptr::addr_of_mut;
+
+/// Two objects that only code of users can compare.
+struct Pair {
+    stored: Object,
+    asked: Object,
+    /// Python's verdict, once it was asked.
+    equal: Option<bool>,
+}
+
+thread_local! {
+    /// Whether a pair without a verdict was met.
+    static DOUBT: Cell<bool> = const { Cell::new(false) };
+    static PAIRS: RefCell<Vec<Pair>> = const { RefCell::new(Vec::new()) };
+}
+
+/// True when the operation under way met keys that it could not compare.
+#[inline]
+pub fn in_doubt() -> bool {
+    DOUBT.get()
+}
+
+/// Lets go of what was noted, by an operation that found its key in spite of it.
+#[cold]
+pub fn forget() {
+    DOUBT.set(false);
+    drop(PAIRS.take());
+}
+
+/// Runs an operation of the engine until it is free of doubt, or has found its key in spite of it.
+/// Raises what `__eq__` raises.
+#[inline]
+pub fn settled<R>(
+    py: Python<'_>,
+    mut operation: impl FnMut() -> R,
+    found: impl Fn(&R) -> bool,
+) -> PyResult<R> {
+    let result = operation();
+    if !DOUBT.get() {
+        return Ok(result);
+    }
+    settle(py, result, operation, found)
+}
+
+#[cold]
+fn settle<R>(
+    py: Python<'_>,
+    mut result: R,
+    mut operation: impl FnMut() -> R,
+    found: impl Fn(&R) -> bool,
+) -> PyResult<R> {
+    loop {
+        // Taken out, for what is asked below may run operations on this thread.
+        let mut pairs = PAIRS.take();
+        if !DOUBT.replace(false) || found(&result) {
+            return Ok(result);
+        }
+        for pair in &mut pairs {
+            if pair.equal.is_none() {
+                pair.equal = Some(compare(py, pair)?);
+            }
+        }
+        PAIRS.set(pairs);
+        result = operation();
+    }
+}
+
+fn compare(py: Python<'_>, pair: &Pair) -> PyResult<bool> {
+    // SAFETY: both are alive, and the thread is attached.
+    let equal = unsafe {
+        ffi::PyObject_RichCompareBool(pair.stored.as_ptr(), pair.asked.as_ptr(), ffi::Py_EQ)
+    };
+    match equal {
+        -1 => Err(PyErr::fetch(py)),
+        equal => Ok(equal == 1),
+    }
+}
+
+/// Whether two objects of one hash are equal, called under a lock: false, and noted, when only code of
+/// users can tell.
+#[inline]
+pub fn noted(stored: &Object, asked: &Object) -> bool {
+    // SAFETY: both are alive, and the thread is attached.
+    match unsafe { plainly(stored.as_ptr(), asked.as_ptr(), 0) } {
+        Some(equal) => equal,
+        None => noted_or_known(stored, asked),
+    }
+}
+
+#[cold]
+fn noted_or_known(stored: &Object, asked: &Object) -> bool {
+    PAIRS.with_borrow_mut(|pairs| {
+        let same = |pair: &&Pair| {
+            pair.stored.as_ptr() == stored.as_ptr() && pair.asked.as_ptr() == asked.as_ptr()
+        };
+        if let Some(pair) = pairs.iter().find(same) {
+            if let Some(equal) = pair.equal {
+                return equal;
+            }
+        } else {
+            pairs.push(Pair {
+                stored: stored.clone(),
+                asked: asked.clone(),
+                equal: None,
+            });
+        }
+        DOUBT.set(true);
+        false
+    })
+}
+
+/// Tuples in tuples that are looked into.
+const DEEPEST: u32 = 4;
+
+/// Whether two objects are equal, if that is told by identity or the code of built-in types alone.
+///
+/// # Safety
+/// Both are objects, and the thread is attached.
+unsafe fn plainly(left: *mut ffi::PyObject, right: *mut ffi::PyObject, depth: u32) -> Option<bool> {
+    if left == right {
+        return Some(true);
+    }
+    // SAFETY: as the caller promises; the functions called here are the types' own.
+    unsafe {
+        let (left_kind, right_kind) = (kind(left)?, kind(right)?);
+        if left_kind != right_kind {
+            return Some(false);
+        }
+        match left_kind {
+            Kind::Text => Some(ffi::PyUnicode_Compare(left, right) == 0),
+            Kind::Bytes => Some(bytes(left) == bytes(right)),
+            Kind::Number => Some(ffi::PyObject_RichCompareBool(left, right, ffi::Py_EQ) == 1),
+            Kind::Identity => Some(false),
+            Kind::Tuple => tuples(left, right, depth),
+        }
+    }
+}
+
+/// # Safety
+/// As [`plainly`], of two tuples.
+unsafe fn tuples(left: *mut ffi::PyObject, right: *mut ffi::PyObject, depth: u32) -> Option<bool> {
+    if depth == DEEPEST {
+        return None;
+    }
+    // SAFETY: both are tuples, which do not change, and the places are inside.
+    unsafe {
+        let length = ffi::PyTuple_Size(left);
+        if length != ffi::PyTuple_Size(right) {
+            return Some(false);
+        }
+        let mut all = Some(true);
+        for place in 0..length {
+            let (one, other) = (
+                ffi::PyTuple_GetItem(left, place),
+                ffi::PyTuple_GetItem(right, place),
+            );
+            match plainly(one, other, depth + 1) {
+                Some(true) => {}
+                // Whatever the rest is. Python would have asked those before it; they can't tell more.
+                Some(false) => return Some(false),
+                None => all = None,
+            }
+        }
+        all
+    }
+}
+
+/// # Safety
+/// Of a `bytes` that lives as long as it is looked at.
+unsafe fn bytes<'a>(object: *mut ffi::PyObject) -> &'a [u8] {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let start = ffi::PyBytes_AsString(object).cast::<u8>();
+        std::slice::from_raw_parts(start, ffi::PyBytes_Size(object) as usize)
+    }
+}
+
+/// Types whose objects are compared by code that is known; those of different kinds are not equal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Bytes,
+    /// `int`, `bool`, `float` and `complex`, which compare with each other.
+    Number,
+    Tuple,
+    /// Objects without an `__eq__`, None among them, equal to themselves alone.
+    Identity,
+}
+
+/// # Safety
+/// Of an object, in an attached thread.
+unsafe fn kind(object: *mut ffi::PyObject) -> Option<Kind> {
+    // SAFETY: types are objects that live as long as their instances; built-in ones for ever.
+    unsafe {
+        let class = ffi::Py_TYPE(object);
+        if class == addr_of_mut!(ffi::PyUnicode_Type) {
+            return Some(Kind::Text);
+        }
+        if class == addr_of_mut!(ffi::PyLong_Type)
+            || class == addr_of_mut!(ffi::PyFloat_Type)
+            || class == addr_of_mut!(ffi::PyBool_Type)
+            || class == addr_of_mut!(ffi::PyComplex_Type)
+        {
+            return Some(Kind::Number);
+        }
+        if class == addr_of_mut!(ffi::PyBytes_Type) {
+            return Some(Kind::Bytes);
+        }
+        if class == addr_of_mut!(ffi::PyTuple_Type) {
+            return Some(Kind::Tuple);
+        }
+        let compares = comparison(class);
+        let by_identity = compares == comparison(addr_of_mut!(ffi::PyBaseObject_Type));
+        (by_identity || compares.is_null()).then_some(Kind::Identity)
+    }
+}
+
+/// What implements `==` of a type.
+///
+/// # Safety
+/// Of a type, in an attached thread.
+unsafe fn comparison(class: *mut ffi::PyTypeObject) -> *mut c_void {
+    // SAFETY: any type may be asked since Python 3.10.
+    unsafe { ffi::PyType_GetSlot(class, ffi::Py_tp_richcompare) }
+}

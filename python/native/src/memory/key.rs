@@ -1,0 +1,103 @@
+//! Keys: any hashable object, equal by Python's `==` as far as that can be told under a lock.
+
+use super::equality;
+use super::object::Object;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::hash::{Hash, Hasher};
+use std::mem::ManuallyDrop;
+
+/// A key with its hash, which may be code of users and is asked for once.
+pub struct Key {
+    pub object: Object,
+    pub hash: u64,
+    /// Tells namespaces of one memory tier apart; 0 where there are none.
+    pub space: u64,
+}
+
+impl Key {
+    /// The key to look for; None when `__hash__` raised, which is left to be raised.
+    ///
+    /// # Safety
+    /// Of an object that lives as long as the key, in an attached thread.
+    #[inline]
+    pub unsafe fn asked_raw<'a>(object: *mut ffi::PyObject) -> Option<Asked<'a>> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let hash = ffi::PyObject_Hash(object);
+            (hash != -1).then(|| Asked {
+                key: ManuallyDrop::new(Key {
+                    object: Object::from_raw(object),
+                    hash: hash as u64,
+                    space: 0,
+                }),
+                lent: std::marker::PhantomData,
+            })
+        }
+    }
+
+    /// The key to look for, without a reference of its own. Raises what `__hash__` does.
+    #[inline]
+    pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: u64) -> PyResult<Asked<'a>> {
+        // SAFETY: the object is alive, and the thread attached.
+        let hash = unsafe { ffi::PyObject_Hash(object.as_ptr()) };
+        if hash == -1 {
+            return Err(PyErr::fetch(object.py()));
+        }
+        Ok(Asked {
+            key: ManuallyDrop::new(Key {
+                object: ManuallyDrop::into_inner(Object::borrowed(object)),
+                hash: hash as u64,
+                space,
+            }),
+            lent: std::marker::PhantomData,
+        })
+    }
+}
+
+/// A key that lives no longer than the object it was made of.
+pub struct Asked<'a> {
+    key: ManuallyDrop<Key>,
+    lent: std::marker::PhantomData<&'a ()>,
+}
+
+impl std::ops::Deref for Asked<'_> {
+    type Target = Key;
+
+    #[inline]
+    fn deref(&self) -> &Key {
+        &self.key
+    }
+}
+
+impl Clone for Key {
+    #[inline]
+    fn clone(&self) -> Key {
+        Key {
+            object: self.object.clone(),
+            hash: self.hash,
+            space: self.space,
+        }
+    }
+}
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Odd, so that no two spaces are mixed in alike.
+        state.write_u64(self.hash ^ self.space.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    }
+}
+
+impl PartialEq for Key {
+    #[inline]
+    fn eq(&self, other: &Key) -> bool {
+        if self.hash != other.hash || self.space != other.space {
+            return false;
+        }
+        self.object.as_ptr() == other.object.as_ptr()
+            || equality::noted(&self.object, &other.object)
+    }
+}
+
+impl Eq for Key {}

@@ -1,0 +1,241 @@
+//! Options of a `MemoryCache`, as keyword arguments.
+
+use super::cache::Listener;
+use super::key::Key;
+use super::object::Object;
+use crate::clock::CallableClock;
+use crate::{duration, errors};
+use polycache_memory::{Builder, RemovalCause};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+/// What the engine holds beside a key.
+#[derive(Clone)]
+pub struct Stored {
+    pub object: Object,
+    /// What it weighs with its key.
+    pub size: u64,
+}
+
+pub type Engine = polycache_memory::MemoryCache<Key, Stored>;
+
+/// How entries are weighed.
+pub enum Weigh {
+    /// Not at all: they are counted.
+    Count,
+    /// By a callable, of the value.
+    Getsizeof(Py<PyAny>),
+    /// By an estimate of their bytes.
+    Bytes,
+}
+
+/// Who sees a change of an object that was stored or handed out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Nobody: what is stored is a copy, and what is handed out another.
+    Clone,
+    /// Everybody: the object itself.
+    None,
+}
+
+/// The options, read.
+pub struct Options {
+    pub maxsize: u64,
+    pub max_bytes: Option<u64>,
+    pub weigh: Weigh,
+    pub isolation: Isolation,
+    pub listener: Option<Arc<Listener>>,
+    pub clock: Option<CallableClock>,
+    ttl: Option<std::time::Duration>,
+    time_to_idle: Option<std::time::Duration>,
+}
+
+const NAMES: [&str; 8] = [
+    "max_bytes",
+    "getsizeof",
+    "ttl",
+    "time_to_idle",
+    "policy",
+    "isolation",
+    "listener",
+    "clock",
+];
+
+const DEFAULT_ENTRIES: u64 = 10_000;
+const MOST_ENTRIES: u64 = 1 << 24;
+
+impl Options {
+    /// Raises `InvalidArgument`.
+    pub fn read(
+        maxsize: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Options> {
+        let mut read = Options {
+            maxsize: DEFAULT_ENTRIES,
+            max_bytes: None,
+            weigh: Weigh::Count,
+            isolation: Isolation::None,
+            listener: None,
+            clock: None,
+            ttl: None,
+            time_to_idle: None,
+        };
+        for (name, value) in options.into_iter().flatten() {
+            read.option(&name.extract::<String>()?, &value)?;
+        }
+        if let Some(value) = maxsize.filter(|value| !value.is_none()) {
+            let most = match read.weigh {
+                Weigh::Getsizeof(_) => i64::MAX as u64,
+                Weigh::Count | Weigh::Bytes => MOST_ENTRIES,
+            };
+            read.maxsize = count("maxsize", value, most)?;
+        }
+        Ok(read)
+    }
+
+    fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        if value.is_none() && NAMES.contains(&name) {
+            return Ok(());
+        }
+        match (name, &self.weigh) {
+            ("getsizeof", Weigh::Bytes) | ("max_bytes", Weigh::Getsizeof(_)) => {
+                return Err(errors::invalid_argument(
+                    py,
+                    "getsizeof says what maxsize counts, max_bytes bounds an estimate: give one",
+                ));
+            }
+            _ => {}
+        }
+        match name {
+            "max_bytes" => {
+                self.max_bytes = Some(bytes(name, value)?);
+                self.weigh = Weigh::Bytes;
+            }
+            "getsizeof" => self.weigh = Weigh::Getsizeof(callable(name, value)?),
+            "ttl" => self.ttl = Some(duration::extract(value)?),
+            "time_to_idle" => self.time_to_idle = Some(duration::extract(value)?),
+            "policy" => choice(name, value, &[("2q-clock", ())])?,
+            "isolation" => {
+                let choices = [("clone", Isolation::Clone), ("none", Isolation::None)];
+                self.isolation = choice(name, value, &choices)?;
+            }
+            "listener" => self.listener = Some(Arc::new(Listener(callable(name, value)?))),
+            "clock" => self.clock = Some(CallableClock::new(callable(name, value)?)),
+            _ => {
+                let names = NAMES.join(", ");
+                let what = format!("{name} is no option: there are maxsize, {names}");
+                return Err(errors::invalid_argument(py, &what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The engine that they ask for.
+    pub fn engine(&self, py: Python<'_>) -> PyResult<Engine> {
+        // One shard: with the GIL no two threads are in the engine at once, and the policy is exact.
+        let mut builder: Builder<Key, Stored> = Engine::builder().shards(1);
+        let weigher = |_: &Key, stored: &Stored| stored.size;
+        builder = match self.weigh {
+            Weigh::Getsizeof(_) => builder.max_bytes(self.maxsize).weigher(weigher),
+            Weigh::Count | Weigh::Bytes => builder.max_entries(self.maxsize),
+        };
+        if let Some(bytes) = self.max_bytes {
+            builder = builder.max_bytes(bytes).weigher(weigher);
+        }
+        if let Some(ttl) = self.ttl {
+            builder = builder.ttl(ttl);
+        }
+        if let Some(time) = self.time_to_idle {
+            builder = builder.time_to_idle(time);
+        }
+        if let Some(clock) = &self.clock {
+            let time = clock.time();
+            builder = builder.clock(move || time.load(Ordering::Relaxed));
+        }
+        if let Some(listener) = self.listener.clone() {
+            builder = builder
+                .eviction_listener(move |key, stored, cause| listener.tell(key, stored, cause));
+        }
+        builder.build().map_err(|error| raise(py, error))
+    }
+}
+
+/// The name of a cause, as listeners are given it.
+pub fn cause(cause: RemovalCause) -> &'static str {
+    match cause {
+        RemovalCause::Replaced => "replaced",
+        RemovalCause::Removed => "deleted",
+        RemovalCause::Expired => "expired",
+        RemovalCause::Cleared => "cleared",
+        // The engine may learn others.
+        _ => "evicted",
+    }
+}
+
+/// The exception for an error of the engine.
+#[cold]
+pub fn raise(py: Python<'_>, error: polycache_memory::Error) -> PyErr {
+    let error = match error {
+        polycache_memory::Error::EntryTooLarge { size, limit } => {
+            polycache::Error::EntryTooLarge { size, limit }
+        }
+        polycache_memory::Error::InvalidArgument(what) => polycache::Error::InvalidArgument(what),
+        // Loaders are Python, and called there.
+        other => polycache::Error::InvalidArgument(other.to_string()),
+    };
+    errors::raise(py, error)
+}
+
+/// A whole number from 1 to `most`.
+pub fn count(name: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
+    let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    match value.extract::<u64>() {
+        Ok(number) if is_number && (1..=most).contains(&number) => Ok(number),
+        _ => Err(wrong(
+            name,
+            &format!("a whole number from 1 to {most}"),
+            value,
+        )),
+    }
+}
+
+/// Bytes, as a number or text.
+pub fn bytes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let Ok(text) = value.cast::<PyString>() else {
+        return count(name, value, i64::MAX as u64);
+    };
+    let bytes = polycache::size::parse(&text.to_string_lossy());
+    match bytes.map_err(|error| errors::raise(value.py(), error))? {
+        0 => Err(wrong(name, "at least 1", value)),
+        bytes => Ok(bytes),
+    }
+}
+
+/// One of several words.
+pub fn choice<T: Copy>(name: &str, value: &Bound<'_, PyAny>, choices: &[(&str, T)]) -> PyResult<T> {
+    let text = value.extract::<String>().ok();
+    let chosen = choices
+        .iter()
+        .find(|(word, _)| Some(*word) == text.as_deref());
+    chosen.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
+        wrong(name, &words.join(" or "), value)
+    })
+}
+
+fn callable(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    if value.is_callable() {
+        Ok(value.clone().unbind())
+    } else {
+        Err(wrong(name, "a callable", value))
+    }
+}
+
+#[cold]
+fn wrong(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let shown = errors::represent(value);
+    errors::invalid_argument(value.py(), &format!("{name} is {wanted}, not {shown}"))
+}

@@ -1,0 +1,250 @@
+//! The memory tier of `polycache.Cache`: objects that reads of the host tier have made, given out again
+//! while the host tier stands as it was read (`spec/memory.md`, "Over the host tier").
+//!
+//! Keys are `str` and `bytes` themselves, whose comparison runs no code of users; text and its bytes are
+//! one key of the host tier, but two here, which is a read more at most: what stands is told by the
+//! host tier's word. So is what a forked child, another process or another handle has changed.
+
+use super::key::Key;
+use super::object::Object;
+use super::options::{bytes, choice, count};
+use super::size;
+use crate::errors;
+use polycache::{Cache, Origin};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PySet, PyString};
+use pyo3::{PyTraverseError, PyVisit};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// One in so many hits looks whether its host slot is still marked visited; a power of two.
+const LOOKS: u32 = 16;
+
+/// An object, and where and when its entry was read.
+#[derive(Clone)]
+struct Kept {
+    object: Object,
+    origin: Origin,
+    size: u64,
+}
+
+/// Of all caches over one handle.
+pub struct Tier {
+    engine: polycache_memory::MemoryCache<Key, Kept>,
+    /// Lists, dicts and sets are kept and given out, too: `isolation="none"`.
+    shares_all: bool,
+    hits: AtomicU32,
+    /// Hits of the engine on what stood no more.
+    stale: AtomicU64,
+    /// Numbers of the namespaces that are open, by their prefixes. None is given twice.
+    spaces: Mutex<(u64, HashMap<Vec<u8>, Weak<u64>>)>,
+}
+
+/// The tier as a cache of one namespace sees it.
+pub struct Memory {
+    tier: Arc<Tier>,
+    space: Arc<u64>,
+    parts: Vec<String>,
+}
+
+/// What the option `memory` says.
+pub struct TierOptions {
+    max_entries: u64,
+    max_bytes: Option<u64>,
+    shares_all: bool,
+}
+
+impl Default for TierOptions {
+    fn default() -> TierOptions {
+        TierOptions {
+            max_entries: 10_000,
+            max_bytes: Some(64 << 20),
+            shares_all: false,
+        }
+    }
+}
+
+impl TierOptions {
+    /// None when there is to be no memory tier. Raises `InvalidArgument`.
+    pub fn read(value: &Bound<'_, PyAny>) -> PyResult<Option<TierOptions>> {
+        if let Ok(wanted) = value.cast::<PyBool>() {
+            return Ok(wanted.is_true().then(TierOptions::default));
+        }
+        let Ok(options) = value.cast::<PyDict>() else {
+            let shown = errors::represent(value);
+            let what = format!("memory is a dict of options, or a bool, not {shown}");
+            return Err(errors::invalid_argument(value.py(), &what));
+        };
+        let mut read = TierOptions::default();
+        for (name, value) in options {
+            read.option(&name.extract::<String>()?, &value)?;
+        }
+        Ok(Some(read))
+    }
+
+    fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        match name {
+            "max_entries" => self.max_entries = count(name, value, 1 << 24)?,
+            // Nothing is weighed.
+            "max_bytes" if value.is_none() => self.max_bytes = None,
+            "max_bytes" => self.max_bytes = Some(bytes(name, value)?),
+            "policy" => choice(name, value, &[("2q-clock", ())])?,
+            "isolation" => {
+                self.shares_all = choice(name, value, &[("clone", false), ("none", true)])?;
+            }
+            _ => {
+                let names = "max_entries, max_bytes, policy, isolation";
+                let what = format!("{name} is no option of memory: there are {names}");
+                return Err(errors::invalid_argument(value.py(), &what));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Memory {
+    pub fn new(options: &TierOptions, parts: Vec<String>) -> Option<Memory> {
+        // One shard, as for `MemoryCache`.
+        let mut builder = polycache_memory::MemoryCache::builder()
+            .shards(1)
+            .max_entries(options.max_entries);
+        if let Some(bytes) = options.max_bytes {
+            builder = builder
+                .max_bytes(bytes)
+                .weigher(|_: &Key, kept: &Kept| kept.size);
+        }
+        let tier = Arc::new(Tier {
+            engine: builder.build().ok()?,
+            shares_all: options.shares_all,
+            hits: AtomicU32::new(0),
+            stale: AtomicU64::new(0),
+            spaces: Mutex::default(),
+        });
+        Memory::of(tier, parts)
+    }
+
+    /// None for a namespace that there can't be.
+    fn of(tier: Arc<Tier>, parts: Vec<String>) -> Option<Memory> {
+        let prefix = polycache_host::keys::prefix(&parts).ok()?;
+        let space = tier.space(prefix);
+        Some(Memory { tier, space, parts })
+    }
+
+    pub fn nested(&self, part: String) -> Option<Memory> {
+        let mut parts = self.parts.clone();
+        parts.push(part);
+        Memory::of(self.tier.clone(), parts)
+    }
+
+    pub fn share(&self) -> Memory {
+        Memory {
+            tier: self.tier.clone(),
+            space: self.space.clone(),
+            parts: self.parts.clone(),
+        }
+    }
+
+    /// The key's value, if the host tier would give the same.
+    #[inline]
+    pub fn read<'py>(&self, cache: &Cache, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        let asked = Memory::asked(key, &self.space)?;
+        let kept = self.tier.engine.get(&*asked)?;
+        if !cache.stands(&kept.origin) {
+            self.tier.stale.fetch_add(1, Ordering::Relaxed);
+            self.tier.engine.delete(&*asked);
+            return None;
+        }
+        // Two threads that count at once may lose one: no more is at stake than when the next one looks.
+        let hits = self.tier.hits.load(Ordering::Relaxed).wrapping_add(1);
+        self.tier.hits.store(hits, Ordering::Relaxed);
+        if hits & (LOOKS - 1) == 0 {
+            cache.mark_visited(&kept.origin);
+        }
+        Some(kept.object.into_bound(key.py()))
+    }
+
+    /// Keeps what was just read. What can be changed is made anew for each reader instead, unless all
+    /// readers are to share it.
+    pub fn remember(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, origin: Origin) {
+        let changes = value.is_exact_instance_of::<PyDict>()
+            || value.is_exact_instance_of::<PyList>()
+            || value.is_exact_instance_of::<PySet>();
+        if changes && !self.tier.shares_all {
+            return;
+        }
+        let Some(asked) = Memory::asked(key, &self.space) else {
+            return;
+        };
+        let bytes = |object| size::flat(object).or_else(|| size::estimate(object).ok());
+        let (Some(key_size), Some(value_size)) = (bytes(key), bytes(value)) else {
+            return;
+        };
+        let kept = Kept {
+            object: Object::new(value),
+            origin,
+            size: size::ENTRY + key_size + value_size,
+        };
+        // What is too large is read anew each time.
+        let _ = self.tier.engine.set((*asked).clone(), kept);
+    }
+
+    /// Lets go of a value, which is the host tier's no more.
+    pub fn forget(&self, key: &Bound<'_, PyAny>) {
+        if self.tier.engine.is_empty() {
+            return;
+        }
+        if let Some(asked) = Memory::asked(key, &self.space) {
+            self.tier.engine.delete(&*asked);
+        }
+    }
+
+    /// Lets go of everything.
+    pub fn clear(&self) {
+        self.tier.engine.clear();
+    }
+
+    /// Values that were given out.
+    pub fn hits(&self) -> u64 {
+        let stale = self.tier.stale.load(Ordering::Relaxed);
+        self.tier.engine.stats().hits.saturating_sub(stale)
+    }
+
+    /// The objects, for the garbage collector; only what a single cache owns can be a cycle's part.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if !self.tier.shares_all || Arc::strong_count(&self.tier) > 1 {
+            return Ok(());
+        }
+        for (_, kept) in self.tier.engine.iter() {
+            visit.call(kept.object.as_py())?;
+        }
+        Ok(())
+    }
+
+    /// The key, if it is one of those that are kept here. Hashing these runs no code of users.
+    #[inline]
+    fn asked<'a>(key: &'a Bound<'_, PyAny>, space: &u64) -> Option<super::key::Asked<'a>> {
+        if !key.is_exact_instance_of::<PyString>() && !key.is_exact_instance_of::<PyBytes>() {
+            return None;
+        }
+        Key::asked(key, *space).ok()
+    }
+}
+
+impl Tier {
+    fn space(&self, prefix: Vec<u8>) -> Arc<u64> {
+        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last, open) = &mut *spaces;
+        if let Some(space) = open.get(&prefix).and_then(Weak::upgrade) {
+            return space;
+        }
+        // Those of caches that are gone; their entries are found no more, and age.
+        if open.len().is_power_of_two() {
+            open.retain(|_, space| space.strong_count() > 0);
+        }
+        *last += 1;
+        let space = Arc::new(*last);
+        open.insert(prefix, Arc::downgrade(&space));
+        space
+    }
+}

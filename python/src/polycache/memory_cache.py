@@ -1,0 +1,216 @@
+"""A cache of this program's own objects, in memory."""
+
+from collections.abc import (
+    Awaitable,
+    Callable,
+    ItemsView,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    ValuesView,
+)
+from dataclasses import dataclass
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, cast, overload
+
+from . import _native
+from .durations import Duration
+from .memory_loading import Loads, load, load_async
+from .memory_memoize import MemoryMemoized, memoized
+from .missing import MISSING, Missing
+
+K = TypeVar("K")
+V = TypeVar("V")
+D = TypeVar("D")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class MemoryOptions(TypedDict, total=False):
+    """The options of a `MemoryCache` beside `maxsize`. None stands for an option's default."""
+
+    max_bytes: int | str | None
+    """How many bytes keys and values take at most, by an estimate: a number, or text like "64MiB".
+    Default: nothing is weighed. Not together with `getsizeof`."""
+
+    getsizeof: Callable[[Any], int] | None
+    """What a value counts of `maxsize`, a whole number; 0 is taken for 1. Default: all are 1."""
+
+    ttl: Duration | None
+    """How long an entry lives when its write does not say. Default: until it is evicted."""
+
+    time_to_idle: Duration | None
+    """How long an entry stays without being read or written. Default: until it is evicted."""
+
+    policy: Literal["2q-clock"] | None
+    """Which entry goes when there is no room (`spec/eviction.md`)."""
+
+    isolation: Literal["none", "clone"] | None
+    """"none", the default: what is stored is what is handed out, the object itself, as
+    `functools.lru_cache` does. "clone": what is stored is a copy, and so is what is handed out,
+    each time (`copy.deepcopy`)."""
+
+    listener: Callable[[Any, Any, str], object] | None
+    """Called with key, value and cause of each entry that left, after it left, without a lock:
+    "replaced", "deleted", "expired", "evicted" or "cleared". What it raises goes to
+    `sys.unraisablehook`."""
+
+    clock: Callable[[], float] | None
+    """Returns milliseconds since any instant; for tests. Default: the system's clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStats:
+    """What a `MemoryCache` holds, and what became of the rest."""
+
+    hits: int
+    """Reads that found an entry."""
+    misses: int
+    """Reads that found none."""
+    writes: int
+    """Entries stored."""
+    deletes: int
+    """Entries deleted or popped."""
+    evicted: int
+    """Entries that made room for others."""
+    expired: int
+    """Entries whose time was over."""
+    entries: int
+    """Entries that are held; some may have expired."""
+    bytes: int
+    """What they weigh: bytes with `max_bytes`, the sum of `getsizeof` with that; else 0."""
+
+
+class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
+    """A cache of this program's own: its objects, in memory, within bounds.
+
+    A mapping. Keys are any hashable objects, equal by `==` as in a dict. Values are what was stored
+    itself, unless `isolation="clone"`. `maxsize` is the most entries, 1 to 2**24 (default 10,000);
+    with `getsizeof` it is the most that this says of all values together. The options are those of
+    `MemoryOptions`. A subclass with a `__missing__` is asked for what `cache[key]` does not find.
+
+    Every method may be called from any thread, and no lock is held over code of yours: `__eq__` and
+    `__hash__` of keys, `__del__`, `getsizeof`, loaders and listeners may use the cache. Reading
+    counts as a use of the entry; `peek`, `in`, `ttl` and walking through the cache do not.
+    Iterations go over the entries that were there when they began. Caches can be neither copied nor
+    pickled; a child that is forked has a copy of its own.
+
+    Raises `InvalidArgument` for an unknown option or one out of range. A write raises
+    `EntryTooLarge` for a value that is heavier than all may be together; then the key's old value
+    is gone as well.
+    """
+
+    __slots__ = ("__weakref__", "_loads")
+    _loads: Loads
+
+    def __new__(cls, *args: Any, **options: Any) -> "MemoryCache[K, V]":
+        cache = super().__new__(cls, *args, **options)
+        cache._loads = Loads()
+        return cache
+
+    def get_or_set(
+        self, key: K, loader: Callable[[], V], *, ttl: Duration | Missing | None = MISSING
+    ) -> V:
+        """The key's value; when there is none, `loader` is called and what it returns is stored.
+
+        Of all callers one loads, and the others wait for its value. When it fails the next one
+        loads; nobody else sees the error. A set, delete or clear of the key during the load wins
+        over it: the loaded value is returned, not stored. A loader may use the cache, but for its
+        own key (`InvalidArgument`).
+        """
+        value = self._hit(key, ttl)
+        return cast(V, load(self, self._loads, key, loader, ttl) if value is MISSING else value)
+
+    async def get_or_set_async(
+        self,
+        key: K,
+        loader: Callable[[], Awaitable[V]],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+    ) -> V:
+        """See `get_or_set`; what `loader` returns is awaited.
+
+        When the task that loads is cancelled its loader is too, and the next of those who wait
+        loads. Cancelling one that waits disturbs nobody. It waits for loads in threads and other
+        loops, too.
+        """
+        value = self._hit(key, ttl)
+        if value is MISSING:
+            value = await load_async(self, self._loads, key, loader, ttl)
+        return cast(V, value)
+
+    def memoize(
+        self, *, ttl: Duration | Missing | None = MISSING
+    ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]:
+        """A decorator that keeps what a function returns, under its arguments: see `cached`."""
+
+        def decorate(function: Callable[P, T]) -> MemoryMemoized[P, T]:
+            return memoized(self, function, ttl)
+
+        return decorate
+
+    @overload
+    def pop(self, key: K, /) -> V: ...
+    @overload
+    def pop(self, key: K, /, default: D) -> V | D: ...
+    def pop(self, key: K, /, default: Any = MISSING) -> Any:
+        """Deletes the key and returns its value, or `default`; without one it raises KeyError."""
+        value = self._pop(key)
+        if value is not MISSING:
+            return value
+        if default is MISSING:
+            raise KeyError(key)
+        return default
+
+    def popitem(self) -> tuple[K, V]:
+        """Deletes some entry and returns its key and value; KeyError when there is none."""
+        while keys := self._keys():
+            for key in keys:
+                value = self._pop(key)
+                if value is not MISSING:
+                    return key, value
+        raise KeyError("the cache is empty")
+
+    def items(self) -> ItemsView[K, V]:
+        """A view of the entries; walking through it takes them as they are when it begins."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[V]:
+        """A view of the values; walking through it takes them as they are when it begins."""
+        return _Values(self)
+
+    def stats(self) -> MemoryStats:
+        """Counts and sizes."""
+        return MemoryStats(**self._stats())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return dict(self.items()) == dict(other.items())
+
+    # Equal by what it holds, which changes.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<polycache.{type(self).__name__} {self.currsize} of {self.maxsize}>"
+
+
+class _Items(ItemsView[K, V]):
+    _mapping: MemoryCache[K, V]
+
+    def __iter__(self) -> Iterator[tuple[K, V]]:
+        return iter(self._mapping._items())
+
+    def __contains__(self, item: object) -> bool:
+        key, value = cast(tuple[K, V], item)
+        found = self._mapping.peek(key, MISSING)
+        return found is not MISSING and (found is value or found == value)
+
+
+class _Values(ValuesView[V]):
+    _mapping: MemoryCache[Any, V]
+
+    def __iter__(self) -> Iterator[V]:
+        return iter([value for _, value in self._mapping._items()])
+
+    def __contains__(self, value: object) -> bool:
+        return any(found is value or found == value for found in self)
