@@ -82,18 +82,18 @@ BENCHES = memory memory-python redis namespace disk http codec host hit-ratio
 BENCH_TARGETS = $(addprefix bench-,$(BENCHES))
 .PHONY: bench $(BENCH_TARGETS)
 
-bench: build ## every benchmark and the report; QUICK=1 for under ten minutes
+bench: build typescript-dist ## every benchmark and the report; QUICK=1 for under ten minutes
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) python bench/all.py $(BENCHES)
 	@$(MAKE) --no-print-directory report
 
-bench-memory: build ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
+bench-memory: build typescript-dist ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
 bench-memory-python: build ## one process' memory: ours, cachebox, cachetools, theine and lru_cache, in Python
-bench-redis: build ## Redis clients of Node and Bun
-bench-namespace: ## namespaces on Redis, in four languages
+bench-redis: build typescript-dist ## Redis clients of Node and Bun
+bench-namespace: typescript-dist ## namespaces on Redis, in four languages
 bench-disk: build ## disk caches of Python: LMDB, Berkeley DB, RocksDB, files and others
-bench-http: build ## HTTP servers of Node and Bun that answer with a Redis stream
+bench-http: build typescript-dist ## HTTP servers of Node and Bun that answer with a Redis stream
 bench-codec: ## Rust caches, serializers and compressors
-bench-host: build ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for under a minute
+bench-host: build typescript-dist ## the host tier beside LMDB, diskcache and Redis; QUICK=1 for under a minute
 bench-hit-ratio: ## eviction policies beside the optimum; TRACES=folder for recorded ones
 
 $(BENCH_TARGETS): bench-%:

@@ -1,6 +1,6 @@
-// The TypeScript package, from its sources: text is encoded by every set and decoded by every get.
+// The TypeScript package, as it is published: text is encoded by every set and decoded by every get.
 
-import { Cache } from '../../../typescript/src/index.ts'
+import { Cache } from '../../../typescript/dist/index.js'
 import { GET, PUT, SURVIVES_KILL, serve } from './lib/session.mjs'
 
 // The same through promises, as a program that may get a remote tier calls it.

@@ -1,6 +1,6 @@
-import { MemoryCache } from '../../../typescript/src/memory/index.ts'
+import { MemoryCache } from '../../../typescript/dist/memory.js'
 
-/** Our memory tier alone, from its sources. Of bytes it may hold more than any workload brings. */
+/** Our memory tier alone, as it is published. Of bytes it may hold more than any workload brings. */
 export const open =
   ({ ttl: expiring = true, ...given }) =>
   ({ capacity, ttl }) => {

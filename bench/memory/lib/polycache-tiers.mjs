@@ -1,10 +1,10 @@
-import { Cache } from '../../../typescript/src/index.ts'
+import { Cache } from '../../../typescript/dist/index.js'
 
 // The directory's limit is one of bytes. An entry of the small value takes about 130; twice that leaves room.
 const ENTRY = 256
 const SMALLEST = 16 * 2 ** 20
 
-/** A cache in a directory, from its sources; `memory` is its memory tier's options, or false. */
+/** A cache in a directory, as it is published; `memory` is its memory tier's options, or false. */
 export const openTiers = ({ directory, capacity, ttl }, memory) =>
   new Cache({
     path: directory,

@@ -1,6 +1,6 @@
 // Ours as a view of Bun's own client.
 
-import { namespaced } from '../../../typescript/src/redis-namespace/index.ts'
+import { namespaced } from '../../../typescript/dist/redis-namespace.js'
 import { open, operations } from './lib/bun-redis.mjs'
 import { nameOf, serve } from './lib/namespace-subject.mjs'
 

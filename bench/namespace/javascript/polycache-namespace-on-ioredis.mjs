@@ -1,6 +1,6 @@
 // Ours as a view of ioredis.
 
-import { namespaced } from '../../../typescript/src/redis-namespace/index.ts'
+import { namespaced } from '../../../typescript/dist/redis-namespace.js'
 import { open, operationsOf } from './lib/ioredis.mjs'
 import { nameOf, serve } from './lib/namespace-subject.mjs'
 

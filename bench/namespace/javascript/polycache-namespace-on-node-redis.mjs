@@ -1,6 +1,6 @@
 // Ours as a view of node-redis.
 
-import { namespaced } from '../../../typescript/src/redis-namespace/index.ts'
+import { namespaced } from '../../../typescript/dist/redis-namespace.js'
 import { nameOf, serve } from './lib/namespace-subject.mjs'
 import { open, operations } from './lib/node-redis.mjs'
 

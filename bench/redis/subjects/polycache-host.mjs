@@ -1,6 +1,6 @@
-// What a Redis on the same host can be spared for: our host tier, from its sources, through promises.
+// What a Redis on the same host can be spared for: our host tier, as it is published, through promises.
 
-import { Cache } from '../../../typescript/src/index.ts'
+import { Cache } from '../../../typescript/dist/index.js'
 import { serve } from '../lib/client.mjs'
 
 serve({
