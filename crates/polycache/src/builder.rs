@@ -244,6 +244,11 @@ impl Builder {
     }
 
     fn settings(&mut self) -> Result<Settings, Error> {
+        if self.path.is_none() && self.encryption.is_some() {
+            return Err(Error::invalid(
+                "encryption is of a directory, and means nothing without a path",
+            ));
+        }
         if let Compressor::Zstd { level } = self.compressor {
             if !(1..=22).contains(&level) {
                 return Err(Error::InvalidArgument(format!(

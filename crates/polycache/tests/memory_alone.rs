@@ -82,6 +82,7 @@ fn wrong_options_are_refused() {
         Cache::builder().path("/nowhere").memory(false).max_bytes(1),
         Cache::builder().limit(4 << 20),
         Cache::builder().keep_after_reboot(true),
+        Cache::builder().encryption([(1, [1; 32])]),
         Cache::builder().lease_timeout(Duration::from_millis(62)),
         Cache::builder().compressor(Zstd::new(0)),
         Cache::builder().namespace(""),
