@@ -24,10 +24,10 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
     /// # Errors
     /// `InvalidArgument` for bounds of 0.
     pub fn new(bounds: Bounds) -> Result<Objects<T>, Error> {
-        let kept = MemoryCache::builder()
+        let kept = MemoryCache::<Box<[u8]>, Kept<T>>::builder()
             .max_entries(bounds.max_entries)
             .max_bytes(bounds.max_bytes)
-            .weigher(|key: &Box<[u8]>, kept: &Kept<T>| {
+            .weigher(|key, kept| {
                 (key.len() + kept.payload + size_of::<Kept<T>>()) as u64 + OVERHEAD
             });
         Ok(Objects(kept.build()?))
