@@ -41,7 +41,8 @@ fn given(object: &Bound<'_, PyAny>) -> PyResult<Ttl> {
         return Ok(Ttl::Default);
     }
     let ttl = Ttl::For(extract(object)?);
-    ttl.check().map_err(|error| errors::raise(py, error.into()))?;
+    ttl.check()
+        .map_err(|error| errors::raise(py, error.into()))?;
     Ok(ttl)
 }
 

@@ -37,8 +37,16 @@ pub struct Tier {
     hits: AtomicU32,
     /// Hits of the engine on what stood no more.
     stale: AtomicU64,
-    /// Numbers of the namespaces that are open, by their prefixes. None is given twice.
-    spaces: Mutex<(u64, HashMap<Vec<u8>, Weak<u64>>)>,
+    /// Numbers of the namespaces that are open, by their prefixes. No number is given twice.
+    spaces: Mutex<Spaces>,
+}
+
+/// Namespaces that are open.
+#[derive(Default)]
+struct Spaces {
+    /// The number that was given last.
+    last: u64,
+    open: HashMap<Vec<u8>, Weak<u64>>,
 }
 
 /// The tier as a cache of one namespace sees it.
@@ -234,7 +242,7 @@ impl Memory {
 impl Tier {
     fn space(&self, prefix: Vec<u8>) -> Arc<u64> {
         let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let (last, open) = &mut *spaces;
+        let Spaces { last, open } = &mut *spaces;
         if let Some(space) = open.get(&prefix).and_then(Weak::upgrade) {
             return space;
         }
