@@ -78,7 +78,7 @@ $(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -n
 	@touch $@
 
 # Every benchmark installs its peers itself (bench/<name>/setup.sh) and writes bench/results/<name>.jsonl.
-BENCHES = memory redis namespace disk http codec host hit-ratio
+BENCHES = memory memory-ruby redis namespace disk http codec host hit-ratio
 BENCH_TARGETS = $(addprefix bench-,$(BENCHES))
 .PHONY: bench $(BENCH_TARGETS)
 
@@ -87,6 +87,7 @@ bench: build ## every benchmark and the report; QUICK=1 for under ten minutes
 	@$(MAKE) --no-print-directory report
 
 bench-memory: build ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
+bench-memory-ruby: build ## one process' memory, Ruby: ours, ActiveSupport's MemoryStore, lru_redux
 bench-redis: build ## Redis clients of Node and Bun
 bench-namespace: ## namespaces on Redis, in four languages
 bench-disk: build ## disk caches of Python: LMDB, Berkeley DB, RocksDB, files and others
