@@ -15,7 +15,7 @@ pub fn run(arguments: &Arguments, set: &Set, output: &mut Output) -> Result<Outc
     let value = value(set, &mut input)?;
     let ttl = set.ttl.map_or(Ttl::Forever, Ttl::For);
     // Before the directory is made.
-    ttl.check()?;
+    ttl.check().map_err(polycache::Error::from)?;
     let cache = open::builder(arguments)?
         .serializer(set.serializer)
         .compressor(set.compressor)
