@@ -78,11 +78,7 @@ $(DIST): $(INSTALLED) typescript/tsdown.config.ts $(shell find typescript/src -n
 	@touch $@
 
 # Every benchmark installs its peers itself (bench/<name>/setup.sh) and writes bench/results/<name>.jsonl.
-<<<<<<< HEAD
-BENCHES = memory memory-python redis namespace disk http codec host hit-ratio
-=======
-BENCHES = memory memory-ruby redis namespace disk http codec host hit-ratio
->>>>>>> rb
+BENCHES = memory memory-python memory-ruby redis namespace disk http codec host hit-ratio
 BENCH_TARGETS = $(addprefix bench-,$(BENCHES))
 .PHONY: bench $(BENCH_TARGETS)
 
@@ -90,17 +86,11 @@ bench: build typescript-dist ## every benchmark and the report; QUICK=1 for unde
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) python bench/all.py $(BENCHES)
 	@$(MAKE) --no-print-directory report
 
-<<<<<<< HEAD
 bench-memory: build typescript-dist ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
 bench-memory-python: build ## one process' memory: ours, cachebox, cachetools, theine and lru_cache, in Python
+bench-memory-ruby: build ## one process' memory, Ruby: ours, ActiveSupport's MemoryStore, lru_redux
 bench-redis: build typescript-dist ## Redis clients of Node and Bun
 bench-namespace: typescript-dist ## namespaces on Redis, in four languages
-=======
-bench-memory: build ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
-bench-memory-ruby: build ## one process' memory, Ruby: ours, ActiveSupport's MemoryStore, lru_redux
-bench-redis: build ## Redis clients of Node and Bun
-bench-namespace: ## namespaces on Redis, in four languages
->>>>>>> rb
 bench-disk: build ## disk caches of Python: LMDB, Berkeley DB, RocksDB, files and others
 bench-http: build typescript-dist ## HTTP servers of Node and Bun that answer with a Redis stream
 bench-codec: ## Rust caches, serializers and compressors
