@@ -88,7 +88,7 @@ bench: build typescript-dist ## every benchmark and the report; QUICK=1 for unde
 
 bench-memory: build typescript-dist ## one process' memory: ours, lru-cache, node-cache, ts-cache and others, on Node and Bun
 bench-memory-python: build ## one process' memory: ours, cachebox, cachetools, theine and lru_cache, in Python
-bench-memory-ruby: build ## one process' memory, Ruby: ours, ActiveSupport's MemoryStore, lru_redux
+bench-memory-ruby: build ## one process' memory: ours, ActiveSupport's MemoryStore and lru_redux, in Ruby
 bench-redis: build typescript-dist ## Redis clients of Node and Bun
 bench-namespace: typescript-dist ## namespaces on Redis, in four languages
 bench-disk: build ## disk caches of Python: LMDB, Berkeley DB, RocksDB, files and others

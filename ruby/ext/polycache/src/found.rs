@@ -161,7 +161,7 @@ impl Cache {
             return Ok(false);
         }
         let hits = this.memory_hits.fetch_add(1, Ordering::Relaxed) + 1;
-        if hits.is_multiple_of(LOOKS) {
+        if hits % LOOKS == 0 {
             this.cache.mark_visited(&found.origin);
         }
         Ok(true)

@@ -34,6 +34,8 @@ module Polycache
       # An explicit nil is refused: a path that is missing by mistake is not to become another
       # cache.
       def host(options, defaults)
+        raise InvalidArgument, "path is a String or a Pathname, not nil" if options[:path].nil?
+
         Native::Cache.open(defaults.merge(options.except(:memory)))
       end
 
@@ -61,7 +63,8 @@ module Polycache
         Settings.new(memory, Settings::TIER)
         own = options.slice(:ttl, :lease_timeout, :clock).compact
         entries = Core.new(Settings.new(memory.merge(own))).root
-        parts = [options[:namespace]].flatten(1).compact
+        parts = options[:namespace]
+        parts = [parts].compact unless parts.is_a?(Array)
         Alone.new(parts.reduce(entries) { |space, part| space.namespace(part) })
       end
 
