@@ -621,3 +621,36 @@ fn text_and_bytes_take_their_type() {
     assert_eq!(refused(&1, Serializer::Text).0, "$");
     assert_eq!(refused("text", Serializer::Bytes).0, "$");
 }
+
+#[test]
+fn text_is_json_as_serde_json_writes_it_wherever_its_escapes_are() {
+    // Around what is escaped, and of more than a byte; lengths around what is looked at in one go.
+    let letters = [
+        "\u{1f}", " ", "!", "\"", "#", "[", "\\", "]", "\u{7f}", "\u{80}", "é", "\0",
+    ];
+    for length in (0..6).chain(29..36).chain(61..68) {
+        for (letter, place) in letters
+            .iter()
+            .flat_map(|letter| (0..=length).map(move |place| (letter, place)))
+        {
+            let text = format!(
+                "{}{letter}{}",
+                "x".repeat(place),
+                "y".repeat(length - place)
+            );
+            let mut out = Vec::new();
+            serialize(&text, Serializer::Json, Structs::Maps, &mut out).unwrap();
+            assert_eq!(out, serde_json::to_vec(&text).unwrap(), "{text:?}");
+            let mut out = Vec::new();
+            let options = EntryOptions {
+                serializer: Serializer::Json,
+                ..EntryOptions::default()
+            };
+            encode(&Value::from(text.as_str()), &options, &mut out).unwrap();
+            assert!(
+                out.ends_with(&serde_json::to_vec(&text).unwrap()),
+                "{text:?}"
+            );
+        }
+    }
+}

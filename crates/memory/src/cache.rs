@@ -263,7 +263,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     ///
     /// # Errors
     /// As for [`MemoryCache::set`].
-    pub fn set_by_ref<Q>(&self, key: &Q, mut value: V) -> Result<(), Error>
+    pub fn set_by_ref<Q>(&self, key: &Q, value: V) -> Result<(), Error>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
@@ -282,14 +282,53 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             bytes: 1,
             expires: self.expires(Ttl::Default, &moment)?,
         };
-        let place = self.place(key);
-        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-        let voided = shard.void_load(place.hash, key);
-        let swapped = shard.swap(place.hash, key, &mut value, terms, || moment.now());
-        drop(shard);
-        drop(voided);
-        if !matches!(swapped, Swapped::Done) {
+        self.swap_or_put(key, value, terms, &moment);
+        Ok(())
+    }
+
+    /// Stores a value as [`MemoryCache::set_by_ref`] does, whose bytes and time to live are known:
+    /// neither the weigher nor `expire_after` is asked.
+    ///
+    /// ```
+    /// # use polycache_memory::{MemoryCache, Ttl};
+    /// let cache = MemoryCache::<String, Vec<u8>>::builder()
+    ///     .max_bytes(100)
+    ///     .weigher(|key, value| (key.len() + value.len()) as u64)
+    ///     .build()?;
+    /// cache.set_weighed("a", vec![0; 10], Ttl::Forever, 11)?;
+    /// assert_eq!(cache.bytes(), 11);
+    /// let error = cache.set_weighed("a", vec![0; 100], Ttl::Forever, 101).unwrap_err();
+    /// assert_eq!(error.code(), "entry_too_large");
+    /// assert_eq!(cache.get("a"), None);
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`MemoryCache::set_with`].
+    #[inline]
+    pub fn set_weighed<Q>(
+        &self,
+        key: &Q,
+        value: V,
+        ttl: impl Into<Ttl>,
+        bytes: u64,
+    ) -> Result<(), Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let moment = Moment::of(&self.0.settings.clock);
+        let expires = self.expires(ttl.into(), &moment)?;
+        let bytes = if self.0.bounds.bytes.is_some() {
+            self.within_bounds(key, bytes)?
+        } else {
+            1
+        };
+        let terms = Terms { bytes, expires };
+        if self.0.settings.listener.is_some() {
             self.put(key.to_owned(), value, terms, &moment);
+        } else {
+            self.swap_or_put(key, value, terms, &moment);
         }
         Ok(())
     }
@@ -380,6 +419,24 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         };
         shard.prolong(index, expires, || self.now());
         Ok(true)
+    }
+
+    /// Stores a value; the key is cloned only when it has no entry.
+    #[inline]
+    fn swap_or_put<Q>(&self, key: &Q, mut value: V, terms: Terms, moment: &Moment<'_>)
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let place = self.place(key);
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let voided = shard.void_load(place.hash, key);
+        let swapped = shard.swap(place.hash, key, &mut value, terms, || moment.now());
+        drop(shard);
+        drop(voided);
+        if !matches!(swapped, Swapped::Done) {
+            self.put(key.to_owned(), value, terms, moment);
+        }
     }
 
     /// Stores a value.
@@ -677,15 +734,25 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let Some(weigher) = &settings.weigher else {
             return Ok(Terms { bytes: 1, expires });
         };
+        let bytes = self.within_bounds(key, weigher(key, value))?;
+        Ok(Terms { bytes, expires })
+    }
+
+    /// The bytes that count for an entry that weighs so much; the key's old one goes if it is too much.
+    fn within_bounds<Q>(&self, key: &Q, bytes: u64) -> Result<u64, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
         // 0 would let in any number of entries.
-        let bytes = weigher(key, value).max(1);
+        let bytes = bytes.max(1);
         let limit = self.0.bounds.bytes.as_ref();
         let limit = limit.map_or(u64::MAX, |budget| budget.bound());
         if bytes > limit {
             self.delete(key);
             return Err(Error::EntryTooLarge { size: bytes, limit });
         }
-        Ok(Terms { bytes, expires })
+        Ok(bytes)
     }
 
     /// When an entry expires that is written now.

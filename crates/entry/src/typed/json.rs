@@ -48,7 +48,7 @@ impl Format for Json {
 
     #[inline]
     fn text(text: &str, out: &mut Vec<u8>) -> Written {
-        json::write_atom(text, out);
+        json::write_text(text, out);
         Ok(())
     }
 

@@ -120,7 +120,9 @@ impl Alone {
     pub fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error> {
         self.still_open()?;
         let stored = self.stored(key, entry, object);
-        Ok(self.shared.entries.set(self.query(key).to_key(), stored)?)
+        let (ttl, bytes) = (stored.whole_ttl(), stored.bytes(key.len()));
+        let query: &dyn Parts = &self.query(key);
+        Ok(self.shared.entries.set_weighed(query, stored, ttl, bytes)?)
     }
 
     /// An object that there is no room for is left out.

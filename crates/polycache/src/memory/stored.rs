@@ -33,6 +33,12 @@ impl Stored {
         stored.bytes(key.bytes.len())
     }
 
+    /// How long it has to live, if it was written just now.
+    #[inline]
+    pub fn whole_ttl(&self) -> Ttl {
+        self.ttl(|| polycache_entry::created(&self.entry))
+    }
+
     /// How long it has to live, at `now`.
     pub fn ttl(&self, now: impl FnOnce() -> u64) -> Ttl {
         match polycache_entry::expires(&self.entry) {

@@ -18,7 +18,7 @@ impl Cache for Cached {
     }
 
     fn notes() -> Vec<String> {
-        vec!["shares objects; entries expire".into()]
+        vec!["isolation: none; TTL".into()]
     }
 
     fn version() -> (String, String) {

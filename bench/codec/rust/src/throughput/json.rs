@@ -12,18 +12,24 @@ use std::sync::Arc;
 
 pub struct Json<C>(PhantomData<C>);
 
-pub struct JsonStore<S>(S);
+pub struct JsonStore<C, S>(S, PhantomData<fn() -> C>);
 
 impl<C: Cache> Cache for Json<C> {
     type Text = String;
-    type Store<V: Value> = JsonStore<C::Store<Encoded>>;
+    type Store<V: Value> = JsonStore<C, C::Store<Encoded>>;
 
     fn name() -> String {
         format!("{} + JSON", C::name())
     }
 
     fn notes() -> Vec<String> {
-        vec!["values are encoded and decoded by serde_json".into()]
+        let of_store = C::notes().join("; ");
+        let expiry = if of_store.contains("no TTL") {
+            "no TTL"
+        } else {
+            "TTL"
+        };
+        vec![format!("isolation: clone; {expiry}; JSON by {}", C::JSON)]
     }
 
     fn version() -> (String, String) {
@@ -31,7 +37,7 @@ impl<C: Cache> Cache for Json<C> {
     }
 
     fn open<V: Value>() -> Outcome<Self::Store<V>> {
-        Ok(JsonStore(C::open()?))
+        Ok(JsonStore(C::open()?, PhantomData))
     }
 }
 
@@ -68,11 +74,11 @@ thread_local! {
     static ENCODED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-impl<V: Value, S: Store<Encoded>> Store<V> for JsonStore<S> {
+impl<V: Value, C: Cache, S: Store<Encoded>> Store<V> for JsonStore<C, S> {
     fn set(&self, key: Cow<'_, str>, value: &V) {
         let encoded = ENCODED.with_borrow_mut(|buffer| {
             buffer.clear();
-            serde_json::to_writer(&mut *buffer, value).expect("a value that JSON has");
+            C::write_json(value, buffer);
             Encoded::from(buffer)
         });
         self.0.set(key, &encoded);
@@ -80,6 +86,6 @@ impl<V: Value, S: Store<Encoded>> Store<V> for JsonStore<S> {
 
     fn get(&self, key: &str) -> Option<V> {
         let encoded = self.0.get(key)?;
-        Some(serde_json::from_slice(encoded.bytes()).expect("what was encoded"))
+        Some(C::read_json(encoded.bytes()))
     }
 }

@@ -121,6 +121,19 @@ pub trait Cache: 'static {
 
     fn open<V: Value>() -> Outcome<Self::Store<V>>;
 
+    /// Whose JSON it is where values are encoded.
+    const JSON: &'static str = "serde_json";
+
+    /// Appends a value's JSON.
+    fn write_json<V: Value>(value: &V, out: &mut Vec<u8>) {
+        serde_json::to_writer(out, value).expect("a value that JSON has");
+    }
+
+    /// What was written so.
+    fn read_json<V: Value>(json: &[u8]) -> V {
+        serde_json::from_slice(json).expect("what was encoded")
+    }
+
     /// 100 operations, every fifth a set; making the key is part of each.
     fn mixed(store: &Self::Store<u64>, number: &mut u64) {
         for _ in 0..KEYS {

@@ -18,7 +18,7 @@ impl Cache for PolycacheCache {
     }
 
     fn notes() -> Vec<String> {
-        vec!["the memory tier alone; JSON; entries expire".into()]
+        vec!["isolation: clone; TTL; the memory tier alone; JSON".into()]
     }
 
     fn version() -> (String, String) {

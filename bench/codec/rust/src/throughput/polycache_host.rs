@@ -38,7 +38,7 @@ impl Cache for PolycacheHost {
     }
 
     fn notes() -> Vec<String> {
-        vec!["shared by all processes of the machine; MessagePack; entries expire".into()]
+        vec!["isolation: clone; TTL; shared by all processes of the machine; MessagePack".into()]
     }
 
     fn version() -> (String, String) {

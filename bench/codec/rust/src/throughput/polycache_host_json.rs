@@ -16,7 +16,7 @@ impl Cache for PolycacheHostJson {
     }
 
     fn notes() -> Vec<String> {
-        vec!["shared by all processes of the machine; JSON; entries expire".into()]
+        vec!["isolation: clone; TTL; shared by all processes of the machine; JSON".into()]
     }
 
     fn version() -> (String, String) {

@@ -2,6 +2,7 @@
 
 use super::{Cache, Store, Value, CAPACITY, TTL};
 use crate::{locked, Outcome};
+use polycache_entry::{deserialize, serialize, Limits, Serializer, Structs};
 use polycache_memory::MemoryCache;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,12 +19,22 @@ impl Cache for PolycacheMemory {
     type Text = Arc<str>;
     type Store<V: Value> = MemoryStore<V>;
 
+    const JSON: &'static str = "polycache-entry";
+
     fn name() -> String {
         "polycache-memory".into()
     }
 
+    fn write_json<V: Value>(value: &V, out: &mut Vec<u8>) {
+        serialize(value, Serializer::Json, Structs::default(), out).expect("a value that JSON has");
+    }
+
+    fn read_json<V: Value>(json: &[u8]) -> V {
+        deserialize(Serializer::Json, json, &Limits::default()).expect("what was encoded")
+    }
+
     fn notes() -> Vec<String> {
-        vec!["shares objects; entries expire".into()]
+        vec!["isolation: none; TTL".into()]
     }
 
     fn version() -> (String, String) {
@@ -45,7 +56,7 @@ impl Cache for WithoutExpiry {
     }
 
     fn notes() -> Vec<String> {
-        vec!["shares objects; no entry has a time to live".into()]
+        vec!["isolation: none; no TTL".into()]
     }
 
     fn version() -> (String, String) {

@@ -18,7 +18,7 @@ impl Cache for QuickCache {
     }
 
     fn notes() -> Vec<String> {
-        vec!["shares objects; has no expiry".into()]
+        vec!["isolation: none; no TTL".into()]
     }
 
     fn version() -> (String, String) {

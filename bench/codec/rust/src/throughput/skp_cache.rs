@@ -66,7 +66,7 @@ impl Cache for SkpCache {
     }
 
     fn notes() -> Vec<String> {
-        vec!["JSON; a block_on for every call, as published; entries expire".into()]
+        vec!["isolation: clone; TTL; JSON; a block_on for every call, as published".into()]
     }
 
     fn version() -> (String, String) {

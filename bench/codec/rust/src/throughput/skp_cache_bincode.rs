@@ -16,7 +16,7 @@ impl Cache for Bincode {
     }
 
     fn notes() -> Vec<String> {
-        vec!["a block_on for every call, as published; entries expire".into()]
+        vec!["isolation: clone; TTL; a block_on for every call, as published".into()]
     }
 
     fn version() -> (String, String) {

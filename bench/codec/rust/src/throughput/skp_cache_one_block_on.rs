@@ -21,7 +21,7 @@ impl Cache for OneBlockOn {
     }
 
     fn notes() -> Vec<String> {
-        vec!["JSON; awaited in a loop; entries expire".into()]
+        vec!["isolation: clone; TTL; JSON; awaited in a loop".into()]
     }
 
     fn version() -> (String, String) {
