@@ -306,7 +306,7 @@ def test_a_forked_child_has_its_own() -> None:
     def check() -> bool:
         found = cache.get("k") == ["parent's"]
         cache.set("k", "child's")
-        return found and cache.get("k") == "child's"
+        return bool(found and cache.get("k") == "child's")
 
     assert in_a_child(check)
     assert cache.get("k") == ["parent's"]

@@ -40,5 +40,5 @@ mod tier;
 pub use alone::{Alone, Leased, Loading};
 pub use cache::MemoryCache;
 pub use fast::class as quick_class;
-pub use loads::Load;
+pub use loads::{FlightTable, Load};
 pub use tier::{Memory, TierOptions};
