@@ -91,7 +91,7 @@ impl Outcome {
                 "misses prove {needed} evictions, {counted} were counted, {conflict} by conflict"
             ),
         );
-        let recycled = after.blocks_claimed.saturating_sub(blocks(after));
+        let recycled = recycled(after);
         self.test(
             "blocks were recycled",
             recycled >= RECYCLED,
@@ -101,6 +101,11 @@ impl Outcome {
             ),
         );
     }
+}
+
+/// How often a block was recycled.
+pub fn recycled(stats: &Stats) -> u64 {
+    stats.blocks_claimed.saturating_sub(blocks(stats))
 }
 
 /// Blocks of the directory: the first claim of each is no recycling.

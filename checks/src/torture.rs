@@ -2,7 +2,7 @@
 
 use crate::judge::judge;
 use crate::languages::Language;
-use crate::outcome::{Fallible, Outcome};
+use crate::outcome::{recycled, Fallible, Outcome, RECYCLED};
 use crate::progress::Progress;
 use crate::run::{Run, Worker, KEYS, LEASE_TIMEOUTS, LIMIT};
 use crate::value;
@@ -168,12 +168,15 @@ struct Victim {
 }
 
 impl Torture<'_> {
-    /// Kills until it is enough, then all the rest. False when that took too long.
+    /// Kills until it is enough and blocks were recycled often, which takes longer on a busy machine,
+    /// then all the rest. False when that took too long.
     fn go(&mut self, options: &Options) -> Fallible<bool> {
         let progress = Progress::new();
         // No machine is that slow: this only keeps a hang from lasting.
         let deadline = Instant::now() + Duration::from_secs(120 + options.kills);
-        while self.kills < options.kills && self.failures.len() < ENOUGH {
+        while self.failures.len() < ENOUGH
+            && (self.kills < options.kills || recycled(&self.run.cache.stats()?) < RECYCLED)
+        {
             if Instant::now() > deadline {
                 return Ok(false);
             }

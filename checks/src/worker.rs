@@ -119,9 +119,8 @@ impl Worker {
 
     fn get(&mut self, key: u8, name: &str) -> Fallible<()> {
         let begun = begin();
-        let mut parse = |text: &str| {
-            value::parse(name, text, &mut self.scratch).ok_or_else(|| text.to_owned())
-        };
+        let mut parse =
+            |text: &str| value::parse(name, text, &mut self.scratch).ok_or_else(|| text.to_owned());
         let read = match &self.typed {
             Some(typed) => typed.get(name).map(|read| read.map(|text| parse(&text))),
             None => self.cache.get_with(name.as_bytes(), |value| match value {

@@ -1,13 +1,16 @@
 """MemoryCache.get_or_set: one loader of all callers."""
 
 import asyncio
+import sys
 import threading
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
 from helpers import LIMIT, together
 
-from polycache import InvalidArgument, MemoryCache
+from polycache import InvalidArgument, MemoryCache, memory_loading
 
 
 def test_it_loads_what_is_not_there() -> None:
@@ -40,7 +43,7 @@ def waiting(cache: MemoryCache[Any, Any], count: int) -> None:
     """Until so many wait for the load of "k"."""
     give_up = threading.Event()
     for _ in range(int(LIMIT * 100)):
-        flight = cache._loads._flights.get("k")
+        flight = cache._loads.find("k")
         if flight is not None and len(flight._waiting) == count:
             return
         give_up.wait(0.01)
@@ -137,7 +140,7 @@ async def test_a_cancelled_load_goes_to_the_next() -> None:
     first.cancel()
     assert await waiters[1] == await waiters[2] == "loaded"
     assert first.cancelled() or isinstance(await asyncio.wait({first}), tuple)
-    assert not cache._loads._flights
+    assert not cache._loads
 
     async def own() -> str:
         return await cache.get_or_set_async("own", own)
@@ -157,10 +160,66 @@ async def test_a_task_waits_for_a_thread_s_load() -> None:
         raise AssertionError
 
     thread = asyncio.create_task(asyncio.to_thread(cache.get_or_set, "k", load))
-    while "k" not in cache._loads._flights:
+    while not cache._loads:
         await asyncio.sleep(0.001)
     assert await cache.get_or_set_async("k", never) == "by a thread"
     assert await thread == "by a thread"
+
+
+def interleaved(first: Callable[[], object], steps: dict[int, Callable[[], object]]) -> int:
+    """Calls `first`, and before the lines of memory_loading.py that it comes to, counted, `steps`.
+
+    Returns how many lines there were. Another thread may run between any two lines.
+    """
+    lines = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename != memory_loading.__file__:
+            return None
+        if event == "line":
+            steps.get(lines, int)()
+            lines += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        first()
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+@pytest.mark.parametrize("who", ["begins", "ends"])
+def test_after_a_voided_load_one_loads_wherever_others_come_between(who: str) -> None:
+    def run(second: int, third: int) -> int:
+        cache: MemoryCache[str, int] = MemoryCache()
+        loads = cache._loads
+        begun = []
+
+        def begin() -> None:
+            begun.append(loads.join_or_begin(cache, "k", object()))
+
+        voided, _ = loads.join_or_begin(cache, "k", object())
+        cache.delete("k")
+        assert voided.load.voided
+
+        def end() -> None:
+            with loads.running(cache, voided):
+                pass
+
+        lines = interleaved(begin if who == "begins" else end, {second: begin, third: begin})
+        begin()
+        assert [mine for _, mine in begun].count(True) == 1, (second, third)
+        assert len({id(flight) for flight, _ in begun}) == 1
+        return lines
+
+    lines = run(-1, -1)
+    assert lines > 5
+    for second in range(lines):
+        for third in range(second, lines + 10):
+            run(second, third)
 
 
 def test_nothing_is_left_of_loads() -> None:
@@ -174,7 +233,7 @@ def test_nothing_is_left_of_loads() -> None:
             assert cache.get_or_set(key, lambda key=key: key) == key  # type: ignore[misc]
 
     together(*[lambda seed=seed: work(seed) for seed in (1, 2, 3, 5)])
-    assert not cache._loads._flights
+    assert not cache._loads
     begun = cache._begin("k")
     cache.set("k", 1)
     assert begun.voided

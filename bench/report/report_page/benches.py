@@ -52,6 +52,13 @@ BENCHES = (
         main=r"text",
     ),
     Bench(
+        "memory-ruby",
+        "One Ruby process' memory",
+        "ActiveSupport's MemoryStore copies what it is given and hands out copies; lru_redux hands "
+        "out the object itself. Compare within a class.",
+        main=r"hash|small",
+    ),
+    Bench(
         "redis",
         "Redis clients",
         "Clients of Redis on Node and Bun, a server on the loopback interface, one request at a "

@@ -21,6 +21,8 @@ def test_sections_follow_the_pages_and_end_with_what_nobody_knows(
 ) -> None:
     assert list(found) == [
         "memory",
+        "memory-python",
+        "memory-ruby",
         "redis",
         "namespace",
         "disk",

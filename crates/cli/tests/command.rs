@@ -164,7 +164,7 @@ fn a_command_line_that_is_wrong_is_exit_code_2_and_makes_nothing() {
         (&["get"], "<KEY>"),
         (&["set", "k"], "<VALUE>"),
         (&["set", "k", "v", "--ttl", "soon"], "not a duration"),
-        (&["set", "k", "v", "--ttl", "0s"], "not a time to live"),
+        (&["set", "k", "v", "--ttl", "0s"], "longer than 0"),
         (&["set", "k", "v", "--limit", "1.5GiB"], "not a size"),
         (&["set", "k", "v", "--limit", "1KiB"], "limit"),
         (

@@ -4,8 +4,8 @@ use crate::classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::lease::{Busy, Hit, Lease};
-use crate::memory::Memory;
-use crate::options::{part, Options};
+use crate::memory::{self, Alone, Memory};
+use crate::options::{part, AloneOptions, Options};
 use crate::{errors, from_python, key, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use pyo3::prelude::*;
@@ -81,8 +81,18 @@ impl Handle {
 /// The native half of `polycache.Cache`.
 #[pyclass(frozen, subclass, module = "polycache._native")]
 pub struct Cache {
-    handle: Handle,
+    tiers: Tiers,
 }
+
+/// What a cache consists of.
+enum Tiers {
+    /// A directory, with or without a memory tier over it.
+    Host(Handle),
+    /// The memory tier alone.
+    Alone(Alone),
+}
+
+use Tiers::{Alone as InMemory, Host};
 
 impl Cache {
     fn nested(parent: &Cache, options: &Bound<'_, PyDict>) -> PyResult<Cache> {
@@ -91,15 +101,58 @@ impl Cache {
             Some(value) => part(&value)?,
             None => return Err(errors::invalid_argument(py, "a namespace needs a part")),
         };
-        let nested = parent.handle.cache.namespace(part.as_str());
+        let handle = match &parent.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => {
+                let tiers = InMemory(alone.nested(py, part)?);
+                return Ok(Cache { tiers });
+            }
+        };
+        let nested = handle.cache.namespace(part.as_str());
         let nested = nested.map_err(|error| errors::raise(py, error))?;
-        let memory = parent.handle.memory.as_ref();
+        let memory = handle.memory.as_ref();
         let memory = memory.and_then(|memory| memory.nested(part));
         Ok(Cache {
-            handle: parent.handle.with_cache(py, nested, memory),
+            tiers: Host(handle.with_cache(py, nested, memory)),
         })
     }
 
+    /// The key's value, None for a miss.
+    #[inline]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.tiers {
+            Host(handle) => handle.read(py, key),
+            InMemory(alone) => alone.read(key),
+        }
+    }
+
+    fn lease_alone<'py>(alone: &Alone, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        Ok(match alone.lease(key)? {
+            memory::Leased::Hit(value) => {
+                let value = value.unbind();
+                Bound::new(py, Hit { value })?.into_any()
+            }
+            memory::Leased::Acquired(loading) => {
+                Bound::new(py, Lease::alone(alone.share(), loading))?.into_any()
+            }
+            memory::Leased::Busy(token) => {
+                let flight = (0, token);
+                Bound::new(py, Busy { flight })?.into_any()
+            }
+        })
+    }
+
+    fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
+        result.map_err(|error| errors::raise(py, error))
+    }
+}
+
+impl Handle {
     #[inline]
     fn store(
         &self,
@@ -108,11 +161,9 @@ impl Cache {
         value: &Bound<'_, PyAny>,
         ttl: Ttl,
     ) -> PyResult<()> {
-        self.handle.tick(value.py())?;
-        let stored = self
-            .handle
-            .write(value, |cache, value| cache.set_value(bytes, value, ttl));
-        if let Some(memory) = &self.handle.memory {
+        self.tick(value.py())?;
+        let stored = self.write(value, |cache, value| cache.set_value(bytes, value, ttl));
+        if let Some(memory) = &self.memory {
             memory.forget(key);
         }
         stored
@@ -125,11 +176,11 @@ impl Cache {
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(memory) = &self.handle.memory else {
+        let Some(memory) = &self.memory else {
             return self.read_host(py, key::bytes(key)?);
         };
-        self.handle.tick(py)?;
-        match memory.read(&self.handle.cache, key) {
+        self.tick(py)?;
+        match memory.read(&self.cache, key) {
             Some(value) => Ok(Some(value)),
             None => self.read_into(py, memory, key),
         }
@@ -138,8 +189,8 @@ impl Cache {
     /// The same from the host tier.
     #[inline]
     fn read_host<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.handle.tick(py)?;
-        let cache = &self.handle.cache;
+        self.tick(py)?;
+        let cache = &self.cache;
         match cache.get_with(key, |value| to_python::object(py, value)) {
             Ok(found) => found.transpose(),
             Err(error) => Err(errors::raise(py, error)),
@@ -154,7 +205,7 @@ impl Cache {
         memory: &Memory,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let cache = &self.handle.cache;
+        let cache = &self.cache;
         let bytes = key::bytes(key)?;
         match cache.get_with_origin(bytes, |value| to_python::object(py, value)) {
             Ok(Some((value, origin))) => {
@@ -166,21 +217,22 @@ impl Cache {
             Err(error) => Err(errors::raise(py, error)),
         }
     }
-
-    fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
-        result.map_err(|error| errors::raise(py, error))
-    }
 }
 
 #[pymethods]
 impl Cache {
-    /// Opens the cache at `path`. With a cache instead of a path: its namespace nested by one part.
+    /// Opens the cache at `path`. With a cache instead of a path: its namespace nested by one
+    /// part. With MISSING: the memory tier alone.
     #[new]
     fn new(path: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Cache> {
         if let Ok(parent) = path.cast::<Cache>() {
             return Cache::nested(parent.get(), options);
         }
         let py = path.py();
+        if path.is(classes::missing(py)?) {
+            let tiers = InMemory(Alone::new(py, AloneOptions::read(options)?)?);
+            return Ok(Cache { tiers });
+        }
         let read = Options::read(path, options)?;
         let builder = read.builder;
         let cache = Cache::failed(py, py.detach(|| builder.build()))?;
@@ -189,7 +241,7 @@ impl Cache {
             Compressor::Zstd { .. } | Compressor::Smart => SLOW_TO_COMPRESS,
         };
         Ok(Cache {
-            handle: Handle {
+            tiers: Host(Handle {
                 cache,
                 serializer: read.serializer,
                 slow_from,
@@ -197,7 +249,7 @@ impl Cache {
                 memory: read
                     .memory
                     .and_then(|options| Memory::new(&options, read.parts)),
-            },
+            }),
         })
     }
 
@@ -230,7 +282,11 @@ impl Cache {
         // The first wrong argument is the one that is reported.
         key::bytes(key)?;
         ttl.read()?;
-        match self.read(py, key)? {
+        let found = match &self.tiers {
+            Host(handle) => handle.read(py, key)?,
+            InMemory(alone) => alone.peek(key)?,
+        };
+        match found {
             Some(value) => Ok(value),
             None => Ok(classes::missing(py)?.clone()),
         }
@@ -249,16 +305,24 @@ impl Cache {
         value: &Bound<'_, PyAny>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()> {
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return alone.set(key, value, ttl),
+        };
         let bytes = key::bytes(key)?;
-        self.store(key, bytes, value, ttl.read()?)
+        handle.store(key, bytes, value, ttl.read()?)
     }
 
     /// Deletes the key and voids every load of it under way. True when an entry stood there.
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return alone.delete(key),
+        };
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        let deleted = self.handle.cache.delete(bytes);
-        if let Some(memory) = &self.handle.memory {
+        handle.tick(py)?;
+        let deleted = handle.cache.delete(bytes);
+        if let Some(memory) = &handle.memory {
             memory.forget(key);
         }
         Cache::failed(py, deleted)
@@ -266,9 +330,13 @@ impl Cache {
 
     /// True when the key has an entry; its value is not decoded. So does `key in cache`.
     fn has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return alone.has(key),
+        };
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        Cache::failed(py, self.handle.cache.has(bytes))
+        handle.tick(py)?;
+        Cache::failed(py, handle.cache.has(bytes))
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -277,9 +345,13 @@ impl Cache {
 
     /// Seconds that the key's entry has left: infinite when it does not expire, None for a miss.
     fn ttl(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return alone.ttl(key),
+        };
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        let left = Cache::failed(py, self.handle.cache.ttl(bytes))?;
+        handle.tick(py)?;
+        let left = Cache::failed(py, handle.cache.ttl(bytes))?;
         Ok(left.map(|left| match left {
             TtlLeft::Forever => f64::INFINITY,
             TtlLeft::For(left) => left.as_secs_f64(),
@@ -313,12 +385,19 @@ impl Cache {
             let what = format!("set_many takes a mapping of keys to values, not {class}");
             return Err(errors::invalid_argument(py, &what));
         };
+        let items = entries.items()?;
+        let mut items = items
+            .iter()
+            .map(|entry| entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>());
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return alone.set_several(items, ttl),
+        };
         let ttl = ttl.read()?;
-        for entry in entries.items()? {
-            let (key, value) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-            self.store(&key, key::bytes(&key)?, &value, ttl)?;
-        }
-        Ok(())
+        items.try_for_each(|entry| {
+            let (key, value) = entry?;
+            handle.store(&key, key::bytes(&key)?, &value, ttl)
+        })
     }
 
     /// Deletes several keys, and returns how many of them had an entry.
@@ -336,10 +415,13 @@ impl Cache {
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return Cache::lease_alone(alone, key).map(Some),
+        };
         let bytes = key::bytes(key)?;
-        self.handle.tick(py)?;
-        let leased = self
-            .handle
+        handle.tick(py)?;
+        let leased = handle
             .cache
             .lease_with(bytes, |value| to_python::object(py, value));
         Ok(match Cache::failed(py, leased)? {
@@ -348,7 +430,7 @@ impl Cache {
                 Some(Bound::new(py, Hit { value })?.into_any())
             }
             Leased::Acquired(token) => {
-                let lease = Lease::new(self.handle.clone_ref(py), bytes, token);
+                let lease = Lease::new(handle.clone_ref(py), bytes, token);
                 Some(Bound::new(py, lease)?.into_any())
             }
             Leased::Busy { slot, word } => {
@@ -367,13 +449,14 @@ impl Cache {
         cursor: u64,
     ) -> PyResult<(Bound<'py, PyList>, Option<u64>)> {
         const PLACES: u64 = 4096;
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return Ok((alone.keys(prefix)?, None)),
+        };
         let prefix = key::bytes(prefix)?;
-        self.handle.tick(py)?;
+        handle.tick(py)?;
         let mut keys = Vec::new();
-        let next = self
-            .handle
-            .cache
-            .keys_page(prefix, cursor, PLACES, &mut keys);
+        let next = handle.cache.keys_page(prefix, cursor, PLACES, &mut keys);
         let next = Cache::failed(py, next)?;
         let keys = PyList::new(py, keys.iter().map(|bytes| key::object(py, bytes)))?;
         Ok((keys, next))
@@ -381,9 +464,13 @@ impl Cache {
 
     /// Clears this namespace and those nested in it, at once; loads under way are not stored.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.handle.tick(py)?;
-        let cleared = self.handle.cache.clear();
-        if let Some(memory) = &self.handle.memory {
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return alone.clear(py),
+        };
+        handle.tick(py)?;
+        let cleared = handle.cache.clear();
+        if let Some(memory) = &handle.memory {
             // The epoch moved: none of them stands.
             memory.clear();
         }
@@ -391,56 +478,87 @@ impl Cache {
     }
 
     fn _stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let cache = &self.handle.cache;
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => {
+                let (stats, hits) = alone.stats(py)?;
+                return statistics::stats(py, &stats, hits);
+            }
+        };
+        let cache = &handle.cache;
         let stats = Cache::failed(py, py.detach(|| cache.stats()))?;
-        let memory = self.handle.memory.as_ref();
+        let memory = handle.memory.as_ref();
         statistics::stats(py, &stats, memory.map_or(0, Memory::hits))
     }
 
     fn _check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let cache = &self.handle.cache;
+        let cache = match &self.tiers {
+            Host(handle) => &handle.cache,
+            InMemory(alone) => return statistics::report(py, alone.check(py)?),
+        };
         statistics::report(py, Cache::failed(py, py.detach(|| cache.check()))?)
     }
 
     /// Writes the directory to its disk; only `keep_after_reboot` has a use for it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        let cache = &self.handle.cache;
+        let cache = match &self.tiers {
+            Host(handle) => &handle.cache,
+            InMemory(alone) => return alone.flush(py),
+        };
         Cache::failed(py, py.detach(|| cache.flush()))
     }
 
     /// Closes the handle, and with it every namespace made from it. Closing again does nothing.
     fn close(&self, py: Python<'_>) {
-        let cache = &self.handle.cache;
+        let handle = match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => return alone.close(),
+        };
+        let cache = &handle.cache;
         py.detach(|| cache.close());
-        if let Some(memory) = &self.handle.memory {
+        if let Some(memory) = &handle.memory {
             memory.clear();
         }
     }
 
     /// What readers share, and may have put into a cycle.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match &self.handle.memory {
-            Some(memory) => memory.traverse(&visit),
-            None => Ok(()),
+        match &self.tiers {
+            Host(handle) => match &handle.memory {
+                Some(memory) => memory.traverse(&visit),
+                None => Ok(()),
+            },
+            InMemory(alone) => alone.traverse(&visit),
         }
     }
 
     fn __clear__(&self) {
-        if let Some(memory) = &self.handle.memory {
-            memory.clear();
+        match &self.tiers {
+            Host(handle) => {
+                if let Some(memory) = &handle.memory {
+                    memory.clear();
+                }
+            }
+            InMemory(alone) => alone.let_go(),
         }
     }
 
     /// True after `close`.
     #[getter]
     fn closed(&self) -> bool {
-        self.handle.cache.is_closed()
+        match &self.tiers {
+            Host(handle) => handle.cache.is_closed(),
+            InMemory(alone) => alone.is_closed(),
+        }
     }
 
-    /// The cache's directory, absolute.
+    /// The cache's directory, absolute; None without one.
     #[getter]
-    fn path(&self) -> PathBuf {
-        self.handle.cache.path().to_owned()
+    fn path(&self) -> Option<PathBuf> {
+        match &self.tiers {
+            Host(handle) => Some(handle.cache.path().to_owned()),
+            InMemory(_) => None,
+        }
     }
 }
 

@@ -42,6 +42,11 @@ impl CallableClock {
         self.time.clone()
     }
 
+    /// Its last answer.
+    pub fn now(&self) -> u64 {
+        self.time.load(Ordering::Relaxed)
+    }
+
     /// Asks the callable.
     pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
         let answer = self.callable.bind(py).call0()?;

@@ -2,6 +2,7 @@
 
 use crate::cache::Handle;
 use crate::duration::TtlArgument;
+use crate::memory::{Alone, Loading};
 use polycache::Token;
 use pyo3::prelude::*;
 
@@ -23,18 +24,37 @@ pub struct Busy {
 /// The caller loads; then it fills, and in any case releases.
 #[pyclass(frozen, module = "polycache._native")]
 pub struct Lease {
-    handle: Handle,
-    key: Box<[u8]>,
-    token: Token,
+    of: Of,
     process: u32,
+}
+
+/// Where the value goes.
+enum Of {
+    Host {
+        handle: Handle,
+        key: Box<[u8]>,
+        token: Token,
+    },
+    Alone {
+        alone: Alone,
+        loading: Loading,
+    },
 }
 
 impl Lease {
     pub fn new(handle: Handle, key: &[u8], token: Token) -> Lease {
+        let key = key.into();
+        Lease::made(Of::Host { handle, key, token })
+    }
+
+    /// In a cache without a directory.
+    pub fn alone(alone: Alone, loading: Loading) -> Lease {
+        Lease::made(Of::Alone { alone, loading })
+    }
+
+    fn made(of: Of) -> Lease {
         Lease {
-            handle,
-            key: key.into(),
-            token,
+            of,
             process: std::process::id(),
         }
     }
@@ -47,7 +67,7 @@ impl Drop for Lease {
     }
 }
 
-/// A load under way: its lease's place and word.
+/// A load under way: its lease's place and word; without a directory 0 and its token.
 pub type Flight = (u64, u64);
 
 #[pymethods]
@@ -60,10 +80,14 @@ impl Lease {
         value: &Bound<'_, PyAny>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<bool> {
+        let (handle, key, token) = match &self.of {
+            Of::Host { handle, key, token } => (handle, key, *token),
+            Of::Alone { alone, loading } => return alone.fill(loading, value, ttl),
+        };
         let ttl = ttl.read()?;
-        self.handle.tick(py)?;
-        self.handle.write(value, |cache, value| {
-            cache.fill_value(&self.key, self.token, value, ttl)
+        handle.tick(py)?;
+        handle.write(value, |cache, value| {
+            cache.fill_value(key, token, value, ttl)
         })
     }
 
@@ -71,13 +95,19 @@ impl Lease {
     /// loader forked: the load is its parent's.
     fn release(&self) {
         if self.process == std::process::id() {
-            self.handle.cache.release(self.token);
+            match &self.of {
+                Of::Host { handle, token, .. } => handle.cache.release(*token),
+                Of::Alone { alone, loading } => alone.release(loading),
+            }
         }
     }
 
     /// Names this load; equal to the `flight` of those who wait for it.
     #[getter]
     fn flight(&self) -> Flight {
-        (self.token.slot, self.token.word)
+        match &self.of {
+            Of::Host { token, .. } => (token.slot, token.word),
+            Of::Alone { loading, .. } => (0, loading.token),
+        }
     }
 }

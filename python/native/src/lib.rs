@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::lease::{Busy, Hit, Lease};
     #[pymodule_export]
-    use crate::memory::{Load, MemoryCache};
+    use crate::memory::{FlightTable, Load, MemoryCache};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

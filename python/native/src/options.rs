@@ -6,7 +6,9 @@ use crate::{duration, encryption, errors};
 use polycache::{Builder, Cache, Compressor, Error, Serializer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What the extension itself has to know of the options.
 pub struct Options {
@@ -85,15 +87,78 @@ impl Options {
                 builder.clock(clock.engine())
             }
             "clock" => return Err(wrong(name, "a callable", value)),
-            _ => {
-                let names = NAMES.join(", ");
-                return Err(errors::invalid_argument(
-                    py,
-                    &format!("{name} is no option: there are {names}"),
-                ));
-            }
+            _ => return Err(unknown(py, name)),
         })
     }
+}
+
+/// Those of a cache without a directory.
+pub struct AloneOptions {
+    pub memory: TierOptions,
+    pub parts: Vec<String>,
+    pub ttl: Option<Duration>,
+    pub lease_timeout: Duration,
+    pub clock: Option<CallableClock>,
+}
+
+/// What leases may last (`spec/host.md`); without a directory it is no other.
+const LEASE_TIMEOUTS: RangeInclusive<Duration> =
+    Duration::from_millis(63)..=Duration::from_secs(8 * 3600);
+
+impl AloneOptions {
+    /// # Errors
+    /// `InvalidArgument`, also for options about bytes and directories.
+    pub fn read(options: &Bound<'_, PyDict>) -> PyResult<AloneOptions> {
+        let mut read = AloneOptions {
+            memory: TierOptions::default(),
+            parts: Vec::new(),
+            ttl: None,
+            lease_timeout: Duration::from_secs(30),
+            clock: None,
+        };
+        for (name, value) in options.iter() {
+            read.option(&name.extract::<String>()?, &value)?;
+        }
+        Ok(read)
+    }
+
+    fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        if value.is_none() && NAMES.contains(&name) {
+            return Ok(());
+        }
+        match name {
+            "namespace" => self.parts = parts(value)?,
+            "memory" => {
+                self.memory = TierOptions::read(value)?.ok_or_else(|| {
+                    errors::invalid_argument(py, "a cache needs a path, or memory")
+                })?;
+            }
+            "ttl" => self.ttl = Some(duration::extract(value)?),
+            "lease_timeout" => {
+                self.lease_timeout = duration::extract(value)?;
+                if !LEASE_TIMEOUTS.contains(&self.lease_timeout) {
+                    return Err(wrong(name, "63 ms to 8 hours", value));
+                }
+            }
+            "clock" if value.is_callable() => {
+                self.clock = Some(CallableClock::new(value.clone().unbind()));
+            }
+            "clock" => return Err(wrong(name, "a callable", value)),
+            _ if NAMES.contains(&name) => {
+                let what = format!("{name}: without a path there is no directory");
+                return Err(errors::invalid_argument(py, &what));
+            }
+            _ => return Err(unknown(py, name)),
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn unknown(py: Python<'_>, name: &str) -> PyErr {
+    let names = NAMES.join(", ");
+    errors::invalid_argument(py, &format!("{name} is no option: there are {names}"))
 }
 
 const NAMES: [&str; 10] = [

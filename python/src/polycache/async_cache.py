@@ -29,7 +29,9 @@ class AsyncCache:
     runs in a thread, and waiting for another's load never blocks the event loop.
     """
 
-    def __init__(self, path: str | PathLike[str], **options: Unpack[Options]) -> None:
+    def __init__(
+        self, path: str | PathLike[str] | Missing = MISSING, **options: Unpack[Options]
+    ) -> None:
         self._use(Cache(path, **options))
 
     @classmethod
@@ -140,8 +142,8 @@ class AsyncCache:
         return self._cache.closed
 
     @property
-    def path(self) -> Path:
-        """The cache's directory, absolute."""
+    def path(self) -> Path | None:
+        """The cache's directory, absolute; None without one."""
         return self._cache.path
 
     def namespace(self, part: str) -> Self:

@@ -29,6 +29,11 @@ class Cache(_native.Cache):
     str keys, set, aware datetime, Decimal and UUID; tuples come back as lists, everything else is
     refused as `UnsupportedValue`, instances of subclasses included.
 
+    Without a path the cache is the memory tier alone: the same operations and results, inside this
+    process. What is stored and handed out are copies; with `memory={"isolation": "none"}` it is the
+    object itself, of any class. Options about bytes and directories are `InvalidArgument`, it
+    cannot be pickled, and a child that is forked has a cache of its own from then on.
+
     Every method may be called from any thread, and from a child that was forked. Pickling a cache
     opens its directory again where it is unpickled, so it can be handed to processes that
     multiprocessing spawns; not with `encryption`, whose keys would be in the pickle. Every method
@@ -41,12 +46,14 @@ class Cache(_native.Cache):
 
     _options: Options
 
-    def __new__(cls, path: str | PathLike[str], **options: Unpack[Options]) -> Self:
+    def __new__(
+        cls, path: str | PathLike[str] | Missing = MISSING, **options: Unpack[Options]
+    ) -> Self:
         cache = super().__new__(cls, path, cast(Mapping[str, object], options))
         if options.get("encryption") is not None:
             options["encryption"] = ()  # That there are keys is enough to know here.
         cache._options = options
-        _log.debug("opened the cache at %s", cache.path)
+        _log.debug("opened the cache at %s", cache.path or "no path: in memory")
         return cache
 
     def get_or_set(
@@ -137,11 +144,17 @@ class Cache(_native.Cache):
     def __repr__(self) -> str:
         parts = "".join(f", namespace={parts!r}" for parts in [self._namespace()] if parts)
         closed = " (closed)" if self.closed else ""
-        return f"<polycache.{type(self).__name__} {str(self.path)!r}{parts}{closed}>"
+        where = "in memory" if self.path is None else repr(str(self.path))
+        return f"<polycache.{type(self).__name__} {where}{parts}{closed}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.closed:
             raise Closed("the cache was closed; a closed cache cannot be pickled")
+        if self.path is None:
+            raise InvalidArgument(
+                "a cache without a path is one process' memory: it can be neither copied nor "
+                "pickled; give it a path to share it"
+            )
         if self._options.get("encryption") is not None:
             raise InvalidArgument(
                 "a cache with encryption cannot be pickled: the pickle would hold its keys; "

@@ -17,9 +17,11 @@ Ttl = Duration | Missing | None
 class Flight:
     """A load under way. Who waits for it is given its value."""
 
-    __slots__ = ("_lock", "_over", "_waiting", "load", "runner", "value")
+    __slots__ = ("_lock", "_over", "_waiting", "hash", "key", "load", "runner", "value")
 
-    def __init__(self, load: _native.Load, runner: object) -> None:
+    def __init__(self, load: _native.Load, key: Any, runner: object) -> None:
+        self.key = key
+        self.hash = hash(key)
         self.load = load
         self.runner = runner
         self.value: Any = MISSING
@@ -80,27 +82,35 @@ class Loads:
     __slots__ = ("_flights",)
 
     def __init__(self) -> None:
-        # A dict knows by itself how keys are compared, and each of its methods is atomic.
-        self._flights: dict[Any, Flight] = {}
+        # Compared and swapped, for no lock may be held while keys are compared.
+        self._flights = _native.FlightTable()
+
+    def __len__(self) -> int:
+        return len(self._flights)
+
+    def find(self, key: Any) -> Flight | None:
+        """The key's load under way, which may be voided."""
+        return _among(self._flights.get(hash(key)), key)
 
     def join_or_begin(
         self, cache: "_native.MemoryCache[Any, Any]", key: Any, runner: object
     ) -> tuple[Flight, bool]:
         """A load of the key that stands, or the caller's own, which is True then."""
-        mine = Flight(cache._begin(key), runner)
+        mine = Flight(cache._begin(key), key, runner)
         while True:
-            flight = self._flights.setdefault(key, mine)
-            if flight is mine:
-                return mine, True
-            if not flight.load.voided:
+            listed = self._flights.get(mine.hash)
+            flight = _among(listed, key)
+            if flight is not None and not flight.load.voided:
                 cache._end(mine.load)
                 return flight, False
             # A caller that begins after a set, delete or clear is not given a value from before.
-            self._leave(key, flight)
+            others = tuple(one for one in listed or () if one is not flight)
+            if self._flights.swap(mine.hash, listed, (*others, mine)):
+                return mine, True
 
     @contextmanager
     def running(
-        self, cache: "_native.MemoryCache[Any, Any]", key: Any, flight: Flight
+        self, cache: "_native.MemoryCache[Any, Any]", flight: Flight
     ) -> Iterator[list[Any]]:
         """Around a load of the caller's own, which puts its value into the list."""
         loaded: list[Any] = []
@@ -108,17 +118,22 @@ class Loads:
             yield loaded
         finally:
             cache._end(flight.load)
-            self._leave(key, flight)
+            self._leave(flight)
             flight.end(loaded[0] if loaded else MISSING)
 
-    def _leave(self, key: Any, flight: Flight) -> None:
-        """Takes the flight off the list, if it is that of its key still."""
-        if self._flights.get(key) is not flight:
-            return
-        taken = self._flights.pop(key, None)
-        if taken is not None and taken is not flight:
-            # Another has begun meanwhile. If a third one did by now, both go on: neither is wrong.
-            self._flights.setdefault(key, taken)
+    def _leave(self, flight: Flight) -> None:
+        """Takes the flight off the list, if no other has taken its place."""
+        while flight in (listed := self._flights.get(flight.hash) or ()):
+            others = tuple(one for one in listed if one is not flight)
+            self._flights.swap(flight.hash, listed, others or None)
+
+
+def _among(listed: tuple[Flight, ...] | None, key: Any) -> Flight | None:
+    """The key's flight, keys being compared as in a dict."""
+    for flight in listed or ():
+        if flight.key is key or flight.key == key:
+            return flight
+    return None
 
 
 def load(
@@ -133,7 +148,7 @@ def load(
     while True:
         flight, is_mine = loads.join_or_begin(cache, key, me)
         if is_mine:
-            with loads.running(cache, key, flight) as loaded:
+            with loads.running(cache, flight) as loaded:
                 # It may have come between the first look and the beginning of the load.
                 value = cache.peek(key, MISSING)
                 if value is MISSING:
@@ -160,7 +175,7 @@ async def load_async(
     while True:
         flight, is_mine = loads.join_or_begin(cache, key, me)
         if is_mine:
-            with loads.running(cache, key, flight) as loaded:
+            with loads.running(cache, flight) as loaded:
                 value = cache.peek(key, MISSING)
                 if value is MISSING:
                     value = await loader()

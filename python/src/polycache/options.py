@@ -73,7 +73,8 @@ class Options(TypedDict, total=False):
 
     memory: Memory | bool | None
     """What this process used last is kept as objects, and served while nobody on the machine has
-    changed it (`spec/memory.md`). False: every read goes to the directory. Default: on."""
+    changed it (`spec/memory.md`). False: every read goes to the directory. Without a directory
+    it is the cache itself. Default: on."""
 
     clock: Callable[[], float] | None
     """Returns milliseconds since 1970; for tests. Default: the system's clock."""

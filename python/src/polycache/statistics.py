@@ -8,7 +8,7 @@ class Stats:
     """What a directory holds and what became of the rest.
 
     The first six count the operations of one handle, namespaces included; the others are the
-    whole directory's.
+    whole directory's, or without one the memory tier's.
     """
 
     hits: int
@@ -28,7 +28,7 @@ class Stats:
     bytes: int
     """Bytes of disk space taken."""
     limit: int
-    """Byte limit."""
+    """Byte limit; 2**63 - 1 where there is none (`max_bytes` None, without a directory)."""
     max_record: int
     """Bytes of the largest key and entry together."""
     evicted_by_age: int

@@ -1,6 +1,8 @@
 //! Loads under way: which of them a set, delete or clear has come before.
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -76,5 +78,53 @@ impl Load {
     #[getter]
     pub fn voided(&self) -> bool {
         self.void.load(Ordering::SeqCst)
+    }
+}
+
+/// Flights by the hashes of their keys, several of one hash in a tuple. It changes only where it is as the
+/// caller saw it, so that keys can be compared, which is code of users, without a lock.
+#[pyclass(frozen, module = "polycache._native")]
+#[derive(Default)]
+pub struct FlightTable {
+    listed: Mutex<HashMap<isize, Py<PyTuple>>>,
+}
+
+#[pymethods]
+impl FlightTable {
+    #[new]
+    fn new() -> FlightTable {
+        FlightTable::default()
+    }
+
+    /// Those of a hash; None when there are none.
+    fn get(&self, py: Python<'_>, hash: isize) -> Option<Py<PyTuple>> {
+        let listed = self.listed();
+        listed.get(&hash).map(|flights| flights.clone_ref(py))
+    }
+
+    /// Puts others in the place of what `get` gave; False when that is not there any more.
+    fn swap(&self, hash: isize, seen: Option<Py<PyTuple>>, new: Option<Py<PyTuple>>) -> bool {
+        let mut listed = self.listed();
+        let now = listed.get(&hash).map(|flights| flights.as_ptr());
+        if now != seen.as_ref().map(|flights| flights.as_ptr()) {
+            return false;
+        }
+        // `seen` is held by the caller: no object ends here, under the lock.
+        match new {
+            Some(new) => listed.insert(hash, new),
+            None => listed.remove(&hash),
+        };
+        true
+    }
+
+    /// Hashes that have flights.
+    fn __len__(&self) -> usize {
+        self.listed().len()
+    }
+}
+
+impl FlightTable {
+    fn listed(&self) -> MutexGuard<'_, HashMap<isize, Py<PyTuple>>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -24,17 +24,21 @@
 //! another thread forks; in one without, a thread that waits is one that a stop of all others
 //! (for the garbage collector) waits for, for the time of a few links.
 
+mod alone;
 mod cache;
 mod equality;
 mod fast;
+mod isolation;
 mod key;
+mod leases;
 mod loads;
 mod object;
 mod options;
 mod size;
 mod tier;
 
+pub use alone::{Alone, Leased, Loading};
 pub use cache::MemoryCache;
 pub use fast::class as quick_class;
-pub use loads::Load;
+pub use loads::{FlightTable, Load};
 pub use tier::{Memory, TierOptions};

@@ -58,9 +58,9 @@ pub struct Memory {
 
 /// What the option `memory` says.
 pub struct TierOptions {
-    max_entries: u64,
-    max_bytes: Option<u64>,
-    shares_all: bool,
+    pub max_entries: u64,
+    pub max_bytes: Option<u64>,
+    pub shares_all: bool,
 }
 
 impl Default for TierOptions {

@@ -1,0 +1,633 @@
+//! `polycache.Cache` without a directory: the memory tier alone (`spec/memory.md`, "Alone"). The same
+//! operations and results, inside one process.
+//!
+//! Keys are exact `str`, or `bytes` where they are no UTF-8, so that text and its bytes are one key, and
+//! comparing keys runs no code of users. A namespace is a number, which a clear changes: what is
+//! stored under the old one is found no more from then on, and is taken out.
+
+use super::isolation::{copy_in, copy_out};
+use super::key::{Asked, Key};
+use super::leases::{Answer, Leases, Place};
+use super::object::Object;
+use super::options::raise;
+use super::size;
+use super::tier::TierOptions;
+use crate::clock::CallableClock;
+use crate::duration::TtlArgument;
+use crate::options::AloneOptions;
+use crate::{errors, key};
+use polycache::{Error, Report, Stats};
+use polycache_entry::MAX_TIME_MS;
+use polycache_memory::{Ttl, TtlLeft};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+use pyo3::{PyTraverseError, PyVisit};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What is kept beside a key.
+#[derive(Clone)]
+struct Stored {
+    object: Object,
+    /// What it weighs with its key.
+    size: u64,
+    /// When it was written, by the user's clock; 0 where no clock can be set back, or it never expires.
+    created: u64,
+}
+
+type Engine = polycache_memory::MemoryCache<Key, Stored>;
+
+/// Milliseconds by which a clock may be set back without a change (`spec/entry.md`).
+const TOLERANCE: u64 = 1000;
+
+/// What a cache's namespaces share.
+struct Shared {
+    engine: Engine,
+    /// How long entries live whose write does not say.
+    ttl: Option<Duration>,
+    /// Readers are given the object itself: `isolation="none"`.
+    shares_all: bool,
+    max_bytes: Option<u64>,
+    clock: Option<CallableClock>,
+    leases: Leases,
+    spaces: Mutex<Spaces>,
+    closed: AtomicBool,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    hits: AtomicU64,
+    misses: AtomicU64,
+    writes: AtomicU64,
+    deletes: AtomicU64,
+    voided_fills: AtomicU64,
+}
+
+/// The namespaces that are open or have entries.
+#[derive(Default)]
+struct Spaces {
+    /// The number that was given last; none is given twice.
+    last: u64,
+    known: HashMap<Vec<String>, Arc<AtomicU64>>,
+}
+
+impl Spaces {
+    fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+}
+
+/// One namespace.
+pub struct Alone {
+    shared: Arc<Shared>,
+    parts: Vec<String>,
+    space: Arc<AtomicU64>,
+}
+
+/// A load of the caller's own.
+pub struct Loading {
+    key: Py<PyAny>,
+    place: Place,
+    pub token: u64,
+}
+
+/// What a caller that would load a key is told.
+pub enum Leased<'py> {
+    Hit(Bound<'py, PyAny>),
+    Acquired(Loading),
+    Busy(u64),
+}
+
+/// The time to live of a write, as the engine has it.
+fn ttl_of(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
+    Ok(match given.read()? {
+        polycache::Ttl::Default => Ttl::Default,
+        polycache::Ttl::Forever => Ttl::Forever,
+        polycache::Ttl::For(time) => Ttl::For(time),
+    })
+}
+
+/// The key as it is kept. Raises `InvalidKey`.
+#[inline]
+fn named<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = key::bytes(given)?;
+    if given.is_exact_instance_of::<PyString>() {
+        return Ok(given.clone());
+    }
+    Ok(key::object(given.py(), bytes))
+}
+
+#[inline]
+fn add(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Alone {
+    /// Raises `InvalidArgument` and `InvalidNamespace`.
+    pub fn new(py: Python<'_>, options: AloneOptions) -> PyResult<Alone> {
+        let TierOptions {
+            max_entries,
+            max_bytes,
+            shares_all,
+        } = options.memory;
+        // One shard, as for `MemoryCache`.
+        let mut builder = Engine::builder().shards(1).max_entries(max_entries);
+        if let Some(bytes) = max_bytes {
+            let weigher = |_: &Key, stored: &Stored| stored.size;
+            builder = builder.max_bytes(bytes).weigher(weigher);
+        }
+        if let Some(ttl) = options.ttl {
+            // For what it refuses: each write says how long it is to live.
+            builder = builder.ttl(ttl);
+        }
+        if let Some(clock) = &options.clock {
+            let time = clock.time();
+            builder = builder.clock(move || time.load(Ordering::Relaxed));
+        }
+        let shared = Shared {
+            engine: builder.build().map_err(|error| raise(py, error))?,
+            ttl: options.ttl,
+            shares_all,
+            max_bytes,
+            clock: options.clock,
+            leases: Leases::new(options.lease_timeout),
+            spaces: Mutex::default(),
+            closed: AtomicBool::new(false),
+            counts: Counts::default(),
+        };
+        Alone::of(py, Arc::new(shared), options.parts)
+    }
+
+    fn of(py: Python<'_>, shared: Arc<Shared>, parts: Vec<String>) -> PyResult<Alone> {
+        // For what it refuses.
+        polycache_host::keys::prefix(&parts).map_err(|error| errors::raise(py, error.into()))?;
+        let space = shared.space(&parts);
+        Ok(Alone {
+            shared,
+            parts,
+            space,
+        })
+    }
+
+    pub fn nested(&self, py: Python<'_>, part: String) -> PyResult<Alone> {
+        self.check_open(py)?;
+        let mut parts = self.parts.clone();
+        parts.push(part);
+        Alone::of(py, self.shared.clone(), parts)
+    }
+
+    pub fn share(&self) -> Alone {
+        Alone {
+            shared: self.shared.clone(),
+            parts: self.parts.clone(),
+            space: self.space.clone(),
+        }
+    }
+
+    /// Asks the clock, if there is one of the user's, and whether the cache is open.
+    #[inline]
+    fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        if let Some(clock) = &self.shared.clock {
+            clock.tick(py)?;
+        }
+        self.check_open(py)
+    }
+
+    #[inline]
+    fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_closed() {
+            return Err(errors::raise(py, Error::Closed));
+        }
+        Ok(())
+    }
+
+    fn number(&self) -> u64 {
+        self.space.load(Ordering::SeqCst)
+    }
+
+    /// The key's value. Only hits are counted.
+    #[inline]
+    pub fn peek<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = key.py();
+        let key = named(key)?;
+        self.begin(py)?;
+        self.find(&Key::asked(&key, self.number())?, py)
+    }
+
+    #[inline]
+    fn find<'py>(&self, asked: &Asked<'_>, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = self.shared.engine.get(&**asked);
+        let Some(stored) = found.filter(|stored| self.shared.serves(stored)) else {
+            return Ok(None);
+        };
+        add(&self.shared.counts.hits);
+        let value = stored.object.into_bound(py);
+        if self.shared.shares_all {
+            Ok(Some(value))
+        } else {
+            copy_out(value).map(Some)
+        }
+    }
+
+    #[inline]
+    pub fn read<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = self.peek(key)?;
+        if found.is_none() {
+            add(&self.shared.counts.misses);
+        }
+        Ok(found)
+    }
+
+    /// What a write stores. Raises `UnsupportedValue`.
+    fn stored(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Stored> {
+        let value = if self.shared.shares_all {
+            value.clone()
+        } else {
+            copy_in(value)?
+        };
+        let size = match self.shared.max_bytes {
+            None => 1,
+            Some(_) => {
+                let bytes = |object| match size::flat(object) {
+                    Some(bytes) => Ok(bytes),
+                    None => size::estimate(object),
+                };
+                size::ENTRY + bytes(key)? + bytes(&value)?
+            }
+        };
+        let object = Object::new(&value);
+        Ok(Stored {
+            object,
+            size,
+            created: 0,
+        })
+    }
+
+    pub fn set(
+        &self,
+        given: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<()> {
+        let name = named(given)?;
+        self.put(&name, value, ttl_of(ttl)?)
+    }
+
+    /// Stores the mapping's values one by one.
+    pub fn set_several<'py>(
+        &self,
+        entries: impl Iterator<Item = PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)>>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<()> {
+        let ttl = ttl_of(ttl)?;
+        for entry in entries {
+            let (key, value) = entry?;
+            self.put(&named(&key)?, &value, ttl)?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+        let py = name.py();
+        let mut stored = self.stored(name, value)?;
+        self.begin(py)?;
+        let ttl = self.shared.living(&mut stored, ttl);
+        let space = self.number();
+        let asked = Key::asked(name, space)?;
+        let bytes = key::bytes(name)?;
+        self.refuse_too_large(py, &asked, bytes, stored.size)?;
+        let leases = &self.shared.leases;
+        // Under the engine's lock: no load that began before can store its value after this.
+        let admit = |_: &Key, _: Option<&Stored>| {
+            leases.void(space, bytes);
+            true
+        };
+        let written = self
+            .shared
+            .engine
+            .set_if((*asked).clone(), stored, ttl, admit);
+        written.map_err(|error| raise(py, error))?;
+        add(&self.shared.counts.writes);
+        Ok(())
+    }
+
+    /// What is too large supersedes the key's value all the same.
+    fn refuse_too_large(
+        &self,
+        py: Python<'_>,
+        asked: &Asked<'_>,
+        bytes: &[u8],
+        size: u64,
+    ) -> PyResult<()> {
+        match self.shared.max_bytes {
+            Some(limit) if size > limit => {
+                self.take(asked, bytes);
+                Err(errors::raise(py, Error::EntryTooLarge { size, limit }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&self, asked: &Asked<'_>, bytes: &[u8]) -> bool {
+        self.shared.leases.void(asked.space, bytes);
+        let taken = self.shared.engine.take(&**asked);
+        let stood = taken.is_some_and(|stored| self.shared.serves(&stored));
+        // Those that began before the entry left.
+        self.shared.leases.void(asked.space, bytes);
+        stood
+    }
+
+    pub fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let name = named(key)?;
+        self.begin(key.py())?;
+        let asked = Key::asked(&name, self.number())?;
+        let stood = self.take(&asked, key::bytes(&name)?);
+        if stood {
+            add(&self.shared.counts.deletes);
+        }
+        Ok(stood)
+    }
+
+    pub fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let name = named(key)?;
+        self.begin(key.py())?;
+        let asked = Key::asked(&name, self.number())?;
+        Ok(self.counted(self.shared.has(&asked)))
+    }
+
+    pub fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        let name = named(key)?;
+        self.begin(key.py())?;
+        let asked = Key::asked(&name, self.number())?;
+        let there = self.shared.has(&asked);
+        let left = self.shared.engine.ttl(&*asked).filter(|_| there);
+        self.counted(left.is_some());
+        Ok(left.map(|left| match left {
+            TtlLeft::Forever => f64::INFINITY,
+            TtlLeft::For(left) => left.as_secs_f64(),
+        }))
+    }
+
+    fn counted(&self, found: bool) -> bool {
+        let counts = &self.shared.counts;
+        add(if found { &counts.hits } else { &counts.misses });
+        found
+    }
+
+    /// Reads the key, or takes the lease to load it.
+    pub fn lease<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Leased<'py>> {
+        let py = key.py();
+        let name = named(key)?;
+        self.begin(py)?;
+        let asked = Key::asked(&name, self.number())?;
+        if let Some(value) = self.find(&asked, py)? {
+            return Ok(Leased::Hit(value));
+        }
+        let place: Place = (asked.space, key::bytes(&name)?.into());
+        let token = match self.shared.leases.acquire(place.clone()) {
+            Answer::Busy(token) => return Ok(Leased::Busy(token)),
+            Answer::Acquired(token) => token,
+        };
+        // Another may have stored it and been released since the look above.
+        match self.find(&asked, py) {
+            Ok(None) => {
+                add(&self.shared.counts.misses);
+                let key = name.unbind();
+                Ok(Leased::Acquired(Loading { key, place, token }))
+            }
+            found => {
+                self.shared.leases.release(&place, token);
+                // Not None: that is above.
+                let value = found?.unwrap_or_else(|| py.None().into_bound(py));
+                Ok(Leased::Hit(value))
+            }
+        }
+    }
+
+    /// Stores what was loaded; false when a set, delete or clear came in between.
+    pub fn fill(
+        &self,
+        loading: &Loading,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<bool> {
+        let filled = self.try_to_fill(loading, value, ttl);
+        self.release(loading);
+        if let Ok(filled) = filled {
+            let counts = &self.shared.counts;
+            add(if filled {
+                &counts.writes
+            } else {
+                &counts.voided_fills
+            });
+        }
+        filled
+    }
+
+    fn try_to_fill(
+        &self,
+        loading: &Loading,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<bool> {
+        let py = value.py();
+        let ttl = ttl_of(ttl)?;
+        let name = loading.key.bind(py);
+        let mut stored = self.stored(name, value)?;
+        self.begin(py)?;
+        let ttl = self.shared.living(&mut stored, ttl);
+        let stands = || self.shared.leases.stands(&loading.place, loading.token);
+        if !stands() {
+            return Ok(false);
+        }
+        // In the namespace as it was then: a clear since has voided the load.
+        let asked = Key::asked(name, loading.place.0)?;
+        self.refuse_too_large(py, &asked, &loading.place.1, stored.size)?;
+        let engine = &self.shared.engine;
+        let refused = engine.set_if((*asked).clone(), stored, ttl, |_, _| stands());
+        Ok(refused.map_err(|error| raise(py, error))?.is_none())
+    }
+
+    pub fn release(&self, loading: &Loading) {
+        self.shared.leases.release(&loading.place, loading.token);
+    }
+
+    /// The keys that begin with `prefix`, all of them.
+    pub fn keys<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let py = prefix.py();
+        let prefix = key::bytes(prefix)?;
+        self.begin(py)?;
+        let space = self.number();
+        let all: Vec<(Key, Stored)> = self.shared.engine.iter().collect();
+        let keys = PyList::empty(py);
+        for (key, stored) in all {
+            if key.space != space || !self.shared.serves(&stored) {
+                continue;
+            }
+            let key = key.object.into_bound(py);
+            if key::bytes(&key)?.starts_with(prefix) {
+                keys.append(key)?;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Clears this namespace and those nested in it.
+    pub fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.begin(py)?;
+        self.shared.clear(&self.parts);
+        Ok(())
+    }
+
+    pub fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)> {
+        self.begin(py)?;
+        let engine = self.shared.engine.stats();
+        let counts = &self.shared.counts;
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        // Without a bound: the largest that fits every language's integers.
+        let limit = self.shared.max_bytes.unwrap_or(i64::MAX as u64);
+        let stats = Stats {
+            hits: 0,
+            misses: now(&counts.misses),
+            writes: now(&counts.writes),
+            deletes: now(&counts.deletes),
+            voided_fills: now(&counts.voided_fills),
+            entries: engine.entries,
+            bytes: engine.bytes,
+            limit,
+            max_record: limit,
+            evicted_by_age: engine.evicted,
+            evicted_by_conflict: 0,
+            evicted_by_failed_put: 0,
+            expired: engine.expired,
+            reinserted: 0,
+            blocks_claimed: 0,
+            floor_overflows: 0,
+        };
+        Ok((stats, now(&counts.hits)))
+    }
+
+    /// There are no bytes that could be damaged.
+    pub fn check(&self, py: Python<'_>) -> PyResult<Report> {
+        self.begin(py)?;
+        Ok(Report {
+            whole: self.shared.engine.stats().entries,
+            damaged: Vec::new(),
+            leases: self.shared.leases.len() as u64,
+        })
+    }
+
+    /// There is nothing to be written to a disk.
+    pub fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_open(py)
+    }
+
+    pub fn close(&self) {
+        if !self.shared.closed.swap(true, Ordering::SeqCst) {
+            self.shared.clear(&[]);
+        }
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.shared.closed.load(Ordering::SeqCst)
+    }
+
+    /// The objects, for the garbage collector: copies refer to nobody, and only what a single cache owns
+    /// can be a cycle's part.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if !self.shared.shares_all || Arc::strong_count(&self.shared) > 1 {
+            return Ok(());
+        }
+        for (_, stored) in self.shared.engine.iter() {
+            visit.call(stored.object.as_py())?;
+        }
+        match &self.shared.clock {
+            Some(clock) => visit.call(clock.callable()),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets go of everything, for the garbage collector.
+    pub fn let_go(&self) {
+        self.shared.engine.clear();
+    }
+}
+
+impl Shared {
+    /// False for an entry that comes from the future: else it would live on when the clock is set back.
+    #[inline]
+    fn serves(&self, stored: &Stored) -> bool {
+        match &self.clock {
+            Some(clock) if stored.created > 0 => clock.now() + TOLERANCE >= stored.created,
+            _ => true,
+        }
+    }
+
+    fn has(&self, asked: &Asked<'_>) -> bool {
+        let found = self.engine.peek(&**asked);
+        found.is_some_and(|stored| self.serves(&stored))
+    }
+
+    /// How long it lives, by the default where its write does not say: until the last time that an entry
+    /// can hold at most.
+    fn living(&self, stored: &mut Stored, given: Ttl) -> Ttl {
+        let ttl = match given {
+            Ttl::Default => self.ttl.map_or(Ttl::Forever, Ttl::For),
+            given => given,
+        };
+        match (ttl, &self.clock) {
+            (Ttl::For(time), Some(clock)) => {
+                stored.created = clock.now();
+                let most = MAX_TIME_MS.saturating_sub(clock.now()).max(1);
+                Ttl::For(time.min(Duration::from_millis(most)))
+            }
+            (ttl, _) => ttl,
+        }
+    }
+
+    fn space(&self, parts: &[String]) -> Arc<AtomicU64> {
+        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(space) = spaces.known.get(parts) {
+            return space.clone();
+        }
+        // Programs may open any number of namespaces: those without a cache or an entry go.
+        let known = spaces.known.len();
+        if known >= 8 && known.is_power_of_two() {
+            let used: HashSet<u64> = self.engine.keys().map(|key| key.space).collect();
+            spaces.known.retain(|_, space| {
+                Arc::strong_count(space) > 1 || used.contains(&space.load(Ordering::SeqCst))
+            });
+        }
+        let space = Arc::new(AtomicU64::new(spaces.number()));
+        spaces.known.insert(parts.to_vec(), space.clone());
+        space
+    }
+
+    fn clear(&self, parts: &[String]) {
+        let mut gone = HashSet::new();
+        {
+            let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+            let nested = |of: &&Vec<String>| of.starts_with(parts);
+            let names: Vec<_> = spaces.known.keys().filter(nested).cloned().collect();
+            for name in names {
+                let number = spaces.number();
+                if let Some(space) = spaces.known.get(&name) {
+                    gone.insert(space.swap(number, Ordering::SeqCst));
+                }
+            }
+        }
+        self.leases.void_spaces(&gone);
+        if parts.is_empty() {
+            self.engine.clear();
+            return;
+        }
+        let keys: Vec<Key> = self.engine.keys().collect();
+        for key in keys.iter().filter(|key| gone.contains(&key.space)) {
+            self.engine.delete(key);
+        }
+    }
+}
