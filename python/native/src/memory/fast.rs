@@ -1,16 +1,16 @@
-//! `cache[key]` and `cache.get(key)` as a C extension would write them: a hit is a hash, a look into the
-//! shard and a reference. What pyo3 puts around every method takes longer than that. Everything else (a
+//! `cache[key]`, `cache.get(key)`, `cache[key] = value` and `cache.set(key, value)` as a C extension would
+//! write them: a hit is a hash, a look into the shard and a reference. What pyo3 puts around every method takes longer than that. Everything else (a
 //! miss of `cache[key]`, keys in doubt, clocks, copies, errors) goes on to the methods of `MemoryCache`.
 
-use super::cache::{missing, Hit, MemoryCache};
+use super::cache::{missing, Hit, MemoryCache, Put};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyTuple, PyType};
 use pyo3::Borrowed;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
-/// The class that `polycache.MemoryCache` extends: the native one with these two in front.
+/// The class that `polycache.MemoryCache` extends: the native one with these in front.
 pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
     let py = module.py();
     let methods = [
@@ -24,6 +24,17 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
                 The key's value, or `default` when there is none."
                 .as_ptr(),
         },
+        ffi::PyMethodDef {
+            ml_name: c"set".as_ptr(),
+            ml_meth: ffi::PyMethodDefPointer {
+                PyCFunctionFastWithKeywords: set,
+            },
+            ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
+            ml_doc: c"set($self, key, value, *, ttl=polycache.MISSING)\n--\n\n\
+                Stores the value, with the cache's own time to live unless `ttl` gives another.\n\n\
+                Raises `EntryTooLarge`, after which the old value is gone as well."
+                .as_ptr(),
+        },
         ffi::PyMethodDef::zeroed(),
     ];
     // Types keep them for ever, and this one is never freed.
@@ -32,6 +43,10 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
         slot(
             ffi::Py_mp_subscript,
             subscript as ffi::binaryfunc as *mut c_void,
+        ),
+        slot(
+            ffi::Py_mp_ass_subscript,
+            assign as ffi::objobjargproc as *mut c_void,
         ),
         slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()),
         slot(0, null_mut()),
@@ -118,6 +133,93 @@ unsafe extern "C" fn get(
             }),
         }
     }
+}
+
+/// `cache[key] = value`, and `del cache[key]` without a value.
+///
+/// # Safety
+/// Called by the interpreter in an attached thread, with an instance of the class, an object, and an
+/// object or null.
+unsafe extern "C" fn assign(
+    slf: *mut ffi::PyObject,
+    key: *mut ffi::PyObject,
+    value: *mut ffi::PyObject,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        let cache = cache(&slf);
+        if !value.is_null() {
+            match cache.put(key, value) {
+                Put::Done => return 0,
+                Put::Raised => return -1,
+                Put::Unknown(_) => {}
+            }
+        }
+        Python::attach(|py| {
+            let key = Bound::from_borrowed_ptr(py, key);
+            let done = match Bound::from_borrowed_ptr_or_opt(py, value) {
+                Some(value) => cache.__setitem__(&key, &value),
+                None => cache.__delitem__(&key),
+            };
+            match done {
+                Ok(()) => 0,
+                Err(error) => {
+                    error.restore(py);
+                    -1
+                }
+            }
+        })
+    }
+}
+
+/// # Safety
+/// Called by the interpreter in an attached thread, with an instance of the class, so many arguments by
+/// place, and behind them those that are named in a tuple, if there is one.
+unsafe extern "C" fn set(
+    slf: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as above.
+    unsafe {
+        if count == 2 && names.is_null() {
+            match cache(&slf).put(*arguments, *arguments.add(1)) {
+                Put::Done => {
+                    ffi::Py_INCREF(ffi::Py_None());
+                    return ffi::Py_None();
+                }
+                Put::Raised => return null_mut(),
+                Put::Unknown(_) => {}
+            }
+        }
+        Python::attach(|py| {
+            let argument = |place| Bound::from_borrowed_ptr(py, *arguments.add(place));
+            let slf = Bound::from_borrowed_ptr(py, slf);
+            let names = Bound::from_borrowed_ptr_or_opt(py, names);
+            given(py, set_slowly(&slf, count as usize, argument, names))
+        })
+    }
+}
+
+/// The ordinary method, which knows all ways to give arguments.
+fn set_slowly<'py>(
+    slf: &Bound<'py, PyAny>,
+    count: usize,
+    argument: impl Fn(usize) -> Bound<'py, PyAny>,
+    names: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let by_place = std::iter::once(slf.clone()).chain((0..count).map(&argument));
+    let by_place = PyTuple::new(py, by_place.collect::<Vec<_>>())?;
+    let by_name = PyDict::new(py);
+    if let Some(names) = names {
+        for (place, name) in names.try_iter()?.enumerate() {
+            by_name.set_item(name?, argument(count + place))?;
+        }
+    }
+    let method = py.get_type::<MemoryCache>().getattr("set")?;
+    method.call(by_place, Some(&by_name))
 }
 
 /// # Safety
