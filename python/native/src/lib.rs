@@ -32,12 +32,13 @@ mod _native {
     #[pymodule_export]
     use crate::lease::{Busy, Hit, Lease};
     #[pymodule_export]
-    use crate::memory::{Load, MemoryCache};
+    use crate::memory::{Arguments, Load, MemoryCache};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::interpreter::claim(module.py())?;
         use pyo3::types::PyModuleMethods;
-        module.add("QuickMemoryCache", crate::memory::quick_class(module)?)
+        module.add("QuickMemoryCache", crate::memory::quick_class(module)?)?;
+        module.add("QuickArguments", crate::memory::quick_arguments(module)?)
     }
 }

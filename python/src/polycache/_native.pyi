@@ -112,6 +112,19 @@ class MemoryCache(Generic[K, V]):
 
 class QuickMemoryCache(MemoryCache[K, V]): ...
 
+class Arguments:
+    def __new__(
+        cls,
+        cache: MemoryCache[Any, Any],
+        mark: object,
+        names: tuple[str | None, ...],
+        defaults: tuple[Any, ...],
+    ) -> Self: ...
+
+class QuickArguments(Arguments):
+    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any], /) -> Any: ...
+    def key(self, args: tuple[Any, ...], kwargs: dict[str, Any], /) -> tuple[Any, ...] | None: ...
+
 class Load:
     @property
     def voided(self) -> bool: ...

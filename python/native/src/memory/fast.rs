@@ -7,13 +7,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use pyo3::Borrowed;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void, CStr};
 use std::ptr::null_mut;
 
 /// The class that `polycache.MemoryCache` extends: the native one with these in front.
 pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
-    let py = module.py();
-    let methods = [
+    let methods = vec![
         ffi::PyMethodDef {
             ml_name: c"get".as_ptr(),
             ml_meth: ffi::PyMethodDefPointer {
@@ -35,11 +34,8 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
                 Raises `EntryTooLarge`, after which the old value is gone as well."
                 .as_ptr(),
         },
-        ffi::PyMethodDef::zeroed(),
     ];
-    // Types keep them for ever, and this one is never freed.
-    let methods = Box::leak(Box::new(methods));
-    let mut slots = [
+    let slots = vec![
         slot(
             ffi::Py_mp_subscript,
             subscript as ffi::binaryfunc as *mut c_void,
@@ -48,23 +44,43 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
             ffi::Py_mp_ass_subscript,
             assign as ffi::objobjargproc as *mut c_void,
         ),
-        slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()),
-        slot(0, null_mut()),
     ];
+    let base = module.py().get_type::<MemoryCache>();
+    extended(
+        module,
+        &base,
+        c"polycache._native.QuickMemoryCache",
+        methods,
+        slots,
+    )
+}
+
+/// A class that extends a native one by methods and slots.
+pub fn extended<'py>(
+    module: &Bound<'py, PyModule>,
+    base: &Bound<'py, PyType>,
+    name: &'static CStr,
+    mut methods: Vec<ffi::PyMethodDef>,
+    mut slots: Vec<ffi::PyType_Slot>,
+) -> PyResult<Bound<'py, PyType>> {
+    methods.push(ffi::PyMethodDef::zeroed());
+    // Types keep them for ever, and this one is never freed.
+    let methods = methods.leak();
+    slots.push(slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()));
+    slots.push(slot(0, null_mut()));
     let mut spec = ffi::PyType_Spec {
-        name: c"polycache._native.QuickMemoryCache".as_ptr(),
+        name: name.as_ptr(),
         // As the base has it.
         basicsize: 0,
         itemsize: 0,
         flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as c_uint,
         slots: slots.as_mut_ptr(),
     };
-    let base = py.get_type::<MemoryCache>();
     // SAFETY: the specification is complete, and copied but for the methods, which live for ever; the
     // slots have the signatures that their numbers ask for.
     let class = unsafe {
         let class = ffi::PyType_FromModuleAndSpec(module.as_ptr(), &mut spec, base.as_ptr());
-        Bound::from_owned_ptr_or_err(py, class)?
+        Bound::from_owned_ptr_or_err(module.py(), class)?
     };
     Ok(class.cast_into::<PyType>()?)
 }
@@ -81,7 +97,7 @@ unsafe extern "C" fn subscript(
 ) -> *mut ffi::PyObject {
     // SAFETY: as above.
     unsafe {
-        match cache(&slf).hit(key) {
+        match native::<MemoryCache>(&slf).hit(key) {
             Hit::Value(value) => value,
             Hit::Raised => null_mut(),
             other => Python::attach(|py| {
@@ -119,13 +135,10 @@ unsafe extern "C" fn get(
             }
         };
         let key = *arguments;
-        match cache(&slf).hit(key) {
+        match native::<MemoryCache>(&slf).hit(key) {
             Hit::Value(value) => value,
             Hit::Raised => null_mut(),
-            Hit::Miss => {
-                ffi::Py_INCREF(default);
-                default
-            }
+            Hit::Miss => counted(default),
             Hit::Unknown(cache) => Python::attach(|py| {
                 let key = Bound::from_borrowed_ptr(py, key);
                 let default = Bound::from_borrowed_ptr(py, default);
@@ -147,7 +160,7 @@ unsafe extern "C" fn assign(
 ) -> c_int {
     // SAFETY: as above.
     unsafe {
-        let cache = cache(&slf);
+        let cache: &MemoryCache = native(&slf);
         if !value.is_null() {
             match cache.put(key, value) {
                 Put::Done => return 0,
@@ -184,11 +197,8 @@ unsafe extern "C" fn set(
     // SAFETY: as above.
     unsafe {
         if count == 2 && names.is_null() {
-            match cache(&slf).put(*arguments, *arguments.add(1)) {
-                Put::Done => {
-                    ffi::Py_INCREF(ffi::Py_None());
-                    return ffi::Py_None();
-                }
+            match native::<MemoryCache>(&slf).put(*arguments, *arguments.add(1)) {
+                Put::Done => return counted(ffi::Py_None()),
                 Put::Raised => return null_mut(),
                 Put::Unknown(_) => {}
             }
@@ -222,15 +232,33 @@ fn set_slowly<'py>(
     method.call(by_place, Some(&by_name))
 }
 
+/// The Rust half of an instance.
+///
 /// # Safety
-/// Of an instance of the class, in an attached thread, for as long as the caller has it.
-unsafe fn cache(slf: &*mut ffi::PyObject) -> &MemoryCache {
+/// Of an instance of the native class or one that extends it, in an attached thread, for as long as the
+/// caller has it.
+#[inline(always)]
+pub unsafe fn native<T>(slf: &*mut ffi::PyObject) -> &T
+where
+    T: pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync,
+{
     // SAFETY: as the caller promises; a borrowed reference has no other use of the token.
     unsafe {
         let slf = Borrowed::from_ptr(Python::assume_attached(), *slf);
-        let cache: *const MemoryCache = slf.cast_unchecked::<MemoryCache>().get();
-        &*cache
+        let native: *const T = slf.cast_unchecked::<T>().get();
+        &*native
     }
+}
+
+/// One more reference to an object.
+///
+/// # Safety
+/// Of an object, in an attached thread.
+#[inline(always)]
+pub unsafe fn counted(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: as the caller promises.
+    unsafe { ffi::Py_INCREF(object) };
+    object
 }
 
 /// What a method gave, as the interpreter wants it.

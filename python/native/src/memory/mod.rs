@@ -24,6 +24,7 @@
 //! another thread forks; in one without, a thread that waits is one that a stop of all others
 //! (for the garbage collector) waits for, for the time of a few links.
 
+mod arguments;
 mod cache;
 mod equality;
 mod fast;
@@ -34,6 +35,7 @@ mod options;
 mod size;
 mod tier;
 
+pub use arguments::{class as quick_arguments, Arguments};
 pub use cache::MemoryCache;
 pub use fast::class as quick_class;
 pub use loads::Load;
