@@ -8,9 +8,10 @@ use crate::memory::Memory;
 use crate::options::{part, Options};
 use crate::{errors, from_python, key, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
-use pyo3::{PyTraverseError, PyVisit};
+use pyo3::{Borrowed, PyTraverseError, PyVisit};
 use std::path::PathBuf;
 
 /// An open cache and what is needed to write to it.
@@ -78,6 +79,82 @@ impl Handle {
     }
 }
 
+/// What a quick look into memory finds.
+pub enum Quick<'a> {
+    /// A reference that is the caller's.
+    Value(*mut ffi::PyObject),
+    /// Nothing: to be read from the host tier.
+    Missed(&'a Handle),
+    /// To be asked for by the ordinary methods.
+    Unknown,
+}
+
+impl Handle {
+    /// A read that is all done at once, if it can be.
+    ///
+    /// # Safety
+    /// Of an object, in an attached thread.
+    #[inline(always)]
+    unsafe fn quick(&self, key: *mut ffi::PyObject) -> Quick<'_> {
+        let (Some(memory), None) = (&self.memory, &self.clock) else {
+            return Quick::Unknown;
+        };
+        // SAFETY: as the caller promises; only plain references are made and let go of.
+        let key = unsafe { Borrowed::from_ptr(Python::assume_attached(), key) };
+        match memory.read(&self.cache, &key) {
+            Some(value) => Quick::Value(value.into_ptr()),
+            None => Quick::Missed(self),
+        }
+    }
+
+    /// The value of a key that memory does not have, or a default.
+    pub fn read_or<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        let found = match &self.memory {
+            Some(memory) => self.read_into(py, memory, key)?,
+            None => None,
+        };
+        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+    }
+
+    /// The same from the host tier, kept in memory.
+    #[inline(never)]
+    fn read_into<'py>(
+        &self,
+        py: Python<'py>,
+        memory: &Memory,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let cache = &self.cache;
+        let bytes = key::bytes(key)?;
+        match cache.get_with_origin(bytes, |value| to_python::object(py, value)) {
+            Ok(Some((value, origin))) => {
+                let value = value?;
+                memory.remember(key, &value, origin);
+                Ok(Some(value))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+}
+
+impl Cache {
+    /// See [`Handle::quick`].
+    ///
+    /// # Safety
+    /// Of an object, in an attached thread.
+    #[inline(always)]
+    pub unsafe fn quick(&self, key: *mut ffi::PyObject) -> Quick<'_> {
+        // SAFETY: as the caller promises.
+        unsafe { self.handle.quick(key) }
+    }
+}
+
 /// The native half of `polycache.Cache`.
 #[pyclass(frozen, subclass, module = "polycache._native")]
 pub struct Cache {
@@ -131,7 +208,7 @@ impl Cache {
         self.handle.tick(py)?;
         match memory.read(&self.handle.cache, key) {
             Some(value) => Ok(Some(value)),
-            None => self.read_into(py, memory, key),
+            None => self.handle.read_into(py, memory, key),
         }
     }
 
@@ -142,27 +219,6 @@ impl Cache {
         let cache = &self.handle.cache;
         match cache.get_with(key, |value| to_python::object(py, value)) {
             Ok(found) => found.transpose(),
-            Err(error) => Err(errors::raise(py, error)),
-        }
-    }
-
-    /// The same from the host tier, kept in memory.
-    #[inline(never)]
-    fn read_into<'py>(
-        &self,
-        py: Python<'py>,
-        memory: &Memory,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let cache = &self.handle.cache;
-        let bytes = key::bytes(key)?;
-        match cache.get_with_origin(bytes, |value| to_python::object(py, value)) {
-            Ok(Some((value, origin))) => {
-                let value = value?;
-                memory.remember(key, &value, origin);
-                Ok(Some(value))
-            }
-            Ok(None) => Ok(None),
             Err(error) => Err(errors::raise(py, error)),
         }
     }

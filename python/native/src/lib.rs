@@ -11,6 +11,7 @@ mod duration;
 mod encryption;
 mod entries;
 mod errors;
+mod fast;
 mod from_python;
 mod interpreter;
 mod key;
@@ -38,7 +39,8 @@ mod _native {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::interpreter::claim(module.py())?;
         use pyo3::types::PyModuleMethods;
-        module.add("QuickMemoryCache", crate::memory::quick_class(module)?)?;
+        module.add("QuickCache", crate::fast::class(module)?)?;
+        module.add("QuickMemoryCache", crate::memory::fast::class(module)?)?;
         module.add("QuickArguments", crate::memory::quick_arguments(module)?)
     }
 }

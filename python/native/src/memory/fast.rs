@@ -204,32 +204,38 @@ unsafe extern "C" fn set(
             }
         }
         Python::attach(|py| {
-            let argument = |place| Bound::from_borrowed_ptr(py, *arguments.add(place));
-            let slf = Bound::from_borrowed_ptr(py, slf);
-            let names = Bound::from_borrowed_ptr_or_opt(py, names);
-            given(py, set_slowly(&slf, count as usize, argument, names))
+            let base = py.get_type::<MemoryCache>();
+            given(py, by_method(&base, "set", slf, arguments, count, names))
         })
     }
 }
 
-/// The ordinary method, which knows all ways to give arguments.
-fn set_slowly<'py>(
-    slf: &Bound<'py, PyAny>,
-    count: usize,
-    argument: impl Fn(usize) -> Bound<'py, PyAny>,
-    names: Option<Bound<'py, PyAny>>,
+/// Calls the ordinary method, which knows all ways to give arguments.
+///
+/// # Safety
+/// Of an instance of the class, and arguments as they are given to a method with `METH_KEYWORDS`.
+pub unsafe fn by_method<'py>(
+    base: &Bound<'py, PyType>,
+    name: &str,
+    slf: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = slf.py();
-    let by_place = std::iter::once(slf.clone()).chain((0..count).map(&argument));
+    let (py, count) = (base.py(), count as usize);
+    // SAFETY: the caller has it.
+    let object = |object| unsafe { Bound::from_borrowed_ptr_or_opt(py, object) };
+    // SAFETY: there are so many by place, and behind them one for each name.
+    let argument = |place| unsafe { Bound::from_borrowed_ptr(py, *arguments.add(place)) };
+    let by_place = object(slf).into_iter().chain((0..count).map(argument));
     let by_place = PyTuple::new(py, by_place.collect::<Vec<_>>())?;
     let by_name = PyDict::new(py);
-    if let Some(names) = names {
+    if let Some(names) = object(names) {
         for (place, name) in names.try_iter()?.enumerate() {
             by_name.set_item(name?, argument(count + place))?;
         }
     }
-    let method = py.get_type::<MemoryCache>().getattr("set")?;
-    method.call(by_place, Some(&by_name))
+    base.getattr(name)?.call(by_place, Some(&by_name))
 }
 
 /// The Rust half of an instance.
@@ -262,7 +268,7 @@ pub unsafe fn counted(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
 }
 
 /// What a method gave, as the interpreter wants it.
-fn given(py: Python<'_>, result: PyResult<Bound<'_, PyAny>>) -> *mut ffi::PyObject {
+pub fn given(py: Python<'_>, result: PyResult<Bound<'_, PyAny>>) -> *mut ffi::PyObject {
     match result {
         Ok(object) => object.into_ptr(),
         Err(error) => {

@@ -27,7 +27,7 @@
 mod arguments;
 mod cache;
 mod equality;
-mod fast;
+pub mod fast;
 mod key;
 mod loads;
 mod object;
@@ -37,6 +37,5 @@ mod tier;
 
 pub use arguments::{class as quick_arguments, Arguments};
 pub use cache::MemoryCache;
-pub use fast::class as quick_class;
 pub use loads::Load;
 pub use tier::{Memory, TierOptions};
