@@ -7,9 +7,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// The class that `polycache.Cache` extends: the native one with this `get` in front.
-pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
-    let methods = vec![ffi::PyMethodDef {
+/// The methods that stand in front of the native class' own.
+pub fn methods() -> Vec<ffi::PyMethodDef> {
+    vec![ffi::PyMethodDef {
         ml_name: c"get".as_ptr(),
         ml_meth: ffi::PyMethodDefPointer {
             PyCFunctionFastWithKeywords: get,
@@ -22,10 +22,14 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
             miss. Raises `MalformedEntry`, `UnsupportedSerializer` and their like for an entry that cannot\n\
             be read; `set` and `delete` get rid of it."
             .as_ptr(),
-    }];
+    }]
+}
+
+/// The class that `polycache.Cache` extends: the native one with this `get` in front.
+pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
     let base = module.py().get_type::<Cache>();
     let name = c"polycache._native.QuickCache";
-    extended(module, &base, name, methods, Vec::new())
+    extended(module, &base, name, methods(), Vec::new())
 }
 
 /// # Safety

@@ -33,6 +33,8 @@ mod _native {
     #[pymodule_export]
     use crate::lease::{Busy, Hit, Lease};
     #[pymodule_export]
+    use crate::memory::fast::quickened;
+    #[pymodule_export]
     use crate::memory::{Arguments, Load, MemoryCache};
 
     #[pymodule_init]

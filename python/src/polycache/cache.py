@@ -20,6 +20,7 @@ T = TypeVar("T")
 _log = logging.getLogger("polycache")
 
 
+@_native.quickened
 class Cache(_native.QuickCache):
     """A cache directory, shared with every process of the machine that opens it.
 

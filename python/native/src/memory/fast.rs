@@ -3,6 +3,7 @@
 //! miss of `cache[key]`, keys in doubt, clocks, copies, errors) goes on to the methods of `MemoryCache`.
 
 use super::cache::{missing, Hit, MemoryCache, Put};
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -10,9 +11,9 @@ use pyo3::Borrowed;
 use std::ffi::{c_int, c_uint, c_void, CStr};
 use std::ptr::null_mut;
 
-/// The class that `polycache.MemoryCache` extends: the native one with these in front.
-pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
-    let methods = vec![
+/// The methods that stand in front of the native class' own.
+fn methods() -> Vec<ffi::PyMethodDef> {
+    vec![
         ffi::PyMethodDef {
             ml_name: c"get".as_ptr(),
             ml_meth: ffi::PyMethodDefPointer {
@@ -34,7 +35,36 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
                 Raises `EntryTooLarge`, after which the old value is gone as well."
                 .as_ptr(),
         },
-    ];
+    ]
+}
+
+/// Gives a class that extends one of these quick methods of its own: the interpreter takes its short way to a method only where that is of the object's very class, not of a base.
+#[pyfunction]
+pub fn quickened<'py>(class: Bound<'py, PyType>) -> PyResult<Bound<'py, PyType>> {
+    let methods = if class.is_subclass_of::<MemoryCache>()? {
+        methods()
+    } else if class.is_subclass_of::<crate::cache::Cache>()? {
+        crate::fast::methods()
+    } else {
+        return Err(PyTypeError::new_err("a class of caches is wanted"));
+    };
+    // Descriptors point to them for ever; classes are decorated once.
+    for method in methods.leak() {
+        // SAFETY: of a type and a method for its instances, which is named and never freed.
+        let (name, descriptor) = unsafe {
+            let descriptor = ffi::PyDescr_NewMethod(class.as_type_ptr(), method);
+            (
+                CStr::from_ptr(method.ml_name).to_string_lossy(),
+                Bound::from_owned_ptr_or_err(class.py(), descriptor)?,
+            )
+        };
+        class.setattr(name.as_ref(), descriptor)?;
+    }
+    Ok(class)
+}
+
+/// The class that `polycache.MemoryCache` extends: the native one with these in front.
+pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
     let slots = vec![
         slot(
             ffi::Py_mp_subscript,
@@ -50,7 +80,7 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
         module,
         &base,
         c"polycache._native.QuickMemoryCache",
-        methods,
+        methods(),
         slots,
     )
 }
