@@ -132,7 +132,8 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
         method(
             c"find",
             find,
-            c"find($self, args, kwargs, /)\n--\n\nThe result for these arguments, if that is told quickly; else MISSING, which is no miss.",
+            c"find($self, args, kwargs, /)\n--\n\n\
+                The result for these arguments, if that is told quickly; else MISSING, which is no miss.",
         ),
         method(
             c"key",
@@ -203,11 +204,11 @@ unsafe extern "C" fn key(
 /// # Safety
 /// As [`find`].
 #[inline(always)]
-unsafe fn key_of<'a>(
-    slf: &'a *mut ffi::PyObject,
+unsafe fn key_of(
+    slf: &*mut ffi::PyObject,
     arguments: *mut *mut ffi::PyObject,
     count: ffi::Py_ssize_t,
-) -> Result<(&'a Arguments, *mut ffi::PyObject), ()> {
+) -> Result<(&Arguments, *mut ffi::PyObject), ()> {
     // SAFETY: as the caller promises; only so many arguments are looked at.
     unsafe {
         let slf: &Arguments = fast::native(slf);

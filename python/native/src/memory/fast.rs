@@ -1,6 +1,7 @@
-//! `cache[key]`, `cache.get(key)`, `cache[key] = value` and `cache.set(key, value)` as a C extension would
-//! write them: a hit is a hash, a look into the shard and a reference. What pyo3 puts around every method takes longer than that. Everything else (a
-//! miss of `cache[key]`, keys in doubt, clocks, copies, errors) goes on to the methods of `MemoryCache`.
+//! `cache[key]`, `cache.get(key)`, `cache[key] = value` and `cache.set(key, value)` as a C extension
+//! would write them: a hit is a hash, a look into the shard and a reference. What pyo3 puts around every
+//! method takes longer than that. Everything else (a miss of `cache[key]`, keys in doubt, clocks, copies,
+//! errors) goes on to the methods of `MemoryCache`.
 
 use super::cache::{missing, Hit, MemoryCache, Put};
 use pyo3::exceptions::PyTypeError;
@@ -38,7 +39,8 @@ fn methods() -> Vec<ffi::PyMethodDef> {
     ]
 }
 
-/// Gives a class that extends one of these quick methods of its own: the interpreter takes its short way to a method only where that is of the object's very class, not of a base.
+/// Gives a class that extends one of these quick methods of its own: the interpreter takes its short
+/// way to a method only where that is of the object's very class, not of a base.
 #[pyfunction]
 pub fn quickened<'py>(class: Bound<'py, PyType>) -> PyResult<Bound<'py, PyType>> {
     let methods = if class.is_subclass_of::<MemoryCache>()? {
