@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import inspect
 import pickle
 import sys
 import weakref
@@ -322,3 +323,5 @@ def test_quick_methods_know_all_ways_to_give_arguments() -> None:
         with pytest.raises(TypeError):
             call(cache)
     assert dict(cache) == {"a": 1, "b": 2, "c": 3}
+    assert list(inspect.signature(MemoryCache.set).parameters) == ["self", "key", "value", "ttl"]
+    assert list(inspect.signature(MemoryCache.get).parameters) == ["self", "key", "default"]

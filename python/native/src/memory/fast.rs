@@ -31,7 +31,7 @@ fn methods() -> Vec<ffi::PyMethodDef> {
                 PyCFunctionFastWithKeywords: set,
             },
             ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
-            ml_doc: c"set($self, key, value, *, ttl=polycache.MISSING)\n--\n\n\
+            ml_doc: c"set($self, /, key, value, *, ttl=...)\n--\n\n\
                 Stores the value, with the cache's own time to live unless `ttl` gives another.\n\n\
                 Raises `EntryTooLarge`, after which the old value is gone as well."
                 .as_ptr(),
