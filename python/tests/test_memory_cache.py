@@ -2,10 +2,11 @@
 
 import copy
 import gc
+import inspect
 import pickle
 import sys
 import weakref
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import pytest
@@ -300,3 +301,27 @@ def test_cycles_through_the_cache_are_collected() -> None:
     gone = weakref.ref(Holder())
     gc.collect()
     assert gone() is None
+
+
+def test_quick_methods_know_all_ways_to_give_arguments() -> None:
+    cache: MemoryCache[str, int] = MemoryCache(10)
+    cache.set("a", 1)
+    cache.set(key="b", value=2)
+    cache.set("c", value=3, ttl=60)
+    assert [cache.get("a"), cache["b"], cache.get("c", 0)] == [1, 2, 3]
+    assert cache.ttl("c") is not None and cache.ttl("c") != cache.ttl("a")
+    wrong: list[Callable[[Any], object]] = [
+        lambda cache: cache.get(),
+        lambda cache: cache.get("a", 1, 2),
+        lambda cache: cache.set("a"),
+        lambda cache: cache.set("a", 1, 2),
+        lambda cache: cache.set("a", 1, size=2),
+        lambda cache: cache.set([], 1),
+        lambda cache: MemoryCache.get(5, "a"),  # type: ignore[call-overload]
+    ]
+    for call in wrong:
+        with pytest.raises(TypeError):
+            call(cache)
+    assert dict(cache) == {"a": 1, "b": 2, "c": 3}
+    assert list(inspect.signature(MemoryCache.set).parameters) == ["self", "key", "value", "ttl"]
+    assert list(inspect.signature(MemoryCache.get).parameters) == ["self", "key", "default"]

@@ -194,3 +194,39 @@ def test_options_out_of_range() -> None:
     for wrong in (cached(0), cached(ttl=-1), cached(**size)):
         with pytest.raises(InvalidArgument):
             wrong(area)
+
+
+def test_a_call_counts_once_however_it_is_written() -> None:
+    @cached(10)
+    def add(a: int, b: int = 2, /, c: int = 3) -> int:
+        return a + b + c
+
+    assert add(1) == add(1, 2) == add(1, 2, 3) == add(1, 2, c=3) == add(1, c=3) == 6
+    stats = add.cache.stats()
+    assert (stats.misses, stats.hits, stats.entries) == (1, 4, 1)
+    assert add(1, c=4) == 7
+    assert (add.cache.stats().misses, add.cache.stats().entries) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((), {}),
+        ((), {"a": 1}),
+        ((1, 2, 3, 4), {}),
+        ((1, 2, 3), {"c": 4}),
+        ((1,), {"d": 3}),
+        (([],), {}),
+    ],
+)
+def test_arguments_that_do_not_fit_are_an_error_that_is_not_kept(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    @cached(10)
+    def add(a: Any, b: int = 2, /, c: int = 3) -> int:
+        raise AssertionError
+
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            add(*args, **kwargs)
+    assert len(add.cache) == 0

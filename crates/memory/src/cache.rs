@@ -366,19 +366,34 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             hash: place.hash,
             terms,
         });
-        while let Some(coming) = &new {
-            let mut removed = Removed::new();
+        let now = || moment.now();
+        while let Some(coming) = &mut new {
             let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-            let stands = match shard.read(place.hash, &coming.key, false, || moment.now()) {
-                Found::Value(value, _) => Some(value),
-                Found::Over | Found::Nothing => None,
-            };
-            if !admit(&coming.key, stands) {
+            let index = shard.find(place.hash, &coming.key);
+            let stands = index.filter(|index| !shard.is_over(*index, now));
+            let stands = stands.and_then(|index| shard.at(index));
+            if !admit(&coming.key, stands.map(|(_, value)| value)) {
                 drop(shard);
                 return Ok(new.map(|new| (new.key, new.value)));
             }
             let voided = shard.void_load(place.hash, &coming.key);
-            shard.store(&mut new, &self.0.bounds, || moment.now(), &mut removed);
+            let mut removed = Removed::new();
+            match index {
+                // The key was looked for once: more is asked for rarely.
+                _ if shard.is_sweep_due(now) => {
+                    shard.store(&mut new, &self.0.bounds, now, &mut removed);
+                }
+                None => shard.insert(&mut new, &self.0.bounds, now, &mut removed),
+                Some(index) if shard.swap_at(index, &mut coming.value, terms, now) => {
+                    drop(shard);
+                    if let Some(New { key, value, .. }) = new {
+                        self.tell_one(key, value, RemovalCause::Replaced);
+                    }
+                    drop(voided);
+                    return Ok(None);
+                }
+                Some(_) => shard.store(&mut new, &self.0.bounds, now, &mut removed),
+            }
             drop(shard);
             self.tell(removed);
             drop(voided);

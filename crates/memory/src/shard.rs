@@ -274,15 +274,29 @@ impl<K: Eq, V> Shard<K, V> {
         if self.is_sweep_due(now) {
             return Swapped::NotSo;
         }
-        let Some(index) = self.find(hash, key) else {
-            return Swapped::Absent;
-        };
+        match self.find(hash, key) {
+            None => Swapped::Absent,
+            Some(index) if self.swap_at(index, value, terms, now) => Swapped::Done,
+            Some(_) => Swapped::NotSo,
+        }
+    }
+
+    /// Stores a value in the place of the entry's other one, as [`Shard::swap`]; false when it takes
+    /// more than that.
+    #[inline]
+    pub fn swap_at(
+        &mut self,
+        index: u32,
+        value: &mut V,
+        terms: Terms,
+        now: impl Fn() -> u64 + Copy,
+    ) -> bool {
         if self.is_over(index, now) || self.bytes(index) != terms.bytes {
-            return Swapped::NotSo;
+            return false;
         }
         self.counts.writes += 1;
         self.replace(index, value, terms, now);
-        Swapped::Done
+        true
     }
 
     /// Stores a value, if there is or can be made room for it. Otherwise it is not taken, and another
@@ -436,7 +450,7 @@ impl<K: Eq, V> Shard<K, V> {
 
     /// Whether there may be entries whose time is over.
     #[inline]
-    fn is_sweep_due(&self, now: impl Fn() -> u64) -> bool {
+    pub fn is_sweep_due(&self, now: impl Fn() -> u64) -> bool {
         self.soonest != NEVER && now() >= self.soonest
     }
 

@@ -8,9 +8,10 @@ use crate::memory::{self, Alone, Memory};
 use crate::options::{part, AloneOptions, Options};
 use crate::{errors, from_python, key, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
-use pyo3::{PyTraverseError, PyVisit};
+use pyo3::{Borrowed, PyTraverseError, PyVisit};
 use std::path::PathBuf;
 
 /// An open cache and what is needed to write to it.
@@ -75,6 +76,85 @@ impl Handle {
             }
         })?
         .map_err(|error| errors::raise(py, error))
+    }
+}
+
+/// What a quick look into memory finds.
+pub enum Quick<'a> {
+    /// A reference that is the caller's.
+    Value(*mut ffi::PyObject),
+    /// Nothing: to be read from the host tier.
+    Missed(&'a Handle),
+    /// To be asked for by the ordinary methods.
+    Unknown,
+}
+
+impl Handle {
+    /// A read that is all done at once, if it can be.
+    ///
+    /// # Safety
+    /// Of an object, in an attached thread.
+    #[inline(always)]
+    unsafe fn quick(&self, key: *mut ffi::PyObject) -> Quick<'_> {
+        let (Some(memory), None) = (&self.memory, &self.clock) else {
+            return Quick::Unknown;
+        };
+        // SAFETY: as the caller promises; only plain references are made and let go of.
+        let key = unsafe { Borrowed::from_ptr(Python::assume_attached(), key) };
+        match memory.read(&self.cache, &key) {
+            Some(value) => Quick::Value(value.into_ptr()),
+            None => Quick::Missed(self),
+        }
+    }
+
+    /// The value of a key that memory does not have, or a default.
+    pub fn read_or<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        let found = match &self.memory {
+            Some(memory) => self.read_into(py, memory, key)?,
+            None => None,
+        };
+        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+    }
+
+    /// The same from the host tier, kept in memory.
+    #[inline(never)]
+    fn read_into<'py>(
+        &self,
+        py: Python<'py>,
+        memory: &Memory,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let cache = &self.cache;
+        let bytes = key::bytes(key)?;
+        match cache.get_with_origin(bytes, |value| to_python::object(py, value)) {
+            Ok(Some((value, origin))) => {
+                let value = value?;
+                memory.remember(key, &value, origin);
+                Ok(Some(value))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+}
+
+impl Cache {
+    /// See [`Handle::quick`].
+    ///
+    /// # Safety
+    /// Of an object, in an attached thread.
+    #[inline(always)]
+    pub unsafe fn quick(&self, key: *mut ffi::PyObject) -> Quick<'_> {
+        match &self.tiers {
+            // SAFETY: as the caller promises.
+            Host(handle) => unsafe { handle.quick(key) },
+            InMemory(_) => Quick::Unknown,
+        }
     }
 }
 
@@ -193,27 +273,6 @@ impl Handle {
         let cache = &self.cache;
         match cache.get_with(key, |value| to_python::object(py, value)) {
             Ok(found) => found.transpose(),
-            Err(error) => Err(errors::raise(py, error)),
-        }
-    }
-
-    /// The same from the host tier, kept in memory.
-    #[inline(never)]
-    fn read_into<'py>(
-        &self,
-        py: Python<'py>,
-        memory: &Memory,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let cache = &self.cache;
-        let bytes = key::bytes(key)?;
-        match cache.get_with_origin(bytes, |value| to_python::object(py, value)) {
-            Ok(Some((value, origin))) => {
-                let value = value?;
-                memory.remember(key, &value, origin);
-                Ok(Some(value))
-            }
-            Ok(None) => Ok(None),
             Err(error) => Err(errors::raise(py, error)),
         }
     }

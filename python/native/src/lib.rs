@@ -11,6 +11,7 @@ mod duration;
 mod encryption;
 mod entries;
 mod errors;
+mod fast;
 mod from_python;
 mod interpreter;
 mod key;
@@ -32,12 +33,16 @@ mod _native {
     #[pymodule_export]
     use crate::lease::{Busy, Hit, Lease};
     #[pymodule_export]
-    use crate::memory::{FlightTable, Load, MemoryCache};
+    use crate::memory::fast::quickened;
+    #[pymodule_export]
+    use crate::memory::{Arguments, FlightTable, Load, MemoryCache};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::interpreter::claim(module.py())?;
         use pyo3::types::PyModuleMethods;
-        module.add("QuickMemoryCache", crate::memory::quick_class(module)?)
+        module.add("QuickCache", crate::fast::class(module)?)?;
+        module.add("QuickMemoryCache", crate::memory::fast::class(module)?)?;
+        module.add("QuickArguments", crate::memory::quick_arguments(module)?)
     }
 }

@@ -20,7 +20,8 @@ T = TypeVar("T")
 _log = logging.getLogger("polycache")
 
 
-class Cache(_native.Cache):
+@_native.quickened
+class Cache(_native.QuickCache):
     """A cache directory, shared with every process of the machine that opens it.
 
     `path` is the directory, made when it is missing; a relative one is resolved once. The options

@@ -80,6 +80,7 @@ class MemoryStats:
     """What they weigh: bytes with `max_bytes`, the sum of `getsizeof` with that; else 0."""
 
 
+@_native.quickened
 class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     """A cache of this program's own: its objects, in memory, within bounds.
 

@@ -16,6 +16,7 @@ from typing import (
     overload,
 )
 
+from . import _native
 from .durations import Duration
 from .errors import InvalidArgument
 from .memoize import Memoized
@@ -140,13 +141,16 @@ def memoized(
     _check(function)
     # Tells its keys from those of other functions that share the cache.
     mark = object()
-    key_for = _key_maker(function, mark)
+    find, key_for = _keys(cache, function, mark)
     hit, loads = cache._hit, cache._loads
 
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+            value = find(args, kwargs)
+            if value is not MISSING:
+                return value
             key = key_for(args, kwargs)
             value = hit(key, ttl)
             if value is not MISSING:
@@ -158,6 +162,9 @@ def memoized(
 
         @wraps(function)
         def synchronous(*args: Any, **kwargs: Any) -> Any:
+            value = find(args, kwargs)
+            if value is not MISSING:
+                return value
             key = key_for(args, kwargs)
             value = hit(key, ttl)
             if value is not MISSING:
@@ -178,27 +185,47 @@ def memoized(
     return cast(MemoryMemoized[P, T], wrapper)
 
 
-def _key_maker(function: Callable[..., Any], mark: object) -> Callable[[Any, Any], tuple[Any, ...]]:
-    """What turns arguments into a key: all of them in order, defaults included, and their types."""
-    signature = inspect.signature(function)
-    kinds = [parameter.kind for parameter in signature.parameters.values()]
-    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    # Arguments that are all given by place are in order already.
-    complete = len(kinds) if all(kind in by_place for kind in kinds) else None
+def _keys(
+    cache: "MemoryCache[Any, Any]", function: Callable[..., Any], mark: object
+) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], tuple[Any, ...]]]:
+    """What looks for a result quickly, given a call's arguments, and what turns them into its key.
 
-    def key_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        if not kwargs and len(args) == complete:
-            return (mark, *args, *map(type, args))
+    A key is all of them in order, defaults included, and their types.
+    """
+    signature = inspect.signature(function)
+    parameters = signature.parameters.values()
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+    if all(parameter.kind in by_place for parameter in parameters):
+        arguments = _native.QuickArguments(
+            cache,
+            mark,
+            tuple(p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in parameters),
+            tuple(p.default for p in parameters if p.default is not p.empty),
+        )
+
+        def in_order(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+            key = arguments.key(args, kwargs)
+            if key is None:
+                # They don't fit: this says how.
+                signature.bind(*args, **kwargs)
+                raise TypeError(f"{function!r} cannot be called with these arguments")
+            return key
+
+        return arguments.find, in_order
+
+    def by_name(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        if complete is not None:
-            given = bound.args
-            return (mark, *given, *map(type, given))
         named = tuple(sorted(bound.kwargs.items()))
         types = *map(type, bound.args), *(type(value) for _, value in named)
         return mark, bound.args, named, types
 
-    return key_for
+    return _nothing, by_name
+
+
+def _nothing(_args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Missing:
+    return MISSING
 
 
 def _check(function: object) -> None:

@@ -72,6 +72,15 @@ pub enum Hit<'a> {
     Raised,
 }
 
+/// What became of a quick write.
+pub enum Put<'a> {
+    Done,
+    /// Nothing: to be done by the ordinary methods of this cache.
+    Unknown(&'a MemoryCache),
+    /// Nothing but an exception, to be raised.
+    Raised,
+}
+
 /// What a read gives.
 type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
 
@@ -188,6 +197,51 @@ impl MemoryCache {
         }
     }
 
+    /// A write that is all done at once, if it can be.
+    ///
+    /// # Safety
+    /// Of two objects, in an attached thread.
+    #[inline(always)]
+    pub unsafe fn put(&self, key: *mut ffi::PyObject, value: *mut ffi::PyObject) -> Put<'_> {
+        if !self.plain || !matches!(self.weigh, Weigh::Count) {
+            return Put::Unknown(self);
+        }
+        // SAFETY: as the caller promises, who has both.
+        let (asked, object) = unsafe {
+            let Some(asked) = Key::asked_raw(key) else {
+                return Put::Raised;
+            };
+            ffi::Py_INCREF(value);
+            (asked, Object::from_raw(value))
+        };
+        let stored = Stored { size: 1, object };
+        let admit = |key: &Key, _: Option<&Stored>| self.free_to_store(key.hash);
+        let key = (*asked).clone();
+        match self.engine.set_if(key, stored, Ttl::Default, admit) {
+            Ok(None) => Put::Done,
+            _ => {
+                forget();
+                Put::Unknown(self)
+            }
+        }
+    }
+
+    /// Asked under the lock by a write: false when a key in doubt was met. Else it voids loads.
+    #[inline]
+    fn free_to_store(&self, hash: u64) -> bool {
+        if in_doubt() {
+            return false;
+        }
+        // Here, since a load that begins after this sees the value, or is begun after all.
+        self.loads.void(hash);
+        true
+    }
+
+    /// Takes a miss back that is asked for once more by other means.
+    pub fn uncount_miss(&self) {
+        self.anew.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Stores a value if `admit` agrees, which is asked under the lock; false when it did not.
     fn write(
         &self,
@@ -202,12 +256,7 @@ impl MemoryCache {
             let (key, stored) = new.take()?;
             let hash = key.hash;
             let result = self.engine.set_if(key, stored, ttl, |_, stands| {
-                if in_doubt() || !admit(stands) {
-                    return false;
-                }
-                // Here, since a load that begins after this sees the value, or is begun after all.
-                self.loads.void(hash);
-                true
+                admit(stands) && self.free_to_store(hash)
             });
             match result {
                 Ok(None) => None,
@@ -349,11 +398,11 @@ impl MemoryCache {
         }
     }
 
-    fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.store(key, value, Ttl::Default)
     }
 
-    fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         match self.pop(key)? {
             Some(_) => Ok(()),
             None => Err(no_key(key)),

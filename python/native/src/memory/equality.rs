@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::addr_of_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Two objects that only code of users can compare.
 struct Pair {
@@ -19,6 +20,10 @@ struct Pair {
     /// Python's verdict, once it was asked.
     equal: Option<bool>,
 }
+
+/// Whether any thread ever met such a pair: until then none needs to look at what is its own, which in a
+/// library that is loaded late is a call. A thread that sets this sees it set.
+static EVER: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// Whether a pair without a verdict was met.
@@ -29,7 +34,7 @@ thread_local! {
 /// True when the operation under way met keys that it could not compare.
 #[inline]
 pub fn in_doubt() -> bool {
-    DOUBT.get()
+    EVER.load(Ordering::Relaxed) && DOUBT.get()
 }
 
 /// Lets go of what was noted, by an operation that found its key in spite of it.
@@ -48,7 +53,7 @@ pub fn settled<R>(
     found: impl Fn(&R) -> bool,
 ) -> PyResult<R> {
     let result = operation();
-    if !DOUBT.get() {
+    if !in_doubt() {
         return Ok(result);
     }
     settle(py, result, operation, found)
@@ -116,6 +121,7 @@ fn noted_or_known(stored: &Object, asked: &Object) -> bool {
                 equal: None,
             });
         }
+        EVER.store(true, Ordering::Relaxed);
         DOUBT.set(true);
         false
     })

@@ -25,9 +25,10 @@
 //! (for the garbage collector) waits for, for the time of a few links.
 
 mod alone;
+mod arguments;
 mod cache;
 mod equality;
-mod fast;
+pub mod fast;
 mod isolation;
 mod key;
 mod leases;
@@ -38,7 +39,7 @@ mod size;
 mod tier;
 
 pub use alone::{Alone, Leased, Loading};
+pub use arguments::{class as quick_arguments, Arguments};
 pub use cache::MemoryCache;
-pub use fast::class as quick_class;
 pub use loads::{FlightTable, Load};
 pub use tier::{Memory, TierOptions};
