@@ -70,7 +70,7 @@ pub enum Command {
     /// JSON: {"key", "found": true, "value", "type", "serializer", "compressor", "size" as stored,
     /// "payload" uncompressed, "encryption_key" its id or null, "created", "expires", "ttl"}, or
     /// {"key", "found": false}. Without "type" and "value", and with an error, when the entry cannot
-    /// be decrypted, or its dictionary is not here.
+    /// be decrypted.
     Get(Get),
     /// Store a value under a key, making the cache when there is none
     ///

@@ -196,9 +196,9 @@ impl Builder {
         self
     }
 
-    /// Trained dictionaries for the compressor, `zstd` or `smart`: with one, values of one or a
-    /// few hundred bytes become about half as large, too. The first compresses new entries; entries compressed with
-    /// the others are still read, so that a new one can take over. None by default.
+    /// Trained dictionaries for the compressor, `zstd` or `smart`: with one, values of one or a few
+    /// hundred bytes become about half as large, too. The first compresses new entries; entries
+    /// compressed with the others are still read, so that a new one can take over. None by default.
     ///
     /// [`compressor::train`](crate::compressor::train) makes one from samples, as does the command
     /// `polycache train-dictionary`. An entry whose dictionary is not here is `UnknownDictionary`.

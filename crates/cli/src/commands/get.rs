@@ -26,8 +26,7 @@ pub fn run(arguments: &Arguments, get: &Get, output: &mut Output) -> Result<Outc
         Err(
             error @ (Error::NotEncrypted(_)
             | Error::UnknownEncryptionKey(_)
-            | Error::DecryptionFailed(_)
-            | Error::UnknownDictionary(_)),
+            | Error::DecryptionFailed(_)),
         ) => {
             if !get.raw {
                 without_value(&cache, &key, output)?;
