@@ -67,7 +67,7 @@ def duration_of(given: Any) -> Any:
 
 
 def keys_of(given: Any) -> Any:
-    """The option `encryption`: the bytes in it are tagged."""
+    """The options `encryption` and `dictionaries`: the bytes in them are tagged."""
     if isinstance(given, dict):
         if set(given) == {"bytes"}:
             return value_of(given)
@@ -107,8 +107,8 @@ class Run:
     def open(self, name: str, options: dict[str, Any], directory: str = "main") -> None:
         for option in {"ttl", "lease_timeout"} & options.keys():
             options = options | {option: duration_of(options[option])}
-        if "encryption" in options:
-            options = options | {"encryption": keys_of(options["encryption"])}
+        for option in {"encryption", "dictionaries"} & options.keys():
+            options = options | {option: keys_of(options[option])}
         path = MISSING if self.folder is None else self.folder / directory
         opened = Cache(path, **self.tiers, **options, clock=self.clock)
         self.handles[name] = opened

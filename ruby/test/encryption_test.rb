@@ -40,7 +40,7 @@ class EncryptionTest < Minitest::Test
     Vectors.rows("encrypted_malformed.json").each do |row|
       error = assert_raises(Polycache::Error, row["name"]) do
         entry = [row["entry"]].pack("H*")
-        Polycache::Native.decode_entry(entry, Vectors.keys(row), Vectors.full_key(row))
+        Polycache::Native.decode_entry(entry, Vectors.keys(row), Vectors.full_key(row), nil)
       end
 
       assert_equal row["error"], error.code, row["name"]
@@ -86,7 +86,7 @@ class EncryptionTest < Minitest::Test
 
   def assert_read(row)
     entry = [row["entry"]].pack("H*")
-    found = Polycache::Native.decode_entry(entry, Vectors.keys(row), Vectors.full_key(row))
+    found = Polycache::Native.decode_entry(entry, Vectors.keys(row), Vectors.full_key(row), nil)
     expected = row.slice(*FACTS).transform_keys(&:to_sym)
     expected[:value] = Tagged.form(Tagged.load(row["value"]))
     expected[:tags] = row["tags"].map { |tag, generation| [tag, Integer(generation)] }

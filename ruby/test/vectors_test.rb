@@ -11,7 +11,7 @@ class VectorsTest < Minitest::Test
   files.each do |file|
     define_method("test_#{file} is read") do
       Vectors.rows(file).each do |row|
-        found = Polycache::Native.decode_entry([row["entry"]].pack("H*"), nil, "")
+        found = Polycache::Native.decode_entry([row["entry"]].pack("H*"), nil, "", nil)
         expected = row.slice(*FACTS).transform_keys(&:to_sym)
         expected[:value] = Tagged.form(Tagged.load(row["value"]))
         expected[:tags] = row["tags"].map { |tag, generation| [tag, Integer(generation)] }
@@ -43,7 +43,7 @@ class VectorsTest < Minitest::Test
   def test_malformed_entries_give_their_error
     Vectors.rows("malformed.json").each do |row|
       error = assert_raises(Polycache::Error, row["name"]) do
-        Polycache::Native.decode_entry([row["entry"]].pack("H*"), nil, "")
+        Polycache::Native.decode_entry([row["entry"]].pack("H*"), nil, "", nil)
       end
 
       assert_equal row["error"], error.code, row["name"]

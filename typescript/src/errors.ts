@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'unsupported_flags'
   | 'unsupported_serializer'
   | 'unsupported_compressor'
+  | 'unknown_dictionary'
   | 'not_encrypted'
   | 'unknown_encryption_key'
   | 'decryption_failed'
@@ -119,6 +120,11 @@ export class UnsupportedCompressor extends PolycacheError {
   readonly code = 'unsupported_compressor'
 }
 
+/** The entry is compressed with a dictionary that the cache is not configured with. */
+export class UnknownDictionary extends PolycacheError {
+  readonly code = 'unknown_dictionary'
+}
+
 /** The entry is plain, and the cache is configured with `encryption`. */
 export class NotEncrypted extends PolycacheError {
   readonly code = 'not_encrypted'
@@ -211,6 +217,7 @@ const all = {
   UnsupportedFlags,
   UnsupportedSerializer,
   UnsupportedCompressor,
+  UnknownDictionary,
   NotEncrypted,
   UnknownEncryptionKey,
   DecryptionFailed,

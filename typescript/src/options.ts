@@ -1,3 +1,4 @@
+import { dictionariesOf } from './dictionaries.ts'
 import { type Duration, milliseconds } from './duration.ts'
 import { type EncryptionKey, encryptionOf } from './encryption.ts'
 import { SERIALIZER_IDS, type SerializerName } from './entry/serializer.ts'
@@ -14,7 +15,7 @@ export interface CacheOptions {
   /**
    * The cache's directory, made when it is missing: the host tier. Every process that opens it shares the cache. Without
    * it the cache is this program's own and has the memory tier alone; then `limit`, `serializer`, `compressor`,
-   * `encryption`, `keepAfterReboot` and `maxValue` mean nothing and are refused.
+   * `dictionaries`, `encryption`, `keepAfterReboot` and `maxValue` mean nothing and are refused.
    */
   readonly path?: string
   /** The namespace of the keys: text is one part, a list is several. None by default. */
@@ -33,6 +34,12 @@ export interface CacheOptions {
    * `zstd:1` to `zstd:22`.
    */
   readonly compressor?: string
+  /**
+   * Trained zstd dictionaries for the compressor, `smart` or zstd: with one, values of a few hundred bytes become fewer,
+   * too. The first compresses, every one of them decompresses, so that a new one can take over. `polycache
+   * train-dictionary` makes one from samples. An entry whose dictionary is missing here is `UnknownDictionary`.
+   */
+  readonly dictionaries?: readonly Uint8Array[]
   /**
    * Keys that values are encrypted with, by AES-256-GCM: the first one encrypts, every one of them decrypts, so that keys
    * can be changed. Plain entries are then refused as `NotEncrypted`. Keys of the cache, sizes and times stay readable. One
@@ -79,6 +86,7 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'limit',
   'serializer',
   'compressor',
+  'dictionaries',
   'encryption',
   'leaseTimeout',
   'keepAfterReboot',
@@ -98,6 +106,7 @@ const HOST_OPTIONS = [
   'limit',
   'serializer',
   'compressor',
+  'dictionaries',
   'encryption',
   'keepAfterReboot',
   'maxValue',
@@ -159,12 +168,15 @@ function resolveHost(
     manualClock: clock !== undefined,
   }
   if (options.limit !== undefined) opening.limit = bytes(options.limit, 'limit')
+  const level = levelOf(options.compressor ?? 'none')
+  const { dictionaries, encryption } = options
   const settings = {
     serializer: serializerOf(options.serializer ?? 'messagepack'),
-    level: levelOf(options.compressor ?? 'none'),
+    level,
     ttl,
     maxValue: bytes(options.maxValue ?? '64MiB', 'maxValue'),
-    encryption: options.encryption === undefined ? undefined : encryptionOf(options.encryption),
+    encryption: encryption === undefined ? undefined : encryptionOf(encryption),
+    dictionaries: dictionaries === undefined ? undefined : dictionariesOf(dictionaries, level),
   }
   return { opening, settings, memory: memory === false ? undefined : resolveTier(memory) }
 }

@@ -235,7 +235,7 @@ function camelCase(options: Record<string, unknown>): Record<string, unknown> {
     name.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
     name === 'ttl' || name === 'lease_timeout'
       ? duration(value)
-      : name === 'encryption'
+      : name === 'encryption' || name === 'dictionaries'
         ? encryption(value)
         : value,
   ])
@@ -249,7 +249,7 @@ function duration(given: unknown): string {
   return { ms: typeof ms === 'string' ? fromTagged({ float: ms }) : ms } as unknown as string
 }
 
-/** Keys as a case writes them: the bytes in them are tagged. */
+/** Keys and dictionaries as a case writes them: the bytes in them are tagged. */
 function encryption(given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return given
   if (Array.isArray(given)) return given.map(encryption)

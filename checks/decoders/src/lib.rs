@@ -15,9 +15,7 @@ pub mod typed;
 use polycache_entry::Limits;
 
 /// As low as it can be without refusing what the seeds hold.
-const LIMITS: Limits = Limits {
-    max_length: 1 << 20,
-};
+const LIMITS: Limits = Limits::of(1 << 20);
 
 /// What takes any bytes, and panics where they show a fault.
 pub type Check = fn(&[u8]);

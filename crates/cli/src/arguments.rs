@@ -26,6 +26,9 @@ Encryption:
   POLYCACHE_ENCRYPTION=ID:HEX has the keys that values are encrypted with, several separated by
   commas: the first encrypts. Without them `get` shows what an encrypted entry says of itself.
 
+Dictionaries:
+  POLYCACHE_DICTIONARIES=FILE has those that `get` reads entries with, several separated by colons.
+
 Keys:
   A KEY is text; hex:00ff, or --hex 00ff, is bytes. A key that begins with hex: itself is written
   in hexadecimal, and so are keys with control characters when they are printed.";
@@ -102,6 +105,13 @@ pub enum Command {
     ///
     /// JSON: {"cleared": true or false}.
     Clear(Clear),
+    /// Train a dictionary from samples, for the option `dictionaries` of a cache with small values
+    ///
+    /// Samples are values as the cache's serializer writes them, such as JSON; a hundred or more. No
+    /// cache is needed.
+    ///
+    /// JSON: {"path", "id", "bytes", "samples"}.
+    TrainDictionary(TrainDictionary),
 }
 
 /// Options of `get`.
@@ -191,6 +201,23 @@ pub struct Clear {
     /// Don't ask
     #[arg(short, long)]
     pub yes: bool,
+}
+
+/// Options of `train-dictionary`.
+#[derive(Debug, Args)]
+pub struct TrainDictionary {
+    /// The samples, each a file
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Every line of the files is a sample
+    #[arg(long)]
+    pub lines: bool,
+    /// The file that the dictionary is written to
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Most bytes that it may have, like 16KiB
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "16KiB")]
+    pub size: u64,
 }
 
 /// How keys are written.

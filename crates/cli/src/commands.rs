@@ -7,3 +7,4 @@ pub mod get;
 pub mod keys;
 pub mod set;
 pub mod stats;
+pub mod train_dictionary;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod dictionaries;
 mod encryption;
 mod failure;
 mod human;
@@ -56,5 +57,6 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Stats => commands::stats::run(arguments, output),
         Command::Check => commands::check::run(arguments, output),
         Command::Clear(clear) => commands::clear::run(arguments, clear, output),
+        Command::TrainDictionary(train) => commands::train_dictionary::run(train, output),
     }
 }

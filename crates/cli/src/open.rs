@@ -1,9 +1,10 @@
 //! Opening the cache that the command line names.
 
 use crate::arguments::Arguments;
+use crate::dictionaries;
 use crate::encryption;
 use crate::failure::Failure;
-use polycache::{Builder, Cache};
+use polycache::{Builder, Cache, Smart};
 use std::path::Path;
 
 /// The cache's options so far.
@@ -24,7 +25,13 @@ pub fn existing(arguments: &Arguments) -> Result<Cache, Failure> {
     if !path.join(layout).join("index").exists() {
         return Err(Failure::no_cache(path));
     }
-    Ok(builder(arguments)?.build()?)
+    let builder = builder(arguments)?;
+    let builder = match dictionaries::read()? {
+        None => builder,
+        // They go with a compressor, though nothing is written with it here.
+        Some(all) => builder.compressor(Smart).dictionaries(all),
+    };
+    Ok(builder.build()?)
 }
 
 fn path(arguments: &Arguments) -> Result<&Path, Failure> {

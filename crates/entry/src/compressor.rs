@@ -1,12 +1,16 @@
 //! Compressors: none, zstd (RFC 8878), and zstd where it is worth it.
 
+mod dictionary;
 mod frame;
 mod smart;
+
+pub use dictionary::{train, Dictionaries};
 
 use crate::{Error, Limits};
 use std::cell::RefCell;
 use std::io::Cursor;
-use zstd::zstd_safe::{compress_bound, CCtx, DCtx, ErrorCode, SafeResult};
+use std::thread::LocalKey;
+use zstd::zstd_safe::{compress_bound, CCtx, CDict, CParameter, DCtx, ErrorCode, SafeResult};
 
 /// How a payload is made smaller when an entry is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +18,7 @@ pub enum Compressor {
     /// The payload stays as it is.
     #[default]
     None,
-    /// One zstd frame without a dictionary.
+    /// One zstd frame.
     Zstd {
         /// 1 (fast) to 22 (small); the format's default is 3. Not recorded in the entry.
         level: i32,
@@ -32,8 +36,12 @@ impl Compressor {
     pub const DEFAULT_ZSTD_LEVEL: i32 = 3;
 
     /// Bytes of the smallest payload that [`Compressor::Smart`] tries. Smaller ones have little to
-    /// repeat: half of this of JSON saves a fifth, and takes as long.
+    /// repeat: half of this of JSON saves a fifth, and takes as long. With a dictionary, which
+    /// brings what they repeat, it tries those of [`Compressor::SMART_FROM_WITH_DICTIONARY`] bytes.
     pub const SMART_FROM: usize = 512;
+
+    /// A frame has some 20 bytes beside what it compresses, and its entry 8 more.
+    pub const SMART_FROM_WITH_DICTIONARY: usize = 64;
 
     /// Appends the `payload`, compressed or as it is; says which. After an error `out` is as it was.
     ///
@@ -52,17 +60,33 @@ impl Compressor {
     /// [`Error::InvalidArgument`] when the level is out of its range; [`Error::Io`] when there is no
     /// memory for the compressor.
     pub fn compress(self, payload: &[u8], out: &mut Vec<u8>) -> Result<CompressorId, Error> {
+        self.compress_with(None, payload, out)
+    }
+
+    /// As [`Compressor::compress`]; with dictionaries, which know their level, by the first of them.
+    pub(crate) fn compress_with(
+        self,
+        dictionaries: Option<&Dictionaries>,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<CompressorId, Error> {
         let start = out.len();
         let frame = match self {
             Compressor::None => false,
             Compressor::Zstd { level } => {
                 check_level(level)?;
-                compress(payload, level, out)?;
+                match dictionaries {
+                    None => compress(payload, level, out)?,
+                    Some(some) => compress_by(some.compressing(), payload, out)?,
+                }
                 true
             }
             Compressor::Smart => {
-                smart::is_worth_trying(payload) && {
-                    compress_quickly(payload, out)?;
+                smart::is_worth_trying(payload, dictionaries.is_some()) && {
+                    match dictionaries {
+                        None => compress_quickly(payload, out)?,
+                        Some(some) => compress_by(some.compressing(), payload, out)?,
+                    }
                     smart::is_worth_keeping(payload.len(), out.len() - start)
                 }
             }
@@ -91,7 +115,8 @@ impl CompressorId {
     ///
     /// # Errors
     /// [`Error::ValueTooLarge`] when `length` is above the limit, before anything is allocated;
-    /// [`Error::MalformedEntry`] when `stored` is not that payload.
+    /// [`Error::MalformedEntry`] when `stored` is not that payload; [`Error::UnknownDictionary`] when
+    /// it needs a dictionary that the limits don't name.
     pub fn decompress(
         self,
         stored: &[u8],
@@ -101,7 +126,7 @@ impl CompressorId {
     ) -> Result<(), Error> {
         limits.check(length)?;
         match self {
-            CompressorId::Zstd => decompress(stored, length, out),
+            CompressorId::Zstd => decompress(stored, length, limits.dictionaries.as_ref(), out),
             CompressorId::None if stored.len() as u64 == length => {
                 out.clear();
                 out.extend_from_slice(stored);
@@ -124,10 +149,14 @@ impl CompressorId {
     }
 }
 
+type Context = RefCell<Option<CCtx<'static>>>;
+
 thread_local! {
     // A context is some 100 KiB (several MiB at high levels) and costs more to make than a small
     // payload costs to compress.
-    static COMPRESS: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
+    static COMPRESS: Context = const { RefCell::new(None) };
+    // Another one, because it writes checksums; made by a thread's first dictionary.
+    static COMPRESS_BY_DICTIONARY: Context = const { RefCell::new(None) };
     static DECOMPRESS: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
@@ -141,19 +170,41 @@ pub(crate) fn check_level(level: i32) -> Result<(), Error> {
 
 /// Appends the compressed `payload` to `out`.
 fn compress(payload: &[u8], level: i32, out: &mut Vec<u8>) -> Result<(), Error> {
-    append_frame(payload, out, |context, end| {
+    append_frame(&COMPRESS, payload, out, |context, end| {
         context.compress(end, payload, level)
     })
 }
 
 /// Likewise, with the parameters of [`Compressor::Smart`].
 fn compress_quickly(payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-    append_frame(payload, out, |context, end| context.compress2(end, payload))
+    append_frame(&COMPRESS, payload, out, |context, end| {
+        context.compress2(end, payload)
+    })
+}
+
+/// Likewise, by a dictionary, which has the level's parameters. The frame has a checksum of its
+/// content: another dictionary of the same id would give other bytes, and no other error.
+fn compress_by(
+    dictionary: &CDict<'static>,
+    payload: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    append_frame(&COMPRESS_BY_DICTIONARY, payload, out, |context, end| {
+        context.set_parameter(CParameter::ChecksumFlag(true))?;
+        // SAFETY: the context, which lives longer, forgets the dictionary before this returns: here,
+        // or when it is dropped after an error. Nothing in between can panic.
+        let lasting: &'static CDict<'static> = unsafe { &*std::ptr::from_ref(dictionary) };
+        context.ref_cdict(lasting)?;
+        let written = context.compress2(end, payload)?;
+        context.disable_dictionary()?;
+        Ok(written)
+    })
 }
 
 type End<'a> = Cursor<&'a mut Vec<u8>>;
 
 fn append_frame(
+    context: &'static LocalKey<Context>,
     payload: &[u8],
     out: &mut Vec<u8>,
     compress: impl FnOnce(&mut CCtx<'static>, &mut End<'_>) -> SafeResult,
@@ -161,13 +212,17 @@ fn append_frame(
     out.reserve(compress_bound(payload.len()));
     let mut end = Cursor::new(out);
     end.set_position(end.get_ref().len() as u64);
-    let written = COMPRESS.with(|slot| {
+    let written = context.with(|slot| {
         let mut slot = slot.borrow_mut();
         if slot.is_none() {
-            *slot = Some(context()?);
+            *slot = Some(new_context()?);
         }
         let context = slot.as_mut().ok_or(NO_MEMORY)?;
-        compress(context, &mut end).map_err(failed)
+        let written = compress(context, &mut end).map_err(failed);
+        if written.is_err() {
+            *slot = None; // A context amid a frame refuses what comes next.
+        }
+        written
     })?;
     debug_assert!(written > 0);
     Ok(())
@@ -175,7 +230,7 @@ fn append_frame(
 
 /// A context whose own parameters are those of [`Compressor::Smart`]; a call that names a level
 /// neither heeds nor changes them.
-fn context() -> Result<CCtx<'static>, Error> {
+fn new_context() -> Result<CCtx<'static>, Error> {
     let mut context = CCtx::try_create().ok_or(NO_MEMORY)?;
     for parameter in smart::PARAMETERS {
         context.set_parameter(parameter).map_err(failed)?;
@@ -191,12 +246,24 @@ fn failed(code: ErrorCode) -> Error {
 
 /// Replaces `out` by the payload in `compressed`, which is exactly `length` bytes long. The caller
 /// has checked `length` against its limit; memory follows what the frame can really hold.
-fn decompress(compressed: &[u8], length: u64, out: &mut Vec<u8>) -> Result<(), Error> {
-    let most = frame::max_content(compressed)
+fn decompress(
+    compressed: &[u8],
+    length: u64,
+    dictionaries: Option<&Dictionaries>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let frame = frame::outline(compressed)
         .ok_or_else(|| Error::malformed("the compressed payload is not one whole zstd frame"))?;
-    if length > most {
+    if length > frame.max_content {
         return Err(wrong_length());
     }
+    let dictionary = match frame.dictionary {
+        None => None,
+        Some(id) => {
+            let known = dictionaries.and_then(|all| all.decompressing(id));
+            Some(known.ok_or(Error::UnknownDictionary { id })?)
+        }
+    };
     let length = usize::try_from(length).map_err(|_| wrong_length())?;
     out.clear();
     out.reserve_exact(length);
@@ -206,9 +273,11 @@ fn decompress(compressed: &[u8], length: u64, out: &mut Vec<u8>) -> Result<(), E
             *slot = DCtx::try_create();
         }
         let context = slot.as_mut().ok_or(NO_MEMORY)?;
-        context
-            .decompress(out, compressed)
-            .map_err(|code| Error::malformed(zstd::zstd_safe::get_error_name(code)))
+        match dictionary {
+            None => context.decompress(out, compressed),
+            Some(dictionary) => context.decompress_using_ddict(out, compressed, dictionary),
+        }
+        .map_err(|code| Error::malformed(zstd::zstd_safe::get_error_name(code)))
     })?;
     if written != length {
         return Err(wrong_length());

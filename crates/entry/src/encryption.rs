@@ -134,7 +134,8 @@ fn split(entry: &mut [u8]) -> (&mut [u8], &mut [u8]) {
 ///
 /// # Errors
 /// Those of [`Header::parse`]; then [`Error::NotEncrypted`], [`Error::UnknownEncryptionKey`],
-/// [`Error::ValueTooLarge`], [`Error::DecryptionFailed`], [`Error::MalformedEntry`].
+/// [`Error::ValueTooLarge`], [`Error::DecryptionFailed`], [`Error::MalformedEntry`],
+/// [`Error::UnknownDictionary`].
 pub fn decrypt_payload<'a>(
     entry: &'a mut [u8],
     verify: Verify,

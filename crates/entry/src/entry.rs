@@ -1,7 +1,7 @@
 //! Whole entries: header and payload together.
 
 use crate::{header, typed, Compressor, CompressorId, Error, Header, Serializer};
-use crate::{EntryEncryption, Structs, Tag, Value, Verify};
+use crate::{Dictionaries, EntryEncryption, Structs, Tag, Value, Verify};
 use serde::Serialize;
 use std::cell::RefCell;
 
@@ -16,6 +16,8 @@ pub struct EntryOptions<'a> {
     pub structs: Structs,
     /// What makes them fewer; nothing by default.
     pub compressor: Compressor,
+    /// What zstd compresses with; they were made for this compressor. None by default.
+    pub dictionaries: Option<&'a Dictionaries>,
     /// Now.
     pub created: u64,
     /// When the entry ceases to be valid; 0, the default, is never.
@@ -29,23 +31,32 @@ pub struct EntryOptions<'a> {
 }
 
 /// What a reader accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of an uncompressed payload; 64 MiB by default. A decoded [`Value`] takes at most
     /// about 80 times as much memory (a map of one-byte keys), a list of nulls 32 times, usual ones
     /// about twice.
     pub max_length: u64,
+    /// The dictionaries that a compressed payload may need; none by default.
+    pub dictionaries: Option<Dictionaries>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            max_length: 64 * 1024 * 1024,
-        }
+        Limits::of(64 * 1024 * 1024)
     }
 }
 
 impl Limits {
+    /// With this [`Limits::max_length`], and no dictionaries.
+    #[must_use]
+    pub const fn of(max_length: u64) -> Self {
+        Limits {
+            max_length,
+            dictionaries: None,
+        }
+    }
+
     pub(crate) fn check(&self, size: u64) -> Result<(), Error> {
         if size > self.max_length {
             return Err(Error::ValueTooLarge {
@@ -132,7 +143,9 @@ pub fn encode_payload(
         if options.compressor != Compressor::None {
             let length = Some(payload.len() as u64);
             header::write(serializer, options, CompressorId::Zstd, length, out)?;
-            let written = options.compressor.compress(payload, out)?;
+            let written = options
+                .compressor
+                .compress_with(options.dictionaries, payload, out)?;
             if written == CompressorId::Zstd {
                 return Ok(());
             }
@@ -169,7 +182,7 @@ fn append(
 /// # Errors
 /// Those of [`Header::parse`]; then [`Error::UnknownEncryptionKey`] for an encrypted entry, which
 /// [`decrypt_payload`](crate::decrypt_payload) reads; then [`Error::ValueTooLarge`]; then
-/// [`Error::MalformedEntry`].
+/// [`Error::MalformedEntry`] and [`Error::UnknownDictionary`].
 pub fn decode_payload<'a>(
     entry: &'a [u8],
     verify: Verify,

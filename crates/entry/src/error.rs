@@ -60,6 +60,11 @@ pub enum Error {
         /// The id in the entry.
         id: u8,
     },
+    /// The payload is compressed with a dictionary that the reader does not have.
+    UnknownDictionary {
+        /// The dictionary's id in the entry.
+        id: u32,
+    },
     /// The entry is plain, and the reader is configured with keys.
     NotEncrypted,
     /// The entry is encrypted under a key that the reader does not have.
@@ -93,6 +98,7 @@ impl Error {
             Error::UnsupportedFlags { .. } => "unsupported_flags",
             Error::UnsupportedSerializer { .. } => "unsupported_serializer",
             Error::UnsupportedCompressor { .. } => "unsupported_compressor",
+            Error::UnknownDictionary { .. } => "unknown_dictionary",
             Error::NotEncrypted => "not_encrypted",
             Error::UnknownEncryptionKey { .. } => "unknown_encryption_key",
             Error::DecryptionFailed { .. } => "decryption_failed",
@@ -157,6 +163,10 @@ impl fmt::Display for Error {
             Error::UnsupportedCompressor { id } => write!(
                 f,
                 "the entry was written with compressor {id}, unknown here: upgrade Polycache here"
+            ),
+            Error::UnknownDictionary { id } => write!(
+                f,
+                "the entry is compressed with the dictionary {id}, which this cache does not have: add it to the option dictionaries, or delete the entry"
             ),
             Error::NotEncrypted => f.write_str(
                 "the entry is not encrypted, and this cache takes no other: delete it, or clear what was written before encryption was configured",

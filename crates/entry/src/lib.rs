@@ -33,7 +33,7 @@ pub mod tagged;
 mod typed;
 mod value;
 
-pub use compressor::{Compressor, CompressorId};
+pub use compressor::{train, Compressor, CompressorId, Dictionaries};
 pub use encryption::{decrypt_payload, Encryption, EntryEncryption};
 pub use entry::{
     decode_payload, decode_value, encode, encode_payload, encode_typed, trusted_payload,

@@ -9,9 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-const LIMITS: Limits = Limits {
-    max_length: 64 * 1024 * 1024,
-};
+const LIMITS: Limits = Limits::of(64 * 1024 * 1024);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Thing {

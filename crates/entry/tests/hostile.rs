@@ -94,18 +94,14 @@ fn compressors() -> impl Strategy<Value = Compressor> {
 }
 
 fn read(entry: &[u8], verify: Verify) -> Result<serde_json::Value, Error> {
-    let limits = Limits {
-        max_length: 1 << 20,
-    };
+    let limits = Limits::of(1 << 20);
     let mut scratch = Vec::new();
     let (header, payload) = decode_payload(entry, verify, &limits, &mut scratch)?;
     Ok(to_json(&decode_value(header.serializer, payload, &limits)?))
 }
 
 fn read_without_header(entry: &[u8]) -> Result<serde_json::Value, Error> {
-    let limits = Limits {
-        max_length: 1 << 20,
-    };
+    let limits = Limits::of(1 << 20);
     let mut scratch = Vec::new();
     let (serializer, payload) = trusted_payload(entry, &limits, &mut scratch)?;
     Ok(to_json(&decode_value(serializer, payload, &limits)?))
@@ -140,6 +136,7 @@ proptest! {
         let structs = Structs::Maps;
         let options = EntryOptions {
             serializer, structs, compressor, created, expires, fresh_until, tags: &tags,
+            dictionaries: None,
             encryption: None,
         };
         let mut entry = Vec::new();

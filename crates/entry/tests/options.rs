@@ -140,7 +140,7 @@ fn numbers_and_moments_outside_the_type_map_are_refused() {
 
 #[test]
 fn the_limit_holds_for_every_payload() {
-    let limits = Limits { max_length: 4 };
+    let limits = Limits::of(4);
     for compressor in [Compressor::None, Compressor::Zstd { level: 1 }] {
         let options = EntryOptions {
             compressor,

@@ -5,9 +5,7 @@ use polycache_entry::{
     Serializer, Value, Verify,
 };
 
-const LIMITS: Limits = Limits {
-    max_length: 1 << 24,
-};
+const LIMITS: Limits = Limits::of(1 << 24);
 
 fn options(compressor: Compressor) -> EntryOptions<'static> {
     EntryOptions {
@@ -141,15 +139,11 @@ fn the_parts_alone_are_bounded_too() {
         id.decompress(&out, length, &LIMITS, &mut back).unwrap();
         assert_eq!(back, json);
         for wrong in [length - 1, length + 1, u64::from(u32::MAX)] {
-            let limits = Limits {
-                max_length: u64::MAX,
-            };
+            let limits = Limits::of(u64::MAX);
             let error = id.decompress(&out, wrong, &limits, &mut back).unwrap_err();
             assert_eq!(error.code(), "malformed_entry");
         }
-        let limits = Limits {
-            max_length: length - 1,
-        };
+        let limits = Limits::of(length - 1);
         let error = id.decompress(&out, length, &limits, &mut back).unwrap_err();
         assert_eq!(error.code(), "value_too_large");
     }

@@ -13,9 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 
-const LIMITS: Limits = Limits {
-    max_length: 64 * 1024 * 1024,
-};
+const LIMITS: Limits = Limits::of(64 * 1024 * 1024);
 const FORMATS: [Serializer; 2] = [Serializer::Json, Serializer::MessagePack];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -579,7 +577,7 @@ fn what_does_not_fit_is_named_with_its_path() {
         let more = read::<Users>(&[bytes, b" 1"].concat(), serializer).unwrap_err();
         assert_eq!(more.code(), "malformed_entry");
     }
-    let error = deserialize::<u8>(Serializer::Json, b"1  ", &Limits { max_length: 2 });
+    let error = deserialize::<u8>(Serializer::Json, b"1  ", &Limits::of(2));
     assert_eq!(error.unwrap_err().code(), "value_too_large");
 }
 

@@ -507,6 +507,7 @@ impl Cache {
             serializer: settings.serializer,
             structs: settings.structs,
             compressor: settings.compressor,
+            dictionaries: settings.limits.dictionaries.as_ref(),
             created: now,
             expires: ttl::expires(ttl, || settings.lifetime.next(), now)?,
             encryption: self.encryption(key),

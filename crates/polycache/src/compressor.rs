@@ -2,6 +2,16 @@
 
 use crate::{Compressor, Error};
 
+/// Trains a dictionary for the option `dictionaries` of at most `max_size` bytes (16,384 suit small
+/// values) from samples of what is to be compressed: values as the serializer writes them.
+///
+/// # Errors
+/// `InvalidArgument` for too few samples, a hundred being a good number, and for a size that is not 256 bytes
+/// to 1 MiB.
+pub fn train<S: AsRef<[u8]>>(samples: &[S], max_size: usize) -> Result<Vec<u8>, Error> {
+    Ok(polycache_entry::train(samples, max_size)?)
+}
+
 /// The compressor called `none`, `smart`, `zstd` (level 3), or `zstd:LEVEL` with a level of 1 to 22.
 ///
 /// ```

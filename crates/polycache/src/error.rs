@@ -52,6 +52,8 @@ pub enum Error {
     UnsupportedSerializer(String),
     /// A compressor that is unknown, or that this build lacks.
     UnsupportedCompressor(String),
+    /// The entry is compressed with a dictionary that the cache is not configured with.
+    UnknownDictionary(String),
     /// The entry is plain, and the cache is configured with `encryption`.
     NotEncrypted(String),
     /// The entry is encrypted under a key that the cache is not configured with.
@@ -96,6 +98,7 @@ impl Error {
             Error::UnsupportedFlags(_) => "unsupported_flags",
             Error::UnsupportedSerializer(_) => "unsupported_serializer",
             Error::UnsupportedCompressor(_) => "unsupported_compressor",
+            Error::UnknownDictionary(_) => "unknown_dictionary",
             Error::NotEncrypted(_) => "not_encrypted",
             Error::UnknownEncryptionKey(_) => "unknown_encryption_key",
             Error::DecryptionFailed(_) => "decryption_failed",
@@ -168,6 +171,7 @@ impl fmt::Display for Error {
             | Error::UnsupportedFlags(what)
             | Error::UnsupportedSerializer(what)
             | Error::UnsupportedCompressor(what)
+            | Error::UnknownDictionary(what)
             | Error::NotEncrypted(what)
             | Error::UnknownEncryptionKey(what)
             | Error::DecryptionFailed(what)
@@ -212,6 +216,7 @@ impl From<polycache_entry::Error> for Error {
             Entry::UnsupportedFlags { .. } => Error::UnsupportedFlags(text),
             Entry::UnsupportedSerializer { .. } => Error::UnsupportedSerializer(text),
             Entry::UnsupportedCompressor { .. } => Error::UnsupportedCompressor(text),
+            Entry::UnknownDictionary { .. } => Error::UnknownDictionary(text),
             Entry::NotEncrypted => Error::NotEncrypted(text),
             Entry::UnknownEncryptionKey { .. } => Error::UnknownEncryptionKey(text),
             Entry::DecryptionFailed { .. } => Error::DecryptionFailed(text),

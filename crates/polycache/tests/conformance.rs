@@ -319,11 +319,25 @@ impl Runner {
                 "lease_timeout" => builder.lease_timeout(time(value)?),
                 "keep_after_reboot" => builder.keep_after_reboot(value.as_bool().expect("a bool")),
                 "encryption" => builder.encryption(keys(value)),
+                "dictionaries" => builder.dictionaries(dictionaries(value)),
                 other => panic!("no such option: {other}"),
             };
         }
         builder.build()
     }
+}
+
+fn dictionaries(given: &Json) -> Vec<Vec<u8>> {
+    let bytes = |one: &Json| match value(one) {
+        Value::Bytes(bytes) => bytes.into_owned(),
+        other => panic!("{other:?} is no dictionary"),
+    };
+    given
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(bytes)
+        .collect()
 }
 
 fn miss() -> Json {

@@ -1,10 +1,10 @@
 //! Entries and keys as bytes: for memoized functions, and for the tests that read and write
 //! `spec/vectors`.
 
-use crate::{encryption, errors, from_python, key, to_python};
+use crate::{encryption, errors, from_python, key, options, to_python};
 use polycache::Error;
 use polycache_entry::{decode_payload, decode_value, decrypt_payload, encode, CompressorId};
-use polycache_entry::{Encryption, EntryOptions, Limits, Tag, Verify};
+use polycache_entry::{Compressor, Dictionaries, Encryption, EntryOptions, Limits, Tag, Verify};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -65,15 +65,20 @@ fn keys_of(encryption: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Encryption>
 
 /// What an entry holds: its value and its header, as a dict.
 #[pyfunction]
-#[pyo3(signature = (entry, *, encryption = None, full_key = None))]
+#[pyo3(signature = (entry, *, encryption = None, full_key = None, dictionaries = None))]
 pub fn decode_entry<'py>(
     py: Python<'py>,
     entry: &[u8],
     encryption: Option<&Bound<'py, PyAny>>,
     full_key: Option<&[u8]>,
+    dictionaries: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let raise = |error: polycache_entry::Error| errors::raise(py, error.into());
-    let limits = Limits::default();
+    let mut limits = Limits::default();
+    if let Some(value) = dictionaries {
+        let dictionaries = Dictionaries::new(options::dictionaries(value)?, Compressor::Smart);
+        limits.dictionaries = Some(dictionaries.map_err(raise)?);
+    }
     let mut scratch = Vec::new();
     let keys = keys_of(encryption)?;
     let mut entry = entry.to_vec();

@@ -5,7 +5,7 @@ use crate::memory::TierOptions;
 use crate::{duration, encryption, errors};
 use polycache::{Builder, Cache, Compressor, Error, Serializer};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -74,6 +74,7 @@ impl Options {
                 self.compressor = parse(name, value, polycache::compressor::parse)?;
                 builder.compressor(self.compressor)
             }
+            "dictionaries" => builder.dictionaries(dictionaries(value)?),
             "encryption" => builder.encryption(encryption::keys(value)?),
             "lease_timeout" => builder.lease_timeout(duration::extract(value)?),
             "keep_after_reboot" => match value.cast::<PyBool>() {
@@ -161,12 +162,13 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is no option: there are {names}"))
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "namespace",
     "ttl",
     "limit",
     "serializer",
     "compressor",
+    "dictionaries",
     "encryption",
     "lease_timeout",
     "keep_after_reboot",
@@ -190,6 +192,18 @@ pub fn part(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let text = value.cast::<PyString>().ok();
     text.and_then(|text| text.to_str().ok().map(str::to_owned))
         .ok_or_else(|| wrong("a namespace's part", "text", value))
+}
+
+/// Trained dictionaries: a list of bytes.
+pub fn dictionaries(value: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
+    let bytes = |one: Bound<'_, PyAny>| match one.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
+        Err(_) => Err(wrong("one of dictionaries", "bytes", &one)),
+    };
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return value.try_iter()?.map(|one| bytes(one?)).collect();
+    }
+    Err(wrong("dictionaries", "a list of bytes", value))
 }
 
 fn size(value: &Bound<'_, PyAny>) -> PyResult<u64> {

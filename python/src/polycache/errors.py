@@ -97,6 +97,12 @@ class UnsupportedCompressor(PolycacheError):
     code = "unsupported_compressor"
 
 
+class UnknownDictionary(PolycacheError):
+    """The entry is compressed with a dictionary that the cache is not configured with."""
+
+    code = "unknown_dictionary"
+
+
 class NotEncrypted(PolycacheError):
     """The entry is plain, and the cache is configured with `encryption`."""
 

@@ -57,6 +57,12 @@ class Options(TypedDict, total=False):
     value), "zstd" (level 3) or "zstd:1" to "zstd:22".
     Default: "none"."""
 
+    dictionaries: Sequence[bytes] | None
+    """Trained zstd dictionaries for the compressor, which is "smart" or zstd: with one, values of a
+    few hundred bytes become fewer, too. The first compresses, every one of them decompresses, so
+    that a new one can take over. `polycache train-dictionary` makes one from samples. An entry
+    whose dictionary is missing here is `UnknownDictionary`. Default: none."""
+
     encryption: Sequence[EncryptionKey] | None
     """Keys that values are encrypted with, by AES-256-GCM: the first one encrypts, every one of
     them decrypts, so that keys can be changed. Plain entries are then refused as `NotEncrypted`.

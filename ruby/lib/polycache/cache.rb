@@ -24,8 +24,8 @@ module Polycache
     # Options and what they are when they are left out (see +new+).
     OPTIONS = {
       path: nil, namespace: nil, ttl: nil, limit: nil, serializer: "messagepack",
-      compressor: "none", encryption: nil, lease_timeout: "30s", keep_after_reboot: false,
-      memory: nil, clock: nil
+      compressor: "none", dictionaries: nil, encryption: nil, lease_timeout: "30s",
+      keep_after_reboot: false, memory: nil, clock: nil
     }.freeze
 
     # Stands for "no entry" where nil may be a value: <tt>cache.get(key, MISSING)</tt>.
@@ -63,6 +63,11 @@ module Polycache
     # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes"
     # @param compressor [String, Symbol] "none", "smart" (zstd where it is worth it,
     #   value by value), "zstd", or "zstd:1" to "zstd:22"
+    # @param dictionaries [Array<String>, nil] trained zstd dictionaries for the compressor, "smart"
+    #   or zstd: with one, values of a few hundred bytes become fewer, too. The first
+    #   compresses, every one of them decompresses, so that a new one can take over.
+    #   <tt>polycache train-dictionary</tt> makes one from samples. An entry whose dictionary is
+    #   missing here raises UnknownDictionary
     # @param encryption [Array<Hash>, nil] keys that values are encrypted with, by AES-256-GCM, each
     #   <tt>{ id: Integer, key: String }</tt> with an id of 0 to 2**32 - 1 and 32 random bytes with
     #   the encoding BINARY (+SecureRandom.bytes+): the first encrypts, every one of them decrypts,
@@ -95,8 +100,8 @@ module Polycache
     # @param default [Object] the answer when there is no entry
     # @return [Object, nil] its value
     # @raise [ValueTooLarge, MalformedEntry, UnsupportedVersion, UnsupportedFlags,
-    #   UnsupportedSerializer, UnsupportedCompressor, NotEncrypted, UnknownEncryptionKey,
-    #   DecryptionFailed] for an entry that cannot be read
+    #   UnsupportedSerializer, UnsupportedCompressor, UnknownDictionary, NotEncrypted,
+    #   UnknownEncryptionKey, DecryptionFailed] for an entry that cannot be read
     def get(key, default = nil) = @tiers.get(key, default)
     alias [] get
 

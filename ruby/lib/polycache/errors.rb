@@ -87,6 +87,11 @@ module Polycache
     CODE = "unsupported_compressor"
   end
 
+  # The entry is compressed with a dictionary that the cache is not configured with.
+  class UnknownDictionary < Error
+    CODE = "unknown_dictionary"
+  end
+
   # The entry is plain, and the cache is configured with +encryption+.
   class NotEncrypted < Error
     CODE = "not_encrypted"
@@ -165,7 +170,8 @@ module Polycache
     CLASSES = [
       InvalidArgument, InvalidKey, UnsupportedValue, EntryTooLarge, ValueTooLarge, MalformedEntry,
       ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
-      UnsupportedCompressor, NotEncrypted, UnknownEncryptionKey, DecryptionFailed, NoSpace,
+      UnsupportedCompressor, UnknownDictionary, NotEncrypted, UnknownEncryptionKey,
+      DecryptionFailed, NoSpace,
       ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
       InvalidNamespace, IoError

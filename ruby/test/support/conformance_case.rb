@@ -119,12 +119,12 @@ class ConformanceCase
   def option(name, value)
     case name
     when "ttl", "lease_timeout" then duration(value)
-    when "encryption" then keys(value)
+    when "encryption", "dictionaries" then keys(value)
     else value
     end
   end
 
-  # The option encryption: the bytes in it are tagged.
+  # The options encryption and dictionaries: the bytes in them are tagged.
   def keys(given)
     case given
     when Array then given.map { |one| keys(one) }

@@ -1,5 +1,6 @@
 //! Whole entries outside a store: what the vectors are read and written with.
 
+use crate::dictionaries::NativeDictionaries;
 use crate::encryption::NativeEncryption;
 use crate::error;
 use napi::bindgen_prelude::{BufferSlice, Env};
@@ -71,11 +72,7 @@ pub fn encode_entry<'env>(
         })
         .collect::<Result<Vec<_>>>()?;
     let options = EntryOptions {
-        compressor: match header.level {
-            0 => Compressor::None,
-            -1 => Compressor::Smart,
-            level => Compressor::Zstd { level },
-        },
+        compressor: compressor_of(header.level),
         created: header.created as u64,
         expires: header.expires as u64,
         fresh_until: header.fresh_until.map(|time| time as u64),
@@ -88,6 +85,15 @@ pub fn encode_entry<'env>(
     BufferSlice::copy_from(env, entry)
 }
 
+/// The compressor for a zstd level, 0 (none) or -1 (smart).
+pub(crate) fn compressor_of(level: i32) -> Compressor {
+    match level {
+        0 => Compressor::None,
+        -1 => Compressor::Smart,
+        level => Compressor::Zstd { level },
+    }
+}
+
 /// The header and payload of an entry, whose checksum is verified.
 #[napi]
 pub fn decode_entry<'env>(
@@ -96,9 +102,11 @@ pub fn decode_entry<'env>(
     max_value: f64,
     encryption: Option<&NativeEncryption>,
     full_key: Option<&[u8]>,
+    dictionaries: Option<&NativeDictionaries>,
 ) -> Result<DecodedEntry<'env>> {
     let limits = Limits {
         max_length: max_value as u64,
+        dictionaries: dictionaries.map(|some| some.0.clone()),
     };
     let mut scratch = Vec::new();
     let mut entry = entry.to_vec();

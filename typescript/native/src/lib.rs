@@ -16,6 +16,7 @@
 
 mod buffers;
 mod call;
+mod dictionaries;
 mod encryption;
 mod entry;
 mod error;

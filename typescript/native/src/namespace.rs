@@ -1,13 +1,14 @@
 //! A namespace, as one cache writes and reads it.
 
+use crate::entry::compressor_of;
 use crate::store::Handle;
 use crate::{error, registry};
 use napi::bindgen_prelude::{BufferSlice, Env};
 use napi::Result;
 use napi_derive::napi;
 use polycache_entry::{
-    decode_payload, decrypt_payload, encode_payload, Compressor, CompressorId, Encryption,
-    EntryOptions, Limits, Serializer, Verify, MAX_TIME_MS,
+    decode_payload, decrypt_payload, encode_payload, Compressor, CompressorId, Dictionaries,
+    Encryption, EntryOptions, Limits, Serializer, Verify, MAX_TIME_MS,
 };
 use polycache_host::Store;
 use std::rc::Rc;
@@ -36,6 +37,7 @@ impl Namespace {
         let now = store.now();
         let options = EntryOptions {
             compressor: self.compressor,
+            dictionaries: self.limits.dictionaries.as_ref(),
             created: now,
             expires: match ttl as u64 {
                 0 => 0,
@@ -112,6 +114,7 @@ impl NativeNamespace {
         level: i32,
         max_value: f64,
         encryption: Option<Encryption>,
+        dictionaries: Option<Dictionaries>,
     ) -> Result<NativeNamespace> {
         let serializer = u8::try_from(serializer)
             .map_err(|_| error::invalid("no such serializer"))
@@ -120,13 +123,10 @@ impl NativeNamespace {
             inner: handle.with(|store| store.namespace(parts).map_err(error::host))?,
             handle: handle.clone(),
             serializer,
-            compressor: match level {
-                0 => Compressor::None,
-                -1 => Compressor::Smart,
-                level => Compressor::Zstd { level },
-            },
+            compressor: compressor_of(level),
             limits: Limits {
                 max_length: max_value as u64,
+                dictionaries,
             },
             encryption,
             entry: Vec::new(),

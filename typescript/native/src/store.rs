@@ -1,5 +1,6 @@
 //! An open directory.
 
+use crate::dictionaries::NativeDictionaries;
 use crate::encryption::NativeEncryption;
 use crate::namespace::NativeNamespace;
 use crate::{buffers, error, tasks};
@@ -194,7 +195,8 @@ impl NativeStore {
     }
 
     /// A namespace. `serializer` is the id of the payloads it is given, `level` the zstd level, 0 or -1 (smart),
-    /// `max_value` the most bytes of a payload it hands out, `encryption` the keys if there are any.
+    /// `max_value` the most bytes of a payload it hands out, `encryption` the keys
+    /// and `dictionaries` what zstd compresses with, if there are any.
     #[napi]
     pub fn namespace(
         &self,
@@ -203,9 +205,17 @@ impl NativeStore {
         level: i32,
         max_value: f64,
         encryption: Option<&NativeEncryption>,
+        dictionaries: Option<&NativeDictionaries>,
     ) -> Result<NativeNamespace> {
-        let keys = encryption.map(|keys| keys.0.clone());
-        NativeNamespace::new(&self.handle, &parts, serializer, level, max_value, keys)
+        NativeNamespace::new(
+            &self.handle,
+            &parts,
+            serializer,
+            level,
+            max_value,
+            encryption.map(|keys| keys.0.clone()),
+            dictionaries.map(|some| some.0.clone()),
+        )
     }
 
     /// Sets the time, in milliseconds since 1970, of a store with a manual clock.

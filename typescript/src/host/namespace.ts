@@ -15,6 +15,7 @@ import {
   ACQUIRED,
   BUSY,
   MISS,
+  type NativeDictionaries,
   type NativeEncryption,
   type NativeNamespace,
   native,
@@ -34,6 +35,8 @@ export interface Settings extends Defaults {
   readonly maxValue: number
   /** Absent where values are stored as they are. */
   readonly encryption: NativeEncryption | undefined
+  /** Absent where zstd compresses without, or not at all. */
+  readonly dictionaries: NativeDictionaries | undefined
 }
 
 /** A payload with the id of its serializer. */
@@ -72,11 +75,11 @@ export class HostNamespace implements Keyspace {
     this.settings = settings
     this.#key = new KeyBuffer(namespacePrefix(parts))
     this.#calls = native().calls
-    const { serializer, level, maxValue, encryption } = settings
+    const { serializer, level, maxValue, encryption, dictionaries } = settings
     const { native: store, mapping } = handle.store
     try {
       const id = SERIALIZER_IDS[serializer]
-      this.#native = store.namespace([...parts], id, level, maxValue, encryption)
+      this.#native = store.namespace([...parts], id, level, maxValue, encryption, dictionaries)
     } catch (failure) {
       throw typed(failure)
     }

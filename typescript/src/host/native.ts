@@ -13,6 +13,7 @@ import {
   NotEncrypted,
   type PolycacheError,
   TooManyParticipants,
+  UnknownDictionary,
   UnknownEncryptionKey,
   UnsupportedCompressor,
   UnsupportedFilesystem,
@@ -67,6 +68,7 @@ export interface NativeStore {
     level: number,
     maxValue: number,
     encryption?: NativeEncryption,
+    dictionaries?: NativeDictionaries,
   ): NativeNamespace
   setClock(now: number): void
   stats(): Holdings
@@ -86,6 +88,11 @@ export interface NativeNamespace {
 /** Keys that entries are encrypted with; their bytes are not JavaScript's. */
 export interface NativeEncryption {
   readonly __keys: never
+}
+
+/** Dictionaries that zstd compresses with, prepared. */
+export interface NativeDictionaries {
+  readonly __dictionaries: never
 }
 
 /** What an entry says of its value. `level` is the zstd level, 0 without compression, -1 for smart. */
@@ -156,6 +163,9 @@ export interface Native {
   NativeEncryption: {
     of(keys: readonly { id: number; key: Uint8Array }[]): NativeEncryption
   }
+  NativeDictionaries: {
+    of(dictionaries: readonly Uint8Array[], level: number): NativeDictionaries
+  }
   detach(buffer: ArrayBuffer): void
   operations(): Operations
   encodeEntry(
@@ -169,6 +179,7 @@ export interface Native {
     maxValue: number,
     encryption?: NativeEncryption,
     fullKey?: Uint8Array,
+    dictionaries?: NativeDictionaries,
   ): { header: EntryHeader; payload: Uint8Array }
 }
 
@@ -209,6 +220,7 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
   unsupported_flags: UnsupportedFlags,
   unsupported_serializer: UnsupportedSerializer,
   unsupported_compressor: UnsupportedCompressor,
+  unknown_dictionary: UnknownDictionary,
   not_encrypted: NotEncrypted,
   unknown_encryption_key: UnknownEncryptionKey,
   decryption_failed: DecryptionFailed,

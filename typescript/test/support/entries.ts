@@ -1,3 +1,4 @@
+import { dictionariesOf } from '../../src/dictionaries.ts'
 import { type EncryptionKey, encryptionOf } from '../../src/encryption.ts'
 import { Scratch } from '../../src/entry/scratch.ts'
 import { readPayload } from '../../src/entry/serializer.ts'
@@ -19,10 +20,12 @@ export function decodeEntry(
   entry: Uint8Array,
   keys?: readonly EncryptionKey[],
   fullKey?: Uint8Array,
+  dictionaries?: readonly Uint8Array[],
 ): { header: EntryHeader; value: unknown } {
   let decoded: { header: EntryHeader; payload: Uint8Array }
   try {
-    decoded = native().decodeEntry(entry, MAX_VALUE, keys && encryptionOf(keys), fullKey)
+    const prepared = dictionaries && dictionariesOf(dictionaries, -1)
+    decoded = native().decodeEntry(entry, MAX_VALUE, keys && encryptionOf(keys), fullKey, prepared)
   } catch (failure) {
     throw typed(failure)
   }

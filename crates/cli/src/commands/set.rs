@@ -68,9 +68,7 @@ fn value<'a>(set: &Set, input: &'a mut Vec<u8>) -> Result<Value<'a>, Failure> {
             Failure::Usage("the text is not valid UTF-8; --type bytes stores any bytes".into())
         }),
         Type::Json => {
-            let limits = Limits {
-                max_length: input.len() as u64,
-            };
+            let limits = Limits::of(input.len() as u64);
             decode_value(Serializer::Json, input, &limits).map_err(|error| match error {
                 // Its own text is about an entry.
                 polycache_entry::Error::MalformedEntry { reason } => {

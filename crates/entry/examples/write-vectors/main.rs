@@ -1,6 +1,7 @@
 //! Writes `spec/vectors/entries.rust.json` and `malformed.json`:
 //! `cargo run -p polycache-entry --example write-vectors`. A test keeps them fresh. With the argument
-//! `encrypted` it writes `encrypted.rust.json` and `encrypted_malformed.json`.
+//! `encrypted` it writes `encrypted.rust.json` and `encrypted_malformed.json`, with `dictionaries`
+//! `dictionaries.json` and `dictionary_entries.json`.
 
 mod generate;
 
@@ -8,7 +9,8 @@ fn main() -> std::io::Result<()> {
     let files = match std::env::args().nth(1).as_deref() {
         None => generate::files(),
         Some("encrypted") => generate::encrypted::files(),
-        Some(other) => panic!("{other} is neither nothing nor `encrypted`"),
+        Some("dictionaries") => generate::dictionaries::files(),
+        Some(other) => panic!("{other} is neither nothing, `encrypted` nor `dictionaries`"),
     };
     for (name, text) in files {
         let path = generate::folder().join(name);

@@ -3,17 +3,23 @@
 const MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 const MAX_BLOCK: u64 = 128 * 1024;
 
-/// The most bytes that `bytes` can decompress to when they are one whole frame without a
-/// dictionary and nothing more; `None` when they are not. The sizes of the blocks say so, not the
-/// content size in the frame's header, which can lie.
-pub(super) fn max_content(bytes: &[u8]) -> Option<u64> {
+/// What a frame says of itself without being decompressed.
+pub(super) struct Outline {
+    /// The most bytes that it can decompress to. The sizes of the blocks say so, not the content
+    /// size in the frame's header, which can lie.
+    pub max_content: u64,
+    /// The id of the dictionary that it needs.
+    pub dictionary: Option<u32>,
+}
+
+/// The outline of `bytes` when they are one whole frame and nothing more, else `None`. A frame with a
+/// dictionary has a checksum of its content (`spec/entry.md`, "Compressors").
+pub(super) fn outline(bytes: &[u8]) -> Option<Outline> {
     let rest = bytes.strip_prefix(&MAGIC)?;
     let (&descriptor, rest) = rest.split_first()?;
-    if descriptor & 0b0000_0011 != 0 {
-        return None; // names a dictionary
-    }
     let single_segment = descriptor & 0b0010_0000 != 0;
     let window_size = usize::from(!single_segment);
+    let dictionary_size = [0, 1, 2, 4][usize::from(descriptor & 0b0000_0011)];
     let content_size = match descriptor >> 6 {
         0 => usize::from(single_segment),
         1 => 2,
@@ -21,7 +27,21 @@ pub(super) fn max_content(bytes: &[u8]) -> Option<u64> {
         _ => 8,
     };
     let checksum_size = if descriptor & 0b0000_0100 != 0 { 4 } else { 0 };
-    let mut rest = rest.get(window_size + content_size..)?;
+    let (dictionary, rest) = rest.get(window_size..)?.split_at_checked(dictionary_size)?;
+    let dictionary = match dictionary {
+        [] => None,
+        bytes => Some(
+            bytes
+                .iter()
+                .rev()
+                .fold(0, |id, byte| id << 8 | u32::from(*byte)),
+        ),
+    };
+    // No dictionary has the id 0.
+    if dictionary == Some(0) || dictionary.is_some() && checksum_size == 0 {
+        return None;
+    }
+    let mut rest = rest.get(content_size..)?;
     let mut content = 0u64;
     loop {
         let header = u32::from_le_bytes([*rest.first()?, *rest.get(1)?, *rest.get(2)?, 0]);
@@ -36,7 +56,10 @@ pub(super) fn max_content(bytes: &[u8]) -> Option<u64> {
         rest = rest.get(stored as usize..)?;
         content += most.min(MAX_BLOCK);
         if header & 1 != 0 {
-            return (rest.len() == checksum_size).then_some(content);
+            return (rest.len() == checksum_size).then_some(Outline {
+                max_content: content,
+                dictionary,
+            });
         }
     }
 }

@@ -7,17 +7,25 @@ use zstd::zstd_safe::{CParameter, ParamSwitch};
 /// as that does (negative levels don't by themselves). On JSON and text that loses a point of what
 /// level 1 saves, and takes less time at every size.
 pub(super) const PARAMETERS: [CParameter; 2] = [
-    CParameter::CompressionLevel(-2),
+    CParameter::CompressionLevel(LEVEL),
     CParameter::LiteralCompressionMode(ParamSwitch::Enable),
 ];
+
+/// Also of a dictionary's parameters.
+pub(super) const LEVEL: i32 = -2;
 
 /// Places in a payload that are looked at, and the bytes at each.
 const PLACES: usize = 16;
 const BYTES: usize = 64;
 
 /// False for a payload that is small, or looks random: compressed or encrypted already.
-pub(super) fn is_worth_trying(payload: &[u8]) -> bool {
-    payload.len() >= Compressor::SMART_FROM && !looks_random(payload)
+pub(super) fn is_worth_trying(payload: &[u8], has_dictionary: bool) -> bool {
+    let from = if has_dictionary {
+        Compressor::SMART_FROM_WITH_DICTIONARY
+    } else {
+        Compressor::SMART_FROM
+    };
+    payload.len() >= from && !looks_random(payload)
 }
 
 /// Whether compressing `length` bytes to `compressed` pays for decompressing them at every read.
@@ -79,7 +87,9 @@ mod tests {
 
     #[test]
     fn small_ones_are_not_tried() {
-        assert!(!is_worth_trying(&[0; 511]));
-        assert!(is_worth_trying(&[0; 512]));
+        assert!(!is_worth_trying(&[0; 511], false));
+        assert!(is_worth_trying(&[0; 512], false));
+        assert!(!is_worth_trying(&[0; 63], true));
+        assert!(is_worth_trying(&[0; 64], true));
     }
 }

@@ -4,11 +4,12 @@ use crate::encryption;
 use crate::error::{invalid, OrRaise};
 use crate::from_ruby::with_value;
 use crate::key::{key, text};
+use crate::options;
 use crate::to_ruby::to_ruby;
 use magnus::{function, prelude::*, Error, RArray, RHash, RModule, RString, Ruby, Value};
 use polycache_entry::{
-    decode_payload, decode_value, decrypt_payload, encode, CompressorId, Encryption, EntryOptions,
-    Limits, Tag, Verify,
+    decode_payload, decode_value, decrypt_payload, encode, Compressor, CompressorId, Dictionaries,
+    Encryption, EntryOptions, Limits, Tag, Verify,
 };
 
 /// The keys that are given, or none for nil.
@@ -23,13 +24,28 @@ fn keys_of(ruby: &Ruby, value: Value) -> Result<Option<Encryption>, Error> {
 }
 
 /// What an entry holds: its value and the facts of its header; decrypted for `full_key` where there
-/// are keys.
-fn decode(ruby: &Ruby, entry: RString, keys: Value, full_key: RString) -> Result<RHash, Error> {
+/// are keys. Dictionaries may be nil.
+fn decode(
+    ruby: &Ruby,
+    entry: RString,
+    keys: Value,
+    full_key: RString,
+    dictionaries: Value,
+) -> Result<RHash, Error> {
     let keys = keys_of(ruby, keys)?;
     // SAFETY: copied at once.
     let (mut entry, full_key) =
         unsafe { (entry.as_slice().to_vec(), full_key.as_slice().to_vec()) };
-    let limits = Limits::default();
+    let mut limits = Limits::default();
+    if !dictionaries.is_nil() {
+        let list = options::dictionaries(ruby, dictionaries)?;
+        let dictionaries = Dictionaries::new(list, Compressor::Smart);
+        limits.dictionaries = Some(
+            dictionaries
+                .map_err(polycache::Error::from)
+                .or_raise(ruby)?,
+        );
+    }
     let mut scratch = Vec::new();
     let decoded = match &keys {
         None => decode_payload(&entry, Verify::Checksum, &limits, &mut scratch),
@@ -125,7 +141,7 @@ fn key_hash(ruby: &Ruby, seed: RString, key: RString) -> Result<u64, Error> {
 /// # Errors
 /// What Ruby raises when it cannot.
 pub(crate) fn define(native: RModule) -> Result<(), Error> {
-    native.define_singleton_method("decode_entry", function!(decode, 3))?;
+    native.define_singleton_method("decode_entry", function!(decode, 4))?;
     native.define_singleton_method("encode_entry", function!(encode_entry, 2))?;
     native.define_singleton_method("full_key", function!(full_key, 2))?;
     native.define_singleton_method("key_hash", function!(key_hash, 2))

@@ -44,6 +44,9 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
         let name = text(ruby, "compressor", compressor)?;
         builder = builder.compressor(polycache::compressor::parse(&name).or_raise(ruby)?);
     }
+    if let Some(list) = given("dictionaries") {
+        builder = builder.dictionaries(dictionaries(ruby, list)?);
+    }
     if let Some(keys) = given("encryption") {
         builder = builder.encryption(encryption::keys(ruby, keys)?);
     }
@@ -61,6 +64,24 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
         builder = builder.keep_after_reboot(keep.to_bool());
     }
     Ok(builder)
+}
+
+/// Trained dictionaries: an Array of Strings.
+pub(crate) fn dictionaries(ruby: &Ruby, list: Value) -> Result<Vec<Vec<u8>>, Error> {
+    let wrong = || {
+        invalid(
+            ruby,
+            "dictionaries is an Array of Strings: trained zstd dictionaries",
+        )
+    };
+    let list = RArray::from_value(list).ok_or_else(wrong)?;
+    list.into_iter()
+        .map(|one| {
+            let string = RString::from_value(one).ok_or_else(wrong)?;
+            // SAFETY: the bytes are copied at once.
+            Ok(unsafe { string.as_slice() }.to_vec())
+        })
+        .collect()
 }
 
 fn path_of(ruby: &Ruby, path: Value) -> Result<std::path::PathBuf, Error> {

@@ -9,7 +9,9 @@ module Polycache
     # The tiers of a Cache, by its options.
     module Build
       # What concerns bytes and directories, and has no meaning in memory alone.
-      OF_THE_HOST = %i[limit serializer compressor encryption keep_after_reboot].freeze
+      OF_THE_HOST = %i[
+        limit serializer compressor dictionaries encryption keep_after_reboot
+      ].freeze
       private_constant :OF_THE_HOST
 
       module_function

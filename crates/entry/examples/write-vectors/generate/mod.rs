@@ -1,6 +1,7 @@
 //! The generated vector files, as text.
 
 mod bytes;
+pub mod dictionaries;
 pub mod encrypted;
 mod entries;
 mod foreign;
