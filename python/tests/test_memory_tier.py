@@ -267,3 +267,26 @@ def test_cycles_through_shared_objects_are_collected(directory: Path) -> None:
     del cache
     gc.collect()
     assert gone() is None
+
+
+def test_hits_keep_entries_in_the_directory(directory: Path) -> None:
+    """Keys that compete for a full bucket take what is not marked visited, and hits mark."""
+    with Cache(directory, limit="2MiB") as cache:
+        hot, cold = ([f"{name} {number}" for number in range(100)] for name in ("hot", "cold"))
+        for key in hot + cold:
+            cache.set(key, "")
+            assert cache.get(key) == ""
+        # They fill the smallest index a few times over, and not yet its blocks.
+        for number in range(30_000):
+            cache.set(f"filler {number}", "")
+            # An odd number each round: so each of them is in turn the one hit in 16 that looks.
+            if number % 4 == 0:
+                for key in hot:
+                    cache.get(key)
+                cache.get(hot[number // 4 % 100])
+
+        def there(keys: list[str]) -> int:
+            return sum(map(cache.has, keys))
+
+        assert there(hot) > 50
+        assert there(cold) < 50
