@@ -29,7 +29,9 @@ impl Policy for Memory {
                 true
             }
             None => {
-                self.0.set(key, key).expect("an entry that is not weighed fits");
+                self.0
+                    .set(key, key)
+                    .expect("an entry that is not weighed fits");
                 false
             }
         }
