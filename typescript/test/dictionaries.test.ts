@@ -68,13 +68,13 @@ describe('a cache', () => {
       open([SECOND]),
       open(),
     ]
-    old.set('k', user)
-    expect(both.get('k')).toEqual(user)
-    expect(failure(() => next.get('k'))).toBeInstanceOf(UnknownDictionary)
-    expect(failure(() => without.get('k'))).toBeInstanceOf(UnknownDictionary)
-    both.set('k', user)
-    expect(next.get('k')).toEqual(user)
-    for (const cache of [old, both, next, without]) cache.close()
+    old.setSync('k', user)
+    expect(both.getSync('k')).toEqual(user)
+    expect(failure(() => next.getSync('k'))).toBeInstanceOf(UnknownDictionary)
+    expect(failure(() => without.getSync('k'))).toBeInstanceOf(UnknownDictionary)
+    both.setSync('k', user)
+    expect(next.getSync('k')).toEqual(user)
+    for (const cache of [old, both, next, without]) cache.closeSync()
   })
 
   test.each([[[]], [[Buffer.from('no')]], [['text']], [FIRST], [7], [[FIRST, FIRST]]])(
