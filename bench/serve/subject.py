@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from typing import Any
 Run = Callable[[float], float]
 
 
-class Subject:
+class Subject(ABC):
     """What is measured, opened by its constructor from the request's options. Ours begin with
     `polycache`."""
 
@@ -22,18 +23,19 @@ class Subject:
     # Said in each row: durability, isolation and the like.
     notes: tuple[str, ...] = ()
 
+    @abstractmethod
     def __init__(self, **options: Any) -> None:
-        raise NotImplementedError
+        """Opens what is measured."""
 
+    @abstractmethod
     def operations(self) -> Mapping[str, tuple[str, Run]]:
         """By name: the unit of its figures, and what is run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self) -> None:
         """Raises unless what it reads is what it wrote; runs before anything is timed."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most have nothing to give back
         """Gives everything back."""
 
 

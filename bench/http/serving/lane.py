@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from harness.bench import Group, Setting
@@ -26,7 +27,7 @@ READS = {
 }
 
 
-class ServerLane:
+class ServerLane(ABC):
     """What the two kinds of load share: a server that has proved its work."""
 
     operations: Sequence[str] = ["requests"]
@@ -53,8 +54,9 @@ class ServerLane:
             self.close()
             raise
 
+    @abstractmethod
     def run(self, operation: str, seconds: float) -> list[Figure]:
-        raise NotImplementedError
+        """The figures of one turn."""
 
     def close(self) -> None:
         if self.server:

@@ -6,11 +6,11 @@ use crate::duration::TtlArgument;
 use crate::lease::{Busy, Hit, Lease};
 use crate::memory::{self, Alone, Memory};
 use crate::options::{part, AloneOptions, Options};
-use crate::{errors, from_python, key, statistics, to_python};
+use crate::{errors, from_python, key, many, statistics, to_python};
 use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
+use pyo3::types::{PyDict, PyList};
 use pyo3::{Borrowed, PyTraverseError, PyVisit};
 use std::path::PathBuf;
 
@@ -424,7 +424,7 @@ impl Cache {
         keys: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        for key in several(keys)? {
+        for key in many::keys(keys)? {
             let key = key?;
             if let Some(value) = self.read(py, &key)? {
                 found.set_item(&key, value)?;
@@ -438,23 +438,14 @@ impl Cache {
     /// Raises what `set` raises; the entries before the one that failed stay.
     #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
     fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
-        let py = entries.py();
-        let Ok(entries) = entries.cast::<PyMapping>() else {
-            let class = errors::class_of(entries);
-            let what = format!("set_many takes a mapping of keys to values, not {class}");
-            return Err(errors::invalid_argument(py, &what));
-        };
-        let items = entries.items()?;
-        let mut items = items
-            .iter()
-            .map(|entry| entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>());
+        let mut pairs = many::pairs(entries)?;
         let handle = match &self.tiers {
             Host(handle) => handle,
-            InMemory(alone) => return alone.set_several(items, ttl),
+            InMemory(alone) => return alone.set_several(pairs, ttl),
         };
         let ttl = ttl.read()?;
-        items.try_for_each(|entry| {
-            let (key, value) = entry?;
+        pairs.try_for_each(|pair| {
+            let (key, value) = pair?;
             handle.store(&key, key::bytes(&key)?, &value, ttl)
         })
     }
@@ -462,7 +453,7 @@ impl Cache {
     /// Deletes several keys, and returns how many of them had an entry.
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut stood = 0;
-        for key in several(keys)? {
+        for key in many::keys(keys)? {
             stood += usize::from(self.delete(keys.py(), &key?)?);
         }
         Ok(stood)
@@ -619,15 +610,4 @@ impl Cache {
             InMemory(_) => None,
         }
     }
-}
-
-/// Iterates over keys; a single one is a mistake.
-fn several<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
-    if key::is_single(keys) {
-        return Err(errors::invalid_argument(
-            keys.py(),
-            "several keys are wanted, like a list of them, not a single one",
-        ));
-    }
-    keys.try_iter()
 }

@@ -16,6 +16,7 @@ mod from_python;
 mod interpreter;
 mod key;
 mod lease;
+mod many;
 mod memory;
 mod options;
 mod statistics;

@@ -6,6 +6,7 @@ else happens, so that what is compared are the libraries.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from time import perf_counter
@@ -59,15 +60,17 @@ class Peer(Subject):
         self.absent = [make(number + COUNT) for number in range(COUNT)]
         self.fill(self.stored)
 
+    @abstractmethod
     def fill(self, keys: list[Any]) -> None:
         """Stores each key's place in the list, plus one, under it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, key: Any) -> int | None:
-        raise NotImplementedError
+        """What is stored under the key."""
 
+    @abstractmethod
     def loops(self) -> Mapping[str, Loop]:
-        raise NotImplementedError
+        """The operations, by their names."""
 
     def check(self) -> None:
         for number, key in enumerate(self.asked):
@@ -100,8 +103,9 @@ class MappingPeer(Peer):
         self.call = self.memoize(lambda key: 1)
         super().__init__(keys, **options)
 
+    @abstractmethod
     def make(self) -> Any:
-        raise NotImplementedError
+        """An empty cache."""
 
     def memoize(self, function: Callable[[Any], int]) -> Callable[[Any], int] | None:
         """The function, memoized in a cache of its own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from abc import abstractmethod
 from typing import Any
 
 import redis
@@ -25,9 +26,9 @@ class NamespaceSubject(Subject):
     prefixes: bool
     versions = {"redis (PyPI)": redis.__version__}  # noqa: RUF012
 
+    @abstractmethod
     def client(self, bare: Any) -> Any:
         """The client to be measured, made of one of redis-py."""
-        raise NotImplementedError
 
     def __init__(self, redis_port: int, measure: str, operations: list[str], **_: Any) -> None:
         if not redis_port:

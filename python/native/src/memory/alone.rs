@@ -14,6 +14,7 @@ use super::size;
 use super::tier::TierOptions;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
+use crate::many::Pair;
 use crate::options::AloneOptions;
 use crate::{errors, key};
 use polycache::{Error, Report, Stats};
@@ -280,7 +281,7 @@ impl Alone {
     /// Stores the mapping's values one by one.
     pub fn set_several<'py>(
         &self,
-        entries: impl Iterator<Item = PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)>>,
+        entries: impl Iterator<Item = PyResult<Pair<'py>>>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()> {
         let ttl = ttl_of(ttl)?;

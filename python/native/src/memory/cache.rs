@@ -10,13 +10,13 @@ use crate::classes::{self, imported};
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::errors;
-use crate::key::is_single;
+use crate::many;
 use polycache_memory::{RemovalCause, Ttl, TtlLeft};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -579,7 +579,7 @@ impl MemoryCache {
         keys: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        for key in several(keys)? {
+        for key in many::keys(keys)? {
             let key = key?;
             if let Some(value) = self.find(&key)? {
                 found.set_item(&key, value)?;
@@ -593,15 +593,10 @@ impl MemoryCache {
     /// Raises what `set` raises; the entries before the one that failed stay.
     #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
     fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
-        let py = entries.py();
-        let Ok(entries) = entries.cast::<PyMapping>() else {
-            let class = errors::class_of(entries);
-            let what = format!("set_many takes a mapping of keys to values, not {class}");
-            return Err(errors::invalid_argument(py, &what));
-        };
+        let pairs = many::pairs(entries)?;
         let ttl = self::ttl(ttl)?;
-        for entry in entries.items()? {
-            let (key, value) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+        for pair in pairs {
+            let (key, value) = pair?;
             self.store(&key, &value, ttl)?;
         }
         Ok(())
@@ -611,7 +606,7 @@ impl MemoryCache {
     #[pyo3(signature = (keys, /))]
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut stood = 0;
-        for key in several(keys)? {
+        for key in many::keys(keys)? {
             stood += usize::from(self.delete(&key?)?);
         }
         Ok(stood)
@@ -758,15 +753,4 @@ impl MemoryCache {
     fn __clear__(&self) {
         self.engine.clear();
     }
-}
-
-/// Iterates over keys; text or bytes are a single one, and a mistake.
-fn several<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
-    if is_single(keys) {
-        return Err(errors::invalid_argument(
-            keys.py(),
-            "several keys are wanted, like a list of them, not a single one",
-        ));
-    }
-    keys.try_iter()
 }

@@ -9,8 +9,8 @@ module Polycache
     # the lock.
     #
     # *Threads.* Reads take no lock: on CRuby a Hash#[] with a String is one step under the global
-    # lock, and what an Entry holds never changes. Elsewhere they do (see Entries). Changes take
-    # the lock, for the time of a few links; nothing of the user's runs under it (loaders,
+    # lock, and what an Entry holds never changes. Elsewhere that is unproven. Changes take the
+    # lock, for the time of a few links; nothing of the user's runs under it (loaders,
     # listeners, weigher, clock).
     #
     # *Forks and kills.* A thread may be killed, timed out or lost in a fork in the middle of a

@@ -1,0 +1,38 @@
+//! What methods on several keys are given, checked.
+
+use crate::{errors, key};
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyMapping};
+
+/// The keys, one by one.
+///
+/// # Errors
+/// `InvalidArgument` for a single key, whose letters are not meant.
+pub fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    if key::is_single(keys) {
+        return Err(errors::invalid_argument(
+            keys.py(),
+            "several keys are wanted, like a list of them, not a single one",
+        ));
+    }
+    keys.try_iter()
+}
+
+/// A key and its value.
+pub type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// The keys and values that `set_many` is given, in their order.
+///
+/// # Errors
+/// `InvalidArgument` for what is no mapping.
+pub fn pairs<'py>(
+    entries: &Bound<'py, PyAny>,
+) -> PyResult<impl Iterator<Item = PyResult<Pair<'py>>>> {
+    let Ok(entries) = entries.cast::<PyMapping>() else {
+        let class = errors::class_of(entries);
+        let what = format!("set_many takes a mapping of keys to values, not {class}");
+        return Err(errors::invalid_argument(entries.py(), &what));
+    };
+    let items = entries.items()?.into_iter();
+    Ok(items.map(|entry| entry.extract::<Pair<'py>>()))
+}
