@@ -8,6 +8,7 @@ import re
 LIMITS = {
     "memory": r"^map\b",
     "memory-python": r"^dict$",
+    "memory-ruby": r"^hash$",
     "namespace": r"^(redis-client|redis-rb|redis-py|redis-rs|ioredis|node-redis|bun-redis)$",
     "http": r"^constant\b",
     "host": r"^copy$",

@@ -12,7 +12,7 @@ class ActiveSupportMemoryStore < MemorySubject
   def name = "activesupport-memory-store"
   def versions = { "activesupport" => ActiveSupport::VERSION::STRING }
   # It bounds bytes, not entries.
-  def notes = ["bounded by 64 MiB only"]
+  def notes = ["isolation: clone", "no TTL", "bounded by 64 MiB only"]
   def make(_most) = ActiveSupport::Cache::MemoryStore.new(size: 64 << 20)
   def read(cache, key) = cache.read(key)
   def write(cache, key, value) = cache.write(key, value)

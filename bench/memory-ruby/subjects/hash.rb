@@ -7,7 +7,7 @@ require "memory_subject"
 class PlainHash < MemorySubject
   def name = "hash"
   def versions = { "ruby" => RUBY_VERSION }
-  def notes = ["no bound, no isolation, no expiry"]
+  def notes = ["isolation: none", "no TTL", "no bound"]
   def make(_most) = {}
   def read(cache, key) = cache[key]
 

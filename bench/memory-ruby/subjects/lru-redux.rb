@@ -8,7 +8,7 @@ require "lru_redux"
 class LruReduxThreadSafe < MemorySubject
   def name = "lru-redux"
   def versions = { "lru_redux" => LruRedux::VERSION }
-  def notes = ["no isolation, no expiry"]
+  def notes = ["isolation: none", "no TTL"]
   def make(most) = LruRedux::ThreadSafeCache.new(most)
   def read(cache, key) = cache[key]
 

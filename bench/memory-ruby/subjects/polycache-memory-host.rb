@@ -8,7 +8,7 @@ require "polycache"
 class PolycacheMemoryHost < MemorySubject
   def name = "polycache-memory-host"
   def versions = { "polycache" => Polycache::VERSION }
-  def notes = ["shared by processes"]
+  def notes = ["isolation: frozen", "no TTL", "shared by processes"]
   def read(cache, key) = cache.get(key)
   def write(cache, key, value) = cache.set(key, value)
   def close = [@cache, @full].each(&:close)

@@ -6,7 +6,7 @@ require "polycache_memory_subject"
 
 class PolycacheMemoryNone < PolycacheMemorySubject
   def name = "polycache-memory-none"
-  def notes = ["no isolation"]
+  def notes = ["isolation: none", "no TTL"]
   def make(most) = Polycache::MemoryCache.new(max_entries: most, isolation: "none")
 end
 

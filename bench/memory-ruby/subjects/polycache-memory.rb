@@ -6,6 +6,7 @@ require "polycache_memory_subject"
 
 class PolycacheMemory < PolycacheMemorySubject
   def name = "polycache-memory"
+  def notes = ["isolation: clone", "no TTL"]
   def make(most) = Polycache::MemoryCache.new(max_entries: most)
 end
 
