@@ -8,6 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 checks=(advisories bans licenses sources)
 offline=()
 if ! said=$(cargo deny --locked fetch db 2>&1); then
+  # Offline nothing is fetched at all, nor the crates that only other systems are built from.
+  cargo fetch --locked --quiet
   offline=(--offline)
   if compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/*/.git" >/dev/null; then
     echo "deny: the advisories cannot be fetched, the copy from before is used"
