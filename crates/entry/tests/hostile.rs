@@ -138,16 +138,26 @@ proptest! {
             serializer, structs, compressor, created, expires, fresh_until, tags: &tags,
             dictionaries: None,
             encryption: None,
+            unsealed: false,
         };
         let mut entry = Vec::new();
         encode(&value, &options, &mut entry).unwrap();
         let (limits, mut scratch) = (Limits::default(), Vec::new());
         let (header, payload) = decode_payload(&entry, Verify::Checksum, &limits, &mut scratch).unwrap();
         prop_assert_eq!((header.created, header.expires, header.fresh_until), (created, expires, fresh_until));
-        prop_assert_eq!(header.tags.into_iter().collect::<Vec<_>>(), tags);
+        prop_assert_eq!(header.tags.into_iter().collect::<Vec<_>>(), tags.clone());
         let decoded = decode_value(serializer, payload, &limits).unwrap();
         prop_assert_eq!(to_json(&decoded), to_json(&value));
         prop_assert_eq!(to_json(&decoded.into_owned()), to_json(&value));
+
+        // The same, but for the checksum; and only a reader that trusts it takes it.
+        let mut unsealed = Vec::new();
+        encode(&value, &EntryOptions { unsealed: true, ..options }, &mut unsealed).unwrap();
+        let refused = decode_payload(&unsealed, Verify::Checksum, &limits, &mut scratch).map(drop);
+        prop_assert_eq!(refused, Err(Error::ChecksumMismatch));
+        prop_assert!(decode_payload(&unsealed, Verify::Trusted, &limits, &mut scratch).is_ok());
+        entry[4..8].fill(0);
+        prop_assert_eq!(unsealed, entry);
     }
 
     #[test]

@@ -72,9 +72,11 @@ pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
 
 /// A time in milliseconds, rounded up so that it is never 0.
 pub(crate) fn milliseconds(option: &str, time: Duration) -> Result<u64, Error> {
-    let ms = time.as_nanos().div_ceil(1_000_000);
-    match u64::try_from(ms) {
-        Ok(ms @ 1..=MAX_MS) => Ok(ms),
+    // Not by as_nanos: a division of 128 bits takes longer than everything else here.
+    let below_a_second = u64::from(time.subsec_nanos().div_ceil(1_000_000));
+    let whole = time.as_secs().checked_mul(1000);
+    match whole.and_then(|ms| ms.checked_add(below_a_second)) {
+        Some(ms @ 1..=MAX_MS) => Ok(ms),
         _ => Err(Error::InvalidArgument(format!(
             "{option} is {time:?}; it must be longer than 0 and at most 2^48 - 1 ms"
         ))),

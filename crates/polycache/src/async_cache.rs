@@ -1,6 +1,8 @@
 //! The cache for asynchronous programs (cargo feature `tokio`).
 
 use crate::get_or_set::{pause, Held};
+use crate::memory::{Alone, Stored};
+use crate::observe::{self, Waiting};
 use crate::tier::Tier;
 use crate::{
     Builder, Cache, Error, Leased, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
@@ -168,7 +170,7 @@ impl AsyncCache {
                 Some(there) => Ok(there),
                 None => {
                     let storing = cache.storing(alone, key, ttl, |_| None);
-                    cache.loaded(key, alone.load_async(key, load, storing).await?)
+                    load_alone(cache, alone, key, load, storing).await
                 }
             },
         }
@@ -307,10 +309,16 @@ async fn host<T: Serialize + DeserializeOwned>(
     ttl: Ttl,
     load: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    let mut waiting: Option<Instant> = None;
+    let load = observe::load_async(cache, key, load);
+    let mut waiting: Option<(Instant, Waiting)> = None;
     loop {
         match cache.lease_typed(key)? {
-            Leased::Hit(read) => return Ok(read),
+            Leased::Hit(read) => {
+                if let Some((_, waiting)) = waiting {
+                    waiting.end(cache, key);
+                }
+                return Ok(read);
+            }
             Leased::Bypass => return load.await,
             Leased::Acquired(token) => {
                 // Dropped, it frees the key: also when this future is.
@@ -322,11 +330,25 @@ async fn host<T: Serialize + DeserializeOwned>(
                 return Ok(loaded);
             }
             Leased::Busy { .. } => {
-                let waited = waiting.get_or_insert_with(Instant::now).elapsed();
-                sleep(pause(waited)).await;
+                let (since, _) = waiting.get_or_insert_with(|| (Instant::now(), Waiting::begin()));
+                sleep(pause(since.elapsed())).await;
             }
         }
     }
+}
+
+/// The key's value, loaded where the memory tier is alone.
+async fn load_alone<T: DeserializeOwned>(
+    cache: &Cache,
+    alone: &Alone,
+    key: &[u8],
+    load: impl Future<Output = Result<T, Error>>,
+    storing: impl Fn(&T) -> Result<Stored, Error>,
+) -> Result<T, Error> {
+    let waiting = Waiting::begin();
+    let load = observe::load_async(cache, key, load);
+    let loaded = alone.load_async(key, load, storing).await?;
+    cache.loaded(key, loaded, waiting)
 }
 
 /// With the cargo feature `tokio`. The other methods wait for nobody, so that an asynchronous program calls
@@ -376,7 +398,7 @@ impl<T: TypedValue> TypedCache<T> {
             Tier::Host(_) => host(cache, key, ttl, load).await,
             Tier::Alone(alone) => {
                 let storing = cache.storing(alone, key, ttl, crate::memory::object::<T>);
-                cache.loaded(key, alone.load_async(key, load, storing).await?)
+                load_alone(cache, alone, key, load, storing).await
             }
         }
     }

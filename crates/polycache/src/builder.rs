@@ -4,6 +4,7 @@ use crate::cache::{Cache, Settings};
 use crate::encryption::Encryption;
 use crate::jitter::{Lifetime, Source};
 use crate::memory::{self, Alone};
+use crate::observe;
 use crate::presets::Preset;
 use crate::tier::{Host, Tier};
 use crate::{Clock, Compressor, Error, Jitter, Serializer, Structs};
@@ -22,6 +23,7 @@ const LONGEST_LEASE_MS: u128 = 8 * 60 * 60 * 1000;
 pub struct Builder {
     path: Option<PathBuf>,
     limit: Option<u64>,
+    name: Option<String>,
     parts: Vec<String>,
     serializer: Serializer,
     structs: Structs,
@@ -47,6 +49,7 @@ impl Default for Builder {
         Builder {
             path: None,
             limit: host.limit,
+            name: None,
             parts: Vec::new(),
             serializer: Serializer::default(),
             structs: Structs::default(),
@@ -91,6 +94,14 @@ impl Builder {
     /// Adds parts to the namespace.
     pub fn namespaces<S: Into<String>>(mut self, parts: impl IntoIterator<Item = S>) -> Builder {
         self.parts.extend(parts.into_iter().map(Into::into));
+        self
+    }
+
+    /// What the cache and the namespaces nested in it are called in metrics and traces (cargo features
+    /// `metrics` and `tracing`); by default its namespace, or `default` where that is the root. Caches whose
+    /// counts are to be told apart need names of their own.
+    pub fn name(mut self, name: impl Into<String>) -> Builder {
+        self.name = Some(name.into());
         self
     }
 
@@ -273,7 +284,9 @@ impl Builder {
             Some(path) => Tier::Host(self.host(path, &parts)?),
             None => Tier::Alone(self.alone(&parts)?),
         };
-        Ok(Cache::new(tier, parts, settings))
+        let cache = Cache::new(tier, parts, settings);
+        observe::opened(&cache);
+        Ok(cache)
     }
 
     fn settings(&mut self) -> Result<Settings, Error> {
@@ -291,7 +304,12 @@ impl Builder {
         }
         let dictionaries = self.dictionaries.take();
         let dictionaries = dictionaries.map(|all| Dictionaries::new(all, self.compressor));
+        let name = self.name.take().unwrap_or_else(|| match &self.parts[..] {
+            [] => "default".to_owned(),
+            parts => parts.join("::"),
+        });
         Ok(Settings {
+            name: name.into(),
             serializer: self.serializer,
             structs: self.structs,
             compressor: self.compressor,

@@ -4,6 +4,7 @@ use crate::encryption::{self, Encryption};
 use crate::get_or_set::Held;
 use crate::jitter::Lifetime;
 use crate::memory::{Bounds, Object};
+use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
 use crate::tier::Tier;
 use crate::ttl;
@@ -32,6 +33,8 @@ struct Inner {
 /// How a cache writes and reads its entries.
 #[derive(Clone)]
 pub(crate) struct Settings {
+    /// What observers call it.
+    pub name: Arc<str>,
     pub serializer: Serializer,
     pub structs: Structs,
     pub compressor: Compressor,
@@ -84,6 +87,7 @@ pub(crate) fn reading_typed<T: DeserializeOwned>(
 impl fmt::Debug for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache")
+            .field("name", &self.name())
             .field("path", &self.path())
             .field("namespace", &self.0.parts)
             .field("closed", &self.is_closed())
@@ -148,7 +152,9 @@ impl Cache {
     #[inline]
     fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
-        let result = if self.0.tier.get(key, &mut scratch.entry)? {
+        let found = self.0.tier.get(key, &mut scratch.entry)?;
+        observe::read(self, key, self.answer(found));
+        let result = if found {
             self.read(key, &mut scratch, read).map(Some)
         } else {
             Ok(None)
@@ -207,6 +213,7 @@ impl Cache {
             Ok(()) => self.0.tier.put(key, &scratch.entry, object),
             Err(error) => Err(self.refused(key, error)),
         };
+        observe::stored(self, key, scratch.entry.len(), result.as_ref().copied());
         scratch.keep();
         result
     }
@@ -245,6 +252,7 @@ impl Cache {
         let lease = host.store.lease(&host.namespace, key, &mut scratch.entry)?;
         let result = match lease {
             Lease::Hit(hit) => {
+                observe::read(self, key, Answer::Host);
                 let about = about(hit, &scratch.entry);
                 let value = self.read(key, &mut scratch, read);
                 value.map(|value| Leased::Hit((value, about)))
@@ -303,6 +311,11 @@ impl Cache {
                 .store
                 .fill(&host.namespace, key, token, &scratch.entry)?)
         });
+        match &result {
+            Ok(false) => observe::voided(self, key),
+            Ok(true) => observe::stored(self, key, scratch.entry.len(), Ok(())),
+            Err(error) => observe::stored(self, key, scratch.entry.len(), Err(error)),
+        }
         scratch.keep();
         result
     }
@@ -330,7 +343,9 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        self.0.tier.delete(key.as_ref())
+        let deleted = self.0.tier.delete(key.as_ref())?;
+        observe::deleted(self, key.as_ref(), deleted);
+        Ok(deleted)
     }
 
     /// True when the key has an entry; its value is not decoded.
@@ -385,7 +400,9 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn clear(&self) -> Result<(), Error> {
-        self.0.tier.clear(&self.0.parts)
+        self.0.tier.clear(&self.0.parts)?;
+        observe::cleared(self);
+        Ok(())
     }
 
     /// What the whole directory holds and what this handle did; walks the index.
@@ -435,6 +452,32 @@ impl Cache {
         self.0.tier.now()
     }
 
+    /// What observers call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.settings.name
+    }
+
+    #[cfg(feature = "metrics")]
+    pub(crate) fn name_shared(&self) -> Arc<str> {
+        self.0.settings.name.clone()
+    }
+
+    #[cfg(feature = "tracing")]
+    pub(crate) fn parts(&self) -> &[String] {
+        &self.0.parts
+    }
+
+    /// Where a read was answered, for observers.
+    #[inline]
+    fn answer(&self, found: bool) -> Answer {
+        match self.0.tier {
+            _ if !found => Answer::Miss,
+            Tier::Host(_) => Answer::Host,
+            Tier::Alone(_) => Answer::Memory,
+        }
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.settings.limits
     }
@@ -456,6 +499,7 @@ impl Cache {
     ) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
         let found = self.0.tier.get(key, &mut scratch.entry)?;
+        observe::read(self, key, self.answer(found));
         let result = found.then(|| f(&scratch.entry));
         scratch.keep();
         Ok(result)
@@ -479,8 +523,10 @@ impl Cache {
         let Scratch { entry, payload } = scratch;
         let limits = &self.0.settings.limits;
         let keys = self.encryption(key);
-        let (serializer, payload) = encryption::payload(keys, entry, limits, payload)?;
-        Ok(read(serializer, payload, limits)?)
+        encryption::payload(keys, entry, limits, payload)
+            .and_then(|(serializer, payload)| read(serializer, payload, limits))
+            .map_err(Error::from)
+            .inspect_err(|error| observe::unreadable(self, key, error))
     }
 
     /// The value of the key's entry, which is at hand.
@@ -511,6 +557,8 @@ impl Cache {
             created: now,
             expires: ttl::expires(ttl, || settings.lifetime.next(), now)?,
             encryption: self.encryption(key),
+            // Nobody could have changed it, who could not change the checksum too.
+            unsealed: matches!(self.0.tier, Tier::Alone(_)),
             ..EntryOptions::default()
         };
         Ok(write(&options, entry)?)

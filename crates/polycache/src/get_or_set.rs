@@ -1,6 +1,7 @@
 //! One loader per key on the whole machine.
 
 use crate::memory::{Alone, Loaded, Object, Stored};
+use crate::observe::{self, Waiting};
 use crate::scratch::Scratch;
 use crate::tier::Tier;
 use crate::{Cache, Error, Leased, Ttl};
@@ -82,16 +83,26 @@ impl Cache {
         let (key, ttl) = (key.as_ref(), ttl.into());
         ttl.check()?;
         let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
-        if let Tier::Alone(alone) = self.tier() {
-            return match self.get_typed(key)? {
+        match self.tier() {
+            Tier::Host(_) => self.load_by_lease(key, ttl, load),
+            Tier::Alone(alone) => match self.get_typed(key)? {
                 Some(there) => Ok(there),
-                None => self.loaded(
-                    key,
-                    alone.load(key, load, self.storing(alone, key, ttl, |_| None))?,
-                ),
-            };
+                None => self.load_alone(alone, key, load, self.storing(alone, key, ttl, |_| None)),
+            },
         }
-        self.load_by_lease(key, ttl, load)
+    }
+
+    /// The key's value, loaded where the memory tier is alone.
+    pub(crate) fn load_alone<T: DeserializeOwned>(
+        &self,
+        alone: &Alone,
+        key: &[u8],
+        load: impl FnOnce() -> Result<T, Error>,
+        storing: impl Fn(&T) -> Result<Stored, Error>,
+    ) -> Result<T, Error> {
+        let waiting = Waiting::begin();
+        let load = || observe::load(self, key, load);
+        self.loaded(key, alone.load(key, load, storing)?, waiting)
     }
 
     /// The key's value, loaded under a lease of the host's.
@@ -101,10 +112,16 @@ impl Cache {
         ttl: Ttl,
         load: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut waiting: Option<Instant> = None;
+        let load = || observe::load(self, key, load);
+        let mut waiting: Option<(Instant, Waiting)> = None;
         loop {
             match self.lease_typed(key)? {
-                Leased::Hit(read) => return Ok(read),
+                Leased::Hit(read) => {
+                    if let Some((_, waiting)) = waiting {
+                        waiting.end(self, key);
+                    }
+                    return Ok(read);
+                }
                 Leased::Bypass => return load(),
                 Leased::Acquired(token) => {
                     let held = Held { cache: self, token };
@@ -115,8 +132,9 @@ impl Cache {
                     return Ok(loaded);
                 }
                 Leased::Busy { .. } => {
-                    let waited = waiting.get_or_insert_with(Instant::now).elapsed();
-                    std::thread::sleep(pause(waited));
+                    let (since, _) =
+                        waiting.get_or_insert_with(|| (Instant::now(), Waiting::begin()));
+                    std::thread::sleep(pause(since.elapsed()));
                 }
             }
         }
@@ -149,10 +167,14 @@ impl Cache {
         &self,
         key: &[u8],
         loaded: Loaded<T>,
+        waiting: Waiting,
     ) -> Result<T, Error> {
         match loaded {
             Loaded::Mine(value) => Ok(value),
-            Loaded::Found(stored) => self.decode(key, &stored.entry),
+            Loaded::Found(stored) => {
+                waiting.end(self, key);
+                self.decode(key, &stored.entry)
+            }
         }
     }
 }

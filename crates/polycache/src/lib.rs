@@ -19,6 +19,9 @@
 //! [`Cache::typed`] keeps them decoded in memory; `AsyncCache` (cargo feature `tokio`) is for asynchronous
 //! programs. [`coming_from_skp_cache`] has that crate's names beside ours.
 //!
+//! With the cargo feature `metrics` a cache counts for exporters, with `tracing` it tells what it does: loads
+//! as spans `polycache.load`, failures as warnings, every read and write at the level `TRACE`.
+//!
 //! Values are any serde type ([`Cache::get`], [`Cache::set`]) or, without one, [`Value`]s:
 //! [`Cache::get_with`] reads 100 bytes of text in well under a microsecond and allocates nothing.
 //! What every language's package does alike is `spec/semantics.md`.
@@ -40,6 +43,9 @@ mod jitter;
 mod keys;
 mod lease;
 mod memory;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+mod observe;
 mod origin;
 pub mod presets;
 mod random;

@@ -1,6 +1,7 @@
 //! Where a value was read: what a memory tier over the host tier keeps beside its object.
 
 use crate::cache::{reading, Read};
+use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
 use crate::tier::Tier;
 use crate::{Cache, Error, Leased, Value};
@@ -81,7 +82,10 @@ impl Cache {
     ) -> Result<Option<(R, Origin)>, Error> {
         let host = self.tier().host()?;
         let mut scratch = Scratch::take();
-        let result = match host.store.get(&host.namespace, key, &mut scratch.entry)? {
+        let hit = host.store.get(&host.namespace, key, &mut scratch.entry)?;
+        let answer = hit.map_or(Answer::Miss, |_| Answer::Host);
+        observe::read(self, key, answer);
+        let result = match hit {
             Some(hit) => {
                 let origin = Origin::of(hit, &scratch.entry);
                 let value = self.read(key, &mut scratch, read);

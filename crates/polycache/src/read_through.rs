@@ -1,6 +1,6 @@
 //! Caches that know how to load what they lack.
 
-use crate::{Error, TypedCache, TypedValue};
+use crate::{observe, Error, TypedCache, TypedValue};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl<K: AsRef<[u8]> + ?Sized, T: TypedValue> ReadThrough<K, T> {
     /// The loader's, as `LoaderFailed`, after which the old value stays; as for
     /// [`Cache::set`](crate::Cache::set).
     pub fn refresh(&self, key: &K) -> Result<T, Error> {
-        let loaded = (self.load)(key)?;
+        let loaded = observe::load(self.cache.cache(), key.as_ref(), || (self.load)(key))?;
         self.cache.set(key, &loaded)?;
         Ok(loaded)
     }

@@ -3,6 +3,7 @@
 use super::objects::Objects;
 use super::stored::Object;
 use super::Alone;
+use crate::observe::{self, Answer};
 use crate::tier::Tier;
 use crate::{Cache, Error, Keys, MemoryStats, Stats, Ttl, TtlLeft};
 use serde::de::DeserializeOwned;
@@ -124,7 +125,10 @@ impl<T: TypedValue> TypedCache<T> {
         let cache = &self.0.cache;
         match (&self.0.objects, cache.tier()) {
             (Some(objects), _) => match objects.get(cache, key) {
-                Some(object) => Ok(Some(object)),
+                Some(object) => {
+                    observe::read(cache, key, Answer::Memory);
+                    Ok(Some(object))
+                }
                 None => objects.read(cache, key),
             },
             (None, Tier::Alone(alone)) => self.get_alone(alone, key),
@@ -140,6 +144,8 @@ impl<T: TypedValue> TypedCache<T> {
                 None => Found::Entry(stored.entry.clone()),
             }
         })?;
+        let answer = found.as_ref().map_or(Answer::Miss, |_| Answer::Memory);
+        observe::read(&self.0.cache, key, answer);
         match found {
             None => Ok(None),
             Some(Found::Object(value)) => Ok(Some(value)),
@@ -235,7 +241,7 @@ impl<T: TypedValue> TypedCache<T> {
             Tier::Host(_) => cache.load_by_lease(key, ttl, load),
             Tier::Alone(alone) => {
                 let storing = cache.storing(alone, key, ttl, object::<T>);
-                cache.loaded(key, alone.load(key, load, storing)?)
+                cache.load_alone(alone, key, load, storing)
             }
         }
     }
@@ -244,7 +250,9 @@ impl<T: TypedValue> TypedCache<T> {
     pub(crate) fn kept(&self, key: &[u8]) -> Result<Option<T>, Error> {
         let cache = &self.0.cache;
         Ok(match (&self.0.objects, cache.tier()) {
-            (Some(objects), _) => objects.get(cache, key),
+            (Some(objects), _) => objects
+                .get(cache, key)
+                .inspect(|_| observe::read(cache, key, Answer::Memory)),
             (None, Tier::Alone(alone)) => self.get_alone(alone, key)?,
             (None, Tier::Host(_)) => None,
         })

@@ -1,0 +1,147 @@
+//! What the cargo feature `tracing` tells.
+
+use polycache::Cache;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use tracing::Level;
+use tracing_subscriber::fmt::format::FmtSpan;
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs `program` under a subscriber of its own, and gives the lines that were written.
+fn told(level: Level, program: impl FnOnce()) -> Vec<String> {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_span_events(FmtSpan::CLOSE)
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .without_time()
+        .finish();
+    tracing::subscriber::with_default(subscriber, program);
+    let bytes = lines.0.lock().unwrap().clone();
+    let text = String::from_utf8(bytes).unwrap();
+    text.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+/// Whether one line has all of these parts.
+#[track_caller]
+fn assert_told(lines: &[String], parts: &[&str]) {
+    let there = |line: &String| parts.iter().all(|part| line.contains(part));
+    assert!(lines.iter().any(there), "{parts:?} not in {lines:#?}");
+}
+
+#[test]
+fn every_operation_at_the_level_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, tier) in [(Some(directory.path()), "host"), (None, "memory")] {
+        let lines = told(Level::TRACE, || {
+            let mut builder = Cache::builder().name("prices");
+            if let Some(path) = path {
+                builder = builder.path(path);
+            }
+            let cache = builder.build().unwrap();
+            cache.set("apple", &1).unwrap();
+            cache.get::<u8>("apple").unwrap();
+            cache.get::<u8>("pear").unwrap();
+            cache.delete("apple").unwrap();
+            cache.clear().unwrap();
+        });
+        let cache = r#"cache="prices""#;
+        assert_told(&lines, &["DEBUG polycache: open", cache]);
+        assert_told(&lines, &["TRACE polycache: set", cache, "key=apple"]);
+        let tier = format!("tier=\"{tier}\"");
+        assert_told(&lines, &["TRACE polycache: hit", cache, "key=apple", &tier]);
+        assert_told(&lines, &["TRACE polycache: miss", "key=pear"]);
+        assert_told(
+            &lines,
+            &["TRACE polycache: delete", "key=apple", "there=true"],
+        );
+        assert_told(&lines, &["DEBUG polycache: clear", cache]);
+    }
+}
+
+#[test]
+fn an_object_of_the_memory_tier() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = Cache::builder().path(directory.path()).build().unwrap();
+    let typed = cache.typed::<u8>().unwrap();
+    typed.set("a", &1).unwrap();
+    let lines = told(Level::TRACE, || {
+        typed.get("a").unwrap();
+        typed.get("a").unwrap();
+    });
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+    assert!(lines[0].contains(r#"tier="host""#));
+    assert!(lines[1].contains(r#"tier="memory""#));
+}
+
+#[test]
+fn loads_are_spans() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [
+        Cache::builder().build().unwrap(),
+        Cache::builder().path(directory.path()).build().unwrap(),
+    ] {
+        let lines = told(Level::DEBUG, || {
+            let load = || {
+                tracing::info!("asking the database");
+                "1".parse::<u8>()
+            };
+            cache.get_or_set("a", load).unwrap();
+            let fails = || "one".parse::<u8>();
+            cache.get_or_set("b", fails).unwrap_err();
+        });
+        let span = "polycache.load{";
+        assert_told(&lines, &[span, "key=a", "asking the database"]);
+        assert_told(&lines, &[span, "key=a", r#"outcome="loaded""#, "close"]);
+        assert_told(&lines, &[span, "key=b", "load failed", "loader_failed"]);
+        assert_told(&lines, &[span, "key=b", r#"outcome="failed""#, "close"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_or_stored_is_a_warning() {
+    let cache = Cache::builder().max_bytes(2000).build().unwrap();
+    let lines = told(Level::WARN, || {
+        cache.set("text", "no number").unwrap();
+        cache.get::<u8>("text").unwrap_err();
+        cache.set("large", &"x".repeat(10_000)).unwrap_err();
+    });
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+    assert_told(
+        &lines,
+        &["WARN polycache: unreadable", "key=text", "wrong_type"],
+    );
+    assert_told(
+        &lines,
+        &["WARN polycache: not stored", "key=large", "entry_too_large"],
+    );
+}
+
+#[test]
+fn a_load_that_was_overtaken() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = Cache::builder().path(directory.path()).build().unwrap();
+    let lines = told(Level::DEBUG, || {
+        let load = || {
+            cache.delete("a").unwrap();
+            "1".parse::<u8>()
+        };
+        cache.get_or_set("a", load).unwrap();
+    });
+    assert_told(&lines, &["DEBUG polycache: voided", "key=a"]);
+}
