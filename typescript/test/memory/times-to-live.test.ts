@@ -1,0 +1,240 @@
+/** MemoryCache: how long entries live. The timers that free them are in sweeper.test.ts. */
+import { describe, expect, test } from 'vitest'
+import { InvalidArgument, MemoryCache } from '../../src/memory/index.ts'
+import { failure } from '../support/failure.ts'
+import { checkAfterEach, openMemory } from '../support/structure.ts'
+
+type Any = ReturnType<typeof JSON.parse>
+
+checkAfterEach()
+
+describe('times to live', () => {
+  test('an entry is there until its expiry, and not at it', () => {
+    const { cache, clock } = openMemory({ ttl: '1s' })
+    cache.set('k', 1)
+    clock.now += 999
+    expect([cache.get('k'), cache.peek('k'), cache.has('k'), cache.ttl('k')]).toEqual([
+      1,
+      1,
+      true,
+      1,
+    ])
+    clock.now += 1
+    expect([cache.has('k'), cache.size]).toEqual([false, 1])
+    expect([cache.get('k'), cache.size]).toEqual([undefined, 0])
+    expect(cache.stats()).toMatchObject({ expired: 1, misses: 1, hits: 1, bytes: 0 })
+  })
+
+  const READS: [string, (cache: MemoryCache) => unknown, unknown][] = [
+    ['get', (cache) => cache.get('k'), undefined],
+    ['peek', (cache) => cache.peek('k'), undefined],
+    ['has', (cache) => cache.has('k'), false],
+    ['ttl', (cache) => cache.ttl('k'), undefined],
+    ['take', (cache) => cache.take('k'), undefined],
+    ['delete', (cache) => cache.delete('k'), false],
+    ['touch', (cache) => cache.touch('k', '1h'), false],
+    ['getMany', (cache) => cache.getMany(['k']).size, 0],
+    ['deleteMany', (cache) => cache.deleteMany(['k']), 0],
+    ['keys', (cache) => [...cache.keys()], []],
+    ['values', (cache) => [...cache.values()], []],
+    ['entries', (cache) => [...cache.entries()], []],
+    ['iteration', (cache) => [...cache], []],
+    ['increment', (cache) => cache.increment('k', 5), 5],
+    ['decrement', (cache) => cache.decrement('k', 5), -5],
+  ]
+  test.each(READS)('%s does not see what has expired', (_, read, nothing) => {
+    const { cache, clock, check } = openMemory({ ttl: '1s' })
+    cache.set('k', 1)
+    clock.now += 1000
+    expect(read(cache)).toEqual(nothing)
+    check()
+  })
+
+  test.each(READS)('%s does not see what the clock was set back before', (_, read, nothing) => {
+    const { cache, clock, check } = openMemory({ ttl: '1s' })
+    cache.set('k', 1)
+    clock.now -= 1001
+    expect(read(cache)).toEqual(nothing)
+    check()
+  })
+
+  test.each(READS)('%s sees it while the clock is back a little', (_, read, nothing) => {
+    const { cache, clock } = openMemory({ ttl: '1s' })
+    cache.set('k', 1)
+    clock.now -= 1000
+    expect(read(cache)).not.toEqual(nothing)
+  })
+
+  test('set over an entry that has expired is a new one', () => {
+    const { cache, clock } = openMemory({ ttl: '1s' })
+    cache.set('k', 1)
+    clock.now += 5000
+    cache.set('k', 2)
+    expect([cache.get('k'), cache.ttl('k'), cache.size]).toEqual([2, 1000, 1])
+  })
+
+  test("an entry's own comes before the cache's", () => {
+    const { cache, clock } = openMemory({ ttl: '1m' })
+    cache.set('own', 1)
+    cache.set('given', 1, { ttl: '5s' })
+    cache.set('ms', 1, { ttl: { ms: 0.5 } })
+    cache.set('forever', 1, { ttl: null })
+    cache.set('undefined', 1, { ttl: undefined } as never)
+    const left = (key: string) => cache.ttl(key)
+    expect(['own', 'given', 'ms', 'forever', 'undefined', 'none'].map(left)).toEqual([
+      60_000,
+      5000,
+      1,
+      Number.POSITIVE_INFINITY,
+      60_000,
+      undefined,
+    ])
+    clock.now += 60_000
+    expect([...cache.keys()]).toEqual(['forever'])
+  })
+
+  test('null is none for the cache too', () => {
+    const { cache } = openMemory({ ttl: null })
+    cache.set('k', 1)
+    expect(cache.ttl('k')).toBe(Number.POSITIVE_INFINITY)
+    expect(cache.entry('k')).toEqual({ value: 1, expires: Number.POSITIVE_INFINITY, stale: false })
+  })
+
+  test('a set again does away with the old one', () => {
+    const { cache, clock } = openMemory()
+    cache.set('k', 1, { ttl: '1s', sliding: true })
+    cache.set('k', 2)
+    clock.now += 10_000
+    expect(cache.get('k')).toBe(2)
+    cache.set('k', 3, { ttl: '1s' })
+    clock.now += 999
+    cache.get('k')
+    clock.now += 1
+    expect(cache.get('k')).toBeUndefined()
+  })
+
+  test('the longest ends where times end', () => {
+    const { cache } = openMemory()
+    cache.set('k', 1, { ttl: { ms: 2 ** 48 - 1 } })
+    expect(cache.entry('k')?.expires).toBe(2 ** 48 - 1)
+    expect(cache.get('k')).toBe(1)
+  })
+
+  test('ttl is what is left, also between two looks at a clock that goes on', () => {
+    let now = 0
+    const cache = new MemoryCache({ clock: () => now++ })
+    cache.set('k', 1, { ttl: { ms: 2 } })
+    expect(cache.ttl('k')).toBe(0)
+  })
+
+  test('entry tells of what has expired, until it is freed', () => {
+    const { cache, clock } = openMemory<string, Any>()
+    cache.set('k', { a: 1 }, { ttl: '1s' })
+    const { now } = clock
+    expect(cache.entry('k')).toEqual({ value: { a: 1 }, expires: now + 1000, stale: false })
+    clock.now += 1000
+    const entry = cache.entry('k')
+    expect(entry).toEqual({ value: { a: 1 }, expires: now + 1000, stale: true })
+    ;(entry as Any).value.a = 2
+    expect(cache.entry('k')?.value).toEqual({ a: 1 })
+    cache.purgeExpired()
+    expect([cache.entry('k'), cache.entry('x')]).toEqual([undefined, undefined])
+    cache.set('k', 1, { ttl: '1s' })
+    clock.now -= 5000
+    expect(cache.entry('k')?.stale).toBe(true)
+  })
+
+  test('purgeExpired frees what has expired, and nothing else', () => {
+    const { cache, clock, check } = openMemory<number, number>()
+    for (let key = 0; key < 1000; key++) cache.set(key, key, { ttl: { ms: 1 + (key % 10) } })
+    cache.set(-1, 0)
+    expect(cache.purgeExpired()).toBe(0)
+    for (let ms = 1; ms <= 10; ms++) {
+      clock.now++
+      expect(cache.purgeExpired()).toBe(100)
+      expect(cache.size).toBe(1001 - 100 * ms)
+      check()
+    }
+    expect(cache.stats().expired).toBe(1000)
+    expect(cache.purgeExpired()).toBe(0)
+  })
+})
+
+describe('sliding', () => {
+  const SLIDES: [string, (cache: MemoryCache) => unknown, boolean][] = [
+    ['get', (cache) => cache.get('k'), true],
+    ['getMany', (cache) => cache.getMany(['k']), true],
+    ['touch', (cache) => cache.touch('k'), true],
+    ['increment', (cache) => cache.increment('k'), true],
+    ['peek', (cache) => cache.peek('k'), false],
+    ['has', (cache) => cache.has('k'), false],
+    ['entry', (cache) => cache.entry('k'), false],
+    ['ttl', (cache) => cache.ttl('k'), false],
+    ['iteration', (cache) => [...cache], false],
+  ]
+  test.each(SLIDES)('%s', (_, use, renews) => {
+    const { cache, clock, check } = openMemory({ ttl: '1s', sliding: true })
+    cache.set('k', 1)
+    for (let turn = 0; turn < 3; turn++) {
+      clock.now += 400
+      use(cache)
+      check()
+    }
+    expect(cache.ttl('k')).toBe(renews ? 1000 : undefined)
+    clock.now += 999
+    expect(cache.has('k')).toBe(renews)
+    clock.now += 1
+    expect(cache.has('k')).toBe(false)
+  })
+
+  test("an entry's own comes before the cache's", () => {
+    const { cache, clock } = openMemory({ ttl: '1s', sliding: true })
+    cache.set('fixed', 1, { sliding: false })
+    cache.set('long', 1, { ttl: '2s' })
+    const { cache: fixed, clock: other } = openMemory({ ttl: '1s' })
+    fixed.set('slides', 1, { sliding: true })
+    clock.now += 600
+    other.now += 600
+    expect([cache.get('fixed'), cache.get('long'), fixed.get('slides')]).toEqual([1, 1, 1])
+    expect([cache.ttl('fixed'), cache.ttl('long'), fixed.ttl('slides')]).toEqual([400, 2000, 1000])
+  })
+
+  test('without a time to live it means nothing', () => {
+    const { cache, clock } = openMemory({ sliding: true })
+    cache.set('k', 1)
+    clock.now += 1e12
+    expect([cache.get('k'), cache.ttl('k')]).toEqual([1, Number.POSITIVE_INFINITY])
+  })
+})
+
+describe('touch', () => {
+  test('sets the time to live anew', () => {
+    const { cache, clock } = openMemory({ ttl: '1s' })
+    cache.set('k', 1)
+    clock.now += 500
+    expect([cache.touch('k'), cache.ttl('k')]).toEqual([true, 1000])
+    expect([cache.touch('k', '5s'), cache.ttl('k')]).toEqual([true, 5000])
+    expect([cache.touch('k', null), cache.ttl('k')]).toEqual([true, Number.POSITIVE_INFINITY])
+    expect([cache.touch('k', { ms: 7 }), cache.ttl('k')]).toEqual([true, 7])
+    expect(cache.touch('x')).toBe(false)
+    expect(cache.stats()).toMatchObject({ writes: 1, hits: 0 })
+  })
+
+  test('what slides goes on sliding', () => {
+    const { cache, clock } = openMemory()
+    cache.set('k', 1, { ttl: '1s', sliding: true })
+    cache.touch('k', '2s')
+    clock.now += 1500
+    cache.get('k')
+    expect(cache.ttl('k')).toBe(2000)
+  })
+
+  test('with a wrong time to live nothing is changed', () => {
+    const { cache } = openMemory()
+    cache.set('k', 1, { ttl: '1s' })
+    for (const ttl of [5, '5', '0s', { ms: -1 }, { ms: 5n }, {}, []]) {
+      expect(failure(() => cache.touch('k', ttl as never))).toBeInstanceOf(InvalidArgument)
+    }
+    expect(cache.ttl('k')).toBe(1000)
+  })
+})
