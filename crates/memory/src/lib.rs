@@ -19,6 +19,7 @@ mod lock;
 mod policy;
 mod queue;
 mod removed;
+mod set;
 mod shard;
 mod stats;
 mod sync;
