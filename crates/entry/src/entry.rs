@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 /// What an entry says of its value, chosen by the writer. Times are milliseconds since
 /// 1970-01-01T00:00Z, at most [`MAX_TIME_MS`](crate::MAX_TIME_MS).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct EntryOptions<'a> {
     /// How the value becomes bytes; MessagePack by default. [`encode_payload`] has an argument of
     /// its own and ignores this.
@@ -28,10 +28,33 @@ pub struct EntryOptions<'a> {
     pub tags: &'a [Tag<'a>],
     /// What the payload is encrypted with, after it was compressed; nothing by default.
     pub encryption: Option<EntryEncryption<'a>>,
+    /// Bytes that the payload may have before it is compressed, 64 MiB by default: what readers accept
+    /// ([`Limits::max_length`]). Else there would be entries that nobody reads.
+    pub max_length: u64,
     /// Whether the checksum stays 0: for an entry that never leaves this process, and is only read with
     /// [`Verify::Trusted`].
     pub unsealed: bool,
 }
+
+impl Default for EntryOptions<'_> {
+    fn default() -> Self {
+        EntryOptions {
+            serializer: Serializer::default(),
+            structs: Structs::default(),
+            compressor: Compressor::default(),
+            dictionaries: None,
+            created: 0,
+            expires: 0,
+            fresh_until: None,
+            tags: &[],
+            encryption: None,
+            max_length: DEFAULT_MAX_LENGTH,
+            unsealed: false,
+        }
+    }
+}
+
+const DEFAULT_MAX_LENGTH: u64 = 64 * 1024 * 1024;
 
 /// What a reader accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +69,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits::of(64 * 1024 * 1024)
+        Limits::of(DEFAULT_MAX_LENGTH)
     }
 }
 
@@ -61,14 +84,15 @@ impl Limits {
     }
 
     pub(crate) fn check(&self, size: u64) -> Result<(), Error> {
-        if size > self.max_length {
-            return Err(Error::ValueTooLarge {
-                size,
-                limit: self.max_length,
-            });
-        }
-        Ok(())
+        check_length(size, self.max_length)
     }
+}
+
+fn check_length(size: u64, limit: u64) -> Result<(), Error> {
+    if size > limit {
+        return Err(Error::ValueTooLarge { size, limit });
+    }
+    Ok(())
 }
 
 /// A payload on its way into the compressor that is larger than this is not kept for the next.
@@ -83,8 +107,8 @@ thread_local! {
 ///
 /// # Errors
 /// [`Error::UnsupportedValue`] when the value is not in the serializer's row of the type map;
-/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::Io`] when there is no
-/// memory for the compressor.
+/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::ValueTooLarge`] when it is
+/// more than [`EntryOptions::max_length`]; [`Error::Io`] when there is no memory for the compressor.
 pub fn encode(
     value: &Value<'_>,
     options: &EntryOptions<'_>,
@@ -125,7 +149,9 @@ fn write_entry(
     };
     append(options, out, |out| {
         header::write(options.serializer, options, CompressorId::None, None, out)?;
-        write(out)
+        let start = out.len();
+        write(out)?;
+        check_length((out.len() - start) as u64, options.max_length)
     })
 }
 
@@ -133,14 +159,16 @@ fn write_entry(
 /// payload is taken at its word. After an error `out` is as it was.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::Io`] when there is no
-/// memory for the compressor.
+/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::ValueTooLarge`] when the
+/// payload is longer than [`EntryOptions::max_length`]; [`Error::Io`] when there is no memory for the
+/// compressor.
 pub fn encode_payload(
     payload: &[u8],
     serializer: Serializer,
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
+    check_length(payload.len() as u64, options.max_length)?;
     append(options, out, |out| {
         let start = out.len();
         if options.compressor != Compressor::None {

@@ -138,6 +138,7 @@ proptest! {
             serializer, structs, compressor, created, expires, fresh_until, tags: &tags,
             dictionaries: None,
             encryption: None,
+            max_length: Limits::default().max_length,
             unsealed: false,
         };
         let mut entry = Vec::new();

@@ -165,7 +165,7 @@ impl AsyncCache {
                 .map_err(|error| Error::LoaderFailed(error.into()))
         };
         match cache.tier() {
-            Tier::Host(_) => host(cache, key, ttl, load).await,
+            Tier::Host(_) => host(cache, key, ttl, load, || cache.lease_typed(key)).await,
             Tier::Alone(alone) => match cache.get_typed(key)? {
                 Some(there) => Ok(there),
                 None => {
@@ -302,17 +302,18 @@ impl AsyncCache {
     }
 }
 
-/// The key's value, loaded under a lease of the host's.
+/// The key's value, loaded under a lease of the host's, which `lease` reads or takes.
 async fn host<T: Serialize + DeserializeOwned>(
     cache: &Cache,
     key: &[u8],
     ttl: Ttl,
     load: impl Future<Output = Result<T, Error>>,
+    lease: impl Fn() -> Result<Leased<T>, Error>,
 ) -> Result<T, Error> {
     let load = observe::load_async(cache, key, load);
     let mut waiting: Option<(Instant, Waiting)> = None;
     loop {
-        match cache.lease_typed(key)? {
+        match lease()? {
             Leased::Hit(read) => {
                 if let Some((_, waiting)) = waiting {
                     waiting.end(cache, key);
@@ -395,7 +396,7 @@ impl<T: TypedValue> TypedCache<T> {
             return Ok(there);
         }
         match cache.tier() {
-            Tier::Host(_) => host(cache, key, ttl, load).await,
+            Tier::Host(_) => host(cache, key, ttl, load, || self.lease(key)).await,
             Tier::Alone(alone) => {
                 let storing = cache.storing(alone, key, ttl, crate::memory::object::<T>);
                 load_alone(cache, alone, key, load, storing).await

@@ -166,8 +166,8 @@ impl Cache {
     /// Stores a value. When it returns, every read on this machine that begins sees it or a later one.
     ///
     /// # Errors
-    /// `UnsupportedValue` and `InvalidArgument`, which change nothing; `EntryTooLarge`, `NoSpace` and
-    /// `Io`, after which the old value is gone as well; `Closed`.
+    /// `UnsupportedValue` and `InvalidArgument`, which change nothing; `EntryTooLarge`, `ValueTooLarge`,
+    /// `NoSpace` and `Io`, after which the old value is gone as well; `Closed`.
     #[inline]
     pub fn set_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<(), Error> {
         let write = |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode(value, options, out);
@@ -557,6 +557,7 @@ impl Cache {
             created: now,
             expires: ttl::expires(ttl, || settings.lifetime.next(), now)?,
             encryption: self.encryption(key),
+            max_length: settings.limits.max_length,
             // Nobody could have changed it, who could not change the checksum too.
             unsealed: matches!(self.0.tier, Tier::Alone(_)),
             ..EntryOptions::default()

@@ -84,7 +84,7 @@ impl Cache {
         ttl.check()?;
         let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
         match self.tier() {
-            Tier::Host(_) => self.load_by_lease(key, ttl, load),
+            Tier::Host(_) => self.load_by_lease(key, ttl, load, || self.lease_typed(key)),
             Tier::Alone(alone) => match self.get_typed(key)? {
                 Some(there) => Ok(there),
                 None => self.load_alone(alone, key, load, self.storing(alone, key, ttl, |_| None)),
@@ -105,17 +105,18 @@ impl Cache {
         self.loaded(key, alone.load(key, load, storing)?, waiting)
     }
 
-    /// The key's value, loaded under a lease of the host's.
+    /// The key's value, loaded under a lease of the host's, which `lease` reads or takes.
     pub(crate) fn load_by_lease<T: Serialize + DeserializeOwned>(
         &self,
         key: &[u8],
         ttl: Ttl,
         load: impl FnOnce() -> Result<T, Error>,
+        lease: impl Fn() -> Result<Leased<T>, Error>,
     ) -> Result<T, Error> {
         let load = || observe::load(self, key, load);
         let mut waiting: Option<(Instant, Waiting)> = None;
         loop {
-            match self.lease_typed(key)? {
+            match lease()? {
                 Leased::Hit(read) => {
                     if let Some((_, waiting)) = waiting {
                         waiting.end(self, key);

@@ -21,7 +21,7 @@ pub struct Origin {
 
 impl Origin {
     #[inline]
-    fn of(hit: Hit, entry: &[u8]) -> Origin {
+    pub(crate) fn of(hit: Hit, entry: &[u8]) -> Origin {
         Origin {
             hit,
             created: polycache_entry::created(entry),

@@ -78,6 +78,26 @@ fn writes_through_other_handles_are_seen() {
 
 /// By a write it would be older than one that came between.
 #[test]
+fn what_a_load_finds_is_kept_as_well() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [open(&directory), Cache::builder().build().unwrap()] {
+        let typed = cache.typed::<Arc<str>>().unwrap();
+        cache.set("k", "v").unwrap();
+        let first = typed.get_or_set("k", never).unwrap();
+        assert_eq!(typed.memory_stats().entries, 1, "{cache:?}");
+        assert!(Arc::ptr_eq(&first, &typed.get_or_set("k", never).unwrap()));
+        // What another handle writes is seen by the next load.
+        cache.set("k", "w").unwrap();
+        assert_eq!(&*typed.get_or_set("k", never).unwrap(), "w");
+
+        let read_through = typed.clone().with_loader(|_: &str| never());
+        cache.set("l", "v").unwrap();
+        let first = read_through.get("l").unwrap();
+        assert!(Arc::ptr_eq(&first, &read_through.get("l").unwrap()));
+    }
+}
+
+#[test]
 fn values_enter_by_reads_alone() {
     let directory = tempfile::tempdir().unwrap();
     let typed = open(&directory).typed::<u64>().unwrap();

@@ -47,6 +47,7 @@ impl Namespace {
                 .encryption
                 .as_ref()
                 .map(|keys| keys.of(self.inner.prefix(), key)),
+            max_length: self.limits.max_length,
             ..EntryOptions::default()
         };
         encode_payload(payload, self.serializer, &options, &mut self.entry).map_err(error::entry)

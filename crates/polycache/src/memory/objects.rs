@@ -4,10 +4,19 @@ use super::bounds::Bounds;
 use super::OVERHEAD;
 use crate::cache::reading_typed;
 use crate::random::one_in_16;
-use crate::{Cache, Error, Origin, Serializer};
+use crate::{Cache, Error, Leased, Origin, Serializer};
 use polycache_entry::Limits;
 use polycache_memory::{MemoryCache, Stats};
 use serde::de::DeserializeOwned;
+
+/// A value, and how many bytes it had.
+fn decoded<T: DeserializeOwned>(
+    serializer: Serializer,
+    payload: &[u8],
+    limits: &Limits,
+) -> Result<(T, usize), polycache_entry::Error> {
+    Ok((reading_typed(serializer, payload, limits)?, payload.len()))
+}
 
 /// The objects of one namespace.
 pub(crate) struct Objects<T>(MemoryCache<Box<[u8]>, Kept<T>>);
@@ -50,23 +59,34 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
 
     /// Reads the key from the host tier, and keeps what it finds. Nothing else ever comes in here.
     pub fn read(&self, cache: &Cache, key: &[u8]) -> Result<Option<T>, Error> {
-        let read = |serializer: Serializer, payload: &[u8], limits: &Limits| {
-            let object: T = reading_typed(serializer, payload, limits)?;
-            Ok((object, payload.len()))
-        };
-        let found = cache.get_by_origin(key, read);
+        let found = cache.get_by_origin(key, decoded);
         let Ok(Some(((object, payload), origin))) = found else {
             self.drop(key);
             return found.map(|_| None);
         };
+        self.keep(key, &object, origin, payload);
+        Ok(Some(object))
+    }
+
+    /// As [`Objects::read`], or takes the lease to load the key.
+    pub fn lease(&self, cache: &Cache, key: &[u8]) -> Result<Leased<T>, Error> {
+        let leased = cache.lease_by(key, Origin::of, decoded);
+        let Ok(Leased::Hit(((object, payload), origin))) = leased else {
+            self.drop(key);
+            return leased.map(|leased| leased.map(|((object, _), _)| object));
+        };
+        self.keep(key, &object, origin, payload);
+        Ok(Leased::Hit(object))
+    }
+
+    /// Keeps what was read from the host tier; one that is too heavy is read there every time.
+    fn keep(&self, key: &[u8], object: &T, origin: Origin, payload: usize) {
         let kept = Kept {
             object: object.clone(),
             origin,
             payload,
         };
-        // Too heavy to keep: then it is read there every time.
         let _ = self.0.set(key.into(), kept);
-        Ok(Some(object))
     }
 
     /// Forgets a key that this process wrote or deleted. What others did, its origin tells.

@@ -5,7 +5,7 @@ use super::stored::Object;
 use super::Alone;
 use crate::observe::{self, Answer};
 use crate::tier::Tier;
-use crate::{Cache, Error, Keys, MemoryStats, Stats, Ttl, TtlLeft};
+use crate::{Cache, Error, Keys, Leased, MemoryStats, Stats, Ttl, TtlLeft};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -238,11 +238,19 @@ impl<T: TypedValue> TypedCache<T> {
         }
         let cache = &self.0.cache;
         match cache.tier() {
-            Tier::Host(_) => cache.load_by_lease(key, ttl, load),
+            Tier::Host(_) => cache.load_by_lease(key, ttl, load, || self.lease(key)),
             Tier::Alone(alone) => {
                 let storing = cache.storing(alone, key, ttl, object::<T>);
                 cache.load_alone(alone, key, load, storing)
             }
+        }
+    }
+
+    /// The key's value, read from the directory and kept; or the lease to load it.
+    pub(crate) fn lease(&self, key: &[u8]) -> Result<Leased<T>, Error> {
+        match &self.0.objects {
+            Some(objects) => objects.lease(&self.0.cache, key),
+            None => self.0.cache.lease_typed(key),
         }
     }
 
