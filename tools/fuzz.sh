@@ -8,7 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../checks/decoders"
 
 seconds=${1:-300}
 checks=("${@:2}")
-[ "${#checks[@]}" != 0 ] || checks=(entry typed header frame keys)
+[ "${#checks[@]}" != 0 ] ||
+  checks=(entry typed header frame keys encrypted with_dictionary dictionary trainer)
 
 # A decoder that takes 64 MiB for 4 KB of input trusts a length, and one that takes 10 s counts for ages.
 bounds=(-max_len=4096 -malloc_limit_mb=64 -rss_limit_mb=1024 -timeout=10)
