@@ -70,8 +70,14 @@ fn whole(entry: &[u8]) {
     match without {
         // Nothing but a dictionary that is missing is mended by having some.
         Err(Error::UnknownDictionary { .. }) => {}
-        without => assert_eq!(with, without),
+        without => assert_eq!(worded(with), worded(without)),
     }
+}
+
+/// What is wrong with a broken frame zstd words as it comes across it, which is another way after a
+/// dictionary was used.
+fn worded(read: Result<Vec<u8>, Error>) -> Result<Vec<u8>, &'static str> {
+    read.map_err(|error| error.code())
 }
 
 /// A frame that claims to hold `length` bytes.
@@ -91,7 +97,7 @@ fn alone(frame: &[u8], length: u64) {
         }
     }
     if !matches!(without, Err(Error::UnknownDictionary { .. })) {
-        assert_eq!(with, without);
+        assert_eq!(worded(with.clone()), worded(without));
     }
     // A frame's checksum fits one content, whatever the dictionary makes of it.
     if let (Ok(with), Ok(other)) = (with, other) {
