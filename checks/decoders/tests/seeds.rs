@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 const CHANGED: usize = 50_000;
 /// A dictionary is prepared in some 100 µs, and trained in some milliseconds.
 const DICTIONARIES: usize = 20_000;
-const TRAINED: usize = 1_000;
+const TRAINED: usize = 500;
 
 fn run(name: &str) {
     run_with(name, CHANGED);
