@@ -25,6 +25,7 @@ QUICK_WORKLOADS = {
     "serializers, large",
     "compression, 10 KB of zeros",
     "compression, 10 KB of JSON",
+    "encryption, 1 KB of JSON",
     "configurations, large",
 }
 # Not measured when it must be quick.
@@ -40,7 +41,13 @@ SLOW_SUBJECTS = {
 }
 
 # About how many operations a subject has, for the time left.
-OPERATIONS = {"throughput": 9, "serializers": 4, "compression": 8, "configurations": 10}
+OPERATIONS = {
+    "throughput": 9,
+    "serializers": 4,
+    "compression": 8,
+    "encryption": 2,
+    "configurations": 10,
+}
 
 # Where there is a file of a stream's entries: the one that bench/http serves.
 STREAM = ROOT / "examples" / "http" / "stream.json"

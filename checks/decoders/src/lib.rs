@@ -4,13 +4,17 @@
 //! Each module has a `check` that panics when that is not so. `make test` gives them seeds and changed
 //! seeds, the same in every run ([`mutations`]); `make fuzz` has libFuzzer look for worse (`fuzz/`).
 
+pub mod dictionary;
+pub mod encrypted;
 pub mod entry;
 pub mod frame;
 pub mod header;
 pub mod keys;
 pub mod mutations;
 pub mod seeds;
+pub mod trainer;
 pub mod typed;
+pub mod with_dictionary;
 
 use polycache_entry::Limits;
 
@@ -21,12 +25,16 @@ const LIMITS: Limits = Limits::of(1 << 20);
 pub type Check = fn(&[u8]);
 
 /// All of them, by the names of their modules.
-pub const CHECKS: [(&str, Check); 5] = [
+pub const CHECKS: [(&str, Check); 9] = [
     ("entry", entry::check),
     ("typed", typed::check),
     ("header", header::check),
     ("frame", frame::check),
     ("keys", keys::check),
+    ("encrypted", encrypted::check),
+    ("with_dictionary", with_dictionary::check),
+    ("dictionary", dictionary::check),
+    ("trainer", trainer::check),
 ];
 
 /// The bytes with the checksum that belongs to them, which no mutation guesses.
@@ -34,4 +42,9 @@ fn sealed(entry: &[u8]) -> Option<Vec<u8>> {
     let (start, rest) = (entry.get(..4)?, entry.get(8..)?);
     let sum = crc32fast::hash(&[start, rest].concat());
     Some([start, &sum.to_le_bytes(), rest].concat())
+}
+
+/// A bit of `changed`, which is not empty: one that follows from `data`, so that a run can be repeated.
+fn bit_of(data: &[u8], changed: &[u8]) -> usize {
+    crc32fast::hash(data) as usize % (changed.len() * 8)
 }

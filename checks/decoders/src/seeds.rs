@@ -1,11 +1,15 @@
 //! Where the checks begin: the vectors of `spec/vectors/`, typed values, frames and full keys.
 
-use crate::typed;
+use crate::{encrypted, typed, with_dictionary};
 use polycache_entry::tagged::{hex_decode, read_rows};
-use polycache_entry::Compressor;
+use polycache_entry::{
+    encode_payload, Compressor, Dictionaries, EntryOptions, Header, Serializer, Verify,
+};
 
 const ENTRIES: &str = include_str!("../../../spec/vectors/entries.rust.json");
 const MALFORMED: &str = include_str!("../../../spec/vectors/malformed.json");
+const ENCRYPTED_MALFORMED: &str = include_str!("../../../spec/vectors/encrypted_malformed.json");
+const BY_DICTIONARY: &str = include_str!("../../../spec/vectors/dictionary_entries.json");
 const KEYS: &str = include_str!("../../../spec/vectors/keys.json");
 
 /// The seeds of the check of that name.
@@ -19,6 +23,10 @@ pub fn of(check: &str) -> Vec<Vec<u8>> {
         "header" => entries(),
         "frame" => frames(),
         "keys" => keys(),
+        "encrypted" => encrypted_entries(),
+        "with_dictionary" => [hex(BY_DICTIONARY, "entry"), frames_by_dictionary()].concat(),
+        "dictionary" => dictionaries(),
+        "trainer" => samples(),
         other => panic!("there is no check {other}"),
     }
 }
@@ -61,5 +69,90 @@ fn frames() -> Vec<Vec<u8>> {
 fn keys() -> Vec<Vec<u8>> {
     let mut seeds = hex(KEYS, "full");
     seeds.push(b"shop,users:1,%3A%25,key".to_vec());
+    seeds
+}
+
+/// Plain ones, which the check encrypts, and the same encrypted already.
+fn encrypted_entries() -> Vec<Vec<u8>> {
+    let plain: Vec<Vec<u8>> = entries()
+        .into_iter()
+        .filter(|entry| entry.len() < 4096)
+        .collect();
+    let both = plain
+        .iter()
+        .filter_map(|entry| encrypted::encrypted(entry))
+        .collect();
+    [hex(ENCRYPTED_MALFORMED, "entry"), both, plain].concat()
+}
+
+fn record(id: usize) -> String {
+    format!(
+        r#"{{"id":{id},"name":"user {}","roles":["reader"],"active":{}}}"#,
+        id * 7,
+        id % 3 == 0
+    )
+}
+
+/// What is small and what is large decompressed, under 3 bytes of its length.
+fn frames_by_dictionary() -> Vec<Vec<u8>> {
+    let compressor = Compressor::Zstd { level: 3 };
+    let all = ["first", "second"].map(with_dictionary::vector);
+    let dictionaries = Dictionaries::new(&all, compressor).expect("vectors are dictionaries");
+    let options = EntryOptions {
+        compressor,
+        dictionaries: Some(&dictionaries),
+        ..EntryOptions::default()
+    };
+    let text = record(1).repeat(40);
+    let zeros = vec![0; 300_000];
+    let too_many = vec![0; 3_000_000];
+    let payloads = [
+        b"".as_slice(),
+        record(7).as_bytes(),
+        text.as_bytes(),
+        &zeros,
+        &too_many,
+    ]
+    .map(<[u8]>::to_vec);
+    let seeds = payloads.map(|payload| {
+        let mut entry = Vec::new();
+        encode_payload(&payload, Serializer::Bytes, &options, &mut entry).expect("any bytes");
+        let header = Header::parse(&entry, Verify::Checksum).expect("an entry");
+        [
+            &(payload.len() as u32).to_le_bytes()[..3],
+            header.stored(&entry),
+        ]
+        .concat()
+    });
+    seeds.into()
+}
+
+fn dictionaries() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for name in ["first", "second"] {
+        let dictionary = with_dictionary::vector(name);
+        let length = (dictionary.len() as u16).to_le_bytes();
+        for choice in 0..4 {
+            let payload = record(7).repeat(1 + usize::from(choice));
+            seeds.push([&[choice], &length[..], &dictionary, payload.as_bytes()].concat());
+        }
+    }
+    seeds
+}
+
+fn samples() -> Vec<Vec<u8>> {
+    let list = |texts: &[String]| -> Vec<u8> {
+        let sample = |text: &String| [&[text.len() as u8], text.as_bytes()].concat();
+        texts.iter().flat_map(sample).collect()
+    };
+    let records: Vec<String> = (0..20).map(record).collect();
+    let same = vec!["a".repeat(60); 20];
+    let tiny: Vec<String> = (0..40).map(|id| id.to_string()).collect();
+    let mut seeds = Vec::new();
+    for (texts, times) in [(records, 10u8), (same, 10), (tiny, 30)] {
+        for max_size in [256u16, 1024, 60_000] {
+            seeds.push([&max_size.to_le_bytes()[..], &[times], &list(&texts)].concat());
+        }
+    }
     seeds
 }

@@ -5,8 +5,15 @@ use std::{fs, path::Path};
 
 /// Changed seeds a check.
 const CHANGED: usize = 50_000;
+/// A dictionary is prepared in some 100 µs, and trained in some milliseconds.
+const DICTIONARIES: usize = 20_000;
+const TRAINED: usize = 500;
 
 fn run(name: &str) {
+    run_with(name, CHANGED);
+}
+
+fn run_with(name: &str, changed: usize) {
     let (_, check): (_, Check) = *CHECKS.iter().find(|(one, _)| *one == name).unwrap();
     let seeds = seeds::of(name);
     assert!(!seeds.is_empty());
@@ -14,7 +21,7 @@ fn run(name: &str) {
         check(seed);
     }
     check(b"");
-    mutations::each(&seeds, CHANGED, check);
+    mutations::each(&seeds, changed, check);
 }
 
 #[test]
@@ -40,6 +47,26 @@ fn frames() {
 #[test]
 fn full_keys() {
     run("keys");
+}
+
+#[test]
+fn encrypted_entries() {
+    run("encrypted");
+}
+
+#[test]
+fn entries_with_dictionaries() {
+    run("with_dictionary");
+}
+
+#[test]
+fn dictionaries() {
+    run_with("dictionary", DICTIONARIES);
+}
+
+#[test]
+fn samples_for_the_trainer() {
+    run_with("trainer", TRAINED);
 }
 
 /// Files of `found/<check>/` are inputs that once failed.

@@ -130,7 +130,7 @@ fn split(entry: &mut [u8]) -> (&mut [u8], &mut [u8]) {
 }
 
 /// As [`decode_payload`](crate::decode_payload), for a reader that is configured with keys: decrypts
-/// the payload, in its place in `entry`. After an error `entry` holds no plain bytes.
+/// the payload, in its place in `entry`. After [`Error::DecryptionFailed`] nothing of it is left there.
 ///
 /// # Errors
 /// Those of [`Header::parse`]; then [`Error::NotEncrypted`], [`Error::UnknownEncryptionKey`],

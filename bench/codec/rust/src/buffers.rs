@@ -14,6 +14,15 @@ pub struct Buffer {
 type Make = fn(usize) -> Outcome<Vec<u8>>;
 
 impl Buffer {
+    /// What has a size of its own.
+    pub fn of(name: &str, make: Make) -> Buffer {
+        Buffer {
+            name: name.into(),
+            make,
+            size: 0,
+        }
+    }
+
     pub fn bytes(&self) -> Outcome<Vec<u8>> {
         (self.make)(self.size)
     }
@@ -39,11 +48,7 @@ pub fn buffers() -> Vec<Buffer> {
         size: 10 * KIB,
     });
     if stream::is_given() {
-        all.push(Buffer {
-            name: "a stream as JSON".into(),
-            make: |_| stream::bytes(),
-            size: 0,
-        });
+        all.push(Buffer::of("a stream as JSON", |_| stream::bytes()));
     }
     all
 }
@@ -59,7 +64,7 @@ fn noise(size: usize) -> Outcome<Vec<u8>> {
 }
 
 /// A list of records, cut off.
-fn json(size: usize) -> Outcome<Vec<u8>> {
+pub fn json(size: usize) -> Outcome<Vec<u8>> {
     // A record takes some 180 bytes.
     let records = records::records(size / 100);
     let mut bytes = serde_json::to_vec(&records)?;

@@ -7,6 +7,7 @@ pub mod bench;
 pub mod buffers;
 pub mod compression;
 pub mod configurations;
+pub mod encryption;
 pub mod page;
 pub mod records;
 pub mod serializers;

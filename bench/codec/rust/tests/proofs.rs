@@ -1,6 +1,8 @@
 //! That every subject reads what it wrote, and that names are unique.
 
-use polycache_bench_codec::{bench::Subject, compression, configurations, serializers, throughput};
+use polycache_bench_codec::{
+    bench::Subject, compression, configurations, encryption, serializers, throughput,
+};
 use std::collections::HashSet;
 
 fn opens(subjects: Vec<Subject>) {
@@ -42,6 +44,11 @@ fn caches() {
 fn serializers_and_compressors() {
     opens(serializers::subjects());
     opens(compression::subjects());
+}
+
+#[test]
+fn encrypted_entries() {
+    opens(encryption::subjects());
 }
 
 #[test]

@@ -1,7 +1,11 @@
-//! Compressors: compress, decompress and size of zeros (as published), of JSON and of text.
+//! Compressors: compress, decompress and size of zeros (as published), of JSON and of text; of a single
+//! record with a dictionary as well.
 
+mod dictionary;
 mod polycache;
+mod polycache_dictionary;
 mod skp_cache;
+mod zstd_dictionary;
 mod zstd_kept;
 mod zstd_streamed;
 
@@ -12,7 +16,9 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 pub use self::polycache::{polycache_compressor, Polycache, PolycachePayload, PolycacheSmart};
+pub use self::polycache_dictionary::{PolycacheDictionary, PolycacheSmartDictionary};
 pub use self::skp_cache::SkpCache;
+pub use self::zstd_dictionary::ZstdDictionary;
 pub use self::zstd_kept::ZstdKept;
 pub use self::zstd_streamed::ZstdStreamed;
 
@@ -46,17 +52,34 @@ pub trait Compressor: Sized + 'static {
 
 pub fn subjects() -> Vec<Subject> {
     let all = buffers().into_iter().map(Rc::new);
-    all.flat_map(|buffer| {
-        [
-            subject::<Polycache>(&buffer),
-            subject::<PolycacheSmart>(&buffer),
-            subject::<PolycachePayload>(&buffer),
-            subject::<SkpCache>(&buffer),
-            subject::<ZstdKept>(&buffer),
-            subject::<ZstdStreamed>(&buffer),
-        ]
-    })
-    .collect()
+    all.flat_map(|buffer| without_dictionary(&buffer))
+        .chain(of_a_record())
+        .collect()
+}
+
+fn without_dictionary(buffer: &Rc<Buffer>) -> Vec<Subject> {
+    vec![
+        subject::<Polycache>(buffer),
+        subject::<PolycacheSmart>(buffer),
+        subject::<PolycachePayload>(buffer),
+        subject::<SkpCache>(buffer),
+        subject::<ZstdKept>(buffer),
+        subject::<ZstdStreamed>(buffer),
+    ]
+}
+
+/// What dictionaries are for.
+fn of_a_record() -> Vec<Subject> {
+    let record = Rc::new(Buffer::of("a record of JSON", |_| dictionary::record()));
+    vec![
+        subject::<PolycacheDictionary>(&record),
+        subject::<Polycache>(&record),
+        subject::<PolycacheSmartDictionary>(&record),
+        subject::<PolycacheSmart>(&record),
+        subject::<ZstdDictionary>(&record),
+        subject::<ZstdKept>(&record),
+        subject::<SkpCache>(&record),
+    ]
 }
 
 fn workload(buffer: &Buffer) -> String {

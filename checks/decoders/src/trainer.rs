@@ -1,0 +1,63 @@
+//! Hostile samples for the trainer: an error, or a dictionary that works.
+
+use crate::LIMITS;
+use polycache_entry::{
+    decode_payload, encode_payload, train, Compressor, Dictionaries, EntryOptions, Limits,
+    Serializer, Verify,
+};
+
+const ZSTD: Compressor = Compressor::Zstd { level: 3 };
+/// Samples of a payload that is mutated would seldom be enough.
+const TIMES: u8 = 64;
+const MOST: usize = 1 << 16;
+
+/// The first two bytes are the most bytes of the dictionary, the next one says how often the samples
+/// are given; each of these is a byte of its length and so many more.
+pub fn check(data: &[u8]) {
+    let Some(([low, high, times], rest)) = data.split_first_chunk::<3>() else {
+        return;
+    };
+    let max_size = usize::from(u16::from_le_bytes([*low, *high]));
+    let once = samples(rest);
+    let times = usize::from(times % TIMES + 1).min(MOST / rest.len().max(1) + 1);
+    let samples = once.repeat(times);
+    let dictionary = match train(&samples, max_size) {
+        Ok(dictionary) => dictionary,
+        Err(error) => {
+            assert_eq!(error.code(), "invalid_argument");
+            return;
+        }
+    };
+    assert!(dictionary.len() <= max_size);
+    let dictionaries = Dictionaries::new([dictionary], ZSTD).expect("what was trained is one");
+    let limits = Limits {
+        dictionaries: Some(dictionaries),
+        ..LIMITS
+    };
+    for sample in once {
+        round(sample, &limits);
+    }
+}
+
+fn samples(mut bytes: &[u8]) -> Vec<&[u8]> {
+    let mut all = Vec::new();
+    while let Some((length, rest)) = bytes.split_first() {
+        let (sample, rest) = rest.split_at(rest.len().min(usize::from(*length)));
+        all.push(sample);
+        bytes = rest;
+    }
+    all
+}
+
+fn round(sample: &[u8], limits: &Limits) {
+    let options = EntryOptions {
+        compressor: ZSTD,
+        dictionaries: limits.dictionaries.as_ref(),
+        ..EntryOptions::default()
+    };
+    let (mut entry, mut scratch) = (Vec::new(), Vec::new());
+    encode_payload(sample, Serializer::Bytes, &options, &mut entry).expect("any bytes");
+    let (_, read) = decode_payload(&entry, Verify::Checksum, limits, &mut scratch)
+        .expect("what was written can be read");
+    assert_eq!(read, sample);
+}
