@@ -5,6 +5,7 @@ use super::key::{Asked, Key};
 use super::loads::{Load, Loads};
 use super::object::Object;
 use super::options::{cause, raise, Engine, Isolation, Options, Stored, Weigh};
+use super::quietly;
 use super::size;
 use crate::classes::{self, imported};
 use crate::clock::CallableClock;
@@ -73,10 +74,10 @@ pub enum Hit<'a> {
 }
 
 /// What became of a quick write.
-pub enum Put<'a> {
+pub enum Put {
     Done,
-    /// Nothing: to be done by the ordinary methods of this cache.
-    Unknown(&'a MemoryCache),
+    /// Nothing: to be done by the ordinary methods.
+    Unknown,
     /// Nothing but an exception, to be raised.
     Raised,
 }
@@ -136,10 +137,11 @@ impl MemoryCache {
         let Some(asked) = (unsafe { Key::asked_raw(key) }) else {
             return Hit::Raised;
         };
-        let found = self.engine.get(&*asked);
+        // SAFETY: the thread is attached, and the head of this module says what keys and values do.
+        let found = unsafe { quietly::get(&self.engine, &asked) };
         if in_doubt() {
             if found.is_none() {
-                self.anew.fetch_add(1, Ordering::Relaxed);
+                self.uncount_miss();
                 return Hit::Unknown(self);
             }
             forget();
@@ -202,9 +204,9 @@ impl MemoryCache {
     /// # Safety
     /// Of two objects, in an attached thread.
     #[inline(always)]
-    pub unsafe fn put(&self, key: *mut ffi::PyObject, value: *mut ffi::PyObject) -> Put<'_> {
+    pub unsafe fn put(&self, key: *mut ffi::PyObject, value: *mut ffi::PyObject) -> Put {
         if !self.plain || !matches!(self.weigh, Weigh::Count) {
-            return Put::Unknown(self);
+            return Put::Unknown;
         }
         // SAFETY: as the caller promises, who has both.
         let (asked, object) = unsafe {
@@ -214,14 +216,25 @@ impl MemoryCache {
             ffi::Py_INCREF(value);
             (asked, Object::from_raw(value))
         };
-        let stored = Stored { size: 1, object };
+        let mut stored = Stored { size: 1, object };
+        let free = || self.free_to_store(asked.hash);
+        // SAFETY: as in `hit`.
+        if unsafe { quietly::swap(&self.engine, &asked, &mut stored, free) } {
+            return Put::Done;
+        }
+        self.put_anew(&asked, stored)
+    }
+
+    /// The same where a key may be new.
+    #[inline(never)]
+    fn put_anew(&self, asked: &Asked<'_>, stored: Stored) -> Put {
         let admit = |key: &Key, _: Option<&Stored>| self.free_to_store(key.hash);
-        let key = (*asked).clone();
+        let key = (**asked).clone();
         match self.engine.set_if(key, stored, Ttl::Default, admit) {
             Ok(None) => Put::Done,
             _ => {
                 forget();
-                Put::Unknown(self)
+                Put::Unknown
             }
         }
     }

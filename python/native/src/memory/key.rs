@@ -2,10 +2,12 @@
 
 use super::equality;
 use super::object::Object;
+use super::slots;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::hash::{Hash, Hasher};
 use std::mem::ManuallyDrop;
+use std::ptr::addr_of_mut;
 
 /// A key with its hash, which may be code of users and is asked for once.
 pub struct Key {
@@ -24,7 +26,7 @@ impl Key {
     pub unsafe fn asked_raw<'a>(object: *mut ffi::PyObject) -> Option<Asked<'a>> {
         // SAFETY: as the caller promises.
         unsafe {
-            let hash = ffi::PyObject_Hash(object);
+            let hash = hash_of(object);
             (hash != -1).then(|| Asked {
                 key: ManuallyDrop::new(Key {
                     object: Object::from_raw(object),
@@ -40,7 +42,7 @@ impl Key {
     #[inline]
     pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: u64) -> PyResult<Asked<'a>> {
         // SAFETY: the object is alive, and the thread attached.
-        let hash = unsafe { ffi::PyObject_Hash(object.as_ptr()) };
+        let hash = unsafe { hash_of(object.as_ptr()) };
         if hash == -1 {
             return Err(PyErr::fetch(object.py()));
         }
@@ -52,6 +54,22 @@ impl Key {
             }),
             lent: std::marker::PhantomData,
         })
+    }
+}
+
+/// What `hash()` gives; -1 when it raised.
+///
+/// # Safety
+/// Of an object, in an attached thread.
+#[inline(always)]
+unsafe fn hash_of(object: *mut ffi::PyObject) -> ffi::Py_hash_t {
+    // SAFETY: as the caller promises.
+    unsafe {
+        // As most keys are.
+        if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyUnicode_Type) {
+            return slots::hash_text(object);
+        }
+        ffi::PyObject_Hash(object)
     }
 }
 
