@@ -103,7 +103,7 @@ impl MemoryCache {
         read: impl Fn(&Engine, &Key) -> Option<Stored>,
     ) -> Found<'py> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         let found = settled(py, || read(&self.engine, &asked), Option::is_some)?;
         match found {
@@ -291,7 +291,7 @@ impl MemoryCache {
     #[inline]
     fn store(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         let stored = self.stored(key, value)?;
         self.tick(py)?;
         self.refuse_too_large(&asked, py, stored.size)?;
@@ -330,7 +330,7 @@ impl MemoryCache {
 
     fn pop<'py>(&self, key: &Bound<'py, PyAny>) -> Found<'py> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         let taken = self.take(py, &asked)?;
         Ok(taken.map(|stored| stored.object.into_bound(py)))
@@ -496,7 +496,7 @@ impl MemoryCache {
     #[pyo3(signature = (key, /))]
     fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         settled(py, || self.engine.has(&*asked), |found| *found)
     }
@@ -529,7 +529,7 @@ impl MemoryCache {
             if let Some(value) = self.find(key)? {
                 return Ok(value);
             }
-            let asked = Key::asked(key, 0)?;
+            let asked = Key::asked(key, ())?;
             let stored = self.stored(key, &default)?;
             self.tick(py)?;
             self.refuse_too_large(&asked, py, stored.size)?;
@@ -559,7 +559,7 @@ impl MemoryCache {
     #[pyo3(signature = (key, *, ttl = TtlArgument::default()))]
     fn touch(&self, key: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<bool> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         let ttl = self::ttl(ttl)?;
         self.tick(py)?;
         let touched = settled(
@@ -575,7 +575,7 @@ impl MemoryCache {
     #[pyo3(signature = (key, /))]
     fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         let left = settled(py, || self.engine.ttl(&*asked), Option::is_some)?;
         Ok(left.map(|left| match left {
@@ -641,7 +641,7 @@ impl MemoryCache {
 
     /// Says that the caller loads the key: to be ended by `_end`.
     fn _begin(&self, key: &Bound<'_, PyAny>) -> PyResult<Load> {
-        Ok(self.loads.begin(Key::asked(key, 0)?.hash))
+        Ok(self.loads.begin(Key::asked(key, ())?.hash))
     }
 
     /// Stores a loaded value; False when a set, delete or clear came in between.
@@ -655,7 +655,7 @@ impl MemoryCache {
         let py = key.py();
         let load = load.get();
         let ttl = self::ttl(ttl)?;
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         let stored = self.stored(key, value)?;
         self.tick(py)?;
         if load.voided() {

@@ -9,12 +9,31 @@ use std::hash::{Hash, Hasher};
 use std::mem::ManuallyDrop;
 use std::ptr::addr_of_mut;
 
+/// What tells namespaces of one memory tier apart: a number, or nothing where there are none.
+pub trait Space: Copy + Eq {
+    /// By an odd number, so that no two spaces are mixed in alike.
+    fn mixed(self) -> u64;
+}
+
+impl Space for () {
+    #[inline(always)]
+    fn mixed(self) -> u64 {
+        0
+    }
+}
+
+impl Space for u64 {
+    #[inline(always)]
+    fn mixed(self) -> u64 {
+        self.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
 /// A key with its hash, which may be code of users and is asked for once.
-pub struct Key {
+pub struct Key<S = ()> {
     pub object: Object,
     pub hash: u64,
-    /// Tells namespaces of one memory tier apart; 0 where there are none.
-    pub space: u64,
+    pub space: S,
 }
 
 impl Key {
@@ -31,16 +50,18 @@ impl Key {
                 key: ManuallyDrop::new(Key {
                     object: Object::from_raw(object),
                     hash: hash as u64,
-                    space: 0,
+                    space: (),
                 }),
                 lent: std::marker::PhantomData,
             })
         }
     }
+}
 
+impl<S: Space> Key<S> {
     /// The key to look for, without a reference of its own. Raises what `__hash__` does.
     #[inline]
-    pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: u64) -> PyResult<Asked<'a>> {
+    pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: S) -> PyResult<Asked<'a, S>> {
         // SAFETY: the object is alive, and the thread attached.
         let hash = unsafe { hash_of(object.as_ptr()) };
         if hash == -1 {
@@ -74,23 +95,23 @@ unsafe fn hash_of(object: *mut ffi::PyObject) -> ffi::Py_hash_t {
 }
 
 /// A key that lives no longer than the object it was made of.
-pub struct Asked<'a> {
-    key: ManuallyDrop<Key>,
+pub struct Asked<'a, S = ()> {
+    key: ManuallyDrop<Key<S>>,
     lent: std::marker::PhantomData<&'a ()>,
 }
 
-impl std::ops::Deref for Asked<'_> {
-    type Target = Key;
+impl<S> std::ops::Deref for Asked<'_, S> {
+    type Target = Key<S>;
 
     #[inline]
-    fn deref(&self) -> &Key {
+    fn deref(&self) -> &Key<S> {
         &self.key
     }
 }
 
-impl Clone for Key {
+impl<S: Space> Clone for Key<S> {
     #[inline]
-    fn clone(&self) -> Key {
+    fn clone(&self) -> Key<S> {
         Key {
             object: self.object.clone(),
             hash: self.hash,
@@ -99,17 +120,16 @@ impl Clone for Key {
     }
 }
 
-impl Hash for Key {
+impl<S: Space> Hash for Key<S> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Odd, so that no two spaces are mixed in alike.
-        state.write_u64(self.hash ^ self.space.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        state.write_u64(self.hash ^ self.space.mixed());
     }
 }
 
-impl PartialEq for Key {
+impl<S: Space> PartialEq for Key<S> {
     #[inline]
-    fn eq(&self, other: &Key) -> bool {
+    fn eq(&self, other: &Key<S>) -> bool {
         if self.hash != other.hash || self.space != other.space {
             return false;
         }
@@ -118,4 +138,4 @@ impl PartialEq for Key {
     }
 }
 
-impl Eq for Key {}
+impl<S: Space> Eq for Key<S> {}
