@@ -82,8 +82,8 @@ def use(cache: "MemoryCache[Any, Any]", seed: int, operations: int) -> None:
         assert len(cache) <= 15
 
 
-def alone(operations: int) -> None:
-    cache: MemoryCache[Any, Any] = MemoryCache(15, listener=told)
+def alone(operations: int, **options: Any) -> None:
+    cache: MemoryCache[Any, Any] = MemoryCache(15, **options)
     Key.cache = cache
     together(lambda seed: use(cache, seed, operations))
     names = [key.name for key in cache if isinstance(key, Key)]
@@ -137,6 +137,8 @@ if __name__ == "__main__":
     unraised: list[Any] = []
     sys.unraisablehook = unraised.append
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    alone(count, listener=told)
+    # Without a listener writes go another way.
     alone(count)
     over_host(count)
     assert not unraised, unraised

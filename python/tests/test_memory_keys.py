@@ -59,6 +59,8 @@ def nothing_before() -> Iterator[None]:
 
 scalars = st.one_of(
     st.integers(-3, 3),
+    # Of one hash with small ones.
+    st.sampled_from([2**61, 2**61 - 1, 2**62, -(2**61)]),
     st.booleans(),
     st.none(),
     st.sampled_from([0.0, 1.0, 1.5, float("inf"), 1 + 0j, 10**30]),
@@ -106,6 +108,25 @@ def test_keys_are_those_of_a_dict(steps: list[tuple[str, Any]]) -> None:
         assert cache.get(key) == cache.peek(key) == plain.get(key)
         assert (key in cache) == (key in plain) == cache.touch(key)
     assert len(cache) == len(plain) and dict(cache.items()) == plain
+
+
+def test_equal_keys_that_are_other_objects() -> None:
+    def made() -> list[Any]:
+        texts = ["a" * 100, "\u00e9" * 9, "\u4e2d" * 9, "\U0001f600" * 9, "\ud800" * 9]
+        numbers = [10**6, -(10**6), 2**61, 2**61 - 1 + 10**6, 10**40]
+        # Made anew by each call.
+        return ["".join(list(text)) for text in texts] + [int(str(number)) for number in numbers]
+
+    cache: MemoryCache[Any, int] = MemoryCache()
+    for number, key in enumerate(made()):
+        assert key not in cache
+        cache[key] = -1
+        cache[key] = number
+    for again in range(2):
+        for number, key in enumerate(made()):
+            assert (cache[key], cache.get(key)) == (number + again, number + again)
+            cache[key] = number + again + 1
+    assert len(cache) == len(made())
 
 
 def test_many_keys_of_one_hash() -> None:

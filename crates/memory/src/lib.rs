@@ -8,6 +8,7 @@ mod cache;
 mod clock;
 mod entry;
 mod error;
+mod exclusive;
 mod get_or_set;
 mod get_or_set_async;
 mod get_with;

@@ -69,6 +69,12 @@ impl Readers {
         self.places.get(threads::number())
     }
 
+    /// Adds one to a counter, by somebody who is alone: nobody else adds to it meanwhile.
+    #[inline(always)]
+    pub fn count_exclusively(&self, counter: usize) {
+        self.shared.count(counter);
+    }
+
     /// Adds one to this thread's counter.
     pub fn count(&self, counter: usize) {
         match self.own() {
@@ -222,6 +228,20 @@ impl<T> Lock<T> {
         until(|| self.others.load(Ordering::SeqCst) == 0);
         self.data.writer_in();
         Writing(self)
+    }
+
+    /// Comes in alone without a look at the others, who do not notice.
+    ///
+    /// # Safety
+    /// While the result lives nobody else is in or comes in, no code that a key's Eq or a value's Clone
+    /// is among them; and what those before did happened before this, by other means than this lock.
+    #[inline(always)]
+    pub unsafe fn exclusively(&self) -> Exclusive<'_, T> {
+        self.data.writer_in();
+        Exclusive {
+            lock: self,
+            here: PhantomData,
+        }
     }
 
     /// Becomes the writer, after the one that is in and others.
@@ -378,5 +398,37 @@ impl<T> Drop for Writing<'_, T> {
         if self.0.writer.swap(FREE, Ordering::Release) == AWAITED {
             self.0.wake();
         }
+    }
+}
+
+/// The use of a lock by who knows by other means that nobody else uses it.
+pub(crate) struct Exclusive<'a, T> {
+    lock: &'a Lock<T>,
+    /// Stays in its thread.
+    here: PhantomData<*const ()>,
+}
+
+impl<T> Deref for Exclusive<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: nobody else is in, as who made `self` has promised.
+        unsafe { &*self.lock.data.get() }
+    }
+}
+
+impl<T> DerefMut for Exclusive<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: nobody else is in, as who made `self` has promised, and it is borrowed exclusively.
+        unsafe { &mut *self.lock.data.get() }
+    }
+}
+
+impl<T> Drop for Exclusive<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.lock.data.writer_out();
     }
 }

@@ -331,7 +331,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
 
     /// When an entry expires that is written now.
     #[inline]
-    fn expires(&self, ttl: Ttl, moment: &Moment<'_>) -> Result<u64, Error> {
+    pub(crate) fn expires(&self, ttl: Ttl, moment: &Moment<'_>) -> Result<u64, Error> {
         match ttl {
             Ttl::Default if self.0.settings.ttl == 0 => Ok(NEVER),
             Ttl::Forever => Ok(NEVER),

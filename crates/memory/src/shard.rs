@@ -271,12 +271,29 @@ impl<K: Eq, V> Shard<K, V> {
     where
         K: Borrow<Q>,
     {
+        self.swap_if(hash, key, value, terms, now, || true)
+    }
+
+    /// The same, if `admit` agrees, which is asked when the key was found.
+    #[inline]
+    pub fn swap_if<Q: Eq + ?Sized>(
+        &mut self,
+        hash: u32,
+        key: &Q,
+        value: &mut V,
+        terms: Terms,
+        now: impl Fn() -> u64 + Copy,
+        admit: impl FnOnce() -> bool,
+    ) -> Swapped
+    where
+        K: Borrow<Q>,
+    {
         if self.is_sweep_due(now) {
             return Swapped::NotSo;
         }
         match self.find(hash, key) {
             None => Swapped::Absent,
-            Some(index) if self.swap_at(index, value, terms, now) => Swapped::Done,
+            Some(index) if admit() && self.swap_at(index, value, terms, now) => Swapped::Done,
             Some(_) => Swapped::NotSo,
         }
     }
@@ -603,6 +620,12 @@ impl<K: Eq, V> Shard<K, V> {
     {
         let found = self.loads.find(hash, |load| load.0.borrow() == key);
         found.map(|(_, load)| &load.1)
+    }
+
+    /// Whether any key is being loaded.
+    #[inline]
+    pub fn has_loads(&self) -> bool {
+        self.loads.len() > 0
     }
 
     /// Lists a load of a key that has none.

@@ -2,6 +2,7 @@
 
 use crate::{at_once, explore, MemoryCache};
 use shuttle::sync::atomic::{AtomicU64, Ordering};
+use shuttle::sync::Mutex;
 use std::sync::Arc;
 
 type Cache = MemoryCache<u64, u64>;
@@ -41,6 +42,36 @@ fn a_read_after_a_write_is_never_older() {
             })
         };
         at_once(vec![writes, reads(latest.clone()), reads(latest)]);
+    });
+}
+
+#[test]
+fn a_mutex_of_the_caller_s_may_stand_for_the_locks() {
+    explore(|| {
+        let cache = cache(2, 1);
+        let mutex = Arc::new(Mutex::new(()));
+        let work = |number: u64| {
+            let mutex = mutex.clone();
+            with(&cache, move |cache| {
+                for key in [number, 1, number + 1] {
+                    let alone = mutex.lock().unwrap();
+                    let mut value = key;
+                    // SAFETY: whatever is done with this cache is done under the mutex.
+                    if !unsafe { cache.swap_exclusively(&key, &mut value, || true) } {
+                        cache.set(key, value).unwrap();
+                    }
+                    drop(alone);
+                    let alone = mutex.lock().unwrap();
+                    // SAFETY: as before.
+                    let read = unsafe { cache.get_exclusively(&1) };
+                    assert!(read.is_none_or(|read| read == 1), "{read:?} of 1");
+                    drop(alone);
+                }
+            })
+        };
+        at_once(vec![work(1), work(2), work(3)]);
+        let stats = cache.stats();
+        assert_eq!((stats.hits + stats.misses, stats.writes), (9, 9));
     });
 }
 

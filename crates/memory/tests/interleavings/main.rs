@@ -18,6 +18,8 @@ mod clock;
 mod entry;
 #[path = "../../src/error.rs"]
 mod error;
+#[path = "../../src/exclusive.rs"]
+mod exclusive;
 #[path = "../../src/get_or_set.rs"]
 mod get_or_set;
 #[path = "../../src/get_or_set_async.rs"]

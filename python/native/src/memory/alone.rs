@@ -6,7 +6,6 @@
 //! stored under the old one is found no more from then on, and is taken out.
 
 use super::isolation::{copy_in, copy_out};
-use super::key::{Asked, Key};
 use super::leases::{Answer, Leases, Place};
 use super::object::Object;
 use super::options::raise;
@@ -38,6 +37,9 @@ struct Stored {
     created: u64,
 }
 
+/// Of a namespace, by its number.
+type Key = super::key::Key<u64>;
+type Asked<'a> = super::key::Asked<'a, u64>;
 type Engine = polycache_memory::MemoryCache<Key, Stored>;
 
 /// Milliseconds by which a clock may be set back without a change (`spec/entry.md`).

@@ -5,6 +5,7 @@ use super::key::{Asked, Key};
 use super::loads::{Load, Loads};
 use super::object::Object;
 use super::options::{cause, raise, Engine, Isolation, Options, Stored, Weigh};
+use super::quietly;
 use super::size;
 use crate::classes::{self, imported};
 use crate::clock::CallableClock;
@@ -73,10 +74,10 @@ pub enum Hit<'a> {
 }
 
 /// What became of a quick write.
-pub enum Put<'a> {
+pub enum Put {
     Done,
-    /// Nothing: to be done by the ordinary methods of this cache.
-    Unknown(&'a MemoryCache),
+    /// Nothing: to be done by the ordinary methods.
+    Unknown,
     /// Nothing but an exception, to be raised.
     Raised,
 }
@@ -102,7 +103,7 @@ impl MemoryCache {
         read: impl Fn(&Engine, &Key) -> Option<Stored>,
     ) -> Found<'py> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         let found = settled(py, || read(&self.engine, &asked), Option::is_some)?;
         match found {
@@ -136,10 +137,11 @@ impl MemoryCache {
         let Some(asked) = (unsafe { Key::asked_raw(key) }) else {
             return Hit::Raised;
         };
-        let found = self.engine.get(&*asked);
+        // SAFETY: the thread is attached, and the head of this module says what keys and values do.
+        let found = unsafe { quietly::get(&self.engine, &asked) };
         if in_doubt() {
             if found.is_none() {
-                self.anew.fetch_add(1, Ordering::Relaxed);
+                self.uncount_miss();
                 return Hit::Unknown(self);
             }
             forget();
@@ -202,9 +204,9 @@ impl MemoryCache {
     /// # Safety
     /// Of two objects, in an attached thread.
     #[inline(always)]
-    pub unsafe fn put(&self, key: *mut ffi::PyObject, value: *mut ffi::PyObject) -> Put<'_> {
+    pub unsafe fn put(&self, key: *mut ffi::PyObject, value: *mut ffi::PyObject) -> Put {
         if !self.plain || !matches!(self.weigh, Weigh::Count) {
-            return Put::Unknown(self);
+            return Put::Unknown;
         }
         // SAFETY: as the caller promises, who has both.
         let (asked, object) = unsafe {
@@ -214,14 +216,25 @@ impl MemoryCache {
             ffi::Py_INCREF(value);
             (asked, Object::from_raw(value))
         };
-        let stored = Stored { size: 1, object };
+        let mut stored = Stored { size: 1, object };
+        let free = || self.free_to_store(asked.hash);
+        // SAFETY: as in `hit`.
+        if unsafe { quietly::swap(&self.engine, &asked, &mut stored, free) } {
+            return Put::Done;
+        }
+        self.put_anew(&asked, stored)
+    }
+
+    /// The same where a key may be new.
+    #[inline(never)]
+    fn put_anew(&self, asked: &Asked<'_>, stored: Stored) -> Put {
         let admit = |key: &Key, _: Option<&Stored>| self.free_to_store(key.hash);
-        let key = (*asked).clone();
+        let key = (**asked).clone();
         match self.engine.set_if(key, stored, Ttl::Default, admit) {
             Ok(None) => Put::Done,
             _ => {
                 forget();
-                Put::Unknown(self)
+                Put::Unknown
             }
         }
     }
@@ -278,7 +291,7 @@ impl MemoryCache {
     #[inline]
     fn store(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         let stored = self.stored(key, value)?;
         self.tick(py)?;
         self.refuse_too_large(&asked, py, stored.size)?;
@@ -317,7 +330,7 @@ impl MemoryCache {
 
     fn pop<'py>(&self, key: &Bound<'py, PyAny>) -> Found<'py> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         let taken = self.take(py, &asked)?;
         Ok(taken.map(|stored| stored.object.into_bound(py)))
@@ -483,7 +496,7 @@ impl MemoryCache {
     #[pyo3(signature = (key, /))]
     fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         settled(py, || self.engine.has(&*asked), |found| *found)
     }
@@ -516,7 +529,7 @@ impl MemoryCache {
             if let Some(value) = self.find(key)? {
                 return Ok(value);
             }
-            let asked = Key::asked(key, 0)?;
+            let asked = Key::asked(key, ())?;
             let stored = self.stored(key, &default)?;
             self.tick(py)?;
             self.refuse_too_large(&asked, py, stored.size)?;
@@ -546,7 +559,7 @@ impl MemoryCache {
     #[pyo3(signature = (key, *, ttl = TtlArgument::default()))]
     fn touch(&self, key: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<bool> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         let ttl = self::ttl(ttl)?;
         self.tick(py)?;
         let touched = settled(
@@ -562,7 +575,7 @@ impl MemoryCache {
     #[pyo3(signature = (key, /))]
     fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let py = key.py();
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         self.tick(py)?;
         let left = settled(py, || self.engine.ttl(&*asked), Option::is_some)?;
         Ok(left.map(|left| match left {
@@ -628,7 +641,7 @@ impl MemoryCache {
 
     /// Says that the caller loads the key: to be ended by `_end`.
     fn _begin(&self, key: &Bound<'_, PyAny>) -> PyResult<Load> {
-        Ok(self.loads.begin(Key::asked(key, 0)?.hash))
+        Ok(self.loads.begin(Key::asked(key, ())?.hash))
     }
 
     /// Stores a loaded value; False when a set, delete or clear came in between.
@@ -642,7 +655,7 @@ impl MemoryCache {
         let py = key.py();
         let load = load.get();
         let ttl = self::ttl(ttl)?;
-        let asked = Key::asked(key, 0)?;
+        let asked = Key::asked(key, ())?;
         let stored = self.stored(key, value)?;
         self.tick(py)?;
         if load.voided() {

@@ -6,12 +6,13 @@
 //! is free of doubt, and has no use for its notes any more.
 
 use super::object::Object;
+use super::slots;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::addr_of_mut;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Two objects that only code of users can compare.
 struct Pair {
@@ -21,9 +22,9 @@ struct Pair {
     equal: Option<bool>,
 }
 
-/// Whether any thread ever met such a pair: until then none needs to look at what is its own, which in a
-/// library that is loaded late is a call. A thread that sets this sees it set.
-static EVER: AtomicBool = AtomicBool::new(false);
+/// Threads whose `DOUBT` is set. Most often there is none, and no thread needs to look at what is its own,
+/// which in a library that is loaded late is a call. One that is among them sees itself.
+static DOUBTING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// Whether a pair without a verdict was met.
@@ -34,13 +35,31 @@ thread_local! {
 /// True when the operation under way met keys that it could not compare.
 #[inline]
 pub fn in_doubt() -> bool {
-    EVER.load(Ordering::Relaxed) && DOUBT.get()
+    DOUBTING.load(Ordering::Relaxed) > 0 && doubts()
+}
+
+// A call of its own: compilers fetch what is a thread's before they know that it is wanted.
+#[cold]
+#[inline(never)]
+fn doubts() -> bool {
+    DOUBT.get()
+}
+
+/// Says whether this thread is in doubt; returns whether it was.
+fn set_doubt(doubt: bool) -> bool {
+    let before = DOUBT.replace(doubt);
+    match (before, doubt) {
+        (false, true) => DOUBTING.fetch_add(1, Ordering::Relaxed),
+        (true, false) => DOUBTING.fetch_sub(1, Ordering::Relaxed),
+        _ => 0,
+    };
+    before
 }
 
 /// Lets go of what was noted, by an operation that found its key in spite of it.
 #[cold]
 pub fn forget() {
-    DOUBT.set(false);
+    set_doubt(false);
     drop(PAIRS.take());
 }
 
@@ -69,7 +88,7 @@ fn settle<R>(
     loop {
         // Taken out, for what is asked below may run operations on this thread.
         let mut pairs = PAIRS.take();
-        if !DOUBT.replace(false) || found(&result) {
+        if !set_doubt(false) || found(&result) {
             return Ok(result);
         }
         for pair in &mut pairs {
@@ -95,13 +114,24 @@ fn compare(py: Python<'_>, pair: &Pair) -> PyResult<bool> {
 
 /// Whether two objects of one hash are equal, called under a lock: false, and noted, when only code of
 /// users can tell.
-#[inline]
+#[inline(never)]
 pub fn noted(stored: &Object, asked: &Object) -> bool {
-    // SAFETY: both are alive, and the thread is attached.
-    match unsafe { plainly(stored.as_ptr(), asked.as_ptr(), 0) } {
-        Some(equal) => equal,
-        None => noted_or_known(stored, asked),
-    }
+    let (left, right) = (stored.as_ptr(), asked.as_ptr());
+    // SAFETY: both are alive, and the thread is attached; the functions called are the types' own.
+    let told = unsafe {
+        let class = ffi::Py_TYPE(left);
+        if class != ffi::Py_TYPE(right) {
+            plainly(left, right, 0)
+        } else if class == addr_of_mut!(ffi::PyUnicode_Type) {
+            // Most keys are of these two: asked for without a look at what else they could be.
+            verdict(ffi::PyUnicode_RichCompare(left, right, ffi::Py_EQ))
+        } else if class == addr_of_mut!(ffi::PyLong_Type) {
+            verdict(slots::same_int(left, right))
+        } else {
+            plainly(left, right, 0)
+        }
+    };
+    told.unwrap_or_else(|| noted_or_known(stored, asked))
 }
 
 #[cold]
@@ -121,8 +151,7 @@ fn noted_or_known(stored: &Object, asked: &Object) -> bool {
                 equal: None,
             });
         }
-        EVER.store(true, Ordering::Relaxed);
-        DOUBT.set(true);
+        set_doubt(true);
         false
     })
 }
@@ -134,6 +163,7 @@ const DEEPEST: u32 = 4;
 ///
 /// # Safety
 /// Both are objects, and the thread is attached.
+#[inline(never)]
 unsafe fn plainly(left: *mut ffi::PyObject, right: *mut ffi::PyObject, depth: u32) -> Option<bool> {
     if left == right {
         return Some(true);
@@ -145,12 +175,29 @@ unsafe fn plainly(left: *mut ffi::PyObject, right: *mut ffi::PyObject, depth: u3
             return Some(false);
         }
         match left_kind {
-            Kind::Text => Some(ffi::PyUnicode_Compare(left, right) == 0),
+            Kind::Text => verdict(ffi::PyUnicode_RichCompare(left, right, ffi::Py_EQ)),
             Kind::Bytes => Some(bytes(left) == bytes(right)),
             Kind::Number => Some(ffi::PyObject_RichCompareBool(left, right, ffi::Py_EQ) == 1),
             Kind::Identity => Some(false),
             Kind::Tuple => tuples(left, right, depth),
         }
+    }
+}
+
+/// What `==` gave; None when it failed, to be asked once more where it can be raised.
+///
+/// # Safety
+/// Of a reference that is the caller's, or null with an exception, in an attached thread.
+#[inline]
+unsafe fn verdict(given: *mut ffi::PyObject) -> Option<bool> {
+    // SAFETY: as the caller promises. Neither True nor False ever ends.
+    unsafe {
+        if given.is_null() {
+            ffi::PyErr_Clear();
+            return None;
+        }
+        ffi::Py_DECREF(given);
+        Some(given == ffi::Py_True())
     }
 }
 

@@ -132,20 +132,36 @@ unsafe extern "C" fn subscript(
         match native::<MemoryCache>(&slf).hit(key) {
             Hit::Value(value) => value,
             Hit::Raised => null_mut(),
-            other => Python::attach(|py| {
-                let slf = Bound::from_borrowed_ptr(py, slf);
-                let slf = slf.cast_unchecked::<MemoryCache>();
-                let key = Bound::from_borrowed_ptr(py, key);
-                given(
-                    py,
-                    match other {
-                        Hit::Miss => missing(slf, &key),
-                        _ => MemoryCache::__getitem__(slf, &key),
-                    },
-                )
-            }),
+            Hit::Miss => subscript_slowly(slf, key, true),
+            Hit::Unknown(_) => subscript_slowly(slf, key, false),
         }
     }
+}
+
+/// The same of a key that is not there, or for the ordinary method. Apart, for a hit has then few registers
+/// to save.
+///
+/// # Safety
+/// As [`subscript`].
+#[cold]
+#[inline(never)]
+unsafe fn subscript_slowly(
+    slf: *mut ffi::PyObject,
+    key: *mut ffi::PyObject,
+    missed: bool,
+) -> *mut ffi::PyObject {
+    // SAFETY: as the caller promises.
+    Python::attach(|py| unsafe {
+        let slf = Bound::from_borrowed_ptr(py, slf);
+        let slf = slf.cast_unchecked::<MemoryCache>();
+        let key = Bound::from_borrowed_ptr(py, key);
+        let found = if missed {
+            missing(slf, &key)
+        } else {
+            MemoryCache::__getitem__(slf, &key)
+        };
+        given(py, found)
+    })
 }
 
 /// # Safety
@@ -171,13 +187,28 @@ unsafe extern "C" fn get(
             Hit::Value(value) => value,
             Hit::Raised => null_mut(),
             Hit::Miss => counted(default),
-            Hit::Unknown(cache) => Python::attach(|py| {
-                let key = Bound::from_borrowed_ptr(py, key);
-                let default = Bound::from_borrowed_ptr(py, default);
-                given(py, cache.get(py, &key, Some(default)))
-            }),
+            Hit::Unknown(cache) => get_slowly(cache, key, default),
         }
     }
+}
+
+/// The same by the ordinary method.
+///
+/// # Safety
+/// As [`get`], of the objects that it was given.
+#[cold]
+#[inline(never)]
+unsafe fn get_slowly(
+    cache: &MemoryCache,
+    key: *mut ffi::PyObject,
+    default: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as the caller promises.
+    Python::attach(|py| unsafe {
+        let key = Bound::from_borrowed_ptr(py, key);
+        let default = Bound::from_borrowed_ptr(py, default);
+        given(py, cache.get(py, &key, Some(default)))
+    })
 }
 
 /// `cache[key] = value`, and `del cache[key]` without a value.
@@ -192,29 +223,44 @@ unsafe extern "C" fn assign(
 ) -> c_int {
     // SAFETY: as above.
     unsafe {
-        let cache: &MemoryCache = native(&slf);
         if !value.is_null() {
-            match cache.put(key, value) {
+            match native::<MemoryCache>(&slf).put(key, value) {
                 Put::Done => return 0,
                 Put::Raised => return -1,
-                Put::Unknown(_) => {}
+                Put::Unknown => {}
             }
         }
-        Python::attach(|py| {
-            let key = Bound::from_borrowed_ptr(py, key);
-            let done = match Bound::from_borrowed_ptr_or_opt(py, value) {
-                Some(value) => cache.__setitem__(&key, &value),
-                None => cache.__delitem__(&key),
-            };
-            match done {
-                Ok(()) => 0,
-                Err(error) => {
-                    error.restore(py);
-                    -1
-                }
-            }
-        })
+        assign_slowly(slf, key, value)
     }
+}
+
+/// The same by the ordinary methods.
+///
+/// # Safety
+/// As [`assign`].
+#[cold]
+#[inline(never)]
+unsafe fn assign_slowly(
+    slf: *mut ffi::PyObject,
+    key: *mut ffi::PyObject,
+    value: *mut ffi::PyObject,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    Python::attach(|py| unsafe {
+        let cache: &MemoryCache = native(&slf);
+        let key = Bound::from_borrowed_ptr(py, key);
+        let done = match Bound::from_borrowed_ptr_or_opt(py, value) {
+            Some(value) => cache.__setitem__(&key, &value),
+            None => cache.__delitem__(&key),
+        };
+        match done {
+            Ok(()) => 0,
+            Err(error) => {
+                error.restore(py);
+                -1
+            }
+        }
+    })
 }
 
 /// # Safety
@@ -232,14 +278,30 @@ unsafe extern "C" fn set(
             match native::<MemoryCache>(&slf).put(*arguments, *arguments.add(1)) {
                 Put::Done => return counted(ffi::Py_None()),
                 Put::Raised => return null_mut(),
-                Put::Unknown(_) => {}
+                Put::Unknown => {}
             }
         }
-        Python::attach(|py| {
-            let base = py.get_type::<MemoryCache>();
-            given(py, by_method(&base, "set", slf, arguments, count, names))
-        })
+        set_slowly(slf, arguments, count, names)
     }
+}
+
+/// The same by the ordinary method.
+///
+/// # Safety
+/// As [`set`].
+#[cold]
+#[inline(never)]
+unsafe fn set_slowly(
+    slf: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as the caller promises.
+    Python::attach(|py| unsafe {
+        let base = py.get_type::<MemoryCache>();
+        given(py, by_method(&base, "set", slf, arguments, count, names))
+    })
 }
 
 /// Calls the ordinary method, which knows all ways to give arguments.
@@ -280,8 +342,10 @@ pub unsafe fn native<T>(slf: &*mut ffi::PyObject) -> &T
 where
     T: pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync,
 {
-    // SAFETY: as the caller promises; a borrowed reference has no other use of the token.
+    // SAFETY: as the caller promises; a borrowed reference has no other use of the token, and looks for
+    // null but for the first line.
     unsafe {
+        std::hint::assert_unchecked(!slf.is_null());
         let slf = Borrowed::from_ptr(Python::assume_attached(), *slf);
         let native: *const T = slf.cast_unchecked::<T>().get();
         &*native

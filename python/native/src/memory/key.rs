@@ -2,17 +2,38 @@
 
 use super::equality;
 use super::object::Object;
+use super::slots;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::hash::{Hash, Hasher};
 use std::mem::ManuallyDrop;
+use std::ptr::addr_of_mut;
+
+/// What tells namespaces of one memory tier apart: a number, or nothing where there are none.
+pub trait Space: Copy + Eq {
+    /// By an odd number, so that no two spaces are mixed in alike.
+    fn mixed(self) -> u64;
+}
+
+impl Space for () {
+    #[inline(always)]
+    fn mixed(self) -> u64 {
+        0
+    }
+}
+
+impl Space for u64 {
+    #[inline(always)]
+    fn mixed(self) -> u64 {
+        self.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
 
 /// A key with its hash, which may be code of users and is asked for once.
-pub struct Key {
+pub struct Key<S = ()> {
     pub object: Object,
     pub hash: u64,
-    /// Tells namespaces of one memory tier apart; 0 where there are none.
-    pub space: u64,
+    pub space: S,
 }
 
 impl Key {
@@ -24,23 +45,25 @@ impl Key {
     pub unsafe fn asked_raw<'a>(object: *mut ffi::PyObject) -> Option<Asked<'a>> {
         // SAFETY: as the caller promises.
         unsafe {
-            let hash = ffi::PyObject_Hash(object);
+            let hash = hash_of(object);
             (hash != -1).then(|| Asked {
                 key: ManuallyDrop::new(Key {
                     object: Object::from_raw(object),
                     hash: hash as u64,
-                    space: 0,
+                    space: (),
                 }),
                 lent: std::marker::PhantomData,
             })
         }
     }
+}
 
+impl<S: Space> Key<S> {
     /// The key to look for, without a reference of its own. Raises what `__hash__` does.
     #[inline]
-    pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: u64) -> PyResult<Asked<'a>> {
+    pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: S) -> PyResult<Asked<'a, S>> {
         // SAFETY: the object is alive, and the thread attached.
-        let hash = unsafe { ffi::PyObject_Hash(object.as_ptr()) };
+        let hash = unsafe { hash_of(object.as_ptr()) };
         if hash == -1 {
             return Err(PyErr::fetch(object.py()));
         }
@@ -55,24 +78,40 @@ impl Key {
     }
 }
 
+/// What `hash()` gives; -1 when it raised.
+///
+/// # Safety
+/// Of an object, in an attached thread.
+#[inline(always)]
+unsafe fn hash_of(object: *mut ffi::PyObject) -> ffi::Py_hash_t {
+    // SAFETY: as the caller promises.
+    unsafe {
+        // As most keys are.
+        if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyUnicode_Type) {
+            return slots::hash_text(object);
+        }
+        ffi::PyObject_Hash(object)
+    }
+}
+
 /// A key that lives no longer than the object it was made of.
-pub struct Asked<'a> {
-    key: ManuallyDrop<Key>,
+pub struct Asked<'a, S = ()> {
+    key: ManuallyDrop<Key<S>>,
     lent: std::marker::PhantomData<&'a ()>,
 }
 
-impl std::ops::Deref for Asked<'_> {
-    type Target = Key;
+impl<S> std::ops::Deref for Asked<'_, S> {
+    type Target = Key<S>;
 
     #[inline]
-    fn deref(&self) -> &Key {
+    fn deref(&self) -> &Key<S> {
         &self.key
     }
 }
 
-impl Clone for Key {
+impl<S: Space> Clone for Key<S> {
     #[inline]
-    fn clone(&self) -> Key {
+    fn clone(&self) -> Key<S> {
         Key {
             object: self.object.clone(),
             hash: self.hash,
@@ -81,17 +120,16 @@ impl Clone for Key {
     }
 }
 
-impl Hash for Key {
+impl<S: Space> Hash for Key<S> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Odd, so that no two spaces are mixed in alike.
-        state.write_u64(self.hash ^ self.space.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        state.write_u64(self.hash ^ self.space.mixed());
     }
 }
 
-impl PartialEq for Key {
+impl<S: Space> PartialEq for Key<S> {
     #[inline]
-    fn eq(&self, other: &Key) -> bool {
+    fn eq(&self, other: &Key<S>) -> bool {
         if self.hash != other.hash || self.space != other.space {
             return false;
         }
@@ -100,4 +138,4 @@ impl PartialEq for Key {
     }
 }
 
-impl Eq for Key {}
+impl<S: Space> Eq for Key<S> {}

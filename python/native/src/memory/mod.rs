@@ -22,7 +22,8 @@
 //! under a lock detaches one or can make it wait for others to stop, so that who has a lock is always
 //! on its way out: in a build with the GIL nobody ever meets a taken lock, not even in a child that
 //! another thread forks; in one without, a thread that waits is one that a stop of all others
-//! (for the garbage collector) waits for, for the time of a few links.
+//! (for the garbage collector) waits for, for the time of a few links. Hits and replacing writes of
+//! the first build take no lock at all (`quietly.rs`).
 
 mod alone;
 mod arguments;
@@ -35,7 +36,9 @@ mod leases;
 mod loads;
 mod object;
 mod options;
+mod quietly;
 mod size;
+mod slots;
 mod tier;
 
 pub use alone::{Alone, Leased, Loading};

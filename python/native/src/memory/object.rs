@@ -29,8 +29,11 @@ impl Object {
     /// Of an object, in an attached thread.
     #[inline]
     pub unsafe fn from_raw(object: *mut ffi::PyObject) -> Object {
-        // SAFETY: as the caller promises.
-        let object = unsafe { Bound::from_owned_ptr(Python::assume_attached(), object) };
+        // SAFETY: as the caller promises; without the first line it would be looked at for null.
+        let object = unsafe {
+            std::hint::assert_unchecked(!object.is_null());
+            Bound::from_owned_ptr(Python::assume_attached(), object)
+        };
         Object(ManuallyDrop::new(object.unbind()))
     }
 

@@ -5,7 +5,6 @@
 //! one key of the host tier, but two here, which is a read more at most: what stands is told by the
 //! host tier's word. So is what a forked child, another process or another handle has changed.
 
-use super::key::Key;
 use super::object::Object;
 use super::options::{bytes, choice, count};
 use super::size;
@@ -20,6 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// One in so many hits looks whether its host slot is still marked visited; a power of two.
 const LOOKS: u32 = 16;
+
+/// Of a namespace, by its number.
+type Key = super::key::Key<u64>;
 
 /// An object, and where and when its entry was read.
 #[derive(Clone)]
@@ -231,7 +233,7 @@ impl Memory {
 
     /// The key, if it is one of those that are kept here. Hashing these runs no code of users.
     #[inline]
-    fn asked<'a>(key: &'a Bound<'_, PyAny>, space: &u64) -> Option<super::key::Asked<'a>> {
+    fn asked<'a>(key: &'a Bound<'_, PyAny>, space: &u64) -> Option<super::key::Asked<'a, u64>> {
         if !key.is_exact_instance_of::<PyString>() && !key.is_exact_instance_of::<PyBytes>() {
             return None;
         }
