@@ -138,12 +138,13 @@ fn write_entry(
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Compressor::None = options.compressor else {
-        let mut payload = SCRATCH.take();
+        // While the thread ends there is none to take, or to keep.
+        let mut payload = SCRATCH.try_with(RefCell::take).unwrap_or_default();
         payload.clear();
         let written = write(&mut payload)
             .and_then(|()| encode_payload(&payload, options.serializer, options, out));
         if payload.capacity() <= KEPT_SCRATCH {
-            SCRATCH.set(payload);
+            let _ = SCRATCH.try_with(|kept| kept.replace(payload));
         }
         return written;
     };

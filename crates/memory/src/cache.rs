@@ -19,8 +19,12 @@ use std::hash::{BuildHasher, Hash};
 /// up, for as long as that changes a few links.
 ///
 /// Everything that users give runs without a lock: weigher, listener, loaders, and `Drop` of keys
-/// and values. The exceptions are `Eq` of keys and `Clone` of values, which a write to the same
-/// shard waits for; they may read a cache, and must not change the one that calls them.
+/// and values. The exceptions are `Eq` of keys and `Clone` of values: they run while others wait for
+/// them, and must not use the cache that calls them, be it to read, or they may wait for themselves.
+/// Keep values whose `Clone` does more than copy in an `Arc`.
+///
+/// A child that was forked while another thread used the cache must not use it: what that thread
+/// was in the middle of, nobody ends there.
 ///
 /// ```
 /// use polycache_memory::MemoryCache;

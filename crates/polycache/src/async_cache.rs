@@ -14,7 +14,8 @@ use std::future::Future;
 use std::hash::Hash;
 use tokio::time::{sleep, Instant};
 
-/// A [`Cache`] for asynchronous programs on tokio: the same methods, as futures.
+/// A [`Cache`] for asynchronous programs on tokio, whose timers are to be enabled: its methods as futures.
+/// Those that wait for nobody and nothing, like [`Cache::typed`], are called by [`AsyncCache::cache`].
 ///
 /// Reads and writes take about a microsecond and wait for nobody, so they run where they are called. What
 /// waits for another caller's load sleeps instead of blocking its thread. What walks the whole directory

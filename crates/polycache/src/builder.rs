@@ -98,8 +98,8 @@ impl Builder {
     }
 
     /// What the cache and the namespaces nested in it are called in metrics and traces (cargo features
-    /// `metrics` and `tracing`); by default its namespace, or `default` where that is the root. Caches whose
-    /// counts are to be told apart need names of their own.
+    /// `metrics` and `tracing`); by default its namespace, or `default` where that is the root.
+    /// [`Cache::named`] gives a nested one another.
     pub fn name(mut self, name: impl Into<String>) -> Builder {
         self.name = Some(name.into());
         self
@@ -131,7 +131,10 @@ impl Builder {
             .compressor(preset.compressor)
     }
 
-    /// Entries that the memory tier may hold, 1 to 2^24; 10,000 by default. At no instant it holds more.
+    /// Entries that the memory tier may hold, 1 to 2^24; 10,000 by default. At no instant it holds more. Over
+    /// a directory each [`Cache::typed`] has a tier of this size.
+    ///
+    /// It finds keys by a quick hash, which is not made to withstand who chooses keys to be slow.
     pub fn max_entries(mut self, entries: u64) -> Builder {
         self.max_entries = Some(entries);
         self

@@ -20,7 +20,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// An open cache: one namespace of a directory that every process of the machine may share. Cheap
-/// to clone; every method may be called from any thread, and from a forked child.
+/// to clone; every method may be called from any thread, and over a directory from a forked child (of what
+/// is in memory, so without a path and by [`Cache::typed`], only if no other thread used it at the fork).
 #[derive(Clone)]
 pub struct Cache(Arc<Inner>);
 
@@ -133,7 +134,7 @@ impl Cache {
     /// # Errors
     /// `Closed`; for an entry that cannot be read: `ValueTooLarge`, `MalformedEntry`,
     /// `UnsupportedVersion`, `UnsupportedFlags`, `UnsupportedSerializer`, `UnsupportedCompressor`,
-    /// `NotEncrypted`, `UnknownEncryptionKey`, `DecryptionFailed`.
+    /// `UnknownDictionary`, `NotEncrypted`, `UnknownEncryptionKey`, `DecryptionFailed`.
     #[inline]
     pub fn get_with<R>(
         &self,
@@ -452,7 +453,20 @@ impl Cache {
         self.0.tier.now()
     }
 
-    /// What observers call it.
+    /// This cache under a name of its own in metrics and traces, over the same handle; see
+    /// [`Builder::name`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn named(&self, name: impl Into<String>) -> Result<Cache, Error> {
+        self.still_open()?;
+        let tier = self.0.tier.namespace(&self.0.parts)?;
+        let mut settings = self.0.settings.clone();
+        settings.name = name.into().into();
+        Ok(Cache::new(tier, self.0.parts.clone(), settings))
+    }
+
+    /// What metrics and traces call it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.settings.name

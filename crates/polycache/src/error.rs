@@ -152,11 +152,11 @@ impl fmt::Display for Error {
                     "the value at {path} is not of the type asked for: {reason}"
                 )
             }
-            // The crates below know what to do about these.
-            Error::EntryTooLarge { size, limit } => {
-                let (size, limit) = (*size, *limit);
-                polycache_host::Error::EntryTooLarge { size, limit }.fmt(f)
-            }
+            Error::EntryTooLarge { size, limit } => write!(
+                f,
+                "key and entry take {size} bytes and may take {limit}: store less, or raise max_bytes (for the \
+                 memory tier alone) or limit (for a directory, where an entry may take a 512th of it)"
+            ),
             Error::ValueTooLarge { size, limit } => {
                 let (size, limit) = (*size, *limit);
                 polycache_entry::Error::ValueTooLarge { size, limit }.fmt(f)

@@ -20,7 +20,8 @@
 //! programs. [`coming_from_skp_cache`] has that crate's names beside ours.
 //!
 //! With the cargo feature `metrics` a cache counts for exporters, with `tracing` it tells what it does: loads
-//! as spans `polycache.load`, failures as warnings, every read and write at the level `TRACE`.
+//! as spans `polycache.load`, what cannot be read or stored as warnings, every read (`has` and `ttl` are some)
+//! and write at the level `TRACE`. Keys are part of what is told. A subscriber must not use the cache.
 //!
 //! Values are any serde type ([`Cache::get`], [`Cache::set`]) or, without one, [`Value`]s:
 //! [`Cache::get_with`] reads 100 bytes of text in well under a microsecond and allocates nothing.

@@ -17,7 +17,8 @@
 //!
 //! Each has the label `cache`: [`Builder::name`](crate::Builder::name), by default the namespace. What is the
 //! directory's is the same in every process that opened it: take its maximum, not its sum. A cache without
-//! a directory is its own.
+//! a directory is its own. A handle counts for all its namespaces together, so call [`Cache::record_metrics`]
+//! on one of them; typed caches that are to be told apart need names: [`Cache::named`].
 //!
 //! ```
 //! use polycache::Cache;
@@ -112,24 +113,25 @@ impl Cache {
     /// # Errors
     /// `Closed`.
     pub fn record_metrics(&self) -> Result<(), Error> {
-        record(self.name_shared(), &self.stats()?);
+        record(&self.name_shared(), &self.stats()?);
         Ok(())
     }
 }
 
 impl<T: TypedValue> TypedCache<T> {
-    /// As [`Cache::record_metrics`], and the numbers of the memory tier.
+    /// Hands the numbers of [`TypedCache::memory_stats`] to the program's recorder. What they count the cache
+    /// below does not: its hits are reads that memory had no answer to.
     ///
     /// # Errors
     /// `Closed`.
     pub fn record_metrics(&self) -> Result<(), Error> {
-        record(self.cache().name_shared(), &self.stats()?);
+        self.cache().still_open()?;
         record_memory(self.cache().name_shared(), &self.memory_stats());
         Ok(())
     }
 }
 
-fn record(cache: Arc<str>, stats: &Stats) {
+fn record(cache: &Arc<str>, stats: &Stats) {
     let count = |name: &'static str, value: u64| {
         counter!(name, "cache" => cache.clone()).absolute(value);
     };
@@ -147,9 +149,9 @@ fn record(cache: Arc<str>, stats: &Stats) {
         counter!("polycache_evictions_total", "cache" => cache.clone(), "cause" => cause)
             .absolute(evicted);
     }
-    set("polycache_entries", &cache, stats.entries);
-    set("polycache_bytes", &cache, stats.bytes);
-    set("polycache_limit_bytes", &cache, stats.limit);
+    set("polycache_entries", cache, stats.entries);
+    set("polycache_bytes", cache, stats.bytes);
+    set("polycache_limit_bytes", cache, stats.limit);
 }
 
 /// Hands the numbers of a [`MemoryCache`](crate::MemoryCache) to the program's recorder, under a name for

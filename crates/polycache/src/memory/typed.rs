@@ -14,7 +14,8 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// What a [`TypedCache`] takes: any serde type that can be copied and shared. An
-/// [`Arc`] is copied most cheaply (serde's feature `rc` makes it a serde type).
+/// [`Arc`] is copied most cheaply (serde's feature `rc` makes it a serde type). `Clone` must not use the
+/// cache: others may be waiting for it.
 pub trait TypedValue: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
 
 impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> TypedValue for T {}
