@@ -83,6 +83,11 @@ class MemoryCacheTest < Minitest::Test
     error = assert_raises(Polycache::UnsupportedValue) { tested.set("k", { "a" => [1, proc {}] }) }
 
     assert_equal "$.a[1]", error.path
+    ["a\u3042", "a".encode("UTF-16LE"), "\xff"].each do |key|
+      error = assert_raises(Polycache::UnsupportedValue) { tested.set("k", { key => proc {} }) }
+
+      assert_equal "$[#{key.inspect}]", error.path
+    end
     assert_equal "old", tested.get("k")
   end
 
@@ -104,6 +109,15 @@ class MemoryCacheTest < Minitest::Test
 
     assert_operator tested.stats[:bytes], :<=, 100_000
     assert_operator tested.size, :>, 50
+  end
+
+  def test_the_parts_of_what_is_not_copied_are_weighed_too
+    %w[none clone].each do |isolation|
+      tested = cache(isolation: isolation)
+      tested.set("k", ["x" * 1000, { "a" => "y" * 1000, "b" => ["z" * 1000, 1] }])
+
+      assert_operator tested.stats[:bytes], :>, 3000, isolation
+    end
   end
 
   def test_without_bytes_nothing_is_weighed

@@ -168,7 +168,8 @@ module Polycache
       end
 
       def segment(key)
-        named = key.is_a?(String) || key.is_a?(Symbol)
+        # Text in UTF-16, or broken, has no match: that is an error.
+        named = (key.is_a?(String) || key.is_a?(Symbol)) && key.to_s.ascii_only?
         named && /\A[A-Za-z_]\w*\z/.match?(key) ? ".#{key}" : "[#{key.inspect}]"
       end
     end
