@@ -358,6 +358,22 @@ class CopiesTest < Minitest::Test
     end
   end
 
+  # Nothing else holds what a stored value refers to: it was made in a thread that is gone.
+  def test_what_is_stored_is_held
+    WAYS.each do |way|
+      make = lambda do |at|
+        Array.new(20) { |row| { "key #{at} #{row}" => "a text that is long: #{at} #{row}" } }
+      end
+      stored = Thread.new { Array.new(50) { |at| way.keep(make.call(at), false) } }.value
+      GC.start
+      Array.new(50_000) { |at| "something else that is as long: #{at}" }
+
+      stored.each_with_index do |(kept, plan, _), at|
+        assert_equal make.call(at), out(way, kept, plan)
+      end
+    end
+  end
+
   def test_values_that_are_dropped_are_freed
     value = Array.new(2000) { |at| "text #{at}" }
     keep = -> { 3000.times { Memory::Copies.keep(value, false) } }
