@@ -113,9 +113,13 @@ SECTIONS = [
     ),
     Section(
         "ruby-memory",
-        MINITEST + " ruby/test/memory/*_test.rb",
+        # With the extension, which copies, and without.
+        "for without in '' POLYCACHE_WITHOUT_EXTENSION=1; do env $without "
+        + MINITEST
+        + " ruby/test/memory/*_test.rb || exit 1; done",
         counts.minitest,
         needs=("ruby",),
+        prepare=("build",),
     ),
     Section(
         "namespace",

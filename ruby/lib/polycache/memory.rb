@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Polycache::MemoryCache alone: plain Ruby, without the native extension.
+# Polycache::MemoryCache alone. It does without the native extension where that is not built.
 
 require_relative "version"
 require_relative "errors"

@@ -5,8 +5,8 @@ require_relative "memory/entries"
 require_relative "memory/settings"
 
 module Polycache
-  # A cache of objects inside this process. Plain Ruby: <tt>require "polycache/memory"</tt> needs
-  # no native extension.
+  # A cache of objects inside this process. <tt>require "polycache/memory"</tt> needs no native
+  # extension; where there is one, it makes the copies.
   #
   #   users = Polycache::MemoryCache.new(max_entries: 10_000, ttl: "5m")
   #   users.fetch("user:1") { load_user(1) }

@@ -1,8 +1,33 @@
 # frozen_string_literal: true
 
+require "fileutils"
 require "json"
 require "minitest/autorun"
-require "polycache/memory"
+require "tmpdir"
+
+# The library as it is where the native extension was not built.
+module PlainLibrary
+  def self.in_a_folder
+    folder = Dir.mktmpdir
+    FileUtils.cp_r("#{File.expand_path("../../lib", __dir__)}/.", folder)
+    FileUtils.rm(Dir["#{folder}/**/*.{so,bundle}"])
+    yield folder
+  ensure
+    FileUtils.remove_entry(folder)
+  end
+end
+
+# POLYCACHE_WITHOUT_EXTENSION=1 runs these tests in plain Ruby.
+WITHOUT_EXTENSION = ENV.key?("POLYCACHE_WITHOUT_EXTENSION")
+if WITHOUT_EXTENSION
+  PlainLibrary.in_a_folder do |folder|
+    $LOAD_PATH.unshift(folder)
+    require "polycache/memory"
+  end
+else
+  require "polycache/memory"
+end
+
 require "set"
 require "timeout"
 

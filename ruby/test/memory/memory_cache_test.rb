@@ -10,11 +10,15 @@ class MemoryCacheTest < Minitest::Test
   MISS = Object.new
 
   def test_needs_no_native_extension
-    code = 'require "polycache/memory"; c = Polycache::MemoryCache.new; c[:k] = 1; ' \
+    code = 'require "polycache/memory"; c = Polycache::MemoryCache.new; c[:k] = [1]; ' \
            'print c["k"], defined?(Polycache::Native).inspect'
-    library = File.expand_path("../../lib", __dir__)
+    PlainLibrary.in_a_folder do |folder|
+      assert_equal "[1]nil", IO.popen([RbConfig.ruby, "-I#{folder}", "-e", code], &:read)
+      # One that this Ruby cannot load.
+      File.write("#{folder}/polycache/polycache.#{RbConfig::CONFIG["DLEXT"]}", "no library")
 
-    assert_equal "1nil", IO.popen([RbConfig.ruby, "-I#{library}", "-e", code], &:read)
+      assert_equal "[1]nil", IO.popen([RbConfig.ruby, "-I#{folder}", "-e", code], &:read)
+    end
   end
 
   def test_a_miss_is_no_nil
@@ -83,6 +87,11 @@ class MemoryCacheTest < Minitest::Test
     error = assert_raises(Polycache::UnsupportedValue) { tested.set("k", { "a" => [1, proc {}] }) }
 
     assert_equal "$.a[1]", error.path
+    ["a\u3042", "a".encode("UTF-16LE"), "\xff"].each do |key|
+      error = assert_raises(Polycache::UnsupportedValue) { tested.set("k", { key => proc {} }) }
+
+      assert_equal "$[#{key.inspect}]", error.path
+    end
     assert_equal "old", tested.get("k")
   end
 
@@ -104,6 +113,15 @@ class MemoryCacheTest < Minitest::Test
 
     assert_operator tested.stats[:bytes], :<=, 100_000
     assert_operator tested.size, :>, 50
+  end
+
+  def test_the_parts_of_what_is_not_copied_are_weighed_too
+    %w[none clone].each do |isolation|
+      tested = cache(isolation: isolation)
+      tested.set("k", ["x" * 1000, { "a" => "y" * 1000, "b" => ["z" * 1000, 1] }])
+
+      assert_operator tested.stats[:bytes], :>, 3000, isolation
+    end
   end
 
   def test_without_bytes_nothing_is_weighed
@@ -356,6 +374,10 @@ class MemoryCacheTest < Minitest::Test
     assert_raises(Polycache::InvalidArgument) { tested.increment("text") }
     assert_raises(Polycache::InvalidArgument) { tested.increment("n", "1") }
     assert_raises(Polycache::InvalidArgument) { tested.increment("n", Float::NAN) }
+    tested.set("list", Array.new(50) { +"x" })
+    error = assert_raises(Polycache::InvalidArgument) { tested.increment("list") }
+
+    assert_match(/is no number: Array\z/, error.message)
   end
 
   def test_the_listener_is_told_why

@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::error::OrRaise;
 use crate::key::key;
 use crate::to_ruby::{set_class, to_ruby};
+use crate::weigh;
 use magnus::{
     gc::Marker, method, prelude::*, r_hash::ForEach, rb_sys::AsRawValue, typed_data, value::Opaque,
     DataTypeFunctions, Error, RArray, RHash, RModule, Ruby, TypedData, Value,
@@ -62,15 +63,6 @@ impl Found {
     }
 }
 
-/// Bytes of an object's slot in Ruby's heap, of a place in an Array, of a pair in a Hash, of what is
-/// not known in detail; as in `ruby/lib/polycache/memory/weigh.rb`.
-const OBJECT: usize = 40;
-const PLACE: usize = 8;
-const PAIR: usize = 48;
-const OTHER: usize = 80;
-const SHORT_TEXT: usize = 23;
-const SHORT_ARRAY: usize = 3;
-
 /// The bytes that a value takes, by an estimate; freezes it to its depth if asked for. Values of
 /// the host tier are trees, 128 levels deep at most, and this one nobody else has yet.
 fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
@@ -80,16 +72,11 @@ fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
         Type::RUBY_T_STRING => {
             // SAFETY: it is a string.
             let length = unsafe { rb_sys::RSTRING_LEN(value.as_raw()) } as usize;
-            OBJECT + if length > SHORT_TEXT { length } else { 0 }
+            weigh::text(length)
         }
         Type::RUBY_T_ARRAY => {
             let array = RArray::try_convert(value)?;
-            let mut bytes = OBJECT
-                + if array.len() > SHORT_ARRAY {
-                    PLACE * array.len()
-                } else {
-                    0
-                };
+            let mut bytes = weigh::array(array.len());
             for part in array {
                 bytes += settle(ruby, part, freeze)?;
             }
@@ -97,14 +84,14 @@ fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
         }
         Type::RUBY_T_HASH => {
             let hash = RHash::try_convert(value)?;
-            let mut bytes = OBJECT + PAIR * hash.len();
+            let mut bytes = weigh::hash(hash.len());
             hash.foreach(|key: Value, part: Value| {
                 bytes += settle(ruby, key, freeze)? + settle(ruby, part, freeze)?;
                 Ok(ForEach::Continue)
             })?;
             bytes
         }
-        Type::RUBY_T_BIGNUM => OBJECT + OBJECT,
+        Type::RUBY_T_BIGNUM => 2 * weigh::OBJECT,
         Type::RUBY_T_DATA | Type::RUBY_T_OBJECT => return settle_object(ruby, value, freeze),
         // Numbers, nil, true, false: frozen, and no objects of their own.
         _ => return Ok(0),
@@ -118,10 +105,10 @@ fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
 
 /// A Set, a Time, a BigDecimal, a UUID.
 fn settle_object(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
-    let mut bytes = OTHER;
+    let mut bytes = weigh::OTHER;
     if value.is_kind_of(set_class(ruby)) {
         for part in value.funcall::<_, _, RArray>("to_a", ())? {
-            bytes += PAIR + settle(ruby, part, freeze)?;
+            bytes += weigh::PAIR + settle(ruby, part, freeze)?;
         }
     }
     if freeze {

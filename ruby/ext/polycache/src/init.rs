@@ -1,6 +1,6 @@
 //! What `require "polycache/polycache"` runs.
 
-use crate::{cache, entry, found};
+use crate::{cache, copies, entry, found};
 use magnus::{Error, Module, Ruby};
 
 // The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
@@ -10,5 +10,6 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     let native = polycache.define_module("Native")?;
     cache::define(ruby, native)?;
     found::define(ruby, native)?;
+    copies::define(ruby, native)?;
     entry::define(native)
 }

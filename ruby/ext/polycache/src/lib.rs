@@ -9,6 +9,9 @@
 //!   within `protect`, and the closure in there owns nothing.
 
 mod cache;
+mod copies;
+mod copy_in;
+mod copy_out;
 mod duration;
 mod encryption;
 mod entry;
@@ -18,9 +21,14 @@ mod found;
 mod from_ruby;
 mod init;
 mod key;
+mod object;
 mod options;
+mod packed;
+mod packer;
 mod path;
 mod report;
 mod string;
 mod to_ruby;
+mod unpacker;
+mod weigh;
 mod without_gvl;

@@ -41,8 +41,8 @@ module Polycache
         Native::Cache.open(defaults.merge(options.except(:memory)))
       end
 
-      # A copy of a value takes CRuby as long as decoding it, so over the host tier objects are
-      # kept in memory for those who ask for it (spec/memory.md).
+      # A copy of a value saves little over decoding it, so over the host tier objects are kept in
+      # memory for those who ask for it (spec/memory.md).
       #
       # @return [Hash, nil] nil for none
       def memory_of(options)

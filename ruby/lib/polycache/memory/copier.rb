@@ -168,30 +168,10 @@ module Polycache
       end
 
       def segment(key)
-        named = key.is_a?(String) || key.is_a?(Symbol)
+        # Text in UTF-16, or broken, has no match: that is an error.
+        named = (key.is_a?(String) || key.is_a?(Symbol)) && key.to_s.ascii_only?
         named && /\A[A-Za-z_]\w*\z/.match?(key) ? ".#{key}" : "[#{key.inspect}]"
       end
-    end
-
-    # Copies out what a Copier has made: no class needs to be looked up, nothing is refused.
-    module CopyOut
-      module_function
-
-      # A copy of a value in which nothing is reached twice. What is frozen is so to its depth.
-      def tree(value)
-        return value if value.frozen?
-
-        case value
-        when Hash then value.transform_values { |part| part.frozen? ? part : tree(part) }
-        when Array then value.map { |part| part.frozen? ? part : tree(part) }
-        when Set then Set.new(value.map { |part| tree(part) })
-        when String, Time then value.dup
-        else value # A class: not frozen, and kept as it is.
-        end
-      end
-
-      # A copy that preserves who refers to whom.
-      def graph(value) = Copier.new(freeze: false).copy(value)
     end
   end
 end

@@ -73,8 +73,9 @@ module Polycache
       def out(value, plan)
         case plan
         when nil then value
-        when :tree then CopyOut.tree(value)
-        else CopyOut.graph(value)
+        when :packed then value.unpack
+        when :tree then Copies.tree(value)
+        else Copies.graph(value)
         end
       end
 

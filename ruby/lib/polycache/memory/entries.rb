@@ -343,7 +343,8 @@ module Polycache
         old = @index[key]
         old = nil unless old&.served?(now)
         unless old.nil? || old.value.is_a?(Integer) || old.value.is_a?(Float)
-          raise InvalidArgument, "the value of #{key.inspect} is no number: #{old.value.class}"
+          kind = @core.out(old.value, old.plan).class
+          raise InvalidArgument, "the value of #{key.inspect} is no number: #{kind}"
         end
 
         sum = old ? old.value + by : by

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "copier"
+require_relative "copies"
 
 module Polycache
   module Memory
@@ -18,25 +18,18 @@ module Polycache
         def self.keep(value)
           return [value, nil, Weigh.scalar(value)] if SIMPLE[value.class] && value.frozen?
 
-          copier = Copier.new(freeze: false)
-          copy = copier.copy(value)
-          plan = copier.shared? ? :graph : :tree unless copy.frozen? || copy.is_a?(Module)
-          [copy, plan, copier.bytes]
+          Copies.keep(value, false)
         end
       end
 
       # Nobody, for nobody can make one: one copy, frozen to its depth, is handed out to all.
       module Freeze
-        def self.keep(value)
-          copier = Copier.new(freeze: true)
-          copy = copier.copy(value)
-          [copy, nil, copier.bytes]
-        end
+        def self.keep(value) = Copies.keep(value, true)
       end
 
       # Everybody: the object itself is handed out.
       module None
-        def self.keep(value) = [value, nil, Weigh.any(value)]
+        def self.keep(value) = [value, nil, Copies.weigh(value)]
       end
 
       # Nothing is weighed.

@@ -124,7 +124,7 @@ module Polycache
         plan = :tree if @clones && !value.frozen?
         entry = Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found)
         @core.change { @core.store.put(entry) }
-        plan ? CopyOut.tree(value) : value
+        plan ? Copies.tree(value) : value
       end
 
       def forget(key)

@@ -51,14 +51,21 @@ module Polycache
           next if seen[container]
 
           seen[container] = true
-          bytes += shell(container) do |part|
+          # Not `bytes += shell(...)`, which would read it before the block adds to it.
+          own = shell(container) do |part|
             container?(part) ? open << part : bytes += scalar(part)
           end
+          bytes += own
         end
         bytes
       end
 
-      def container?(value) = value.is_a?(Array) || value.is_a?(Hash) || value.is_a?(Set)
+      def container?(value)
+        case value
+        when Array, Hash, Set then true
+        else false
+        end
+      end
 
       # Bytes of a container alone; its parts are yielded.
       def shell(container, &part)

@@ -1,0 +1,119 @@
+//! `Polycache::Native::Copies`: how a memory tier copies and weighs objects. It answers the same
+//! calls as `Polycache::Memory::PlainCopies`, in the same way, and leaves to that one what is rare.
+
+use crate::copy_in::Copier;
+use crate::copy_out;
+use crate::object::{is_frozen, plain_copies, Names};
+use crate::packed::{self, Packed};
+use crate::weigh::Weigher;
+use magnus::{
+    function,
+    prelude::*,
+    rb_sys::{protect, AsRawValue, FromRawValue},
+    Error, IntoValue, RModule, Ruby, Value,
+};
+use rb_sys::VALUE;
+
+/// What `protect` answers with when Ruby has to do it.
+const LEFT: VALUE = rb_sys::Qundef as VALUE;
+
+/// Leaves a call to plain Ruby.
+#[cold]
+fn plainly(ruby: &Ruby, method: &str, arguments: impl magnus::ArgList) -> Result<Value, Error> {
+    plain_copies(ruby).funcall(method, arguments)
+}
+
+/// `[copy, plan, bytes]`: what a cache stores of a value.
+fn keep(ruby: &Ruby, value: Value, freeze: bool) -> Result<Value, Error> {
+    let names = Names::get(ruby);
+    let mut weigher = Weigher::default();
+    let mut copier = Copier::new(&names, &mut weigher, freeze);
+    // SAFETY: copier and weigher stand on this stack, outside of what may be jumped out of.
+    let copy = protect(|| unsafe { copier.part(value.as_raw()) }.unwrap_or(LEFT))?;
+    if copy == LEFT {
+        return plainly(ruby, "keep", (value, freeze));
+    }
+    let mut plan = if freeze {
+        None
+    } else {
+        plan(ruby, copy, copier.shared)
+    };
+    // SAFETY: it is alive: it is on this stack.
+    let mut kept = unsafe { Value::from_raw(copy) };
+    if plan == Some("tree") {
+        if let Some(packed) = Packed::pack(ruby, copy)? {
+            kept = packed;
+            plan = Some("packed");
+        }
+    }
+    let plan = plan.map(|name| ruby.sym_new(name)).into_value_with(ruby);
+    let bytes = copier.bytes.into_value_with(ruby);
+    Ok(ruby.ary_new_from_values(&[kept, plan, bytes]).as_value())
+}
+
+/// How a copy is copied out; none: it is handed out itself.
+fn plan(ruby: &Ruby, copy: VALUE, shared: bool) -> Option<&'static str> {
+    // SAFETY: the caller holds it.
+    let (frozen, copy) = unsafe { (is_frozen(copy), Value::from_raw(copy)) };
+    let module = || RModule::from_value(copy).is_some() || copy.is_kind_of(ruby.class_class());
+    match (frozen || module(), shared) {
+        (true, _) => None,
+        (false, true) => Some("graph"),
+        (false, false) => Some("tree"),
+    }
+}
+
+/// A copy of what `keep` has stored with the plan `:tree`.
+fn tree(ruby: &Ruby, value: Value) -> Result<Value, Error> {
+    let names = Names::get(ruby);
+    // SAFETY: no frame in there owns anything that a jump would leak.
+    let copy = protect(|| unsafe { copy_out::tree(&names, value.as_raw()) }.unwrap_or(LEFT))?;
+    if copy == LEFT {
+        return plainly(ruby, "tree", (value,));
+    }
+    // SAFETY: it is alive: it is on this stack.
+    Ok(unsafe { Value::from_raw(copy) })
+}
+
+/// A copy of what `keep` has stored with the plan `:graph`.
+fn graph(ruby: &Ruby, value: Value) -> Result<Value, Error> {
+    let names = Names::get(ruby);
+    let mut weigher = Weigher::default();
+    let mut copier = Copier::new(&names, &mut weigher, false);
+    // SAFETY: copier and weigher stand on this stack, outside of what may be jumped out of.
+    let copy = protect(|| unsafe { copier.part(value.as_raw()) }.unwrap_or(LEFT))?;
+    if copy == LEFT {
+        return plainly(ruby, "graph", (value,));
+    }
+    // SAFETY: it is alive: it is on this stack.
+    Ok(unsafe { Value::from_raw(copy) })
+}
+
+/// Bytes of any value as it is.
+fn weigh(ruby: &Ruby, value: Value) -> Result<Value, Error> {
+    let names = Names::get(ruby);
+    let mut weigher = Weigher::default();
+    let mut bytes = None;
+    // SAFETY: the weigher stands on this stack, outside of what may be jumped out of.
+    protect(|| unsafe {
+        bytes = weigher.any(&names, value.as_raw());
+        rb_sys::Qnil as VALUE
+    })?;
+    match bytes {
+        Some(bytes) => Ok(bytes.into_value_with(ruby)),
+        None => plainly(ruby, "weigh", (value,)),
+    }
+}
+
+/// Defines the functions.
+///
+/// # Errors
+/// What Ruby raises when it cannot.
+pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
+    packed::define(ruby, native)?;
+    let copies = native.define_module("Copies")?;
+    copies.define_singleton_method("keep", function!(keep, 2))?;
+    copies.define_singleton_method("tree", function!(tree, 1))?;
+    copies.define_singleton_method("graph", function!(graph, 1))?;
+    copies.define_singleton_method("weigh", function!(weigh, 1))
+}

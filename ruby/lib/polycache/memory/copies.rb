@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require_relative "copier"
+require_relative "extension"
+
+module Polycache
+  module Memory
+    # How values are copied and weighed, in plain Ruby. Polycache::Native::Copies does the same
+    # where the extension is there, quicker, and leaves to this what is rare.
+    module PlainCopies
+      module_function
+
+      # What is stored of a value: its copy, the plan by which it is copied out (nil: it is handed
+      # out itself), and its bytes.
+      #
+      # @param freeze [Boolean] whether the copy is frozen to its depth
+      # @return [Array(Object, Symbol, Integer)]
+      # @raise [UnsupportedValue]
+      def keep(value, freeze)
+        copier = Copier.new(freeze: freeze)
+        copy = copier.copy(value)
+        unless freeze || copy.frozen? || Module === copy # rubocop:disable Style/CaseEquality
+          plan = copier.shared? ? :graph : :tree
+        end
+        [copy, plan, copier.bytes]
+      end
+
+      # A copy of a stored value in which nothing is reached twice: no class needs to be looked up,
+      # nothing is refused. What is frozen is so to its depth.
+      def tree(value)
+        return value if value.frozen?
+
+        case value
+        when Hash then value.transform_values { |part| part.frozen? ? part : tree(part) }
+        when Array then value.map { |part| part.frozen? ? part : tree(part) }
+        when Set then Set.new(value.map { |part| tree(part) })
+        when String, Time then value.dup
+        else value # A class: not frozen, and kept as it is.
+        end
+      end
+
+      # A copy of a stored value that preserves who refers to whom.
+      def graph(value) = Copier.new(freeze: false).copy(value)
+
+      # Bytes of any value as it is.
+      def weigh(value) = Weigh.any(value)
+    end
+
+    # Those that caches use.
+    Copies = defined?(Native::Copies) ? Native::Copies : PlainCopies
+  end
+end
