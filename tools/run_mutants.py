@@ -95,15 +95,19 @@ class Trial:
         print(f"$ {command}", flush=True)
         return run(command, self.tree, TIMEOUT)[0]
 
+    def applies(self, mutant: Mutant) -> bool:
+        return self._run_patch(mutant.patch, "--dry-run") == 0
+
     def _patch(self, patch: str, *options: str) -> bool:
-        command = ["patch", "-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "-r", "-"]
-        dry = subprocess.run(
-            [*command, "--dry-run", *options], cwd=self.tree, input=patch, text=True
-        )
-        if dry.returncode != 0:
+        if self._run_patch(patch, "--dry-run", *options) != 0:
             return False
-        subprocess.run([*command, *options], cwd=self.tree, input=patch, text=True, check=True)
-        return True
+        return self._run_patch(patch, *options) == 0
+
+    def _run_patch(self, patch: str, *options: str) -> int:
+        command = ["patch", "-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "-r", "-"]
+        return subprocess.run(
+            [*command, *options], cwd=self.tree, input=patch, text=True
+        ).returncode
 
 
 def choose(names: list[str]) -> list[Mutant]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from run_mutants import Mutant, Trial, copy_sources, parse
+from run_mutants import ROOT, Mutant, Trial, choose, copy_sources, parse
 
 TEXT = """Fault: the answer is wrong
 Build: true
@@ -55,6 +55,12 @@ def test_a_patch_that_no_longer_applies_fails(trial: Trial, mutant: Mutant) -> N
     (trial.tree / "answer").write_text("421\n")
     assert "apply" in trial.try_mutant(mutant)
     assert (trial.tree / "answer").read_text() == "421\n"
+
+
+@pytest.mark.parametrize("kept", choose([]), ids=lambda kept: kept.name)
+def test_every_fault_can_still_be_planted(kept: Mutant) -> None:
+    """Whether it is found takes long; `make mutants` shows that."""
+    assert Trial(ROOT).applies(kept)
 
 
 def test_a_mutant_without_a_check_is_refused() -> None:
