@@ -110,6 +110,14 @@ impl Cache {
         self.lease_by(key, Origin::of, reading(f))
     }
 
+    /// As [`Cache::stands`], whatever the time.
+    pub(crate) fn is_unchanged(&self, origin: &Origin) -> bool {
+        match self.tier() {
+            Tier::Host(host) => host.store.stands(origin.hit),
+            Tier::Alone(_) => false,
+        }
+    }
+
     /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its
     /// time is over: two atomic loads, and a look at the clock where the entry has a time to live.
     /// False after [`Cache::close`].

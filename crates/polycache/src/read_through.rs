@@ -1,6 +1,6 @@
 //! Caches that know how to load what they lack.
 
-use crate::{observe, Error, TypedCache, TypedValue};
+use crate::{Error, TypedCache, TypedValue};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -88,15 +88,17 @@ impl<K: AsRef<[u8]> + ?Sized, T: TypedValue> ReadThrough<K, T> {
     }
 
     /// Loads the key again, whether it is there or not, and stores what comes. Others are served the old
-    /// value meanwhile.
+    /// value meanwhile; a load that is under way already is not joined, for it may have begun too early.
+    ///
+    /// A set, delete or clear during the load is not overruled: then the loaded value is the caller's alone,
+    /// and the key is deleted, so that the next reader loads it. (Over a directory one may be overruled that happens between the last look and the
+    /// store, a microsecond.)
     ///
     /// # Errors
     /// The loader's, as `LoaderFailed`, after which the old value stays; as for
     /// [`Cache::set`](crate::Cache::set).
     pub fn refresh(&self, key: &K) -> Result<T, Error> {
-        let loaded = observe::load(self.cache.cache(), key.as_ref(), || (self.load)(key))?;
-        self.cache.set(key, &loaded)?;
-        Ok(loaded)
+        self.cache.reload(key.as_ref(), || (self.load)(key))
     }
 
     /// The cache without its loader, for everything else.

@@ -285,3 +285,61 @@ fn no_read_is_stale() {
         "memory served hardly anything"
     );
 }
+
+#[test]
+fn a_write_during_a_refresh_wins() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [open(&directory), Cache::builder().build().unwrap()] {
+        type Meanwhile = fn(&Cache);
+        let writes: [(&str, Meanwhile); 4] = [
+            ("nothing", |_| ()),
+            ("a set", |cache| cache.set("k", &2).unwrap()),
+            ("a delete", |cache| assert!(cache.delete("k").is_ok())),
+            ("a clear", |cache| cache.clear().unwrap()),
+        ];
+        for (what, meanwhile) in writes {
+            let writing = cache.clone();
+            let read_through = cache.typed::<u64>().unwrap().with_loader(move |_: &str| {
+                meanwhile(&writing);
+                Ok::<_, Infallible>(3)
+            });
+            for there in [true, false] {
+                cache.delete("k").unwrap();
+                if there {
+                    cache.set("k", &1).unwrap();
+                }
+                assert_eq!(read_through.refresh("k").unwrap(), 3);
+                let left = cache.get::<u64>("k").unwrap();
+                let stale = left == Some(3) && what != "nothing" || left == Some(1);
+                assert!(!stale, "{what} was overruled, {there}: {left:?}, {cache:?}");
+                assert_eq!(left == Some(3), what == "nothing", "{there}, {cache:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refresh_joins_no_load_that_began_before() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [open(&directory), Cache::builder().build().unwrap()] {
+        let source = Arc::new(AtomicU64::new(1));
+        let (reading, refreshing) = (source.clone(), cache.clone());
+        let typed = cache.typed::<u64>().unwrap();
+        let loaded = typed.get_or_set("k", || {
+            let old = reading.load(Ordering::SeqCst);
+            reading.store(2, Ordering::SeqCst);
+            let again = reading.clone();
+            let read_through = refreshing
+                .typed::<u64>()
+                .unwrap()
+                .with_loader(move |_: &str| Ok::<_, Infallible>(again.load(Ordering::SeqCst)));
+            let refreshed = std::thread::scope(|scope| {
+                scope.spawn(|| read_through.refresh("k").unwrap()).join()
+            });
+            assert_eq!(refreshed.unwrap(), 2);
+            Ok::<_, Infallible>(old)
+        });
+        assert_eq!(loaded.unwrap(), 1, "its caller's alone");
+        assert_ne!(cache.get::<u64>("k").unwrap(), Some(1), "{cache:?}");
+    }
+}

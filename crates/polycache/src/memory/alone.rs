@@ -125,6 +125,23 @@ impl Alone {
         Ok(self.shared.entries.set_weighed(query, stored, ttl, bytes)?)
     }
 
+    /// Stores an entry in the place of the one that was there before; false when that is there no more.
+    ///
+    /// # Errors
+    /// As for [`Alone::put`].
+    pub fn replace(&self, key: &[u8], before: &Arc<[u8]>, new: Stored) -> Result<bool, Error> {
+        self.still_open()?;
+        let ttl = new.whole_ttl();
+        let is_there = |_: &Key, now: Option<&Stored>| {
+            now.is_some_and(|stored| Arc::ptr_eq(&stored.entry, before))
+        };
+        let refused = self
+            .shared
+            .entries
+            .set_if(self.query(key).to_key(), new, ttl, is_there)?;
+        Ok(refused.is_none())
+    }
+
     /// An object that there is no room for is left out.
     #[inline]
     pub fn stored(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Stored {

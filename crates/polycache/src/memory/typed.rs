@@ -247,6 +247,51 @@ impl<T: TypedValue> TypedCache<T> {
         }
     }
 
+    /// Loads the key, whether it is there or not, and stores what comes in the place of what was there,
+    /// unless somebody wrote meanwhile.
+    pub(crate) fn reload(
+        &self,
+        key: &[u8],
+        load: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let cache = &self.0.cache;
+        let stored = match cache.tier() {
+            Tier::Host(_) => match cache.get_by_origin(key, |_, _, _| Ok(())) {
+                Ok(Some(((), origin))) => {
+                    let loaded = observe::load(cache, key, load)?;
+                    let unchanged = cache.is_unchanged(&origin);
+                    if unchanged {
+                        self.set(key, &loaded)?;
+                    }
+                    (loaded, unchanged)
+                }
+                // Deleting voids a load under way, so that this one begins anew.
+                Ok(None) | Err(_) => {
+                    self.delete(key)?;
+                    return self.load(key, Ttl::Default, load);
+                }
+            },
+            Tier::Alone(alone) => match alone.read(key, |stored| stored.entry.clone())? {
+                Some(before) => {
+                    let loaded = observe::load(cache, key, load)?;
+                    let new = cache.storing(alone, key, Ttl::Default, object::<T>)(&loaded)?;
+                    let unchanged = alone.replace(key, &before, new)?;
+                    (loaded, unchanged)
+                }
+                None => {
+                    self.delete(key)?;
+                    return self.load(key, Ttl::Default, load);
+                }
+            },
+        };
+        let (loaded, unchanged) = stored;
+        if !unchanged {
+            // What stands there now may be as old as what was loaded, or older.
+            self.delete(key)?;
+        }
+        Ok(loaded)
+    }
+
     /// The key's value, read from the directory and kept; or the lease to load it.
     pub(crate) fn lease(&self, key: &[u8]) -> Result<Leased<T>, Error> {
         match &self.0.objects {
