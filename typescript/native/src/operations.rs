@@ -72,7 +72,12 @@ unsafe extern "C" fn put(env: sys::napi_env, info: sys::napi_callback_info) -> s
         let payload = call.range(4, 0, call.integer(5)? as usize)?;
         let ttl = call.number(6)?;
         on(call, |namespace, store, key| {
-            namespace.write(store, key, payload, ttl)?;
+            if let Err(failure) = namespace.write(store, key, payload, ttl) {
+                // The arguments were looked at before: the old value is superseded, though its successor
+                // cannot be stored. Closed meanwhile: then nobody reads it through this handle.
+                let _ = store.delete(&namespace.inner, key);
+                return Err(failure);
+            }
             let done = store.put(&namespace.inner, key, &namespace.entry);
             done.map(|()| Answer::Nothing).map_err(error::host)
         })
