@@ -1,6 +1,9 @@
 //! Walking through all entries.
 
+use crate::shard::Version;
 use crate::MemoryCache;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
 use std::vec::IntoIter;
 
 /// Entries copied under a shard's lock at once.
@@ -39,7 +42,7 @@ impl<K, V, S> Pages<'_, K, V, S> {
     }
 
     /// What `copy` makes of the next entries; none of them only at the end.
-    fn next<T>(&mut self, copy: impl Fn(&K, &V) -> T) -> IntoIter<T> {
+    fn next<T>(&mut self, copy: impl Fn(&K, &V, Version) -> T) -> IntoIter<T> {
         let mut page = Vec::new();
         while page.is_empty() {
             let Some(lock) = self.cache.0.shards.get(self.shard) else {
@@ -48,9 +51,10 @@ impl<K, V, S> Pages<'_, K, V, S> {
             let shard = lock.read(&self.cache.0.readers);
             let end = shard.indices().min(self.index.saturating_add(PAGE));
             for index in self.index..end {
-                if let Some((key, value)) = shard.at(index) {
+                let entry = shard.at(index).zip(shard.version(index));
+                if let Some(((key, value), version)) = entry {
                     if !shard.is_over(index, || self.cache.now()) {
-                        page.push(copy(key, value));
+                        page.push(copy(key, value, version));
                     }
                 }
             }
@@ -79,7 +83,9 @@ impl<K: Clone, V: Clone, S> Iterator for Iter<'_, K, V, S> {
 
     fn next(&mut self) -> Option<(K, V)> {
         if self.page.len() == 0 {
-            self.page = self.pages.next(|key, value| (key.clone(), value.clone()));
+            self.page = self
+                .pages
+                .next(|key, value, _| (key.clone(), value.clone()));
         }
         self.page.next()
     }
@@ -99,8 +105,57 @@ impl<K: Clone, V, S> Iterator for Keys<'_, K, V, S> {
 
     fn next(&mut self) -> Option<K> {
         if self.page.len() == 0 {
-            self.page = self.pages.next(|key, _| key.clone());
+            self.page = self.pages.next(|key, _, _| key.clone());
         }
         self.page.next()
+    }
+}
+
+/// Copies of every entry with its version, as [`Iter`].
+pub(crate) struct Versions<'a, K, V, S> {
+    pages: Pages<'a, K, V, S>,
+    page: IntoIter<(K, V, Version)>,
+}
+
+impl<'a, K, V, S> Versions<'a, K, V, S> {
+    pub(crate) fn new(cache: &'a MemoryCache<K, V, S>) -> Self {
+        Versions {
+            pages: Pages::new(cache),
+            page: Vec::new().into_iter(),
+        }
+    }
+}
+
+impl<K: Clone, V: Clone, S> Iterator for Versions<'_, K, V, S> {
+    type Item = (K, V, Version);
+
+    fn next(&mut self) -> Option<(K, V, Version)> {
+        if self.page.len() == 0 {
+            self.page = self
+                .pages
+                .next(|key, value, version| (key.clone(), value.clone(), version));
+        }
+        self.page.next()
+    }
+}
+
+impl<'a, K: Clone + Eq + Hash, V: Clone, S: BuildHasher> IntoIterator for &'a MemoryCache<K, V, S> {
+    type Item = (K, V);
+    type IntoIter = Iter<'a, K, V, S>;
+
+    fn into_iter(self) -> Iter<'a, K, V, S> {
+        self.iter()
+    }
+}
+
+impl<K, V, S> fmt::Debug for Iter<'_, K, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").finish_non_exhaustive()
+    }
+}
+
+impl<K, V, S> fmt::Debug for Keys<'_, K, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keys").finish_non_exhaustive()
     }
 }

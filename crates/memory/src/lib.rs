@@ -20,6 +20,7 @@ mod lock;
 mod policy;
 mod queue;
 mod removed;
+mod retain;
 mod set;
 mod shard;
 mod stats;

@@ -393,3 +393,35 @@ fn a_key_by_reference_is_told_and_weighed() {
     assert_eq!(error.code(), "entry_too_large");
     assert_eq!(cache.get(&1), None);
 }
+
+#[test]
+fn retain_deletes_what_it_was_shown_and_nothing_newer() {
+    let (builder, told) = Told::by(MemoryCache::builder().max_entries(1000));
+    let cache = builder.build().unwrap();
+    for key in 0..100_u64 {
+        cache.set(key, key).unwrap();
+    }
+    let deleted = cache.retain(|key, _| {
+        if *key == 7 {
+            // It may use the cache; what is written now was not shown.
+            cache.set(7, 70).unwrap();
+            assert_eq!(cache.get(&7), Some(70));
+        }
+        key % 2 == 0
+    });
+    assert_eq!((deleted, cache.len()), (49, 51));
+    assert_eq!(
+        (cache.get(&7), cache.get(&8), cache.get(&9)),
+        (Some(70), Some(8), None)
+    );
+    assert_eq!(cache.stats().deletes, 49);
+    let removed = told
+        .take()
+        .iter()
+        .filter(|left| left.2 == RemovalCause::Removed)
+        .count();
+    assert_eq!(removed, 49);
+    let mut left: Vec<u64> = (&cache).into_iter().map(|(key, _)| key).collect();
+    left.sort_unstable();
+    assert_eq!(left.len(), 51);
+}

@@ -40,6 +40,8 @@ mod policy;
 mod queue;
 #[path = "../../src/removed.rs"]
 mod removed;
+#[path = "../../src/retain.rs"]
+mod retain;
 #[path = "../../src/set.rs"]
 mod set;
 #[path = "../../src/shard.rs"]

@@ -1,0 +1,41 @@
+//! Deleting all entries but those that are asked for.
+
+use crate::iter::Versions;
+use crate::removed::{RemovalCause, Removed};
+use crate::MemoryCache;
+use std::hash::{BuildHasher, Hash};
+
+impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
+    /// Deletes every entry of which `keep` says false; how many those were. `keep` is given copies and
+    /// runs without a lock, so that it may use the cache. An entry that was written since its copy was made
+    /// stays; for the rest it is as [`MemoryCache::iter`].
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
+    /// cache.set(1, 10)?;
+    /// cache.set(2, 20)?;
+    /// assert_eq!(cache.retain(|key, _| *key != 1), 1);
+    /// assert_eq!((cache.get(&1), cache.get(&2)), (None, Some(20)));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) -> u64 {
+        let mut deleted = 0;
+        for (key, value, version) in Versions::new(self) {
+            if keep(&key, &value) {
+                continue;
+            }
+            let place = self.place(&key);
+            let mut removed = Removed::new();
+            let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+            let index = shard.find(place.hash, &key);
+            let index = index.filter(|index| shard.version(*index) == Some(version));
+            if let Some(index) = index {
+                shard.remove(index, RemovalCause::Removed, &self.0.bounds, &mut removed);
+                deleted += 1;
+            }
+            drop(shard);
+            self.tell(removed);
+        }
+        deleted
+    }
+}
