@@ -36,8 +36,12 @@ mod lock;
 mod policy;
 #[path = "../../src/queue.rs"]
 mod queue;
+#[path = "../../src/remove.rs"]
+mod remove;
 #[path = "../../src/removed.rs"]
 mod removed;
+#[path = "../../src/set.rs"]
+mod set;
 #[path = "../../src/shard.rs"]
 mod shard;
 #[path = "../../src/stats.rs"]
@@ -58,6 +62,7 @@ pub use cache::MemoryCache;
 pub use entry::Entry;
 pub use error::Error;
 pub use iter::{Iter, Keys};
+pub use loading::Loaded;
 pub use removed::RemovalCause;
 pub use stats::Stats;
 pub use ttl::{Ttl, TtlLeft};
