@@ -170,7 +170,7 @@ impl Cache {
         waiting: Waiting,
     ) -> Result<T, Error> {
         match loaded {
-            Loaded::Mine(value) => Ok(value),
+            Loaded::Mine(value, _) => Ok(value),
             Loaded::Found(stored) => {
                 waiting.end(self, key);
                 self.decode(key, &stored.entry)

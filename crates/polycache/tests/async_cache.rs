@@ -2,8 +2,11 @@
 
 use polycache::{AsyncCache, Cache, Error};
 use std::convert::Infallible;
+use std::future::{poll_fn, Future};
+use std::pin::{pin, Pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout, Instant};
@@ -193,6 +196,34 @@ async fn a_load_that_takes_too_long_loses_its_key() {
         gate.open.notify_one();
         assert_eq!(slow.await.unwrap().unwrap(), 1);
         assert_eq!(cache.get("k").await.unwrap(), Some(2));
+    }
+}
+
+/// Polls once.
+async fn is_pending<F: Future>(mut future: Pin<&mut F>) -> bool {
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await
+}
+
+/// What is set during a load is there to stay: who waits for the load finds it, without loading.
+#[tokio::test]
+async fn a_set_during_a_load_is_what_the_others_find() {
+    let directory = tempfile::tempdir().unwrap();
+    let builder = Cache::builder().lease_timeout(Duration::from_millis(63));
+    for builder in [builder.clone().path(directory.path()), builder] {
+        let cache = builder.build_async().await.unwrap();
+        let gate = Gate::default();
+        let mut slow = pin!(cache.get_or_set("k", || gate.load(1)));
+        assert!(is_pending(slow.as_mut()).await);
+        let load = async || -> Result<u64, Infallible> { panic!("it was set") };
+        let mut waits = pin!(cache.get_or_set("k", load));
+        assert!(is_pending(waits.as_mut()).await);
+        cache.set("k", &9).await.unwrap();
+        assert_eq!(waits.await.unwrap(), 9);
+        gate.open.notify_one();
+        assert_eq!(slow.await.unwrap(), 1);
+        assert_eq!(cache.get("k").await.unwrap(), Some(9));
+        let stats = cache.stats().await.unwrap();
+        assert_eq!((stats.deletes, stats.voided_fills, stats.writes), (0, 1, 1));
     }
 }
 
