@@ -2,7 +2,7 @@
 
 use crate::get_or_set::{pause, Held};
 use crate::memory::{Alone, Stored};
-use crate::observe::{self, Waiting};
+use crate::observe::{self, Answer, Waiting};
 use crate::tier::Tier;
 use crate::{
     Builder, Cache, Error, Leased, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
@@ -166,7 +166,7 @@ impl AsyncCache {
         };
         match cache.tier() {
             Tier::Host(_) => host(cache, key, ttl, load).await,
-            Tier::Alone(alone) => match cache.get_typed(key)? {
+            Tier::Alone(alone) => match cache.get_or_load_typed(key)? {
                 Some(there) => Ok(there),
                 None => {
                     let storing = cache.storing(alone, key, ttl, |_| None);
@@ -346,7 +346,10 @@ async fn load_alone<T: DeserializeOwned>(
     storing: impl Fn(&T) -> Result<Stored, Error>,
 ) -> Result<T, Error> {
     let waiting = Waiting::begin();
-    let load = observe::load_async(cache, key, load);
+    let load = async {
+        observe::read(cache, key, Answer::Miss);
+        observe::load_async(cache, key, load).await
+    };
     let loaded = alone.load_async(key, load, storing).await?;
     cache.loaded(key, loaded, waiting)
 }

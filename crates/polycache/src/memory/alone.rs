@@ -122,6 +122,25 @@ impl Alone {
         Ok(self.shared.entries.set_weighed(query, stored, ttl, bytes)?)
     }
 
+    /// What a load is to store.
+    ///
+    /// # Errors
+    /// `EntryTooLarge`, `Closed`.
+    pub fn loaded(
+        &self,
+        key: &[u8],
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<Stored, Error> {
+        self.still_open()?;
+        let stored = self.stored(key, entry, object);
+        let (size, limit) = (stored.bytes(key.len()), self.shared.max_bytes);
+        if size > limit {
+            return Err(Error::EntryTooLarge { size, limit });
+        }
+        Ok(stored)
+    }
+
     /// An object that there is no room for is left out.
     #[inline]
     pub fn stored(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Stored {

@@ -167,7 +167,6 @@ impl<'a> Attempt<'a> {
             let _listed = shared.loads.begin(self.key.clone());
             // A clear from here on voids the load: it is listed, and of a generation that is over.
             let loaded = load.await?;
-            self.alone.still_open()?;
             let stored = store(&loaded)?;
             mine = Some(loaded);
             Ok::<_, Cut>(stored)
