@@ -17,7 +17,7 @@ use tokio::time::{sleep, Instant};
 /// A [`Cache`] for asynchronous programs on tokio: the same methods, as futures.
 ///
 /// Reads and writes take about a microsecond and wait for nobody, so they run where they are called. What
-/// waits for another caller's load sleeps instead of blocking its thread. What walks the whole directory
+/// waits for another caller's load sleeps instead of blocking its thread. What walks the whole cache
 /// runs on tokio's threads for blocking work.
 ///
 /// A future may be dropped at any time: a load that is cancelled leaves its key to the next caller.
@@ -260,7 +260,13 @@ impl AsyncCache {
     /// # Errors
     /// `Closed`.
     pub async fn clear(&self) -> Result<(), Error> {
-        self.0.clear()
+        match self.0.tier() {
+            Tier::Host(_) => self.0.clear(),
+            Tier::Alone(_) => {
+                let cache = self.0.clone();
+                blocking(move || cache.clear()).await
+            }
+        }
     }
 
     /// See [`Cache::stats`].

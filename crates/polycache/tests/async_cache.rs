@@ -5,8 +5,9 @@ use std::convert::Infallible;
 use std::future::{poll_fn, Future};
 use std::pin::{pin, Pin};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::thread::ThreadId;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout, Instant};
@@ -241,6 +242,33 @@ async fn blocking_and_asynchronous_callers_share_a_load() {
         gate.open.notify_one();
         assert_eq!(blocking.await.unwrap().unwrap(), 1);
         assert_eq!(loading.await.unwrap().unwrap(), 1);
+    }
+}
+
+/// Says in which threads it was dropped.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+struct Dropped;
+
+static DROPPED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        DROPPED.lock().unwrap().push(std::thread::current().id());
+    }
+}
+
+#[tokio::test]
+async fn a_clear_of_memory_holds_up_no_thread_of_the_runtime() {
+    let cache = Cache::builder().build_async().await.unwrap();
+    let nested = cache.namespace("n").unwrap();
+    for clears in [&nested, &cache] {
+        let typed = nested.cache().typed::<Dropped>().unwrap();
+        typed.set("k", &Dropped).unwrap();
+        DROPPED.lock().unwrap().clear();
+        clears.clear().await.unwrap();
+        let dropped = std::mem::take(&mut *DROPPED.lock().unwrap());
+        assert_eq!(dropped.len(), 1);
+        assert_ne!(dropped[0], std::thread::current().id());
     }
 }
 
