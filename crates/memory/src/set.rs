@@ -242,12 +242,13 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     #[inline]
     fn set_on(&self, key: K, value: V, ttl: Ttl) -> Result<(), Error> {
         let moment = Moment::of(&self.0.settings.clock);
-        let terms = self
-            .terms(&key, &value, ttl, &moment)
-            .inspect_err(|error| self.refused(&key, error))?;
-        match terms {
-            Some(terms) => self.put(key, value, terms, &moment),
-            None => self.supersede(&key),
+        match self.terms(&key, &value, ttl, &moment) {
+            Ok(Some(terms)) => self.put(key, value, terms, &moment),
+            Ok(None) => self.supersede(&key),
+            Err(error) => {
+                self.refused(&key, &error);
+                return Err(error);
+            }
         }
         Ok(())
     }

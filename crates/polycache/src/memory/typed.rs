@@ -136,6 +136,7 @@ impl<T: TypedValue> TypedCache<T> {
         }
     }
 
+    #[inline]
     fn get_alone(&self, alone: &Alone, key: &[u8], tell_misses: bool) -> Result<Option<T>, Error> {
         let found = alone.read(key, |stored| {
             let object = stored.object.as_ref();
