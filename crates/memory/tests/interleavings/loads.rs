@@ -195,6 +195,12 @@ fn a_clear_during_a_load_wins() {
 }
 
 #[test]
+fn a_clear_of_some_keys_during_a_load_wins() {
+    let clear = |cache: &Cache| cache.clear_if(|key| *key == 1);
+    write_wins(clear, |value| value == Some(2));
+}
+
+#[test]
 fn a_set_during_a_load_wins() {
     write_wins(|cache| cache.set(1, 50).unwrap(), |value| value == Some(50));
 }
