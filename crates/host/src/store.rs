@@ -271,8 +271,8 @@ impl Store {
         Ok(lease)
     }
 
-    /// Stores the entry that the lease's holder loaded; false when a set, delete, clear of the slot or
-    /// an eviction voided the lease, and then the value belongs to the caller alone.
+    /// Stores the entry that the lease's holder loaded; false when a set, delete, clear or eviction
+    /// came in between, and then the value belongs to the caller alone.
     ///
     /// # Errors
     /// As for [`Store::put`]; the lease is released.
@@ -288,6 +288,12 @@ impl Store {
             .and_then(|()| inner.process())
             .inspect_err(|_| self.release(token))?;
         if token.slot >= inner.engine.geometry.slots() {
+            return Ok(false);
+        }
+        // Nobody would be served what was born before a clear.
+        if token.born < inner.floor(namespace)(inner.engine.epoch()) {
+            self.release(token);
+            inner.count(&inner.voided_fills);
             return Ok(false);
         }
         let full = namespace.full_key(key);

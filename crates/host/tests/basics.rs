@@ -42,6 +42,35 @@ fn set_get_delete_across_handles() {
     assert!(b.check().unwrap().damaged.is_empty());
 }
 
+/// By whichever namespace around it, and not by another.
+#[test]
+fn a_fill_after_a_clear_is_voided_and_frees_its_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (open(&dir), open(&dir));
+    let ns = a.namespace(&["shop", "prices"]).unwrap();
+    let mut out = Vec::new();
+    let cleared: [(&[&str], bool); 4] = [
+        (&["shop", "prices"], true),
+        (&["shop"], true),
+        (&["shops"], false),
+        (&[], true),
+    ];
+    for (parts, voids) in cleared {
+        let (before, name) = (a.stats().unwrap(), parts.join("::"));
+        let Lease::Acquired(token) = a.lease(&ns, b"k", &mut out).unwrap() else {
+            panic!("its key is not free after {name}");
+        };
+        b.clear(&b.namespace(parts).unwrap()).unwrap();
+        let filled = a.fill(&ns, b"k", token, &entry("loaded")).unwrap();
+        assert_eq!(filled, !voids, "{name}");
+        let after = a.stats().unwrap();
+        assert_eq!(after.voided_fills - before.voided_fills, u64::from(voids));
+        assert_eq!(after.writes - before.writes, u64::from(!voids));
+        assert_eq!(a.check().unwrap().leases, 0);
+        a.delete(&ns, b"k").unwrap();
+    }
+}
+
 #[test]
 fn many_puts_recycle_and_stay_whole() {
     let dir = tempfile::tempdir().unwrap();

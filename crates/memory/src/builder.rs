@@ -135,6 +135,9 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     /// How long this entry lives, asked where a write says [`Ttl::Default`]: for values that bring
     /// their own time, as tokens do. [`Ttl::Default`] as its answer is [`Builder::ttl`].
     ///
+    /// [`Ttl::For`] no time at all says that the value's time is over at once: it is not stored, and the
+    /// key's old value goes; a loaded one is returned. A time that is too long is as long as can be.
+    ///
     /// ```
     /// # use polycache_memory::{MemoryCache, Ttl};
     /// # use std::time::Duration;

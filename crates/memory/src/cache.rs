@@ -329,7 +329,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         for lock in &self.0.shards {
             let mut removed = Removed::new();
             let mut shard = lock.write(&self.0.readers);
-            let voided = shard.void_loads();
+            let voided = shard.void_loads(|_| true);
             shard.clear(&self.0.bounds, &mut removed);
             drop(shard);
             self.tell(removed);

@@ -1,10 +1,9 @@
 //! The entry of a key: looking and changing in one step.
 
 use crate::cache::Place;
-use crate::clock::Moment;
-use crate::removed::Removed;
-use crate::shard::{Found, New, Version};
-use crate::{Error, MemoryCache, Ttl};
+use crate::removed::{RemovalCause, Removed};
+use crate::shard::{Found, New, Shard, Terms, Version, NEVER};
+use crate::{Error, MemoryCache};
 use std::convert::Infallible;
 use std::hash::{BuildHasher, Hash};
 
@@ -44,6 +43,23 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
             key: self.key,
             modify: Some(modify),
             value: std::marker::PhantomData,
+        }
+    }
+
+    /// Stores nothing if there is none: `None`.
+    ///
+    /// # Errors
+    /// `EntryTooLarge` as for [`Entry::or_insert`].
+    pub fn or_nothing(mut self) -> Result<Option<V>, Error>
+    where
+        K: Clone,
+    {
+        match &mut self.modify {
+            Some(modify) => {
+                let place = self.cache.place(&self.key);
+                self.cache.modify(place, &self.key, modify)
+            }
+            None => Ok(self.cache.get(&self.key)),
         }
     }
 
@@ -125,17 +141,23 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             let version = shard.version(index);
             drop(shard);
             modify(&mut value);
-            let terms = self.terms(
-                key,
-                &value,
-                Ttl::Forever,
-                &Moment::of(&self.0.settings.clock),
-            )?;
+            let bytes = match self.weigh(key, &value) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    // What somebody else set meanwhile stays, and is to be changed.
+                    let same = |shard: &Shard<K, V>, index| shard.version(index) == version;
+                    if self.remove_if(place, key, RemovalCause::Removed, same) {
+                        return Err(error);
+                    }
+                    continue;
+                }
+            };
+            let expires = NEVER;
             let new = New {
                 key: key.clone(),
                 value: value.clone(),
                 hash: place.hash,
-                terms,
+                terms: Terms { bytes, expires },
             };
             if self.store_over(place, new, version) {
                 return Ok(Some(value));

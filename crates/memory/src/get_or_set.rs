@@ -12,7 +12,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// siblings, one runs its loader; the others wait for its value.
     ///
     /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
-    /// is returned, but not stored. A loader that fails or panics leaves the key to the next caller,
+    /// is returned to its loader's caller, but not stored, and those who wait look again at once. A loader that fails or panics leaves the key to the next caller,
     /// one of those who wait first. It may use the cache, except for its own key.
     ///
     /// ```
@@ -82,7 +82,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 }
                 Step::Load(loading) => {
                     let value = load().map_err(|error| Error::LoaderFailed(error.into()))?;
-                    return loading.end(key.to_owned(), value, ttl);
+                    let loaded = loading.end(key.to_owned(), value, ttl)?;
+                    return Ok(loaded.into_value());
                 }
             }
             step = self.step(place, key, Load::on_this_thread);

@@ -2,7 +2,7 @@
 
 use crate::load::{Joined, Load};
 use crate::loading::Step;
-use crate::{Error, MemoryCache, Ttl};
+use crate::{Error, Loaded, MemoryCache, Ttl};
 use std::borrow::Borrow;
 use std::future::Future;
 use std::hash::{BuildHasher, Hash};
@@ -68,6 +68,37 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        let loaded = self.load_async(key, ttl, load).await?;
+        Ok(loaded.into_value())
+    }
+
+    /// As [`MemoryCache::get_or_set_async_with`], and says where the value came from.
+    ///
+    /// ```
+    /// # futures::executor::block_on(async {
+    /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
+    /// use polycache_memory::{Loaded, Ttl};
+    /// let answer = cache.load_async("answer", Ttl::Default, async { "42".parse() }).await?;
+    /// assert_eq!(answer, Loaded::Stored(42));
+    /// let answer = cache.load_async("answer", Ttl::Default, async { "43".parse() }).await?;
+    /// assert_eq!(answer, Loaded::Found(42));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`MemoryCache::get_or_set_async_with`].
+    pub async fn load_async<Q, E>(
+        &self,
+        key: &Q,
+        ttl: impl Into<Ttl>,
+        load: impl Future<Output = Result<V, E>>,
+    ) -> Result<Loaded<V>, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let ttl = ttl.into();
         ttl.check()?;
         let place = self.place(key);
@@ -75,10 +106,10 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         self.count(&step);
         loop {
             match step {
-                Step::Have(value) => return Ok(value),
+                Step::Have(value) => return Ok(Loaded::Found(value)),
                 Step::Wait(other) => {
                     if let Some(value) = Joined::new(other).await {
-                        return Ok(value);
+                        return Ok(Loaded::Found(value));
                     }
                 }
                 Step::Load(loading) => {

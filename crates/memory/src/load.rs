@@ -51,9 +51,11 @@ impl<V> Load<V> {
         self.loader == Some(thread_id())
     }
 
-    /// Ends the load, with a value for those who wait, or without: then one of them loads.
+    /// Ends the load, with a value for those who wait, or without: then they look again, and one of
+    /// them loads.
     pub fn end(&self, value: Option<V>) {
-        // Ended once only: by its one owner.
+        // The first end counts. One with a value comes from who took the load off its shard's list,
+        // and nobody else ends it before that.
         let _ = self.outcome.set(value);
         let mut waiting = lock(&self.waiting);
         waiting.over = true;
@@ -77,6 +79,27 @@ impl<V> Load<V> {
 
     fn outcome(&self) -> Option<&V> {
         self.outcome.get()?.as_ref()
+    }
+}
+
+/// A load that will not be stored. Dropped, which must be after the lock, it lets those who wait for it
+/// look again: they find what came in between, or load.
+pub(crate) struct Voided<K, V> {
+    /// To be dropped after the lock as well.
+    _key: K,
+    load: Arc<Load<V>>,
+}
+
+impl<K, V> Voided<K, V> {
+    #[inline]
+    pub fn new(key: K, load: Arc<Load<V>>) -> Voided<K, V> {
+        Voided { _key: key, load }
+    }
+}
+
+impl<K, V> Drop for Voided<K, V> {
+    fn drop(&mut self) {
+        self.load.end(None);
     }
 }
 

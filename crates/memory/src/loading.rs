@@ -10,6 +10,27 @@ use crate::{Error, MemoryCache, Ttl};
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
+/// Where a value came from that [`MemoryCache::load_async`] returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loaded<V> {
+    /// From the cache, or from the load of another caller.
+    Found(V),
+    /// From the caller's own loader; it was stored.
+    Stored(V),
+    /// From the caller's own loader; it was not stored: a set, delete or clear came first, or its
+    /// time was over at once.
+    NotStored(V),
+}
+
+impl<V> Loaded<V> {
+    /// The value.
+    pub fn into_value(self) -> V {
+        match self {
+            Loaded::Found(value) | Loaded::Stored(value) | Loaded::NotStored(value) => value,
+        }
+    }
+}
+
 /// What is left to do for a caller who wants a value.
 pub(crate) enum Step<'a, K: Eq + Hash, V: Clone, S: BuildHasher> {
     /// Nothing: there is one.
@@ -89,11 +110,14 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
 }
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
-    /// Stores what was loaded, unless a set, delete or clear came first, and gives it to all who
-    /// wait.
-    pub fn end(mut self, key: K, value: V, ttl: Ttl) -> Result<V, Error> {
+    /// Stores what was loaded and gives it to all who wait, unless a set, delete or clear came first.
+    pub fn end(mut self, key: K, value: V, ttl: Ttl) -> Result<Loaded<V>, Error> {
         let cache = self.cache;
-        let terms = cache.terms(&key, &value, ttl, &Moment::of(&cache.0.settings.clock))?;
+        let moment = Moment::of(&cache.0.settings.clock);
+        // Too heavy, it leaves what was set meanwhile.
+        let Some(terms) = cache.terms(&key, &value, ttl, &moment)? else {
+            return Ok(self.end_without(value));
+        };
         let mut new = Some(New {
             key,
             value: value.clone(),
@@ -121,13 +145,37 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
                 cache.make_room(self.place.shard);
             }
         }
+        if listed {
+            self.give(&value);
+            return Ok(Loaded::Stored(value));
+        }
+        // Who voided it wakes those who wait.
+        self.over = true;
+        Ok(Loaded::NotStored(value))
+    }
+
+    /// As [`Loading::end`], of a value whose time is over at once.
+    fn end_without(mut self, value: V) -> Loaded<V> {
+        let inner = &self.cache.0;
+        let mut shard = inner.shards[self.place.shard].write(&inner.readers);
+        let key = shard.end_load(self.place.hash, &self.load);
+        drop(shard);
+        if key.is_some() {
+            self.give(&value);
+        }
+        self.over = true;
+        drop(key);
+        Loaded::NotStored(value)
+    }
+
+    /// Gives what was loaded to all who wait.
+    fn give(&mut self, value: &V) {
         // It is on no list: nobody else joins. Who waits has a clone of the load.
         let waited_for = Arc::strong_count(&self.load) > 1;
         let copy = waited_for.then(|| value.clone());
         // From here on it is over. Had code of users panicked before, those who wait would look again.
         self.over = true;
         self.load.end(copy);
-        Ok(value)
     }
 }
 

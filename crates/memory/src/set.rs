@@ -24,10 +24,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// `EntryTooLarge` when it weighs more than all entries together may; then the old value is gone
     /// as well, being superseded.
     pub fn set(&self, key: K, value: V) -> Result<(), Error> {
-        let moment = Moment::of(&self.0.settings.clock);
-        let terms = self.terms(&key, &value, Ttl::Default, &moment)?;
-        self.put(key, value, terms, &moment);
-        Ok(())
+        self.set_on(key, value, Ttl::Default)
     }
 
     /// Stores a value with a time to live: a [`Duration`](std::time::Duration) or a [`Ttl`].
@@ -47,10 +44,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// `InvalidArgument` for a time to live of 0 or more than 2^48 - 1 ms, which changes nothing;
     /// `EntryTooLarge` as for [`MemoryCache::set`].
     pub fn set_with(&self, key: K, value: V, ttl: impl Into<Ttl>) -> Result<(), Error> {
-        let moment = Moment::of(&self.0.settings.clock);
-        let terms = self.terms(&key, &value, ttl.into(), &moment)?;
-        self.put(key, value, terms, &moment);
-        Ok(())
+        self.set_on(key, value, ttl.into())
     }
 
     /// Stores a value as [`MemoryCache::set`] does. The key is cloned only when it has no entry, or
@@ -123,7 +117,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let moment = Moment::of(&self.0.settings.clock);
         let expires = self.expires(ttl.into(), &moment)?;
         let bytes = if self.0.bounds.bytes.is_some() {
-            self.within_bounds(key, bytes)?
+            self.within_bounds(bytes)
+                .inspect_err(|_| self.supersede(key))?
         } else {
             1
         };
@@ -162,7 +157,12 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     ) -> Result<Option<(K, V)>, Error> {
         let place = self.place(&key);
         let moment = Moment::of(&self.0.settings.clock);
-        let terms = self.terms(&key, &value, ttl.into(), &moment)?;
+        let terms = self
+            .terms(&key, &value, ttl.into(), &moment)
+            .inspect_err(|error| self.refused(&key, error))?;
+        let Some(terms) = terms else {
+            return Ok(self.set_nothing_if(key, value, admit));
+        };
         let mut new = Some(New {
             key,
             value,
@@ -239,6 +239,70 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Ok(true)
     }
 
+    #[inline]
+    fn set_on(&self, key: K, value: V, ttl: Ttl) -> Result<(), Error> {
+        let moment = Moment::of(&self.0.settings.clock);
+        match self.terms(&key, &value, ttl, &moment) {
+            Ok(Some(terms)) => self.put(key, value, terms, &moment),
+            Ok(None) => self.supersede(&key),
+            Err(error) => {
+                self.refused(&key, &error);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// What [`MemoryCache::set_if`] does with a value whose time is over at once.
+    #[cold]
+    fn set_nothing_if(
+        &self,
+        key: K,
+        value: V,
+        mut admit: impl FnMut(&K, Option<&V>) -> bool,
+    ) -> Option<(K, V)> {
+        let place = self.place(&key);
+        let mut removed = Removed::new();
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let index = shard.find(place.hash, &key);
+        let stands = index.filter(|index| !shard.is_over(*index, || self.now()));
+        let value_there = stands.and_then(|index| shard.at(index));
+        if !admit(&key, value_there.map(|(_, value)| value)) {
+            drop(shard);
+            return Some((key, value));
+        }
+        let voided = shard.void_load(place.hash, &key);
+        if let Some(index) = index {
+            let cause = match stands {
+                Some(_) => RemovalCause::Removed,
+                None => RemovalCause::Expired,
+            };
+            shard.remove(index, cause, &self.0.bounds, &mut removed);
+        }
+        drop(shard);
+        self.tell(removed);
+        drop(voided);
+        None
+    }
+
+    /// Takes out what a write supersedes that stores nothing.
+    #[cold]
+    fn supersede<Q>(&self, key: &Q)
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.delete(key);
+    }
+
+    /// A write that is too heavy supersedes the key's old value; one on wrong terms changes nothing.
+    #[cold]
+    fn refused(&self, key: &K, error: &Error) {
+        if matches!(error, Error::EntryTooLarge { .. }) {
+            self.supersede(key);
+        }
+    }
+
     /// Stores a value; the key is cloned only when it has no entry.
     #[inline]
     fn swap_or_put<Q>(&self, key: &Q, mut value: V, terms: Terms, moment: &Moment<'_>)
@@ -251,10 +315,11 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let voided = shard.void_load(place.hash, key);
         let swapped = shard.swap(place.hash, key, &mut value, terms, || moment.now());
         drop(shard);
-        drop(voided);
         if !matches!(swapped, Swapped::Done) {
             self.put(key.to_owned(), value, terms, moment);
         }
+        // Who waited for the load finds this value.
+        drop(voided);
     }
 
     /// Stores a value.
@@ -283,14 +348,13 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
         drop(shard);
         self.tell(removed);
-        drop(voided);
         if new.is_some() {
             self.store_elsewhere(place, new);
         }
+        drop(voided);
     }
 
-    /// The terms on which a write stores its entry. One that is too heavy deletes the one that it
-    /// supersedes.
+    /// The terms on which a write stores its entry; `None` when its time is over at once.
     #[inline]
     pub(crate) fn terms(
         &self,
@@ -298,32 +362,39 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         value: &V,
         ttl: Ttl,
         moment: &Moment<'_>,
-    ) -> Result<Terms, Error> {
+    ) -> Result<Option<Terms>, Error> {
         let settings = &self.0.settings;
         let ttl = match (&settings.expire_after, ttl) {
-            (Some(expire_after), Ttl::Default) => expire_after(key, value),
+            (Some(expire_after), Ttl::Default) => match expire_after(key, value).of_a_value() {
+                Some(ttl) => ttl,
+                None => return Ok(None),
+            },
             (_, ttl) => ttl,
         };
         let expires = self.expires(ttl, moment)?;
-        let Some(weigher) = &settings.weigher else {
-            return Ok(Terms { bytes: 1, expires });
-        };
-        let bytes = self.within_bounds(key, weigher(key, value))?;
-        Ok(Terms { bytes, expires })
+        let bytes = self.weigh(key, value)?;
+        Ok(Some(Terms { bytes, expires }))
     }
 
-    /// The bytes that count for an entry that weighs so much; the key's old one goes if it is too much.
-    fn within_bounds<Q>(&self, key: &Q, bytes: u64) -> Result<u64, Error>
-    where
-        K: Borrow<Q>,
-        Q: Eq + Hash + ?Sized,
-    {
+    /// The bytes that count for an entry.
+    ///
+    /// # Errors
+    /// `EntryTooLarge`.
+    #[inline]
+    pub(crate) fn weigh(&self, key: &K, value: &V) -> Result<u64, Error> {
+        match &self.0.settings.weigher {
+            Some(weigher) => self.within_bounds(weigher(key, value)),
+            None => Ok(1),
+        }
+    }
+
+    /// The bytes that count for an entry that weighs so much.
+    fn within_bounds(&self, bytes: u64) -> Result<u64, Error> {
         // 0 would let in any number of entries.
         let bytes = bytes.max(1);
         let limit = self.0.bounds.bytes.as_ref();
         let limit = limit.map_or(u64::MAX, |budget| budget.bound());
         if bytes > limit {
-            self.delete(key);
             return Err(Error::EntryTooLarge { size: bytes, limit });
         }
         Ok(bytes)

@@ -4,7 +4,7 @@
 //! here: what leaves is handed out, to be dropped after the lock is given back.
 
 use crate::bounds::Bounds;
-use crate::load::Load;
+use crate::load::{Load, Voided};
 use crate::policy::{Coming, Entries, Policy};
 use crate::removed::{RemovalCause, Removed};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
@@ -465,6 +465,21 @@ impl<K: Eq, V> Shard<K, V> {
         self.swept = 0;
     }
 
+    /// Takes those of the entries with these indices out that are to be cleared.
+    pub fn clear_those(
+        &mut self,
+        indices: std::ops::Range<u32>,
+        mut cleared: impl FnMut(&K) -> bool,
+        bounds: &Bounds,
+        removed: &mut Removed<K, V>,
+    ) {
+        for index in indices {
+            if self.at(index).is_some_and(|(key, _)| cleared(key)) {
+                self.remove(index, RemovalCause::Cleared, bounds, removed);
+            }
+        }
+    }
+
     /// Whether there may be entries whose time is over.
     #[inline]
     pub fn is_sweep_due(&self, now: impl Fn() -> u64) -> bool {
@@ -643,7 +658,7 @@ impl<K: Eq, V> Shard<K, V> {
     /// Takes the key's load off the list: it will not be stored. What is returned is to be dropped
     /// after the lock.
     #[inline]
-    pub fn void_load<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> Option<(K, Arc<Load<V>>)>
+    pub fn void_load<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> Option<Voided<K, V>>
     where
         K: Borrow<Q>,
     {
@@ -652,12 +667,21 @@ impl<K: Eq, V> Shard<K, V> {
         }
         let index = self.loads.find(hash, |load| load.0.borrow() == key)?.0;
         self.counts.voided_fills += 1;
-        self.loads.remove(index)
+        self.loads
+            .remove(index)
+            .map(|(key, load)| Voided::new(key, load))
     }
 
-    /// Takes all loads off the list.
-    pub fn void_loads(&mut self) -> Table<(K, Arc<Load<V>>)> {
-        self.counts.voided_fills += self.loads.len() as u64;
-        std::mem::take(&mut self.loads)
+    /// Takes the loads of these keys off the list, as [`Shard::void_load`] does.
+    pub fn void_loads(&mut self, mut of: impl FnMut(&K) -> bool) -> Vec<Voided<K, V>> {
+        let mut voided = Vec::new();
+        for index in 0..self.loads.indices() as u32 {
+            if self.loads.get(index).is_some_and(|(key, _)| of(key)) {
+                let load = self.loads.remove(index);
+                voided.extend(load.map(|(key, load)| Voided::new(key, load)));
+                self.counts.voided_fills += 1;
+            }
+        }
+        voided
     }
 }

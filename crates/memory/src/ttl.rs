@@ -46,6 +46,16 @@ impl Ttl {
         }
     }
 
+    /// What `expire_after` said of a value; `None` when its time is over at once. Values bring whatever
+    /// time they have, so one that is too long is as long as can be.
+    pub(crate) fn of_a_value(self) -> Option<Ttl> {
+        match self {
+            Ttl::For(Duration::ZERO) => None,
+            Ttl::For(ttl) => Some(Ttl::For(ttl.min(Duration::from_millis(MAX_MS)))),
+            Ttl::Default | Ttl::Forever => Some(self),
+        }
+    }
+
     /// When an entry written at `now` expires; `default` is its time to live in milliseconds, 0 for
     /// none.
     pub(crate) fn expires(self, default: u64, now: u64) -> Result<u64, Error> {

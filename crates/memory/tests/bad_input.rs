@@ -106,16 +106,3 @@ fn times_to_live_out_of_range() {
     }
     assert_eq!(cache.get(&1), Some(10), "a refused set changes nothing");
 }
-
-#[test]
-fn an_entry_says_a_wrong_time() {
-    let builder = builder().max_entries(5);
-    let builder = builder.expire_after(|_, _| Duration::ZERO.into());
-    let cache = builder.build().unwrap();
-    assert_eq!(cache.set(1, 10).unwrap_err().code(), "invalid_argument");
-    assert_eq!(
-        cache.get_or_insert_with(&1, || 1).unwrap_err().code(),
-        "invalid_argument"
-    );
-    assert!(cache.is_empty());
-}

@@ -2,7 +2,7 @@
 
 use crate::get_or_set::{pause, Held};
 use crate::memory::{Alone, Stored};
-use crate::observe::{self, Waiting};
+use crate::observe::{self, Answer, Waiting};
 use crate::tier::Tier;
 use crate::{
     Builder, Cache, Error, Leased, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
@@ -18,7 +18,7 @@ use tokio::time::{sleep, Instant};
 /// Those that wait for nobody and nothing, like [`Cache::typed`], are called by [`AsyncCache::cache`].
 ///
 /// Reads and writes take about a microsecond and wait for nobody, so they run where they are called. What
-/// waits for another caller's load sleeps instead of blocking its thread. What walks the whole directory
+/// waits for another caller's load sleeps instead of blocking its thread. What walks the whole cache
 /// runs on tokio's threads for blocking work.
 ///
 /// A future may be dropped at any time: a load that is cancelled leaves its key to the next caller.
@@ -167,7 +167,7 @@ impl AsyncCache {
         };
         match cache.tier() {
             Tier::Host(_) => host(cache, key, ttl, load, || cache.lease_typed(key)).await,
-            Tier::Alone(alone) => match cache.get_typed(key)? {
+            Tier::Alone(alone) => match cache.get_or_load_typed(key)? {
                 Some(there) => Ok(there),
                 None => {
                     let storing = cache.storing(alone, key, ttl, |_| None);
@@ -261,7 +261,13 @@ impl AsyncCache {
     /// # Errors
     /// `Closed`.
     pub async fn clear(&self) -> Result<(), Error> {
-        self.0.clear()
+        match self.0.tier() {
+            Tier::Host(_) => self.0.clear(),
+            Tier::Alone(_) => {
+                let cache = self.0.clone();
+                blocking(move || cache.clear()).await
+            }
+        }
     }
 
     /// See [`Cache::stats`].
@@ -348,7 +354,10 @@ async fn load_alone<T: DeserializeOwned>(
     storing: impl Fn(&T) -> Result<Stored, Error>,
 ) -> Result<T, Error> {
     let waiting = Waiting::begin();
-    let load = observe::load_async(cache, key, load);
+    let load = async {
+        observe::read(cache, key, Answer::Miss);
+        observe::load_async(cache, key, load).await
+    };
     let loaded = alone.load_async(key, load, storing).await?;
     cache.loaded(key, loaded, waiting)
 }

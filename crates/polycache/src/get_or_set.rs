@@ -1,7 +1,7 @@
 //! One loader per key on the whole machine.
 
 use crate::memory::{Alone, Loaded, Object, Stored};
-use crate::observe::{self, Waiting};
+use crate::observe::{self, Answer, Waiting};
 use crate::scratch::Scratch;
 use crate::tier::Tier;
 use crate::{Cache, Error, Leased, Ttl};
@@ -85,7 +85,7 @@ impl Cache {
         let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
         match self.tier() {
             Tier::Host(_) => self.load_by_lease(key, ttl, load, || self.lease_typed(key)),
-            Tier::Alone(alone) => match self.get_typed(key)? {
+            Tier::Alone(alone) => match self.get_or_load_typed(key)? {
                 Some(there) => Ok(there),
                 None => self.load_alone(alone, key, load, self.storing(alone, key, ttl, |_| None)),
             },
@@ -101,7 +101,10 @@ impl Cache {
         storing: impl Fn(&T) -> Result<Stored, Error>,
     ) -> Result<T, Error> {
         let waiting = Waiting::begin();
-        let load = || observe::load(self, key, load);
+        let load = || {
+            observe::read(self, key, Answer::Miss);
+            observe::load(self, key, load)
+        };
         self.loaded(key, alone.load(key, load, storing)?, waiting)
     }
 
@@ -157,7 +160,11 @@ impl Cache {
                 ttl,
                 &mut scratch.entry,
             );
-            let stored = written.map(|()| alone.stored(key, &scratch.entry, object(value)));
+            let stored = written
+                .and_then(|()| alone.loaded(key, &scratch.entry, object(value)))
+                .inspect_err(|error| {
+                    observe::stored(self, key, scratch.entry.len(), Err(error));
+                });
             scratch.keep();
             stored
         }
@@ -171,8 +178,15 @@ impl Cache {
         waiting: Waiting,
     ) -> Result<T, Error> {
         match loaded {
-            Loaded::Mine(value) => Ok(value),
+            Loaded::Mine(value, bytes) => {
+                match bytes {
+                    Some(bytes) => observe::stored(self, key, bytes, Ok(())),
+                    None => observe::voided(self, key),
+                }
+                Ok(value)
+            }
             Loaded::Found(stored) => {
+                observe::read(self, key, Answer::Memory);
                 waiting.end(self, key);
                 self.decode(key, &stored.entry)
             }

@@ -2,8 +2,12 @@
 
 use polycache::{AsyncCache, Cache, Error};
 use std::convert::Infallible;
+use std::future::{poll_fn, Future};
+use std::pin::{pin, Pin};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::thread::ThreadId;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout, Instant};
@@ -196,6 +200,34 @@ async fn a_load_that_takes_too_long_loses_its_key() {
     }
 }
 
+/// Polls once.
+async fn is_pending<F: Future>(mut future: Pin<&mut F>) -> bool {
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await
+}
+
+/// What is set during a load is there to stay: who waits for the load finds it, without loading.
+#[tokio::test]
+async fn a_set_during_a_load_is_what_the_others_find() {
+    let directory = tempfile::tempdir().unwrap();
+    let builder = Cache::builder().lease_timeout(Duration::from_millis(63));
+    for builder in [builder.clone().path(directory.path()), builder] {
+        let cache = builder.build_async().await.unwrap();
+        let gate = Gate::default();
+        let mut slow = pin!(cache.get_or_set("k", || gate.load(1)));
+        assert!(is_pending(slow.as_mut()).await);
+        let load = async || -> Result<u64, Infallible> { panic!("it was set") };
+        let mut waits = pin!(cache.get_or_set("k", load));
+        assert!(is_pending(waits.as_mut()).await);
+        cache.set("k", &9).await.unwrap();
+        assert_eq!(waits.await.unwrap(), 9);
+        gate.open.notify_one();
+        assert_eq!(slow.await.unwrap(), 1);
+        assert_eq!(cache.get("k").await.unwrap(), Some(9));
+        let stats = cache.stats().await.unwrap();
+        assert_eq!((stats.deletes, stats.voided_fills, stats.writes), (0, 1, 1));
+    }
+}
+
 #[tokio::test]
 async fn blocking_and_asynchronous_callers_share_a_load() {
     for (cache, _directory) in caches().await {
@@ -210,6 +242,33 @@ async fn blocking_and_asynchronous_callers_share_a_load() {
         gate.open.notify_one();
         assert_eq!(blocking.await.unwrap().unwrap(), 1);
         assert_eq!(loading.await.unwrap().unwrap(), 1);
+    }
+}
+
+/// Says in which threads it was dropped.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+struct Dropped;
+
+static DROPPED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        DROPPED.lock().unwrap().push(std::thread::current().id());
+    }
+}
+
+#[tokio::test]
+async fn a_clear_of_memory_holds_up_no_thread_of_the_runtime() {
+    let cache = Cache::builder().build_async().await.unwrap();
+    let nested = cache.namespace("n").unwrap();
+    for clears in [&nested, &cache] {
+        let typed = nested.cache().typed::<Dropped>().unwrap();
+        typed.set("k", &Dropped).unwrap();
+        DROPPED.lock().unwrap().clear();
+        clears.clear().await.unwrap();
+        let dropped = std::mem::take(&mut *DROPPED.lock().unwrap());
+        assert_eq!(dropped.len(), 1);
+        assert_ne!(dropped[0], std::thread::current().id());
     }
 }
 

@@ -183,7 +183,25 @@ fn a_load_that_takes_too_long_loses_its_key() {
         assert_eq!(slow.join().unwrap().unwrap(), "slow");
     });
     assert_eq!(cache.get("k").unwrap(), Some("quick".to_owned()));
-    assert_eq!(cache.stats().unwrap().voided_fills, 1);
+    let stats = cache.stats().unwrap();
+    assert_eq!((stats.voided_fills, stats.deletes), (1, 0));
+}
+
+/// The clock went back: what stands there is of a time to come, and is not served.
+#[test]
+fn an_entry_that_is_not_served_makes_way_for_a_load() {
+    let time = Arc::new(AtomicU64::new(1_700_000_000_000));
+    let cache = Cache::builder()
+        .ttl(Duration::from_secs(60))
+        .clock(Clock::Manual(time.clone()))
+        .build()
+        .unwrap();
+    cache.set("k", &1).unwrap();
+    time.fetch_sub(10_000, Ordering::Relaxed);
+    assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(2)).unwrap(), 2);
+    assert_eq!(cache.get("k").unwrap(), Some(2));
+    let stats = cache.stats().unwrap();
+    assert_eq!((stats.deletes, stats.expired), (0, 1));
 }
 
 /// A loader that asks for its own key waits for itself until the lease timeout, and then loads.
@@ -252,7 +270,54 @@ fn what_was_cleared_leaves_room() {
         .unwrap();
     cache.set("k", "v").unwrap();
     users.clear().unwrap();
-    assert_eq!(cache.stats().unwrap().entries, 1);
+    let stats = cache.stats().unwrap();
+    assert_eq!((stats.entries, stats.deletes), (1, 0));
+}
+
+#[test]
+fn a_load_is_voided_once() {
+    let directory = tempfile::tempdir().unwrap();
+    for builder in [
+        Cache::builder(),
+        Cache::builder().path(directory.path()).limit(2 << 20),
+    ] {
+        let cache = builder.build().unwrap();
+        let users = cache.namespace("users").unwrap();
+        for (voided, cleared) in [(1, &cache), (2, &users)] {
+            let loaded = users.get_or_set("k", || {
+                cleared.clear().unwrap();
+                Ok::<_, Infallible>(7)
+            });
+            assert_eq!(loaded.unwrap(), 7);
+            assert_eq!(users.get::<u64>("k").unwrap(), None);
+            let (stats, of_users) = (cache.stats().unwrap(), users.stats().unwrap());
+            assert_eq!((stats.voided_fills, stats.writes), (voided, 0));
+            assert_eq!(of_users.voided_fills, voided);
+        }
+        assert_eq!(cache.check().unwrap().leases, 0);
+    }
+}
+
+#[test]
+fn the_memory_tier_counts_as_the_cache_does() {
+    let cache = alone();
+    let typed = cache.typed::<u64>().unwrap();
+    for number in 0..10 {
+        let key = number.to_string();
+        let load = || Ok::<_, Infallible>(number);
+        assert_eq!(typed.get_or_set(&key, load).unwrap(), number);
+    }
+    let stats = typed.memory_stats();
+    assert_eq!((stats.hits, stats.misses, stats.writes), (0, 10, 10));
+
+    let cache = alone();
+    let typed = cache.typed::<u64>().unwrap();
+    cache.set("k", &1).unwrap();
+    assert_eq!(typed.get("k").unwrap(), Some(1));
+    assert_eq!(typed.get("k").unwrap(), Some(1));
+    let stats = typed.memory_stats();
+    assert_eq!((stats.hits, stats.misses, stats.writes), (2, 0, 1));
+    assert_eq!(cache.stats().unwrap().writes, 1);
 }
 
 #[test]

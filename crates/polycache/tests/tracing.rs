@@ -1,8 +1,9 @@
 //! What the cargo feature `tracing` tells.
 
 use polycache::Cache;
+use std::convert::Infallible;
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 use tracing::Level;
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -18,6 +19,13 @@ impl Write for Lines {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// One test at a time: what tracing finds out of an event when it is first met, and keeps, may be wrong
+/// where another thread's subscriber comes or goes meanwhile.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs `program` under a subscriber of its own, and gives the lines that were written.
@@ -46,6 +54,7 @@ fn assert_told(lines: &[String], parts: &[&str]) {
 
 #[test]
 fn every_operation_at_the_level_trace() {
+    let _one = one_at_a_time();
     let directory = tempfile::tempdir().unwrap();
     for (path, tier) in [(Some(directory.path()), "host"), (None, "memory")] {
         let lines = told(Level::TRACE, || {
@@ -76,6 +85,7 @@ fn every_operation_at_the_level_trace() {
 
 #[test]
 fn an_object_of_the_memory_tier() {
+    let _one = one_at_a_time();
     let directory = tempfile::tempdir().unwrap();
     let cache = Cache::builder().path(directory.path()).build().unwrap();
     let typed = cache.typed::<u8>().unwrap();
@@ -91,6 +101,7 @@ fn an_object_of_the_memory_tier() {
 
 #[test]
 fn loads_are_spans() {
+    let _one = one_at_a_time();
     let directory = tempfile::tempdir().unwrap();
     for cache in [
         Cache::builder().build().unwrap(),
@@ -115,33 +126,121 @@ fn loads_are_spans() {
 
 #[test]
 fn what_cannot_be_read_or_stored_is_a_warning() {
-    let cache = Cache::builder().max_bytes(2000).build().unwrap();
-    let lines = told(Level::WARN, || {
-        cache.set("text", "no number").unwrap();
-        cache.get::<u8>("text").unwrap_err();
-        cache.set("large", &"x".repeat(10_000)).unwrap_err();
-    });
-    assert_eq!(lines.len(), 2, "{lines:#?}");
-    assert_told(
-        &lines,
-        &["WARN polycache: unreadable", "key=text", "wrong_type"],
-    );
-    assert_told(
-        &lines,
-        &["WARN polycache: not stored", "key=large", "entry_too_large"],
-    );
+    let _one = one_at_a_time();
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [
+        Cache::builder().max_bytes(2000),
+        Cache::builder().path(directory.path()).limit(2 << 20),
+    ] {
+        let cache = cache.build().unwrap();
+        let large = "x".repeat(1 << 20);
+        let lines = told(Level::WARN, || {
+            cache.set("text", "no number").unwrap();
+            cache.get::<u8>("text").unwrap_err();
+            cache.set("large", &large).unwrap_err();
+            let load = || Ok::<_, Infallible>(large.clone());
+            cache.get_or_set("loaded", load).unwrap_err();
+            cache.get_or_set("fails", || "x".parse::<u8>()).unwrap_err();
+        });
+        assert_eq!(lines.len(), 3, "{lines:#?}");
+        assert_told(
+            &lines,
+            &["WARN polycache: unreadable", "key=text", "wrong_type"],
+        );
+        for key in ["key=large", "key=loaded"] {
+            assert_told(
+                &lines,
+                &["WARN polycache: not stored", key, "entry_too_large"],
+            );
+        }
+    }
 }
 
-#[test]
-fn a_load_that_was_overtaken() {
-    let directory = tempfile::tempdir().unwrap();
-    let cache = Cache::builder().path(directory.path()).build().unwrap();
-    let lines = told(Level::DEBUG, || {
-        let load = || {
-            cache.delete("a").unwrap();
-            "1".parse::<u8>()
-        };
-        cache.get_or_set("a", load).unwrap();
+/// Everything that is told of a key, without numbers.
+fn told_of(cache: &Cache, program: impl FnOnce(&Cache)) -> Vec<String> {
+    let events = ["hit", "miss", "set", "voided", "not stored", "delete"];
+    let lines = told(Level::TRACE, || program(cache));
+    let told = lines.iter().filter_map(|line| {
+        let event = line.split_once("polycache: ")?.1;
+        let mut events = events.iter();
+        events.find(|name| event.starts_with(*name)).copied()
     });
-    assert_told(&lines, &["DEBUG polycache: voided", "key=a"]);
+    told.map(String::from).collect()
+}
+
+/// Of plain and of typed handles, in both tiers.
+#[test]
+fn a_load_tells_how_it_began_and_ended() {
+    let _one = one_at_a_time();
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [
+        Cache::builder().build().unwrap(),
+        Cache::builder().path(directory.path()).build().unwrap(),
+    ] {
+        let typed = cache.typed::<u8>().unwrap();
+        let load = || "1".parse::<u8>();
+        let told = told_of(&cache, |cache| {
+            cache.get_or_set("a", load).unwrap();
+            typed.get_or_set("b", load).unwrap();
+        });
+        assert_eq!(told, ["miss", "set", "miss", "set"]);
+        let told = told_of(&cache, |cache| {
+            cache.get_or_set("a", load).unwrap();
+            typed.get_or_set("b", load).unwrap();
+        });
+        assert_eq!(told, ["hit", "hit"]);
+        let told = told_of(&cache, |cache| {
+            let overtaken = || {
+                cache.delete("c").unwrap();
+                load()
+            };
+            cache.get_or_set("c", overtaken).unwrap();
+            typed.get_or_set("c", overtaken).unwrap();
+        });
+        assert_eq!(
+            told,
+            ["miss", "delete", "voided", "miss", "delete", "voided"]
+        );
+        let told = told_of(&cache, |cache| {
+            let cleared = || {
+                cache.clear().unwrap();
+                load()
+            };
+            cache.get_or_set("c", cleared).unwrap();
+        });
+        assert_eq!(told, ["miss", "voided"]);
+        let fails = || "x".parse::<u8>();
+        let told = told_of(&cache, |cache| drop(cache.get_or_set("c", fails)));
+        assert_eq!(told, ["miss"]);
+    }
+}
+
+/// Who waits tells of a hit, as it would have without the load.
+#[test]
+fn who_waits_for_a_load_tells_of_a_hit() {
+    let _one = one_at_a_time();
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [
+        Cache::builder().build().unwrap(),
+        Cache::builder().path(directory.path()).build().unwrap(),
+    ] {
+        let (loading, over) = (Barrier::new(2), Barrier::new(2));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let load = || {
+                    loading.wait();
+                    over.wait();
+                    Ok::<_, Infallible>(1u8)
+                };
+                cache.get_or_set("a", load).unwrap();
+            });
+            loading.wait();
+            let told = told_of(&cache, |cache| {
+                over.wait();
+                let load = || -> Result<u8, Infallible> { unreachable!("it is being loaded") };
+                assert_eq!(cache.get_or_set("a", load).unwrap(), 1);
+            });
+            assert_eq!(told, ["hit"]);
+        });
+    }
 }

@@ -4,6 +4,7 @@
 use crate::{at_once, explore, Error, MemoryCache};
 use shuttle::future::block_on;
 use shuttle::sync::atomic::{AtomicU64, Ordering};
+use shuttle::sync::{Condvar, Mutex};
 use std::future::{poll_fn, Future};
 use std::pin::pin;
 use std::sync::Arc;
@@ -28,6 +29,24 @@ async fn yields() {
         Poll::Pending
     })
     .await;
+}
+
+/// Raised once, and waited for.
+#[derive(Clone, Default)]
+struct Flag(Arc<(Mutex<bool>, Condvar)>);
+
+impl Flag {
+    fn raise(&self) {
+        *self.0 .0.lock().unwrap() = true;
+        self.0 .1.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut raised = self.0 .0.lock().unwrap();
+        while !*raised {
+            raised = self.0 .1.wait(raised).unwrap();
+        }
+    }
 }
 
 /// How many loaders run at once, and how many ran.
@@ -176,6 +195,12 @@ fn a_clear_during_a_load_wins() {
 }
 
 #[test]
+fn a_clear_of_some_keys_during_a_load_wins() {
+    let clear = |cache: &Cache| cache.clear_if(|key| *key == 1);
+    write_wins(clear, |value| value == Some(2));
+}
+
+#[test]
 fn a_set_during_a_load_wins() {
     write_wins(|cache| cache.set(1, 50).unwrap(), |value| value == Some(50));
 }
@@ -184,4 +209,90 @@ fn a_set_during_a_load_wins() {
 fn a_set_by_reference_during_a_load_wins() {
     let set = |cache: &Cache| cache.set_by_ref(&1, 50).unwrap();
     write_wins(set, |value| value == Some(50));
+}
+
+/// Whoever waits for a load that is voided looks again at once: here the loader ends only after that.
+fn wakes_who_waits(voids: fn(&Cache)) {
+    explore(move || {
+        let cache = Cache::new(10).unwrap();
+        let (begun, looked) = (Flag::default(), Flag::default());
+        let (loading, over) = (begun.clone(), looked.clone());
+        let loads = with(&cache, move |cache| {
+            let load = || {
+                loading.raise();
+                over.wait();
+                1
+            };
+            let value = cache.get_or_insert_with(&1, load).unwrap();
+            assert!([1, 2, 50].contains(&value));
+            // It may not have been its turn to load.
+            loading.raise();
+        });
+        let wakes = with(&cache, move |cache| {
+            begun.wait();
+            voids(&cache);
+        });
+        let waits = with(&cache, move |cache| {
+            let blocking = cache.clone();
+            let blocks = shuttle::thread::spawn(move || {
+                assert_ne!(blocking.get_or_insert_with(&1, || 2).unwrap(), 1);
+            });
+            let load = async {
+                yields().await;
+                2
+            };
+            assert_ne!(block_on(cache.get_or_insert_async(&1, load)).unwrap(), 1);
+            blocks.join().unwrap();
+            looked.raise();
+        });
+        at_once(vec![loads, wakes, waits]);
+    });
+}
+
+#[test]
+fn a_set_wakes_who_waits_for_the_load_that_it_voids() {
+    wakes_who_waits(|cache| cache.set(1, 50).unwrap());
+}
+
+#[test]
+fn a_set_by_reference_wakes_who_waits_for_the_load_that_it_voids() {
+    wakes_who_waits(|cache| cache.set_by_ref(&1, 50).unwrap());
+}
+
+#[test]
+fn a_delete_wakes_who_waits_for_the_load_that_it_voids() {
+    wakes_who_waits(|cache| {
+        // There or not: who waits may have loaded.
+        let _ = cache.delete(&1);
+    });
+}
+
+#[test]
+fn a_clear_wakes_who_waits_for_the_loads_that_it_voids() {
+    wakes_who_waits(Cache::clear);
+    wakes_who_waits(|cache| cache.clear_if(|key| *key == 1));
+}
+
+/// Of a load alone: it never takes a value.
+#[test]
+fn a_load_is_voided_without_its_key() {
+    wakes_who_waits(|cache| {
+        let _ = cache.void_load(&1);
+    });
+    explore(|| {
+        let cache = Cache::new(10).unwrap();
+        let loads = with(&cache, |cache| {
+            let value = cache.get_or_insert_with(&1, || 1).unwrap();
+            assert!([1, 50].contains(&value));
+        });
+        let voids = with(&cache, |cache| {
+            let _ = cache.void_load(&1);
+        });
+        let sets = with(&cache, |cache| {
+            cache.set(1, 50).unwrap();
+            assert_eq!(cache.get(&1), Some(50));
+        });
+        at_once(vec![loads, voids, sets]);
+        assert_eq!(cache.get(&1), Some(50));
+    });
 }

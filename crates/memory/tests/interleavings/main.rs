@@ -38,6 +38,8 @@ mod lock;
 mod policy;
 #[path = "../../src/queue.rs"]
 mod queue;
+#[path = "../../src/remove.rs"]
+mod remove;
 #[path = "../../src/removed.rs"]
 mod removed;
 #[path = "../../src/retain.rs"]
@@ -64,6 +66,7 @@ pub use cache::MemoryCache;
 pub use entry::Entry;
 pub use error::Error;
 pub use iter::{Iter, Keys};
+pub use loading::Loaded;
 pub use removed::RemovalCause;
 pub use stats::Stats;
 pub use ttl::{Ttl, TtlLeft};

@@ -33,8 +33,6 @@ pub(crate) struct Shared {
     pub misses_twice: AtomicU64,
     /// Objects that were kept beside an entry that was there: no writes of anybody's.
     pub kept: AtomicU64,
-    /// Loads that a clear of a namespace voided.
-    pub voided: AtomicU64,
 }
 
 /// What the memory tier may hold, and by which clock.
@@ -65,7 +63,6 @@ impl Alone {
             closed: AtomicBool::new(false),
             misses_twice: AtomicU64::new(0),
             kept: AtomicU64::new(0),
-            voided: AtomicU64::new(0),
         });
         let namespace = shared.namespaces.get(parts)?;
         Ok(Alone { shared, namespace })
@@ -142,6 +139,25 @@ impl Alone {
         Ok(refused.is_none())
     }
 
+    /// What a load is to store.
+    ///
+    /// # Errors
+    /// `EntryTooLarge`, `Closed`.
+    pub fn loaded(
+        &self,
+        key: &[u8],
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<Stored, Error> {
+        self.still_open()?;
+        let stored = self.stored(key, entry, object);
+        let (size, limit) = (stored.bytes(key.len()), self.shared.max_bytes);
+        if size > limit {
+            return Err(Error::EntryTooLarge { size, limit });
+        }
+        Ok(stored)
+    }
+
     /// An object that there is no room for is left out.
     #[inline]
     pub fn stored(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Stored {
@@ -160,17 +176,14 @@ impl Alone {
         let entries = &self.shared.entries;
         let whole = self.stored(key, entry, Some(object));
         let Some(object) = whole.object else { return };
-        let mut there = false;
         let kept = entries
             .entry(self.query(key).to_key())
             .and_modify(|stored| {
-                there = Arc::ptr_eq(&stored.entry, entry);
-                if there {
+                if Arc::ptr_eq(&stored.entry, entry) {
                     stored.object = Some(object.clone());
                 }
             });
-        // Fails when the entry is gone; then there is nothing to keep it beside.
-        if kept.or_try_insert_with(|| Err::<Stored, _>("gone")).is_ok() {
+        if matches!(kept.or_nothing(), Ok(Some(_))) {
             self.shared.kept.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -228,16 +241,12 @@ impl Alone {
         self.still_open()?;
         let shared = &self.shared;
         shared.namespaces.clear(parts);
-        // Nobody finds them any more; they go, so that others have their room.
+        // Nobody finds them any more; they go, so that others have their room, and loads are not stored.
         if parts.is_empty() {
-            // Loads too, whatever they are of.
             shared.entries.clear();
-            return Ok(());
-        }
-        for key in shared.entries.keys() {
-            if key.namespace.generation() != key.generation {
-                shared.entries.delete(&key);
-            }
+        } else {
+            let cleared = |key: &Key| key.namespace.generation() != key.generation;
+            shared.entries.clear_if(cleared);
         }
         Ok(())
     }
@@ -246,15 +255,13 @@ impl Alone {
     /// `Closed`.
     pub fn stats(&self) -> Result<Stats, Error> {
         self.still_open()?;
-        let stats = self.shared.entries.stats();
-        let misses_twice = self.shared.misses_twice.load(Ordering::Relaxed);
-        let kept = self.shared.kept.load(Ordering::Relaxed);
+        let stats = self.memory_stats();
         Ok(Stats {
             hits: stats.hits,
-            misses: stats.misses.saturating_sub(misses_twice),
-            writes: stats.writes.saturating_sub(kept),
+            misses: stats.misses,
+            writes: stats.writes,
             deletes: stats.deletes,
-            voided_fills: stats.voided_fills + self.shared.voided.load(Ordering::Relaxed),
+            voided_fills: stats.voided_fills,
             entries: stats.entries,
             bytes: stats.bytes,
             limit: self.shared.max_bytes,
@@ -266,7 +273,12 @@ impl Alone {
     }
 
     pub fn memory_stats(&self) -> polycache_memory::Stats {
-        self.shared.entries.stats()
+        let mut stats = self.shared.entries.stats();
+        let misses_twice = self.shared.misses_twice.load(Ordering::Relaxed);
+        let kept = self.shared.kept.load(Ordering::Relaxed);
+        stats.misses = stats.misses.saturating_sub(misses_twice);
+        stats.writes = stats.writes.saturating_sub(kept);
+        stats
     }
 
     /// # Errors

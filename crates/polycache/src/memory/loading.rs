@@ -6,16 +6,19 @@ use super::loads::Patience;
 use super::stored::Stored;
 use super::wait::{block_on, Waited};
 use crate::Error;
+use polycache_memory::{Loaded as Outcome, Ttl};
 use std::fmt;
 use std::future::Future;
 use std::pin::{pin, Pin};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where a value came from that was asked for.
 pub(crate) enum Loaded<T> {
-    /// From the caller's own loader.
-    Mine(T),
+    /// From the caller's own loader, and the size of the entry that was stored: `None` when a set,
+    /// delete or clear came first.
+    Mine(T, Option<usize>),
     /// From the cache, or from the load of another caller.
     Found(Stored),
 }
@@ -96,8 +99,8 @@ impl Alone {
                 Some(left)
             }
             Patience::Over => {
-                // Who loads gets what it loads, but does not store it.
-                shared.entries.delete(key);
+                // Who loads gets what it loads, but does not store it. What was set meanwhile stays.
+                shared.entries.void_load(key);
                 None
             }
             Patience::Unlisted if *unlisted => None,
@@ -114,13 +117,13 @@ struct Attempt<'a> {
     alone: &'a Alone,
     key: &'a Key,
     /// The caller's own loader runs.
-    begun: std::sync::Arc<AtomicBool>,
+    begun: Arc<AtomicBool>,
 }
 
-/// Why a load is not stored.
+/// Why a load came to nothing.
 #[derive(Debug)]
 enum Cut {
-    /// Its namespace was cleared: keys have another generation now.
+    /// Its namespace was cleared before it began: keys have another generation now.
     Cleared,
     Failed(Error),
 }
@@ -144,7 +147,7 @@ impl<'a> Attempt<'a> {
         Attempt {
             alone,
             key,
-            begun: std::sync::Arc::default(),
+            begun: Arc::default(),
         }
     }
 
@@ -162,41 +165,45 @@ impl<'a> Attempt<'a> {
             self.not_cleared()?;
             self.begun.store(true, Ordering::Relaxed);
             let _listed = shared.loads.begin(self.key.clone());
+            // A clear from here on voids the load: it is listed, and of a generation that is over.
             let loaded = load.await?;
-            self.alone.still_open()?;
             let stored = store(&loaded)?;
             mine = Some(loaded);
-            self.not_cleared().inspect_err(|_| {
-                shared.voided.fetch_add(1, Ordering::Relaxed);
-            })?;
             Ok::<_, Cut>(stored)
         };
-        let outcome = shared.entries.get_or_set_async(self.key, load).await;
-        let cleared = self.not_cleared().is_err();
-        match (outcome, mine) {
-            (Ok(_), Some(mine)) => {
-                if cleared {
-                    // Nobody finds it.
-                    shared.entries.delete(self.key);
-                }
-                Ok(Some(Loaded::Mine(mine)))
-            }
-            (Ok(found), None) if self.alone.is_served(&found.entry) && !cleared => {
-                Ok(Some(Loaded::Found(found)))
-            }
-            (Ok(_), None) => {
-                shared.entries.delete(self.key);
-                Ok(None)
-            }
-            (Err(polycache_memory::Error::LoaderFailed(source)), mine) => {
+        let outcome = shared.entries.load_async(self.key, Ttl::Default, load);
+        match outcome.await {
+            Ok(outcome) => Ok(self.loaded(outcome, mine)),
+            Err(polycache_memory::Error::LoaderFailed(source)) => {
                 match source.downcast::<Cut>().map(|cut| *cut) {
                     Ok(Cut::Failed(error)) => Err(error),
-                    Ok(Cut::Cleared) => Ok(mine.map(Loaded::Mine)),
+                    Ok(Cut::Cleared) => Ok(None),
                     Err(other) => Err(Error::LoaderFailed(other)),
                 }
             }
-            (Err(error), _) => Err(error.into()),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    /// What came of it; `mine` is of the caller's own loader, if that ran.
+    fn loaded<T>(&self, outcome: Outcome<Stored>, mine: Option<T>) -> Option<Loaded<T>> {
+        let (found, bytes) = match outcome {
+            Outcome::Stored(stored) => {
+                let bytes = stored.entry.len();
+                (stored, Some(bytes))
+            }
+            Outcome::Found(stored) | Outcome::NotStored(stored) => (stored, None),
+        };
+        if let Some(mine) = mine {
+            return Some(Loaded::Mine(mine, bytes));
+        }
+        if !self.alone.is_served(&found.entry) {
+            // Another one that stands there by now stays.
+            let same = |there: &Stored| Arc::ptr_eq(&there.entry, &found.entry);
+            self.alone.shared.entries.expire_if(self.key, same);
+            return None;
+        }
+        self.not_cleared().is_ok().then_some(Loaded::Found(found))
     }
 
     fn not_cleared(&self) -> Result<(), Cut> {

@@ -132,12 +132,13 @@ impl<T: TypedValue> TypedCache<T> {
                 }
                 None => objects.read(cache, key),
             },
-            (None, Tier::Alone(alone)) => self.get_alone(alone, key),
+            (None, Tier::Alone(alone)) => self.get_alone(alone, key, true),
             (None, Tier::Host(_)) => cache.get_typed(key),
         }
     }
 
-    fn get_alone(&self, alone: &Alone, key: &[u8]) -> Result<Option<T>, Error> {
+    #[inline]
+    fn get_alone(&self, alone: &Alone, key: &[u8], tell_misses: bool) -> Result<Option<T>, Error> {
         let found = alone.read(key, |stored| {
             let object = stored.object.as_ref();
             match object.and_then(|object| object.downcast_ref::<T>()) {
@@ -145,8 +146,10 @@ impl<T: TypedValue> TypedCache<T> {
                 None => Found::Entry(stored.entry.clone()),
             }
         })?;
-        let answer = found.as_ref().map_or(Answer::Miss, |_| Answer::Memory);
-        observe::read(&self.0.cache, key, answer);
+        if found.is_some() || tell_misses {
+            let answer = found.as_ref().map_or(Answer::Miss, |_| Answer::Memory);
+            observe::read(&self.0.cache, key, answer);
+        }
         match found {
             None => Ok(None),
             Some(Found::Object(value)) => Ok(Some(value)),
@@ -307,7 +310,8 @@ impl<T: TypedValue> TypedCache<T> {
             (Some(objects), _) => objects
                 .get(cache, key)
                 .inspect(|_| observe::read(cache, key, Answer::Memory)),
-            (None, Tier::Alone(alone)) => self.get_alone(alone, key)?,
+            // Who loads tells of the miss.
+            (None, Tier::Alone(alone)) => self.get_alone(alone, key, false)?,
             (None, Tier::Host(_)) => None,
         })
     }

@@ -1,0 +1,125 @@
+//! Taking out less than a key or more: a load alone, an entry on a condition, the entries of some keys.
+
+use crate::cache::Place;
+use crate::removed::{RemovalCause, Removed};
+use crate::shard::Shard;
+use crate::MemoryCache;
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash};
+
+impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
+    /// Voids a load of the key under way, if there is one, as a delete would: what is loaded is not
+    /// stored, and who waits looks again. What is stored under the key stays.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
+    /// let loaded = cache.get_or_insert_with(&1, || {
+    ///     assert!(cache.void_load(&1));
+    ///     10
+    /// })?;
+    /// assert_eq!((loaded, cache.get(&1)), (10, None));
+    /// cache.set(1, 11)?;
+    /// assert!(!cache.void_load(&1));
+    /// assert_eq!(cache.get(&1), Some(11));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    pub fn void_load<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let place = self.place(key);
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let voided = shard.void_load(place.hash, key);
+        drop(shard);
+        voided.is_some()
+    }
+
+    /// Takes the key's entry out as one whose time is over, if `over` says so of its value; true when
+    /// it did: for who can tell by the value whether it still counts. `over` is asked while no other
+    /// write to the shard can happen. It must be short, and must not use the cache.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
+    /// cache.set(1, 10)?;
+    /// assert!(!cache.expire_if(&1, |value| *value == 11));
+    /// assert!(cache.expire_if(&1, |value| *value == 10));
+    /// assert_eq!((cache.get(&1), cache.stats().expired), (None, 1));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    pub fn expire_if<Q>(&self, key: &Q, over: impl FnOnce(&V) -> bool) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let over = |shard: &Shard<K, V>, index| {
+            let entry = shard.at(index);
+            entry.is_some_and(|(_, value)| over(value))
+        };
+        self.remove_if(self.place(key), key, RemovalCause::Expired, over)
+    }
+
+    /// Takes out the entries whose keys `cleared` says so of, and voids the loads of such keys, as
+    /// [`MemoryCache::clear`] does of all. Looks at every key, a few hundred at a time; in between,
+    /// others read and write. `cleared` is asked while no other write to the shard can happen. It must
+    /// be short, and must not use the cache.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
+    /// cache.set(1, 10)?;
+    /// cache.set(2, 20)?;
+    /// cache.clear_if(|key| *key == 1);
+    /// assert_eq!((cache.get(&1), cache.get(&2)), (None, Some(20)));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    pub fn clear_if(&self, mut cleared: impl FnMut(&K) -> bool) {
+        /// Places looked at before readers and other writers have their turn.
+        const AT_ONCE: u32 = 512;
+        for lock in &self.0.shards {
+            let mut next: u32 = 0;
+            loop {
+                let mut removed = Removed::new();
+                let mut voided = Vec::new();
+                let mut shard = lock.write(&self.0.readers);
+                if next == 0 {
+                    voided = shard.void_loads(&mut cleared);
+                }
+                let end = shard.indices().min(next.saturating_add(AT_ONCE));
+                shard.clear_those(next..end, &mut cleared, &self.0.bounds, &mut removed);
+                let done = end == shard.indices();
+                drop(shard);
+                self.tell(removed);
+                drop(voided);
+                if done {
+                    break;
+                }
+                next = end;
+            }
+        }
+    }
+
+    /// Takes the key's entry out, and tells why, if `condemned` says so of the one at its index; true
+    /// when it did.
+    pub(crate) fn remove_if<Q>(
+        &self,
+        place: Place,
+        key: &Q,
+        cause: RemovalCause,
+        condemned: impl FnOnce(&Shard<K, V>, u32) -> bool,
+    ) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        let mut removed = Removed::new();
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let index = shard.find(place.hash, key);
+        let index = index.filter(|index| condemned(&shard, *index));
+        if let Some(index) = index {
+            shard.remove(index, cause, &self.0.bounds, &mut removed);
+        }
+        drop(shard);
+        self.tell(removed);
+        index.is_some()
+    }
+}
