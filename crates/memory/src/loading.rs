@@ -114,8 +114,12 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
     pub fn end(mut self, key: K, value: V, ttl: Ttl) -> Result<Loaded<V>, Error> {
         let cache = self.cache;
         let moment = Moment::of(&cache.0.settings.clock);
-        // Too heavy, it leaves what was set meanwhile.
-        let Some(terms) = cache.terms(&key, &value, ttl, &moment)? else {
+        let terms = cache.terms(&key, &value, ttl, &moment);
+        if !matches!(terms, Ok(Some(_))) {
+            // What was set meanwhile stays.
+            cache.purge(self.place, &key);
+        }
+        let Some(terms) = terms? else {
             return Ok(self.end_without(value));
         };
         let mut new = Some(New {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::small;
+use common::{small, Time};
 use polycache_memory::{Loaded, MemoryCache, RemovalCause, Ttl};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,6 +26,27 @@ fn a_load_that_is_too_heavy_voids_nothing() {
         (0, 0, 0)
     );
     assert_eq!(cache.get_or_insert_with(&1, || vec![7]).unwrap(), [7]);
+}
+
+/// What makes way for a load makes way for one that is not stored as well.
+#[test]
+fn a_load_that_is_not_stored_takes_out_what_is_over() {
+    let (time, past) = (Time::default(), Duration::from_millis(10));
+    let cache = MemoryCache::builder()
+        .max_bytes(100)
+        .weigher(|_, value: &u64| *value)
+        .expire_after(|_, value| Ttl::For(Duration::from_millis(*value)))
+        .clock(time.clock())
+        .build()
+        .unwrap();
+    for (loaded, stored) in [(101, false), (0, true)] {
+        cache.set_with(1, 5, past).unwrap();
+        time.pass(10);
+        assert_eq!(cache.len(), 1);
+        assert_eq!(cache.get_or_insert_with(&1, || loaded).is_ok(), stored);
+        assert!(cache.is_empty());
+    }
+    assert_eq!(cache.stats().expired, 2);
 }
 
 #[test]
