@@ -1,10 +1,7 @@
 //! Hostile bytes as a dictionary: refused, or one that works.
 
-use crate::{bit_of, LIMITS};
-use polycache_entry::{
-    decode_payload, encode_payload, Compressor, CompressorId, Dictionaries, EntryOptions, Limits,
-    Serializer, Verify,
-};
+use crate::{bit_of, entry_of, frame_of, LIMITS};
+use polycache_entry::{Compressor, CompressorId, Dictionaries, Limits};
 
 /// First bytes of a trained dictionary (RFC 8878, section 5), and an id.
 const START: [u8; 8] = [0x37, 0xA4, 0x30, 0xEC, 1, 0, 0, 0];
@@ -52,23 +49,14 @@ fn with(dictionary: &[u8], compressor: Compressor, rest: &[u8]) {
 
 /// What a dictionary that was not refused has made smaller comes back, and changed as nothing else.
 fn round(payload: &[u8], compressor: Compressor, limits: &Limits) {
-    let options = EntryOptions {
-        compressor,
-        dictionaries: limits.dictionaries.as_ref(),
-        ..EntryOptions::default()
-    };
-    let (mut entry, mut scratch) = (Vec::new(), Vec::new());
-    encode_payload(payload, Serializer::Bytes, &options, &mut entry).expect("any bytes");
-    let (header, read) = decode_payload(&entry, Verify::Checksum, limits, &mut scratch)
-        .expect("what was written can be read");
-    assert_eq!(read, payload);
-    if header.compressor == CompressorId::None {
+    let entry = entry_of(payload, compressor, limits);
+    let Some(frame) = frame_of(&entry) else {
         return;
-    }
-    let (mut frame, length) = (header.stored(&entry).to_vec(), payload.len() as u64);
-    let bit = bit_of(payload, &frame);
-    frame[bit / 8] ^= 1 << (bit % 8);
+    };
+    let (mut changed, length) = (frame.to_vec(), payload.len() as u64);
+    let bit = bit_of(payload, frame);
+    changed[bit / 8] ^= 1 << (bit % 8);
     let mut out = Vec::new();
-    let changed = CompressorId::Zstd.decompress(&frame, length, limits, &mut out);
+    let changed = CompressorId::Zstd.decompress(&changed, length, limits, &mut out);
     assert!(changed.is_err() || out == payload);
 }

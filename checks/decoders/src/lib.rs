@@ -16,7 +16,10 @@ pub mod trainer;
 pub mod typed;
 pub mod with_dictionary;
 
-use polycache_entry::Limits;
+use polycache_entry::{
+    decode_payload, encode_payload, Compressor, CompressorId, EntryOptions, Header, Limits,
+    Serializer, Verify,
+};
 
 /// As low as it can be without refusing what the seeds hold.
 const LIMITS: Limits = Limits::of(1 << 20);
@@ -42,6 +45,27 @@ fn sealed(entry: &[u8]) -> Option<Vec<u8>> {
     let (start, rest) = (entry.get(..4)?, entry.get(8..)?);
     let sum = crc32fast::hash(&[start, rest].concat());
     Some([start, &sum.to_le_bytes(), rest].concat())
+}
+
+/// The entry of a payload, which comes back from it.
+fn entry_of(payload: &[u8], compressor: Compressor, limits: &Limits) -> Vec<u8> {
+    let options = EntryOptions {
+        compressor,
+        dictionaries: limits.dictionaries.as_ref(),
+        ..EntryOptions::default()
+    };
+    let (mut entry, mut scratch) = (Vec::new(), Vec::new());
+    encode_payload(payload, Serializer::Bytes, &options, &mut entry).expect("any bytes");
+    let (_, read) = decode_payload(&entry, Verify::Checksum, limits, &mut scratch)
+        .expect("what was written can be read");
+    assert_eq!(read, payload);
+    entry
+}
+
+/// The frame of the payload of an entry; `None` where it is not compressed.
+fn frame_of(entry: &[u8]) -> Option<&[u8]> {
+    let header = Header::parse(entry, Verify::Checksum).expect("an entry");
+    (header.compressor != CompressorId::None).then(|| header.stored(entry))
 }
 
 /// A bit of `changed`, which is not empty: one that follows from `data`, so that a run can be repeated.

@@ -1,10 +1,7 @@
 //! Hostile samples for the trainer: an error, or a dictionary that works.
 
-use crate::LIMITS;
-use polycache_entry::{
-    decode_payload, encode_payload, train, Compressor, Dictionaries, EntryOptions, Limits,
-    Serializer, Verify,
-};
+use crate::{entry_of, LIMITS};
+use polycache_entry::{train, Compressor, Dictionaries, Limits};
 
 const ZSTD: Compressor = Compressor::Zstd { level: 3 };
 /// Samples of a payload that is mutated would seldom be enough.
@@ -35,7 +32,7 @@ pub fn check(data: &[u8]) {
         ..LIMITS
     };
     for sample in once {
-        round(sample, &limits);
+        entry_of(sample, ZSTD, &limits);
     }
 }
 
@@ -47,17 +44,4 @@ fn samples(mut bytes: &[u8]) -> Vec<&[u8]> {
         bytes = rest;
     }
     all
-}
-
-fn round(sample: &[u8], limits: &Limits) {
-    let options = EntryOptions {
-        compressor: ZSTD,
-        dictionaries: limits.dictionaries.as_ref(),
-        ..EntryOptions::default()
-    };
-    let (mut entry, mut scratch) = (Vec::new(), Vec::new());
-    encode_payload(sample, Serializer::Bytes, &options, &mut entry).expect("any bytes");
-    let (_, read) = decode_payload(&entry, Verify::Checksum, limits, &mut scratch)
-        .expect("what was written can be read");
-    assert_eq!(read, sample);
 }

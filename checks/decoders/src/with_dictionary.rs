@@ -1,10 +1,9 @@
 //! Entries and frames read with dictionaries: any frame, with any length that an entry may claim for it.
 
-use crate::{bit_of, sealed, LIMITS};
+use crate::{bit_of, entry_of, frame_of, sealed, LIMITS};
 use polycache_entry::tagged::{hex_decode, read_rows};
 use polycache_entry::{
-    decode_payload, encode_payload, Compressor, CompressorId, Dictionaries, EntryOptions, Error,
-    Limits, Serializer, Verify,
+    decode_payload, Compressor, CompressorId, Dictionaries, Error, Limits, Verify,
 };
 use std::sync::LazyLock;
 use zstd::zstd_safe::get_dict_id_from_frame;
@@ -126,20 +125,11 @@ fn decompress(frame: &[u8], length: u64, limits: &Limits) -> Result<Vec<u8>, Err
 
 /// What is written comes back; changed, or with another dictionary of the same id, as nothing else.
 fn round(payload: &[u8], compressor: Compressor, limits: &Limits) {
-    let options = EntryOptions {
-        compressor,
-        dictionaries: limits.dictionaries.as_ref(),
-        ..EntryOptions::default()
-    };
-    let (mut entry, mut scratch) = (Vec::new(), Vec::new());
-    encode_payload(payload, Serializer::Bytes, &options, &mut entry).expect("any bytes");
-    let (header, read) = decode_payload(&entry, Verify::Checksum, limits, &mut scratch)
-        .expect("what was written can be read");
-    assert_eq!(read, payload);
-    if header.compressor == CompressorId::None {
+    let entry = entry_of(payload, compressor, limits);
+    let Some(frame) = frame_of(&entry) else {
         return;
-    }
-    let (frame, length) = (header.stored(&entry), payload.len() as u64);
+    };
+    let length = payload.len() as u64;
     let used = KNOWN[usize::from(compressor == Compressor::Smart)];
     let missing = decompress(frame, length, &LIMITS);
     assert_eq!(missing, Err(Error::UnknownDictionary { id: used }));

@@ -12,8 +12,9 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// siblings, one runs its loader; the others wait for its value.
     ///
     /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
-    /// is returned to its loader's caller, but not stored, and those who wait look again at once. A loader that fails or panics leaves the key to the next caller,
-    /// one of those who wait first. It may use the cache, except for its own key.
+    /// is returned to its loader's caller, but not stored, and those who wait look again at once. A
+    /// loader that fails or panics leaves the key to the next caller, one of those who wait first. It
+    /// may use the cache, except for its own key.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;

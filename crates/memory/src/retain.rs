@@ -1,7 +1,8 @@
 //! Deleting all entries but those that are asked for.
 
 use crate::iter::Versions;
-use crate::removed::{RemovalCause, Removed};
+use crate::removed::RemovalCause;
+use crate::shard::Shard;
 use crate::MemoryCache;
 use std::hash::{BuildHasher, Hash};
 
@@ -24,17 +25,9 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             if keep(&key, &value) {
                 continue;
             }
+            let same = |shard: &Shard<K, V>, index| shard.version(index) == Some(version);
             let place = self.place(&key);
-            let mut removed = Removed::new();
-            let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-            let index = shard.find(place.hash, &key);
-            let index = index.filter(|index| shard.version(*index) == Some(version));
-            if let Some(index) = index {
-                shard.remove(index, RemovalCause::Removed, &self.0.bounds, &mut removed);
-                deleted += 1;
-            }
-            drop(shard);
-            self.tell(removed);
+            deleted += u64::from(self.remove_if(place, &key, RemovalCause::Removed, same));
         }
         deleted
     }

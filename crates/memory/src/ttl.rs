@@ -56,6 +56,16 @@ impl Ttl {
         }
     }
 
+    /// A time to live in milliseconds, rounded up; `None` for what is none: 0, and more than 2^48 - 1.
+    #[must_use]
+    pub fn milliseconds(time: Duration) -> Option<u64> {
+        // Not by as_nanos: a division of 128 bits takes longer than everything else here.
+        let below_a_second = u64::from(time.subsec_nanos().div_ceil(1_000_000));
+        let whole = time.as_secs().checked_mul(1000)?;
+        let ms = whole.checked_add(below_a_second)?;
+        Some(ms).filter(|ms| (1..=MAX_MS).contains(ms))
+    }
+
     /// When an entry written at `now` expires; `default` is its time to live in milliseconds, 0 for
     /// none.
     pub(crate) fn expires(self, default: u64, now: u64) -> Result<u64, Error> {
@@ -82,13 +92,9 @@ pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
 
 /// A time in milliseconds, rounded up so that it is never 0.
 pub(crate) fn milliseconds(option: &str, time: Duration) -> Result<u64, Error> {
-    // Not by as_nanos: a division of 128 bits takes longer than everything else here.
-    let below_a_second = u64::from(time.subsec_nanos().div_ceil(1_000_000));
-    let whole = time.as_secs().checked_mul(1000);
-    match whole.and_then(|ms| ms.checked_add(below_a_second)) {
-        Some(ms @ 1..=MAX_MS) => Ok(ms),
-        _ => Err(Error::InvalidArgument(format!(
+    Ttl::milliseconds(time).ok_or_else(|| {
+        Error::InvalidArgument(format!(
             "{option} is {time:?}; it must be longer than 0 and at most 2^48 - 1 ms"
-        ))),
-    }
+        ))
+    })
 }

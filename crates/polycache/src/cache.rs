@@ -608,7 +608,7 @@ impl Cache {
     /// A set that was refused for its argument changes nothing; one that failed on its way deletes
     /// the old value, which is superseded.
     #[cold]
-    fn refused(&self, key: &[u8], error: Error) -> Error {
+    pub(crate) fn refused(&self, key: &[u8], error: Error) -> Error {
         if !matches!(
             error,
             Error::UnsupportedValue { .. } | Error::InvalidArgument(_)

@@ -44,10 +44,8 @@ use std::time::Duration;
 const LOADS: &str = "polycache_load_duration_seconds";
 const WAITS: &str = "polycache_load_wait_duration_seconds";
 
-/// A counter that is recorded, and what it says.
-type Counters<const N: usize> = [(&'static str, &'static str); N];
-
-const COUNTERS: Counters<11> = [
+/// What is counted, and what that says.
+const COUNTERS: [(&str, &str); 11] = [
     ("polycache_hits_total", "Reads that found an entry."),
     ("polycache_misses_total", "Reads that found none."),
     ("polycache_writes_total", "Entries stored."),
@@ -132,15 +130,12 @@ impl<T: TypedValue> TypedCache<T> {
 }
 
 fn record(cache: &Arc<str>, stats: &Stats) {
-    let count = |name: &'static str, value: u64| {
-        counter!(name, "cache" => cache.clone()).absolute(value);
-    };
-    count("polycache_hits_total", stats.hits);
-    count("polycache_misses_total", stats.misses);
-    count("polycache_writes_total", stats.writes);
-    count("polycache_deletes_total", stats.deletes);
-    count("polycache_voided_fills_total", stats.voided_fills);
-    count("polycache_expirations_total", stats.expired);
+    count("polycache_hits_total", cache, stats.hits);
+    count("polycache_misses_total", cache, stats.misses);
+    count("polycache_writes_total", cache, stats.writes);
+    count("polycache_deletes_total", cache, stats.deletes);
+    count("polycache_voided_fills_total", cache, stats.voided_fills);
+    count("polycache_expirations_total", cache, stats.expired);
     for (cause, evicted) in [
         ("age", stats.evicted_by_age),
         ("conflict", stats.evicted_by_conflict),
@@ -165,15 +160,16 @@ fn record(cache: &Arc<str>, stats: &Stats) {
 /// ```
 pub fn record_memory(cache: impl Into<Arc<str>>, stats: &MemoryStats) {
     let cache = cache.into();
-    let count = |name: &'static str, value: u64| {
-        counter!(name, "cache" => cache.clone()).absolute(value);
-    };
-    count("polycache_memory_hits_total", stats.hits);
-    count("polycache_memory_misses_total", stats.misses);
-    count("polycache_memory_evictions_total", stats.evicted);
-    count("polycache_memory_expirations_total", stats.expired);
+    count("polycache_memory_hits_total", &cache, stats.hits);
+    count("polycache_memory_misses_total", &cache, stats.misses);
+    count("polycache_memory_evictions_total", &cache, stats.evicted);
+    count("polycache_memory_expirations_total", &cache, stats.expired);
     set("polycache_memory_entries", &cache, stats.entries);
     set("polycache_memory_bytes", &cache, stats.bytes);
+}
+
+fn count(name: &'static str, cache: &Arc<str>, value: u64) {
+    counter!(name, "cache" => cache.clone()).absolute(value);
 }
 
 fn set(name: &'static str, cache: &Arc<str>, value: u64) {

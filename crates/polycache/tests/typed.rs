@@ -343,3 +343,17 @@ fn a_refresh_joins_no_load_that_began_before() {
         assert_ne!(cache.get::<u64>("k").unwrap(), Some(1), "{cache:?}");
     }
 }
+
+#[test]
+fn a_refresh_whose_value_does_not_fit_supersedes() {
+    let directory = tempfile::tempdir().unwrap();
+    let alone = Cache::builder().max_bytes(10_000).build().unwrap();
+    for cache in [open(&directory), alone] {
+        cache.set("k", "old").unwrap();
+        let typed = cache.typed::<String>().unwrap();
+        let large = typed.with_loader(|_: &str| Ok::<_, Infallible>("x".repeat(70_000)));
+        let refused = large.refresh("k").unwrap_err();
+        assert_eq!(refused.code(), "entry_too_large", "{cache:?}");
+        assert_eq!(cache.get::<String>("k").unwrap(), None, "{cache:?}");
+    }
+}

@@ -258,41 +258,42 @@ impl<T: TypedValue> TypedCache<T> {
         load: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         let cache = &self.0.cache;
-        let stored = match cache.tier() {
-            Tier::Host(_) => match cache.get_by_origin(key, |_, _, _| Ok(())) {
-                Ok(Some(((), origin))) => {
-                    let loaded = observe::load(cache, key, load)?;
-                    let unchanged = cache.is_unchanged(&origin);
-                    if unchanged {
-                        self.set(key, &loaded)?;
-                    }
-                    (loaded, unchanged)
+        let (loaded, unchanged) = match cache.tier() {
+            Tier::Host(_) => {
+                let before = cache.get_by_origin(key, |_, _, _| Ok(()));
+                let Ok(Some(((), origin))) = before else {
+                    return self.load_anew(key, load);
+                };
+                let loaded = observe::load(cache, key, load)?;
+                let unchanged = cache.is_unchanged(&origin);
+                if unchanged {
+                    self.set(key, &loaded)?;
                 }
-                // Deleting voids a load under way, so that this one begins anew.
-                Ok(None) | Err(_) => {
-                    self.delete(key)?;
-                    return self.load(key, Ttl::Default, load);
-                }
-            },
-            Tier::Alone(alone) => match alone.read(key, |stored| stored.entry.clone())? {
-                Some(before) => {
-                    let loaded = observe::load(cache, key, load)?;
-                    let new = cache.storing(alone, key, Ttl::Default, object::<T>)(&loaded)?;
-                    let unchanged = alone.replace(key, &before, new)?;
-                    (loaded, unchanged)
-                }
-                None => {
-                    self.delete(key)?;
-                    return self.load(key, Ttl::Default, load);
-                }
-            },
+                (loaded, unchanged)
+            }
+            Tier::Alone(alone) => {
+                let Some(before) = alone.read(key, |stored| stored.entry.clone())? else {
+                    return self.load_anew(key, load);
+                };
+                let loaded = observe::load(cache, key, load)?;
+                let new = cache.storing(alone, key, Ttl::Default, object::<T>)(&loaded)
+                    .map_err(|error| cache.refused(key, error))?;
+                let unchanged = alone.replace(key, &before, new)?;
+                (loaded, unchanged)
+            }
         };
-        let (loaded, unchanged) = stored;
         if !unchanged {
             // What stands there now may be as old as what was loaded, or older.
             self.delete(key)?;
         }
         Ok(loaded)
+    }
+
+    /// Loads a key that is not there, or cannot be read. Deleting it voids a load under way, which may
+    /// have begun too early.
+    fn load_anew(&self, key: &[u8], load: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        self.delete(key)?;
+        self.load(key, Ttl::Default, load)
     }
 
     /// The key's value, read from the directory and kept; or the lease to load it.
