@@ -134,6 +134,16 @@ SECTIONS = [
         needs=("python",),
         prepare=("build",),
     ),
+    # That every benchmark builds from its lock files; nothing is measured.
+    Section(
+        "bench-build",
+        "passed=0; for setup in bench/*/setup.sh; do "
+        'echo "--- $setup"; STRICT=1 $setup || { echo "$passed passed, 1 failed"; exit 1; }; '
+        'passed=$((passed + 1)); done; echo "$passed passed, 0 failed, 0 skipped"',
+        counts.summary,
+        needs=("python",),
+        prepare=("typescript-packages",),
+    ),
     # Every decoder with seeds, changed seeds and what `make fuzz` has found.
     Section("decoders", "cargo test --release -p polycache-check-decoders", counts.cargo),
     # That the judge of the next two finds what it should.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from . import machine, redis_server, report, results
+from . import machine, ours, redis_server, report, results
 from .lane import Lane, WorkerLane
 from .progress import Progress
 from .row import Row
@@ -92,7 +92,8 @@ class Bench:
 
 
 def main(bench: Bench, arguments: Sequence[str] | None = None) -> None:
-    """`make bench-<name>` calls it: measures, prints a Markdown report, writes the results."""
+    """`make bench-<name>` calls it: measures, prints a Markdown report, writes the results. Exits
+    with 1 where a row of ours is missing."""
     options = _parser(bench).parse_args(arguments)
     groups = [group for group in bench.groups(options.quick) if _asked(group, options)]
     if options.subjects:
@@ -120,6 +121,7 @@ def main(bench: Bench, arguments: Sequence[str] | None = None) -> None:
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(results.json_lines(bench.name, rows, about))
     sys.stdout.write(report.markdown(bench.title, bench.baseline, rows, about, bench.name))
+    ours.require(rows)
 
 
 def measure(

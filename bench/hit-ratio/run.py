@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import machine, report, results
+from harness import machine, ours, report, results
 from harness.bench import FEWEST_ROUNDS
 from harness.progress import Progress
 from hitratio.checks import BOUND, WrongSimulation, check
@@ -95,6 +95,7 @@ def main() -> None:
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(results.json_lines(NAME, measured, about))
     sys.stdout.write(report.markdown(TITLE, BOUND, measured, about, NAME))
+    ours.require(measured)
 
 
 if __name__ == "__main__":

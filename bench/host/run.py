@@ -20,7 +20,7 @@ from pathlib import Path
 from controller import report, subjects
 from controller.plan import FULL, QUICK
 from controller.run import Bench
-from harness import machine, redis_server, results
+from harness import machine, ours, redis_server, results
 
 
 def arguments() -> argparse.Namespace:
@@ -57,6 +57,7 @@ def main() -> None:
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(report.json_lines(bench.rows, about))
     sys.stdout.write(report.markdown(bench.rows, about))
+    ours.require(bench.rows)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,11 @@ import { createInterface } from 'node:readline'
 export const versionOf = (name, folder) =>
   JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, folder))).version
 
+/** What the subject has not, by design: its row says why, and is no failure. */
+export class NotOffered extends Error {
+  name = 'NotOffered'
+}
+
 /** Throws unless the two are the same JSON. */
 export const same = (found, expected, what) => {
   const [is, should] = [found, expected].map((value) => JSON.stringify(value))

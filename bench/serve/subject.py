@@ -13,6 +13,10 @@ from typing import Any
 Run = Callable[[float], float]
 
 
+class NotOffered(Exception):
+    """What the subject has not, by design: its row says why, and is no failure."""
+
+
 class Subject(ABC):
     """What is measured, opened by its constructor from the request's options. Ours begin with
     `polycache`."""

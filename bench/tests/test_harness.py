@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import bench, report, results
+from harness import bench, ours, report, results
 from harness.bench import Bench, Group, measure
 from harness.redis_server import Redis
 from harness.row import Row
@@ -217,3 +217,43 @@ def test_a_row_without_figures_says_why():
     assert found["median"] is None
     assert found["rounds"] == 0
     assert found["notes"] == "not measured: no such peer"
+
+
+def rows_of(subject, *failures):
+    return [Row("w", subject, "GET", samples=[1.0], failure=failure) for failure in failures]
+
+
+@pytest.mark.parametrize(
+    ("rows", "missing"),
+    [
+        (rows_of("lru-cache", "no such module"), []),
+        (rows_of("polycache", ""), []),
+        (rows_of("polycache-redis", "not built yet: the remote tier"), []),
+        (rows_of("polycache-host", "NotOffered: it has no hashes"), []),
+        (rows_of("polycache-files", "NotShared: one process at a time"), []),
+        (
+            rows_of("polycache-files", "LockError: not built yet"),
+            ["polycache-files: LockError: not built yet"],
+        ),
+        (
+            rows_of("polycache", "no such file", "no such file", "out of time"),
+            ["polycache: no such file", "polycache: out of time"],
+        ),
+        ([Row("w", "polycache", "GET")], ["polycache: no sample"]),
+    ],
+)
+def test_only_rows_of_ours_that_are_missing_by_design_may_be_empty(rows, missing):
+    assert ours.unmeasured(rows) == missing
+
+
+def test_a_row_of_ours_that_cannot_be_measured_fails_the_target(tmp_path, capsys):
+    def groups(quick):
+        return [group(subject("polycache", "fail"), subject("a"))]
+
+    path = tmp_path / "results.jsonl"
+    one = Bench(name="fake", title="Fakes", baseline="a", groups=groups)
+    with pytest.raises(SystemExit, match="polycache: the disk is full"):
+        bench.main(one, ["--results", str(path), "--directory", str(tmp_path)])
+    # What was measured is there all the same.
+    assert "Fakes" in capsys.readouterr().out
+    assert '"subject": "a"' in path.read_text()

@@ -24,7 +24,9 @@ class Section:
     prepare: tuple[str, ...] = ()
     folder: str = "."
     default: bool = True
-    timeout_minutes: float = 15
+    # Several times what any section takes on two quiet cores: a slow machine, or one with other
+    # work, is no failure, and a section that hangs still ends.
+    timeout_minutes: float = 45
 
 
 @dataclass(frozen=True)

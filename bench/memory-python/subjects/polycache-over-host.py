@@ -7,6 +7,8 @@ from typing import Any
 import polycache
 from measure import GET, MISS, SET, Loop, Peer, measure
 
+from subject import NotOffered
+
 
 class OverHost(Peer):
     name = "polycache-over-host"
@@ -14,7 +16,7 @@ class OverHost(Peer):
 
     def __init__(self, keys: str, **options: Any) -> None:
         if keys != "text":
-            raise ValueError("keys are text or bytes")
+            raise NotOffered("keys are text or bytes")
         self.directory = TemporaryDirectory()
         self.cache = polycache.Cache(self.directory.name, limit="64MiB")
         super().__init__(keys, **options)

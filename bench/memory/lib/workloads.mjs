@@ -5,6 +5,7 @@
 // is timed, after `prepare`. What is read is handed to `keep`, or compilers leave the reading out.
 
 import { readFileSync } from 'node:fs'
+import { NotOffered } from '../../serve/subject.mjs'
 import { items, small, values } from './values.mjs'
 
 // One key, read from a list: with a constant, compilers take the look-up out of the loop.
@@ -23,7 +24,7 @@ const STEP = 97
 const WARMED = 10_000
 
 const missing = (what) => () => {
-  throw new Error(`it has no way to ${what}`)
+  throw new NotOffered(`it has no way to ${what}`)
 }
 
 /**

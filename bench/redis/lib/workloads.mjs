@@ -2,13 +2,14 @@
 // options, and returns its operations by name: `operation` is timed, after `prepare`.
 
 import { items, small, values } from '../../memory/lib/values.mjs'
+import { NotOffered } from '../../serve/subject.mjs'
 
 export const HOUR = 3600
 export const FIELDS = { field1: 'value1', field2: 'value2' }
 
 const missing = (what) => ({
   operation: () => {
-    throw new Error(`it has no ${what}`)
+    throw new NotOffered(`it has no ${what}`)
   },
 })
 
