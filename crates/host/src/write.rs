@@ -28,7 +28,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         let born = self.clock();
         match self.append(appender, me, key, entry, born) {
             Ok(location) => {
-                self.publish(me, key, location);
+                self.publish(me, key, location, born);
                 Ok(())
             }
             Err(error) => {
@@ -44,22 +44,34 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.delete(key);
     }
 
-    /// Points the key at a written record.
-    fn publish(&self, me: Participant, key: Key<'_>, location: u32) {
+    /// Points the key at a written record that was born at this tick, unless a later one stands there.
+    fn publish(&self, me: Participant, key: Key<'_>, location: u32, born: u64) {
         let tag = self.geometry.candidates(key.hash).2;
         let mut attempt = 0;
-        while !self.try_publish(me, key, tag, location) {
+        while !self.try_publish(me, key, tag, location, born) {
             attempt += 1;
             self.back_off(attempt, me);
         }
     }
 
-    fn try_publish(&self, me: Participant, key: Key<'_>, tag: u32, location: u32) -> bool {
+    fn try_publish(
+        &self,
+        me: Participant,
+        key: Key<'_>,
+        tag: u32,
+        location: u32,
+        born: u64,
+    ) -> bool {
         let mut empty = None;
         for slot in self.slots_of(key.hash) {
             let word = self.word(slot);
             if word.is_value_of(tag) {
                 match self.look(slot, word, key) {
+                    // A clear came between the two births. This put began before that clear and the
+                    // other ended after it, so they ran at the same time and this one may count as the
+                    // earlier. Its own record may lie below the floor: put there, it would hide a value
+                    // that was acknowledged after the clear.
+                    Look::Same(there) if there.header.born > born => return true,
                     Look::Same(_) => return self.swap(slot, word, word.to_value(tag, location)),
                     Look::Changed => return false,
                     Look::Other => {}

@@ -7,6 +7,7 @@ use super::memory::Interleaved;
 use super::setup::{engine, enter, entry, text, World};
 use crate::block::Appender;
 use crate::engine::{Engine, Key, Participant};
+use crate::hash::key_hash;
 use crate::layout::header;
 use crate::lease::Lease;
 use crate::memory::Memory;
@@ -15,7 +16,6 @@ use std::sync::Arc;
 
 const KEY: &[u8] = b"::k";
 const OTHER: &[u8] = b"::n3";
-const NO_FLOOR: fn(u64) -> u64 = |_| 0;
 
 /// One process with one thread.
 #[derive(Clone)]
@@ -89,6 +89,21 @@ impl Process {
         self.history.wrote(None, start);
     }
 
+    /// Clears the namespace that holds every key here: to a key's history it is a delete.
+    fn clear(&self) {
+        let start = self.history.now();
+        self.engine.raise_floor(self.root(), self.root());
+        self.history.wrote(None, start);
+    }
+
+    fn root(&self) -> u64 {
+        key_hash(self.engine.seed, b"::").as_u64()
+    }
+
+    fn floor(&self) -> impl Fn(u64) -> u64 + Copy + '_ {
+        |_| self.engine.floor_of(&[self.root()])
+    }
+
     fn delete_other(&self) {
         self.engine.delete(self.engine.key(OTHER));
     }
@@ -96,7 +111,7 @@ impl Process {
     fn read(&self) {
         let start = self.history.now();
         let mut out = Vec::new();
-        let hit = self.engine.get(self.key(), NO_FLOOR, &mut out);
+        let hit = self.engine.get(self.key(), self.floor(), &mut out);
         self.history.read(hit.map(|_| text(&out)), start);
     }
 
@@ -105,7 +120,7 @@ impl Process {
         let mut out = Vec::new();
         let lease = self
             .engine
-            .lease(self.me, self.key(), NO_FLOOR, 480, &mut out);
+            .lease(self.me, self.key(), self.floor(), 480, &mut out);
         if let Lease::Acquired(token) = lease {
             let loaded = self.history.now();
             let entry = entry(value);
@@ -242,6 +257,48 @@ fn a_delete_voids_a_load() {
     });
 }
 
+/// A put that began before the clear must not take the place of one that began after it.
+#[test]
+fn puts_and_a_clear_race() {
+    explore(2000, || {
+        let host = Host::new(16);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.put(appender, "a")),
+                work!(|process, appender| {
+                    process.clear();
+                    process.put(appender, "b");
+                    process.read();
+                }),
+                work!(|process, _appender| (0..2).for_each(|_| process.read())),
+            ],
+        );
+    });
+}
+
+#[test]
+fn a_load_a_put_and_a_clear_race() {
+    explore(2000, || {
+        let host = with_neighbour(20);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.load(appender, "loaded")),
+                work!(|process, appender| {
+                    process.delete_other();
+                    process.put(appender, "a");
+                }),
+                work!(|process, appender| {
+                    process.clear();
+                    process.put(appender, "b");
+                    process.read();
+                }),
+            ],
+        );
+    });
+}
+
 /// The loader chose its slot before the put took another one.
 #[test]
 fn a_loader_and_an_inserter_race() {
@@ -306,6 +363,36 @@ fn recycling_beside_readers_and_a_slow_writer() {
                     }
                 }),
                 work!(|process, _appender| (0..6).for_each(|_| process.read())),
+            ],
+        );
+    });
+}
+
+#[test]
+fn recycling_beside_clears() {
+    explore(400, || {
+        let host = Host::new(10);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| {
+                    for round in 0..3 {
+                        process.put(appender, &format!("value {round} that fills half a block or more, so that blocks go round often"));
+                        process.read();
+                    }
+                }),
+                work!(|process, appender| {
+                    for round in 0..6 {
+                        process.put_other(appender, &format!("::o{}", round % 3), &format!("other {round} that fills half a block or more, so that blocks go round often"));
+                    }
+                }),
+                work!(|process, appender| {
+                    for round in 0..2 {
+                        process.clear();
+                        process.put(appender, &format!("after clear {round}, as long as the others, so that blocks go round often"));
+                        process.read();
+                    }
+                }),
             ],
         );
     });
