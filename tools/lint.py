@@ -70,7 +70,8 @@ CHECKS = [
         "MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py tools/runner "
         "tools/command_table && "
         "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py && "
-        "MYPYPATH=python/src mypy --strict checks/namespace/worker.py",
+        "MYPYPATH=python/src mypy --strict checks/namespace/worker.py && "
+        "MYPYPATH=tools:checks/packages mypy --strict checks/packages",
         "python",
     ),
     Check(

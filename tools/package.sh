@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # Builds the packages of every language for this platform into target/package, and publishes
-# nothing. A language that is missing on this machine is left out, and named.
+# nothing. A language that is missing on this machine is left out, named, and written to the file
+# `left-out` there, by which the tests of the packages tell it from one that is broken.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$PWD/target/package
 rm -rf "$out"
 mkdir -p "$out"
+# Where cargo leaves a registry of its own beside the crates that it packs.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 # can_package LANGUAGE NEED
 can_package() {
@@ -14,6 +18,7 @@ can_package() {
   local code=$?
   [ $code = 3 ] || exit $code
   echo "package: no $2 here: the $1 package is left out" >&2
+  echo "$1" >>"$out/left-out"
   return 1
 }
 
@@ -21,8 +26,8 @@ tools/build.sh
 
 # --no-verify: the crates depend on each other and are not published yet, so cargo could not
 # build one alone; the workspace build above has just compiled the same sources.
-cargo package --no-verify --allow-dirty
-cp "${CARGO_TARGET_DIR:-target}"/package/*.crate "$out" 2>/dev/null || true
+cargo package --no-verify --allow-dirty --quiet --target-dir "$work"
+cp "$work"/package/*.crate "$out"
 
 if can_package typescript node; then
   make --no-print-directory typescript-packages
@@ -35,4 +40,4 @@ if can_package ruby ruby; then
   ruby/package.sh "$out"
 fi
 
-ls -l "$out"
+(cd "$out" && ls -lh)

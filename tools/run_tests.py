@@ -144,6 +144,15 @@ SECTIONS = [
         needs=("python",),
         prepare=("typescript-packages",),
     ),
+    # What `make package` makes, installed into empty projects and used there.
+    Section(
+        "packages",
+        PYTEST + " -p no:asyncio checks/packages",
+        counts.junit,
+        needs=("python",),
+        prepare=("package",),
+        timeout_minutes=30,
+    ),
     # Every decoder with seeds, changed seeds and what `make fuzz` has found.
     Section("decoders", "cargo test --release -p polycache-check-decoders", counts.cargo),
     # That the judge of the next two finds what it should.
