@@ -2,7 +2,7 @@
 
 require_relative "lib/polycache/version"
 
-# Built by package.sh, which puts the crates that the extension is made of beside it.
+# Built by package.rb, which puts the crates that the extension is made of beside it.
 Gem::Specification.new do |spec|
   spec.name = "polycache"
   spec.version = Polycache::VERSION
@@ -11,18 +11,23 @@ Gem::Specification.new do |spec|
   spec.description = <<~TEXT
     A cache in memory-mapped files that every process of a machine shares, in whatever language it
     is written: a hit costs less than a microsecond, one caller loads for all, and a write is seen
-    by every read that begins after it.
+    by every read that begins after it. Also a cache in memory, and namespaces for Redis clients.
   TEXT
   spec.licenses = %w[MIT Apache-2.0]
   spec.required_ruby_version = ">= 3.1"
   spec.metadata["rubygems_mfa_required"] = "true"
 
-  spec.files = Dir[
-    "lib/**/*.{rb,json}", "sig/**/*.rbs", "ext/**/*.{rs,rb,toml}", "crates/**/*.{rs,toml}",
-    "Cargo.{toml,lock}", "README.md", "LICENSE-*"
-  ]
+  # What package.rb has put here is what belongs here.
+  spec.files = Dir["**/*"].select { |name| File.file?(name) } - ["polycache.gemspec"]
   spec.require_paths = ["lib"]
+  spec.bindir = "exe"
+  spec.executables = ["polycache"]
   spec.extensions = ["ext/polycache/extconf.rb"]
+  # RubyGems shows nothing of an installation that succeeds, so what it left out has to be said here.
+  spec.post_install_message = <<~TEXT
+    polycache: `polycache --version` tells whether the native extension was compiled, which takes Linux,
+    Rust 1.85 and libclang. Polycache::MemoryCache and Redis namespaces do without it.
+  TEXT
   # Part of Ruby until 3.3.
   spec.add_dependency "bigdecimal", ">= 3.1", "< 5"
 end

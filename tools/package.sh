@@ -5,6 +5,8 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export POLYCACHE_TOOLS=${POLYCACHE_TOOLS:-$PWD/target/tools}
+target=${CARGO_TARGET_DIR:-$PWD/target}
 out=$PWD/target/package
 rm -rf "$out"
 mkdir -p "$out"
@@ -22,22 +24,62 @@ can_package() {
   return 1
 }
 
-tools/build.sh
-
 # --no-verify: the crates depend on each other and are not published yet, so cargo could not
-# build one alone; the workspace build above has just compiled the same sources.
+# build one alone. checks/packages does.
 cargo package --no-verify --allow-dirty --quiet --target-dir "$work"
 cp "$work"/package/*.crate "$out"
 
-if can_package typescript node; then
-  make --no-print-directory typescript-packages
-  typescript/package.sh "$out"
-fi
-if can_package python python; then
-  maturin build --profile dist --strip --manifest-path python/native/Cargo.toml --out "$out"
-fi
-if can_package ruby ruby; then
-  ruby/package.sh "$out"
+natives=()
+if can_package typescript node; then natives+=(polycache-node); fi
+if can_package python python; then python=yes; fi
+if can_package ruby ruby; then natives+=(polycache-ruby); fi
+
+# With Zig as linker the native libraries run with glibc 2.28 and later (Debian 10, RHEL 8,
+# Ubuntu 20.04), whatever this machine has; without, only where glibc is as new as here.
+host=$(rustc -vV | sed -n 's/^host: //p')
+built=$target/dist
+platform=()
+compatible=()
+if [[ $host == *-linux-gnu ]]; then
+  if tools/setup.sh zig; then
+    platform=(--target "$host")
+    built=$target/$host/dist
+    compatible=(--compatibility manylinux_2_28)
+    variable=${host//-/_}
+    export "CC_$variable=$PWD/tools/cc-for-packages"
+    export "CARGO_TARGET_${variable^^}_LINKER=$PWD/tools/cc-for-packages"
+  else
+    echo "package: no Zig here: the packages run only where glibc is as new as on this machine" >&2
+  fi
 fi
 
-(cd "$out" && ls -lh)
+# Once for all of them: they share most crates. The wheel's is built by maturin, from the same ones.
+# A path that stays the same: pyo3 is compiled anew when it changes.
+export PYO3_PYTHON=$POLYCACHE_TOOLS/venv/bin/python
+if ((${#natives[@]})); then
+  cargo build --profile dist "${platform[@]}" "${natives[@]/#/--package=}"
+fi
+
+# native CRATE: the library that cargo made of it, stripped (profile `dist` of Cargo.toml).
+native() {
+  local file
+  for file in "$built/lib${1//-/_}".{so,dylib}; do
+    [ -f "$file" ] && echo "$file" && return
+  done
+  echo "package: cargo made no lib${1//-/_}" >&2
+  exit 1
+}
+
+if [ -n "${python:-}" ]; then
+  maturin build --quiet --profile dist "${platform[@]}" "${compatible[@]}" \
+    --manifest-path python/native/Cargo.toml --sdist --out "$out"
+fi
+if [[ " ${natives[*]} " == *" polycache-ruby "* ]]; then
+  ruby ruby/package.rb "$out" "$(native polycache-ruby)"
+fi
+if [[ " ${natives[*]} " == *" polycache-node "* ]]; then
+  make --no-print-directory typescript-packages
+  typescript/package.sh "$out" "$(native polycache-node)"
+fi
+
+(cd "$out" && ls -lhS)

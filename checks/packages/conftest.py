@@ -3,6 +3,7 @@ in empty folders outside the checkout."""
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -46,6 +47,14 @@ def shared_project() -> Iterator[Path]:
     """As `project`, one for all tests of a file: for what takes long to install."""
     with tempfile.TemporaryDirectory(prefix="polycache-project-") as folder:
         yield Path(folder).resolve()
+
+
+@pytest.fixture(scope="session")
+def cargo() -> dict[str, str]:
+    """What a package that compiles is given, so that it compiles again only what is its own: the
+    checkout's folder for intermediate files, and one of its own for what comes out."""
+    target = os.environ.get("CARGO_TARGET_DIR") or str(ROOT / "target")
+    return {"CARGO_BUILD_BUILD_DIR": target, "CARGO_TARGET_DIR": f"{target}/of-packages"}
 
 
 @pytest.fixture(scope="session")

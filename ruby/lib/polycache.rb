@@ -6,8 +6,7 @@ require "set"
 require_relative "polycache/version"
 require_relative "polycache/errors"
 require_relative "polycache/uuid"
-# The native extension: Polycache::Native.
-require_relative "polycache/polycache"
+require_relative "polycache/extension"
 require_relative "polycache/cache"
 require_relative "polycache/memory_cache"
 
@@ -16,5 +15,14 @@ require_relative "polycache/memory_cache"
 #
 #   cache = Polycache::Cache.new(path: ".cache", namespace: "shop")
 #   cache.fetch("user:1", ttl: "5m") { load_user(1) }
+#
+# Without the native extension, which is compiled on Linux only, there are MemoryCache, a Cache
+# without a path, and the namespaces for Redis clients, which are loaded when they are first named.
 module Polycache
+  autoload :RedisNamespace, "polycache/redis_namespace"
+
+  # What is made of redis-rb.
+  module Redis
+    autoload :Namespace, "polycache/redis/namespace"
+  end
 end

@@ -2,6 +2,8 @@
 
 require "test_helper"
 
+require "pp"
+
 # What Ruby adds to the behaviour that spec/conformance covers.
 class CacheTest < Minitest::Test
   include Caches
@@ -167,10 +169,33 @@ class CacheTest < Minitest::Test
     cache = open_cache
 
     assert_equal File.join(@directory, "cache"), cache.path
-    assert_includes cache.inspect, cache.path
+    assert_equal "#<Polycache::Cache path=#{cache.path.inspect}>", cache.inspect
     cache.close
 
-    assert_includes cache.inspect, "closed"
+    assert_includes cache.inspect, "(closed)"
+  end
+
+  def test_inspect_shows_the_namespace_and_no_secret
+    key = "0123456789abcdefghijklmnopqrstuv".b
+    cache = open_cache(namespace: :shop, encryption: [{ id: 1, key: key }])
+    cache.set("user", "a secret value")
+    nested = cache.namespace("eu")
+
+    assert_equal "#<Polycache::Cache path=#{cache.path.inspect} namespace=\"shop\">", cache.inspect
+    assert_includes nested.inspect, 'namespace=["shop", "eu"]'
+    assert_equal "#<Polycache::Cache in memory>", Polycache::Cache.new.inspect
+    assert_equal "#{cache.inspect}\n", PP.pp(cache, +"")
+    refute_match(/secret|0123456789/, cache.inspect + nested.inspect)
+  end
+
+  def test_a_refused_value_is_named_by_its_class
+    cache = open_cache
+    error = assert_raises(Polycache::UnsupportedValue) { cache.set("k", { 1 => 2 }) }
+
+    assert_includes error.message, "this one is of class Integer"
+    error = assert_raises(Polycache::UnsupportedValue) { cache.set("k", [Object.new]) }
+
+    assert_includes error.message, "the class Object is not in the type map"
   end
 
   def test_an_entry_too_large_says_by_how_much

@@ -7,6 +7,7 @@
 mod cache;
 mod classes;
 mod clock;
+mod command;
 mod duration;
 mod encryption;
 mod entries;
@@ -29,6 +30,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::cache::Cache;
+    #[pymodule_export]
+    use crate::command::cli;
     #[pymodule_export]
     use crate::entries::{decode_entry, encode_arguments, encode_entry, full_key, key_hash};
     #[pymodule_export]

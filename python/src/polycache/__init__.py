@@ -9,7 +9,15 @@ importing a cache there raises ImportError. `polycache.redis_namespace` is for R
 native extension.
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
+
+# pip asks for it, but a copied package does not. What follows would fail with a riddle.
+if sys.version_info < (3, 11):  # noqa: UP036
+    raise ImportError(
+        f"polycache needs Python 3.11 or newer, and this is {sys.version.split()[0]}: install a "
+        "newer one, and polycache with its pip"
+    )
 
 from .durations import Duration
 from .errors import (
@@ -51,6 +59,9 @@ if TYPE_CHECKING:
     from .memoize import Memoized
     from .memory_cache import MemoryCache, MemoryOptions, MemoryStats
     from .memory_memoize import MemoryMemoized, cached, cached_method
+
+# The same in the packages of every language.
+__version__ = "0.1.0"
 
 __all__ = [
     "MISSING",
@@ -94,6 +105,7 @@ __all__ = [
     "UnsupportedValue",
     "UnsupportedVersion",
     "ValueTooLarge",
+    "__version__",
     "cached",
     "cached_method",
 ]
@@ -115,6 +127,10 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         """What loads the extension, loaded when it is first asked for."""
+        if name == "_native":  # `from . import _native` asks here first.
+            from .extension import load
+
+            return load()
         if name not in _NATIVE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module

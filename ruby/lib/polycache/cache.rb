@@ -92,6 +92,7 @@ module Polycache
       refuse_unknown(options.keys - OPTIONS.keys, OPTIONS.keys)
       options[:ttl] = expires_in unless expires_in.nil?
       @tiers = Memory::Build.tiers(options, OPTIONS.except(:memory))
+      @namespace = Array(options[:namespace]).map(&:to_s)
     end
 
     # Reads a key.
@@ -216,18 +217,28 @@ module Polycache
     # @return [Cache]
     # @raise [InvalidArgument] when it is empty
     def namespace(part)
-      dup.rebind(@tiers.namespace(part))
+      dup.rebind(@tiers.namespace(part), [*@namespace, part.to_s])
     end
 
     # @return [String, nil] the directory, absolute
     def path = @tiers.path
 
+    # Never what it holds, nor its encryption keys: it may land in a log.
+    #
     # @return [String]
-    def inspect = "#<#{self.class} #{path || "in memory"}#{" (closed)" if closed?}>"
+    def inspect
+      where = path ? "path=#{path.inspect}" : "in memory"
+      parts = @namespace.size > 1 ? @namespace : @namespace.first
+      "#<#{self.class} #{where}#{" namespace=#{parts.inspect}" if parts}#{" (closed)" if closed?}>"
+    end
 
     protected
 
-    def rebind(tiers) = tap { @tiers = tiers }
+    def rebind(tiers, namespace)
+      @tiers = tiers
+      @namespace = namespace
+      self
+    end
 
     TTL_OPTIONS = %i[ttl expires_in].freeze
     private_constant :TTL_OPTIONS

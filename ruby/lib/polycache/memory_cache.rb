@@ -206,8 +206,15 @@ module Polycache
       )
     end
 
+    # Never what it holds: it may land in a log.
+    #
     # @return [String]
-    def inspect = "#<#{self.class} #{size} entries>"
+    def inspect
+      store = @entries.core.store
+      bound = store.max_bytes
+      bytes = ", #{store.bytes} of #{bound} bytes" unless bound == Float::INFINITY
+      "#<#{self.class} #{store.size} of #{store.max_entries} entries#{bytes}>"
+    end
 
     MISSING = Object.new.freeze
     private_constant :MISSING

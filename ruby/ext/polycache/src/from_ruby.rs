@@ -220,7 +220,7 @@ impl Walk<'_> {
                 let class = class_name(key);
                 return Err(Stop::refused(
                     path,
-                    format!("a map's key is text, not a {class}: store key.to_s"),
+                    format!("a map's key is text, and this one is of class {class}: store key.to_s"),
                 ));
             }
         };
@@ -325,7 +325,7 @@ impl Walk<'_> {
         let reason = match class.as_str() {
             "Symbol" => "a Symbol would come back as a String: store symbol.to_s".to_owned(),
             _ => format!(
-                "a {class} is not in the type map: store a Hash, Array, String, number, Time, Set, \
+                "the class {class} is not in the type map: store a Hash, Array, String, number, Time, Set, \
                  BigDecimal or Polycache::UUID made of it"
             ),
         };

@@ -1,6 +1,6 @@
 //! What `require "polycache/polycache"` runs.
 
-use crate::{cache, copies, entry, found};
+use crate::{cache, command, copies, entry, found};
 use magnus::{Error, Module, Ruby};
 
 // The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
@@ -9,6 +9,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     let polycache = ruby.define_module("Polycache")?;
     let native = polycache.define_module("Native")?;
     cache::define(ruby, native)?;
+    command::define(native)?;
     found::define(ruby, native)?;
     copies::define(ruby, native)?;
     entry::define(native)

@@ -9,6 +9,7 @@
 //!   within `protect`, and the closure in there owns nothing.
 
 mod cache;
+mod command;
 mod copies;
 mod copy_in;
 mod copy_out;

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../extension"
 require_relative "alone"
 require_relative "settings"
 require_relative "tier"
@@ -38,6 +39,7 @@ module Polycache
       def host(options, defaults)
         raise InvalidArgument, "path is a String or a Pathname, not nil" if options[:path].nil?
 
+        Extension.needed_for("a Cache with a path")
         Native::Cache.open(defaults.merge(options.except(:memory)))
       end
 

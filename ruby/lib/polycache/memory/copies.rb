@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "copier"
-require_relative "extension"
+require_relative "../extension"
 
 module Polycache
   module Memory

@@ -1,0 +1,28 @@
+"""Loads the native extension, or says what to do when it is not there or is none for this
+Python."""
+
+import platform
+import sys
+from importlib import import_module
+from types import ModuleType
+
+
+def load() -> ModuleType:
+    """`polycache._native`. Raises ImportError, which says what to do."""
+    try:
+        return import_module("polycache._native")
+    except ImportError as error:
+        # The finder of modules gives the long name, the loader of libraries the short one. What the
+        # extension itself refuses, a subinterpreter for one, has none.
+        if error.name not in ("polycache._native", "_native"):
+            raise
+        absent = isinstance(error, ModuleNotFoundError)
+        raise ImportError(
+            "polycache cannot load its native extension for "
+            f"{platform.python_implementation()} {platform.python_version()} on {sys.platform} "
+            f"({platform.machine()}): {'it is not there' if absent else error}. Install it again "
+            "with the pip of this Python: `python -m pip install --force-reinstall polycache` "
+            "takes a wheel, or compiles one where there is none, for which it needs Rust 1.85 "
+            "(https://rustup.rs). In a checkout, `make build`. `polycache.redis_namespace` works "
+            "without it."
+        ) from error
