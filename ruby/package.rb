@@ -27,19 +27,24 @@ class GemFolder
     copy("LICENSE-*")
   end
 
+  # Not needed to compile a crate.
+  FOR_TESTS = %r{\Acrates/[^/]+/(tests|benches|examples)/}
+
   # The sources of the extension, as a cargo workspace with a lock file of its own.
   def add_sources
     copy("ruby/ext/**/*") { |name| name[5..] }
-    copy(*crates.map { |crate| "#{crate}/**/*" }, without: %r{\Acrates/[^/]+/(tests|benches|examples)/})
+    copy(*crates.map { |crate| "#{crate}/**/*" }, without: FOR_TESTS)
     copy("Cargo.{toml,lock}")
     edit("Cargo.toml") do |text|
       text.sub(/^members = \[.*?\]\n/m, %(members = ["crates/*", "ext/polycache"]\n))
           .sub(/^default-members = .*\n/, "")
     end
     edit("ext/polycache/Cargo.toml") { |text| text.gsub('"../../../crates/', '"../../crates/') }
-    Dir["crates/*/Cargo.toml", base: @folder].each { |manifest| edit(manifest) { |text| lean(text) } }
+    Dir["crates/*/Cargo.toml", base: @folder].each do |manifest|
+      edit(manifest) { |text| lean(text) }
+    end
     # Takes out of the lock file what is no more in this workspace, and resolves nothing anew.
-    run("cargo", "update", "--workspace", "--offline", "--manifest-path", "#{@folder}/Cargo.toml")
+    cargo("update", "--workspace", at: @folder)
   end
 
   # The extension, where polycache/extension.rb looks for it.
@@ -64,11 +69,15 @@ class GemFolder
 
   private
 
+  GLOBS = File::FNM_EXTGLOB | File::FNM_PATHNAME
+  private_constant :GLOBS, :FOR_TESTS
+
   # Copies what git knows of, so nothing that was built, and calls it what the block says.
   def copy(*globs, without: nil)
     @known ||= run("git", "-C", ROOT, "ls-files", "-z").split("\0")
-    found = @known.select { |name| globs.any? { |glob| File.fnmatch?(glob, name, File::FNM_EXTGLOB | File::FNM_PATHNAME) } }
-    found.reject! { |name| without&.match?(name) }
+    found = @known.select do |name|
+      globs.any? { |glob| File.fnmatch?(glob, name, GLOBS) } && !without&.match?(name)
+    end
     raise "no such files: #{globs}" if found.empty?
 
     found.each do |name|
@@ -92,17 +101,23 @@ class GemFolder
 
   # Folders of the workspace's crates that the extension is made of, itself left out.
   def crates
-    metadata = JSON.parse(run("cargo", "metadata", "--format-version", "1", "--no-deps", "--offline",
-                              "--manifest-path", "#{ROOT}/Cargo.toml"))
+    metadata = JSON.parse(cargo("metadata", "--format-version", "1", "--no-deps", at: ROOT))
     by_name = metadata["packages"].to_h { |package| [package["name"], package] }
     needed = []
     queue = ["polycache-ruby"]
     while (name = queue.shift)
-      local = by_name.fetch(name)["dependencies"].select { |each| each["path"] && each["kind"] != "dev" }
-      queue.concat(local.map { |each| each["name"] } - needed)
-      needed |= local.map { |each| each["name"] }
+      local = by_name.fetch(name)["dependencies"].select { |each| each["path"] }
+      names = local.reject { |each| each["kind"] == "dev" }.map { |each| each["name"] }
+      queue.concat(names - needed)
+      needed |= names
     end
-    needed.map { |each| File.dirname(by_name.fetch(each)["manifest_path"]).delete_prefix("#{ROOT}/") }
+    manifests = needed.map { |each| by_name.fetch(each)["manifest_path"] }
+    manifests.map { |manifest| File.dirname(manifest).delete_prefix("#{ROOT}/") }
+  end
+
+  # Offline: a lock file that fits needs nothing.
+  def cargo(command, *options, at:)
+    run("cargo", command, *options, "--offline", "--manifest-path", "#{at}/Cargo.toml")
   end
 
   def run(*command)

@@ -1,11 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "lib/polycache/version"
-
 # Built by package.rb, which puts the crates that the extension is made of beside it.
 Gem::Specification.new do |spec|
   spec.name = "polycache"
-  spec.version = Polycache::VERSION
+  spec.version = File.read("#{__dir__}/lib/polycache/version.rb")[/VERSION = "(.+)"/, 1]
   spec.authors = ["The Polycache contributors"]
   spec.summary = "One cache shared by Ruby, Python, TypeScript and Rust processes, without a server"
   spec.description = <<~TEXT
@@ -23,7 +21,7 @@ Gem::Specification.new do |spec|
   spec.bindir = "exe"
   spec.executables = ["polycache"]
   spec.extensions = ["ext/polycache/extconf.rb"]
-  # RubyGems shows nothing of an installation that succeeds, so what it left out has to be said here.
+  # RubyGems shows nothing of an installation that succeeds: what it left out has to be said here.
   spec.post_install_message = <<~TEXT
     polycache: `polycache --version` tells whether the native extension was compiled, which takes Linux,
     Rust 1.85 and libclang. Polycache::MemoryCache and Redis namespaces do without it.

@@ -47,7 +47,7 @@ class Project:
 def installed(folder: Path, gem: Path, **more: str) -> Project:
     """A project with that gem."""
     project = Project(folder, {"GEM_HOME": str(folder / "gems"), **more})
-    command = ["gem", "install", "--local", "--no-document", gem]
+    command: list[str | Path] = ["gem", "install", "--local", "--no-document", gem]
     run(command, folder, project.env, timeout=900)
     return project
 
@@ -224,5 +224,12 @@ def test_a_namespace_needs_no_compiler(pure: Project, redis: int) -> None:
 
 def test_the_types_are_valid(pure: Project) -> None:
     # It comes with Ruby, though not always as a command on PATH.
-    rbs = ["ruby", "-e", 'load Gem.bin_path("rbs", "rbs")', "--", "-I", pure.gem / "sig"]
+    rbs: list[str | Path] = [
+        "ruby",
+        "-e",
+        'load Gem.bin_path("rbs", "rbs")',
+        "--",
+        "-I",
+        pure.gem / "sig",
+    ]
     run([*rbs, "validate", "--silent"], pure.folder)

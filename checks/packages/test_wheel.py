@@ -211,7 +211,14 @@ def newest(tmp_path_factory: pytest.TempPathFactory, packaged: Packaged) -> Proj
 def test_types_by_mypy(newest: Project) -> None:
     (newest.folder / "user.py").write_text(USER)
     (newest.folder / "wrong.py").write_text(WRONG)
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", newest.python]
+    mypy: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--python-executable",
+        newest.python,
+    ]
     run([*mypy, "user.py"], newest.folder)
     said = run([*mypy, "wrong.py"], newest.folder, code=1).stdout
     assert "wrong.py:3" in said
@@ -224,7 +231,7 @@ def test_types_by_pyright(newest: Project) -> None:
         pytest.skip("pyright cannot be installed here")
     tools = Path(os.environ.get("POLYCACHE_TOOLS") or root / "target/tools")
     node, pyright = tools / "bin/node", tools / "pyright/node_modules/pyright/index.js"
-    command = [node, pyright, "--pythonpath", newest.python]
+    command: list[str | Path] = [node, pyright, "--pythonpath", newest.python]
     (newest.folder / "user.py").write_text("# pyright: strict\n" + USER)
     (newest.folder / "wrong.py").write_text(WRONG)
     run([*command, "user.py"], newest.folder)
@@ -238,9 +245,9 @@ def test_redis_namespaces(newest: Project) -> None:
     code = (
         "import redis, sys; from polycache.redis_namespace import namespaced;"
         "shop = namespaced(redis.Redis(), 'shop');"
-        "print(type(shop).__mro__[1].__name__, 'polycache._native' in sys.modules)"
+        "print(isinstance(shop, redis.Redis), 'polycache._native' in sys.modules)"
     )
-    assert newest.run(code).split() == ["Redis", "False"]
+    assert newest.run(code).split() == ["True", "False"]
 
 
 def test_the_sdist_builds(newest: Project, packaged: Packaged, cargo: dict[str, str]) -> None:
@@ -249,7 +256,7 @@ def test_the_sdist_builds(newest: Project, packaged: Packaged, cargo: dict[str, 
     sdist = packaged("python", "polycache-*.tar.gz")
     # With the maturin of this environment, instead of one of its own each time.
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps"]
-    build = [*pip, "--no-build-isolation", "--wheel-dir", "built", sdist]
+    build: list[str | Path] = [*pip, "--no-build-isolation", "--wheel-dir", "built", sdist]
     run(build, newest.folder, cargo, timeout=900)
     (wheel,) = (newest.folder / "built").glob("polycache-*.whl")
     newest.pip("install", "--no-index", "--force-reinstall", wheel)

@@ -2,8 +2,6 @@
 
 require "test_helper"
 
-require "pp"
-
 # What Ruby adds to the behaviour that spec/conformance covers.
 class CacheTest < Minitest::Test
   include Caches
@@ -184,7 +182,7 @@ class CacheTest < Minitest::Test
     assert_equal "#<Polycache::Cache path=#{cache.path.inspect} namespace=\"shop\">", cache.inspect
     assert_includes nested.inspect, 'namespace=["shop", "eu"]'
     assert_equal "#<Polycache::Cache in memory>", Polycache::Cache.new.inspect
-    assert_equal "#{cache.inspect}\n", PP.pp(cache, +"")
+    assert_output("#{cache.inspect}\n") { pp cache }
     refute_match(/secret|0123456789/, cache.inspect + nested.inspect)
   end
 

@@ -3,9 +3,9 @@
 # What `gem install` runs: writes the Makefile that compiles the extension with cargo. In a checkout
 # `make build` does that.
 #
-# The extension may be absent: who uses Redis namespaces or MemoryCache needs no compiler. So where it
-# cannot be had the Makefile does nothing, and polycache/extension.rb says what is missing to whoever
-# needs it. Where there is a cargo that is new enough, a compile that fails fails the installation.
+# The extension may be absent: who uses Redis namespaces or MemoryCache needs no compiler. So where
+# it cannot be had the Makefile does nothing, and polycache/extension.rb says what is missing to
+# whoever needs it. Where there is a cargo that is new enough, a compile that fails is an error.
 
 require "rbconfig"
 
@@ -17,8 +17,11 @@ def why_not
   return "the host tier runs on Linux only" unless RUBY_PLATFORM.include?("linux")
   return "this Ruby loads no C extensions" unless RUBY_ENGINE == "ruby"
 
-  version = IO.popen(%w[cargo --version], err: File::NULL, &:read)[/\d+\.\d+/] or return "cargo fails"
-  "cargo is #{version}, older than #{RUST.join(".")}" if (version.split(".").map(&:to_i) <=> RUST).negative?
+  said = IO.popen(%w[cargo --version], err: File::NULL, &:read)
+  version = said[/\d+\.\d+/] or return "`cargo --version` fails"
+  return unless (version.split(".").map(&:to_i) <=> RUST).negative?
+
+  "cargo is #{version}, older than #{RUST.join(".")}"
 rescue SystemCallError
   "there is no cargo: install Rust (https://rustup.rs)"
 end

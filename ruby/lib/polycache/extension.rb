@@ -48,8 +48,8 @@ module Polycache
 
     def remedy
       unless RUBY_PLATFORM.include?("linux")
-        return "There is none for #{RUBY_PLATFORM}: Polycache::MemoryCache, a Cache without a path " \
-               "and Redis namespaces work here"
+        return "There is none for #{RUBY_PLATFORM}: Polycache::MemoryCache, a Cache without a " \
+               "path and Redis namespaces work here"
       end
 
       "Install Rust 1.85 or newer (https://rustup.rs) with libclang, then run `gem pristine " \
