@@ -65,8 +65,9 @@ pub fn report_arguments(error: &clap::Error, json: bool) {
     if !json {
         return say(text::block(&whole).trim_end());
     }
+    use clap::error::ErrorKind;
     let message = match error.kind() {
-        clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             "a command is missing; `polycache --help` lists them"
         }
         // Without the usage and the hint at --help, which are for people.

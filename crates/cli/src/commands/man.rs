@@ -12,14 +12,11 @@ pub fn run(man: &Man, output: &mut Output) -> Result<Outcome, Failure> {
     command.build();
     let page = match &man.of {
         None => command,
-        Some(name) => {
-            let found = command.find_subcommand(name).cloned().ok_or_else(|| {
-                Failure::Usage(format!(
-                    "{name} is no command; `polycache --help` lists them"
-                ))
-            })?;
-            found.name(format!("polycache-{name}"))
-        }
+        Some(name) => command.find_subcommand(name).cloned().ok_or_else(|| {
+            Failure::Usage(format!(
+                "{name} is no command; `polycache --help` lists them"
+            ))
+        })?,
     };
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;
