@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::pattern;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use polycache::{compressor, duration, serializer, size, Compressor, Serializer};
 use std::ffi::OsString;
@@ -9,8 +10,9 @@ use std::time::Duration;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  the key is not there; check found damage; clear was declined
-  2  the command line is wrong, or names a value that cannot be stored
+  1  a key is not there; check found damage; clear was declined
+  2  the command line is wrong, or names a value that cannot be stored; clear without -y
+     where nobody can be asked
   3  there is no cache in the directory (only `set` makes one)
   4  the cache or the operating system failed; the message says what to do
 
@@ -31,7 +33,11 @@ Dictionaries:
 
 Keys:
   A KEY is text; hex:00ff, or --hex 00ff, is bytes. A key that begins with hex: itself is written
-  in hexadecimal, and so are keys with control characters when they are printed.";
+  in hexadecimal, and so are keys with control characters when they are printed.
+
+What is changed:
+  Only set, delete and clear change anything; only set makes a cache. All others read the directory
+  without changing a byte of its files.";
 
 /// Look into a polycache directory and change it
 ///
@@ -49,8 +55,10 @@ pub struct Arguments {
         global = true
     )]
     pub path: Option<PathBuf>,
-    /// A part of the namespace; give it again for a nested one
-    #[arg(short, long, value_name = "PART", global = true)]
+    /// The namespace, as `keys -A` prints it: shop, or shop:eu for eu nested in shop
+    ///
+    /// In a part %3A is a colon and %25 a percent sign. Given again it goes on: -n shop -n eu.
+    #[arg(short, long, value_name = "NAMESPACE", global = true)]
     pub namespace: Vec<String>,
     /// Print JSON for programs (see `polycache --help`)
     #[arg(long, global = true)]
@@ -63,11 +71,11 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Print a key's value, with its size, age and time to live
+    /// Print the values of keys, with their size, age and time to live
     ///
-    /// Exits with 1 when the key is not there.
+    /// Exits with 1 when one of the keys is not there.
     ///
-    /// JSON: {"key", "found": true, "value", "type", "serializer", "compressor", "size" as stored,
+    /// JSON, one line a key: {"key", "found": true, "value", "type", "serializer", "compressor", "size" as stored,
     /// "payload" uncompressed, "encryption_key" its id or null, "created", "expires", "ttl"}, or
     /// {"key", "found": false}. Without "type" and "value", and with an error, when the entry cannot
     /// be decrypted.
@@ -101,7 +109,7 @@ pub enum Command {
     Check,
     /// Clear the namespace and everything nested in it; without one, the whole cache
     ///
-    /// Asks first when a person is there to answer. Exits with 1 when the answer was no.
+    /// Asks first; where nobody can be asked it wants -y. Exits with 1 when the answer was no.
     ///
     /// JSON: {"cleared": true or false}.
     Clear(Clear),
@@ -112,16 +120,26 @@ pub enum Command {
     ///
     /// JSON: {"path", "id", "bytes", "samples"}.
     TrainDictionary(TrainDictionary),
+    /// Print the completions of a shell, for it to read when it starts
+    ///
+    /// bash: polycache completions bash > ~/.local/share/bash-completion/completions/polycache.
+    /// zsh: a file _polycache in a folder of $fpath. fish: ~/.config/fish/completions/polycache.fish.
+    Completions(Completions),
+    /// Print the manual page, or that of a command, for `man -l -`
+    Man(Man),
 }
 
 /// Options of `get`.
 #[derive(Debug, Args)]
 pub struct Get {
-    /// The key; hex:00ff is bytes
-    pub key: OsString,
+    /// The keys; hex:00ff is bytes
+    #[arg(required = true, value_name = "KEY")]
+    pub keys: Vec<OsString>,
     #[command(flatten)]
     pub form: KeyForm,
-    /// Print the value alone: text and bytes as they are, anything else as JSON in one line
+    /// Print the value of one key alone: text and bytes as they are, anything else as JSON in one line
+    ///
+    /// On a terminal what could steer it is escaped; a pipe or a file gets every byte.
     #[arg(long, conflicts_with = "json")]
     pub raw: bool,
 }
@@ -182,12 +200,16 @@ pub struct Keys {
     /// What the keys begin with
     #[arg(default_value = "")]
     pub prefix: OsString,
+    /// List only keys that match: * is any text, ? one character, [a-z] one of these, [!a-z] none of
+    /// them; quote it from the shell
+    #[arg(short, long, value_name = "PATTERN", value_parser = pattern::parse)]
+    pub glob: Option<glob::Pattern>,
     #[command(flatten)]
     pub form: KeyForm,
     /// Also print each entry's size, age and time to live
     #[arg(short, long)]
     pub long: bool,
-    /// Also list nested namespaces; prints full keys, parts:of:the:namespace::key
+    /// Also list nested namespaces; prints NAMESPACE::KEY, in the form that -n and `get` take
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
     /// Print at most this many
@@ -218,6 +240,21 @@ pub struct TrainDictionary {
     /// Most bytes that it may have, like 16KiB
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "16KiB")]
     pub size: u64,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command whose page is printed; without it, that of polycache
+    pub of: Option<String>,
 }
 
 /// How keys are written.

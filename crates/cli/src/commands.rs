@@ -2,9 +2,11 @@
 
 pub mod check;
 pub mod clear;
+pub mod completions;
 pub mod delete;
 pub mod get;
 pub mod keys;
+pub mod man;
 pub mod set;
 pub mod stats;
 pub mod train_dictionary;

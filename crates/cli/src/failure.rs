@@ -1,18 +1,17 @@
 //! What ends a command early, and its exit code.
 
+use crate::text::{self, SafeJson};
 use polycache::Error;
+use serde::Serialize;
 use serde_json::json;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
 
 /// Why a command could not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
     /// The command line is wrong in a way that clap cannot see.
     Usage(String),
-    /// There is no cache in the directory.
-    NoCache(PathBuf),
     /// The cache says no.
     Cache(Error),
     /// Standard input or output failed.
@@ -20,11 +19,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// For a directory without a cache.
-    pub fn no_cache(path: &Path) -> Failure {
-        Failure::NoCache(path.to_owned())
-    }
-
     /// True when the reader of the output went away.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Failure::Io(error) if error.kind() == ErrorKind::BrokenPipe)
@@ -34,7 +28,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
-            Failure::NoCache(_) => 3,
+            Failure::Cache(Error::NoCache(_)) => 3,
             Failure::Cache(
                 Error::InvalidArgument(_) | Error::InvalidKey(_) | Error::UnsupportedValue { .. },
             ) => 2,
@@ -45,7 +39,6 @@ impl Failure {
     fn code(&self) -> &'static str {
         match self {
             Failure::Usage(_) => "invalid_argument",
-            Failure::NoCache(_) => "no_cache",
             Failure::Cache(error) => error.code(),
             Failure::Io(_) => "io",
         }
@@ -57,26 +50,61 @@ impl Failure {
 
     /// Says it on standard error.
     pub fn report(&self, json: bool) {
-        let line = if json {
-            let message = self.to_string();
-            json!({"error": {"code": self.code(), "message": message, "retryable": self.retryable()}})
-                .to_string()
+        let message = self.to_string();
+        if json {
+            report_json(self.code(), &message, self.retryable());
         } else {
-            format!("polycache: {self}")
-        };
-        // Where standard error is gone nobody is left to tell.
-        let _ = writeln!(io::stderr(), "{line}");
+            say(&format!("polycache: {}", text::line(&message)));
+        }
     }
+}
+
+/// Says what is wrong with the command line, which clap found.
+pub fn report_arguments(error: &clap::Error, json: bool) {
+    let whole = error.render().to_string();
+    if !json {
+        return say(text::block(&whole).trim_end());
+    }
+    use clap::error::ErrorKind;
+    let message = match error.kind() {
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "a command is missing; `polycache --help` lists them"
+        }
+        // Without the usage and the hint at --help, which are for people.
+        _ => {
+            let whole = whole.strip_prefix("error: ").unwrap_or(&whole);
+            whole.split("\n\nUsage:").next().unwrap_or(whole)
+        }
+    };
+    let message = message.split("\n\nFor more information").next();
+    report_json(
+        "invalid_argument",
+        message.unwrap_or_default().trim_end(),
+        false,
+    );
+}
+
+fn report_json(code: &str, message: &str, retryable: bool) {
+    let error = json!({"error": {"code": code, "message": message, "retryable": retryable}});
+    let mut line = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut line, SafeJson);
+    // Writing JSON into memory does not fail.
+    let _ = error.serialize(&mut serializer);
+    say(&String::from_utf8_lossy(&line));
+}
+
+fn say(line: &str) {
+    // Where standard error is gone nobody is left to tell.
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(what) => f.write_str(what),
-            Failure::NoCache(path) => write!(
+            Failure::Cache(error @ Error::NoCache(_)) => write!(
                 f,
-                "there is no cache in {}; `polycache set` makes one, and so does every program that opens it",
-                path.display()
+                "{error}; `polycache set` makes one, and so does every program that opens it"
             ),
             Failure::Cache(error) => error.fmt(f),
             Failure::Io(error) => error.fmt(f),

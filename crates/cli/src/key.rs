@@ -2,15 +2,15 @@
 
 use crate::arguments::KeyForm;
 use crate::failure::Failure;
+use crate::text::is_unsafe;
 use std::ffi::OsStr;
 use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
 
 const PREFIX: &str = "hex:";
 
 /// The key that an argument stands for.
 pub fn parse(argument: &OsStr, form: KeyForm) -> Result<Vec<u8>, Failure> {
-    let bytes = argument.as_bytes();
+    let bytes = argument.as_encoded_bytes();
     let digits = match bytes.strip_prefix(PREFIX.as_bytes()) {
         Some(digits) => digits,
         None if form.hex => bytes,
@@ -27,11 +27,7 @@ pub fn parse(argument: &OsStr, form: KeyForm) -> Result<Vec<u8>, Failure> {
 /// A key in one line from which [`parse`] makes the same key.
 pub fn show(key: &[u8]) -> String {
     match std::str::from_utf8(key) {
-        Ok(text)
-            if !text.is_empty()
-                && !text.starts_with(PREFIX)
-                && !text.contains(char::is_control) =>
-        {
+        Ok(text) if !text.is_empty() && !text.starts_with(PREFIX) && !text.contains(is_unsafe) => {
             text.to_owned()
         }
         _ => format!("{PREFIX}{}", hex(key)),
@@ -65,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_parsed_to_the_same_key() {
-        let keys: [&[u8]; 7] = [
+        let keys: [&[u8]; 9] = [
             b"user:1",
             b"",
             b"hex:00",
@@ -73,6 +69,8 @@ mod tests {
             b"\xff\x00",
             "ключ".as_bytes(),
             b"%3A::",
+            "a\u{9b}".as_bytes(),
+            "a\u{202e}b".as_bytes(),
         ];
         for key in keys {
             let shown = show(key);

@@ -11,9 +11,12 @@ mod failure;
 mod human;
 mod json;
 mod key;
+mod namespace;
 mod open;
 mod output;
+mod pattern;
 mod show;
+mod text;
 mod time;
 
 use arguments::{Arguments, Command};
@@ -31,21 +34,38 @@ enum Outcome {
     Negative,
 }
 
+/// A file that would grow beyond the process's limit (`ulimit -f`) is an error then, and not the end.
+fn ignore_file_size_signal() {
+    #[cfg(unix)]
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN)
+    };
+}
+
 /// Runs the command with the process' standard streams and gives its exit code.
 ///
 /// `arguments` are those of the command line, the program's name first. Nothing here ends the
-/// process. The caller leaves SIGINT at its default, so that Ctrl-C ends a command that waits for
+/// process, which ignores SIGXFSZ from now on. The caller leaves SIGINT at its default, so that Ctrl-C ends a command that waits for
 /// input, and SIGPIPE ignored, so that a reader that has enough is no failure.
 pub fn run<I>(arguments: I) -> u8
 where
     I: IntoIterator,
     I::Item: Into<OsString> + Clone,
 {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    ignore_file_size_signal();
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let arguments = match Arguments::try_parse_from(&arguments) {
         Ok(arguments) => arguments,
         // Help and the version are "errors" with code 0.
-        Err(error) => {
+        Err(error) if error.exit_code() == 0 => {
             let _ = error.print();
+            return 0;
+        }
+        Err(error) => {
+            let options = arguments.iter().take_while(|argument| *argument != "--");
+            let json = options.into_iter().any(|argument| argument == "--json");
+            failure::report_arguments(&error, json);
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
@@ -76,6 +96,8 @@ fn dispatch(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failu
         Command::Stats => commands::stats::run(arguments, output),
         Command::Check => commands::check::run(arguments, output),
         Command::Clear(clear) => commands::clear::run(arguments, clear, output),
+        Command::Completions(completions) => commands::completions::run(completions, output),
+        Command::Man(man) => commands::man::run(man, output),
         Command::TrainDictionary(train) => commands::train_dictionary::run(train, output),
     }
 }

@@ -4,34 +4,45 @@ use crate::arguments::Arguments;
 use crate::dictionaries;
 use crate::encryption;
 use crate::failure::Failure;
-use polycache::{Builder, Cache, Smart};
+use crate::namespace;
+use polycache::{Builder, Cache, Error, Smart};
+use polycache_host::Mode;
 use std::path::Path;
 
 /// The cache's options so far.
 pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
     let builder = Cache::builder()
         .path(path(arguments)?)
-        .namespaces(&arguments.namespace);
+        .namespaces(namespace::parse(&arguments.namespace)?);
     Ok(match encryption::keys()? {
         None => builder,
         Some(keys) => builder.encryption(keys),
     })
 }
 
-/// The cache, which must be there: looking into a directory must not make one.
-pub fn existing(arguments: &Arguments) -> Result<Cache, Failure> {
-    let path = path(arguments)?;
-    let layout = format!("v{}", polycache_host::layout::VERSION);
-    if !path.join(layout).join("index").exists() {
-        return Err(Failure::no_cache(path));
-    }
-    let builder = builder(arguments)?;
+/// The cache to look into, of which no byte is changed.
+pub fn to_read(arguments: &Arguments) -> Result<Cache, Failure> {
+    let builder = builder(arguments)?.mode(Mode::Read);
     let builder = match dictionaries::read()? {
         None => builder,
         // They go with a compressor, though nothing is written with it here.
         Some(all) => builder.compressor(Smart).dictionaries(all),
     };
     Ok(builder.build()?)
+}
+
+/// The cache whose entries are to be changed, which must be there.
+pub fn existing(arguments: &Arguments) -> Result<Cache, Failure> {
+    Ok(builder(arguments)?.mode(Mode::Existing).build()?)
+}
+
+/// The cache of these options, which is made where there is none. One that is there is opened as it was
+/// made, and one that is damaged is left to its owner.
+pub fn or_make(builder: Builder) -> Result<Cache, Failure> {
+    match builder.clone().mode(Mode::Existing).build() {
+        Err(Error::NoCache(_)) => Ok(builder.build()?),
+        opened => Ok(opened?),
+    }
 }
 
 fn path(arguments: &Arguments) -> Result<&Path, Failure> {

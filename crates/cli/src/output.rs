@@ -1,5 +1,6 @@
 //! Standard output: buffered, coloured where a person looks at it.
 
+use crate::text::SafeJson;
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
@@ -7,6 +8,8 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 pub struct Output {
     out: BufWriter<Stdout>,
     colour: bool,
+    /// Whether a person looks at it, and not a program.
+    pub terminal: bool,
     /// Whether JSON is asked for.
     pub json: bool,
 }
@@ -28,11 +31,13 @@ pub enum Style {
 
 impl Output {
     pub fn new(json: bool) -> Output {
+        let terminal = io::stdout().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
         Output {
             out: BufWriter::new(io::stdout()),
-            colour: io::stdout().is_terminal() && !plain,
+            colour: terminal && !plain,
+            terminal,
             json,
         }
     }
@@ -60,7 +65,10 @@ impl Output {
 
     /// One line of JSON.
     pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, value)?;
+        value.serialize(&mut serde_json::Serializer::with_formatter(
+            &mut self.out,
+            SafeJson,
+        ))?;
         self.out.write_all(b"\n")
     }
 

@@ -4,6 +4,7 @@ use crate::human;
 use crate::json::{compressor_name, type_name, uuid};
 use crate::key::hex;
 use crate::output::{Output, Style};
+use crate::text;
 use crate::time::rfc3339;
 use polycache::{CompressorId, Facts, TtlLeft, Value};
 
@@ -12,11 +13,10 @@ const WIDTH: usize = 78;
 /// Of bytes within a value so many are shown.
 const BYTES_SHOWN: usize = 16;
 
-/// A whole value in lines, the last without its end. Control characters are escaped: what lies in a
-/// cache must not steer a terminal.
+/// A whole value in lines, the last without its end, harmless to a terminal.
 pub fn value(output: &Output, value: &Value<'_>) -> String {
     match value {
-        Value::Text(text) => printable(text),
+        Value::Text(text) => text::block(text),
         Value::Bytes(bytes) => dump(bytes),
         other => nested(output, other, 0),
     }
@@ -70,18 +70,6 @@ pub fn left(facts: &Facts) -> String {
         TtlLeft::Forever => "does not expire".into(),
         TtlLeft::For(left) => format!("{} left", human::duration(left)),
     }
-}
-
-fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            control if control.is_control() => shown.extend(control.escape_default()),
-            other => shown.push(other),
-        }
-    }
-    shown
 }
 
 /// 16 bytes a line: offset, hexadecimal, text.
@@ -152,12 +140,12 @@ fn scalar(value: &Value<'_>) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quoted(whole: &str) -> String {
     let mut shown = String::from("\"");
-    for character in text.chars() {
+    for character in whole.chars() {
         match character {
             '"' | '\\' | '\n' | '\t' | '\r' => shown.extend(character.escape_default()),
-            control if control.is_control() => shown.extend(control.escape_default()),
+            control if text::is_unsafe(control) => shown.extend(control.escape_default()),
             other => shown.push(other),
         }
     }
@@ -207,11 +195,11 @@ mod tests {
     #[test]
     fn text_cannot_steer_the_terminal() {
         assert_eq!(
-            shown("a\nb\tc\u{1b}[31m\u{9b}\r".into()),
-            "a\nb\tc\\u{1b}[31m\\u{9b}\\r"
+            shown("a\nb\tc\u{1b}[31m\u{9b}\r\u{202e}".into()),
+            "a\nb\tc\\u{1b}[31m\\u{9b}\\r\\u{202e}"
         );
-        let list = Value::List(vec!["\u{1b}]0;\n\"".into()]);
-        assert_eq!(shown(list), r#"["\u{1b}]0;\n\""]"#);
+        let list = Value::List(vec!["\u{1b}]0;\n\"\u{2067}".into()]);
+        assert_eq!(shown(list), r#"["\u{1b}]0;\n\"\u{2067}"]"#);
     }
 
     #[test]

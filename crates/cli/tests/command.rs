@@ -1,108 +1,13 @@
 //! The command over real directories.
 
+mod support;
+
 use polycache::{Cache, Ttl, Value};
 use serde_json::{json, Value as Json};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// A cache directory and the command on it.
-struct Place {
-    directory: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Place {
-        Place {
-            directory: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.directory.path().join("cache")
-    }
-
-    fn open(&self) -> Cache {
-        Cache::builder().path(self.path()).build().unwrap()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = polycache();
-        command.arg("--path").arg(self.path()).args(arguments);
-        command
-    }
-
-    /// Runs it; standard output must be text.
-    fn run(&self, arguments: &[&str]) -> Ran {
-        self.run_with(arguments, b"")
-    }
-
-    fn run_with(&self, arguments: &[&str], input: &[u8]) -> Ran {
-        let mut child = self
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        Ran::new(child.wait_with_output().unwrap())
-    }
-
-    fn json(&self, arguments: &[&str]) -> Json {
-        let ran = self.run(&[&["--json"], arguments].concat());
-        serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
-    }
-
-    /// The lines of `keys`, sorted.
-    fn keys(&self, arguments: &[&str]) -> Vec<String> {
-        let ran = self.run(&[&["keys"], arguments].concat()).ok();
-        let mut lines: Vec<_> = ran.lines().map(str::to_owned).collect();
-        lines.sort();
-        lines
-    }
-}
-
-fn polycache() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_polycache"));
-    for variable in [
-        "POLYCACHE_PATH",
-        "POLYCACHE_ENCRYPTION",
-        "POLYCACHE_DICTIONARIES",
-        "NO_COLOR",
-    ] {
-        command.env_remove(variable);
-    }
-    command
-}
-
-#[derive(Debug)]
-struct Ran {
-    code: Option<i32>,
-    out: String,
-    error: String,
-}
-
-impl Ran {
-    fn new(output: Output) -> Ran {
-        Ran {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            error: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    fn ok(self) -> String {
-        assert_eq!((self.code, &*self.error), (Some(0), ""), "{self:?}");
-        self.out
-    }
-
-    /// It ended with `code`, said `what` on standard error and nothing else.
-    fn failed(self, code: i32, what: &str) {
-        assert_eq!((self.code, &*self.out), (Some(code), ""), "{self:?}");
-        assert!(self.error.contains(what), "{self:?}");
-    }
-}
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+use support::{polycache, Place, Ran};
 
 #[test]
 fn what_is_set_is_found_by_the_command_and_by_programs() {
@@ -358,7 +263,7 @@ fn keys_are_those_of_the_namespace_with_the_prefix() {
         &["set", "user:2", "v"],
         &["set", "item:1", "v"],
         &["-n", "shop", "set", "user:3", "v"],
-        &["-n", "shop", "-n", "a:b", "set", "user:4", "v"],
+        &["-n", "shop", "-n", "a%3Ab", "set", "user:4", "v"],
         &["-n", "shopping", "set", "user:5", "v"],
     ] {
         place.run(arguments).ok();
@@ -366,7 +271,7 @@ fn keys_are_those_of_the_namespace_with_the_prefix() {
     assert_eq!(place.keys(&[]), ["item:1", "user:1", "user:2"]);
     assert_eq!(place.keys(&["user:"]), ["user:1", "user:2"]);
     assert_eq!(place.keys(&["-n", "shop"]), ["user:3"]);
-    assert_eq!(place.keys(&["-n", "shop", "-n", "a:b"]), ["user:4"]);
+    assert_eq!(place.keys(&["-n", "shop", "-n", "a%3Ab"]), ["user:4"]);
     assert_eq!(
         place.keys(&["-n", "shop", "-A"]),
         ["shop::user:3", "shop:a%3Ab::user:4"]
@@ -407,7 +312,7 @@ fn a_clear_takes_the_namespace_and_what_is_nested_in_it() {
     place.run(&["-n", "shop", "-n", "x", "set", "b", "v"]).ok();
     place.run(&["-n", "shopping", "set", "c", "v"]).ok();
     assert_eq!(
-        place.json(&["-n", "shop", "clear"]),
+        place.json(&["-n", "shop", "clear", "-y"]),
         json!({"cleared": true})
     );
     assert_eq!(place.keys(&["-A"]), ["shopping::c"]);

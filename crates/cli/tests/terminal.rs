@@ -90,3 +90,23 @@ fn colours_are_for_terminals() {
     let piped = polycache(directory.path(), &["get", "k"]).output().unwrap();
     assert!(!String::from_utf8(piped.stdout).unwrap().contains('\u{1b}'));
 }
+
+#[test]
+fn a_raw_value_is_escaped_on_a_terminal_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = polycache::Cache::builder()
+        .path(directory.path())
+        .build()
+        .unwrap();
+    cache.set("k", "a\u{1b}]0;title\u{7}\u{202e}b").unwrap();
+    let (mut ours, theirs) = terminal();
+    let mut command = polycache(directory.path(), &["get", "--raw", "k"]);
+    assert!(command.stdout(theirs).status().unwrap().success());
+    drop(command);
+    let mut shown = vec![0; 4096];
+    let len = ours.read(&mut shown).unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&shown[..len]),
+        "a\\u{1b}]0;title\\u{7}\\u{202e}b\r\n"
+    );
+}

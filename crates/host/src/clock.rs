@@ -1,12 +1,13 @@
-//! Time: the wall clock for expiry, the boot clock for deadlines.
+//! The time of day, for expiry.
 
+use crate::platform;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// Where a store takes the time of day from.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
-    /// The system's coarse clock, a few milliseconds behind at most.
+    /// The system's clock: on Linux the coarse one, a few milliseconds behind at most.
     #[default]
     System,
     /// Milliseconds since 1970 that a test sets.
@@ -19,27 +20,8 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> u64 {
         match self {
-            Clock::System => {
-                let time = read(libc::CLOCK_REALTIME_COARSE);
-                time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
-            }
+            Clock::System => platform::now(),
             Clock::Manual(time) => time.load(Ordering::Relaxed),
         }
     }
-}
-
-/// Sixteenths of a second since boot.
-pub(crate) fn ticks() -> u32 {
-    let time = read(libc::CLOCK_MONOTONIC_COARSE);
-    (time.tv_sec as u64 * 16 + time.tv_nsec as u64 / 62_500_000) as u32
-}
-
-fn read(clock: libc::clockid_t) -> libc::timespec {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the buffer is valid for the call; both clocks exist on every Linux since 2.6.32.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time
 }

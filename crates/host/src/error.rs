@@ -3,6 +3,11 @@
 use std::fmt;
 use std::io;
 
+/// Why a write failed whose file would be larger than this process may make one.
+pub(crate) const TOO_LARGE: &str =
+    "this process may not make files that large; raise its file size limit \
+     (`ulimit -f`), or choose a smaller limit for the cache";
+
 /// An error of the host tier. `code()` names its row in `spec/errors.md`.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -29,6 +34,10 @@ pub enum Error {
     },
     /// The directory's layout is newer than this build.
     UnsupportedVersion(u64),
+    /// The directory holds no cache, and may not be made one ([`crate::Mode`]).
+    NoCache(String),
+    /// The directory holds something that is no whole cache, and may not be made one.
+    Damaged(String),
     /// A file system on which memory is not shared between processes.
     UnsupportedFilesystem(String),
     /// The directory belongs to another user.
@@ -59,6 +68,8 @@ impl Error {
             Error::NoSpace(_) => "no_space",
             Error::ConfigMismatch { .. } => "config_mismatch",
             Error::UnsupportedVersion(_) => "unsupported_version",
+            Error::NoCache(_) => "no_cache",
+            Error::Damaged(_) => "damaged",
             Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
             Error::ForeignDirectory(_) => "foreign_directory",
             Error::TooManyParticipants => "too_many_participants",
@@ -86,7 +97,9 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::InvalidArgument(what) => f.write_str(what),
+            Error::InvalidArgument(what) | Error::NoCache(what) | Error::Damaged(what) => {
+                f.write_str(what)
+            }
             Error::EntryTooLarge { size, limit } => write!(
                 f,
                 "key and entry take {size} bytes and a record may take {limit}; \
@@ -117,7 +130,10 @@ impl fmt::Display for Error {
                 f.write_str("4095 handles are open on this directory; close some")
             }
             Error::UnsupportedPlatform(what) => {
-                write!(f, "the host tier does not run here: {what}")
+                write!(
+                    f,
+                    "{what}; leave out `path`, and the cache is in this process's memory"
+                )
             }
             Error::Closed => f.write_str("the cache was closed"),
             Error::Io { action, source } => write!(f, "{action}: {source}"),

@@ -21,6 +21,8 @@ pub mod header {
     pub const BOOT_ID: usize = 32;
     /// Inode of the `participants` file whose locks say who lives.
     pub const LOCK_INODE: usize = 48;
+    /// 1 when the cache was opened with `keep_after_reboot`: what the command `polycache` goes by.
+    pub const KEPT: usize = 56;
     /// The memory tiers' epoch; its low 32 bits are what JavaScript loads.
     pub const EPOCH: usize = 128;
     /// The invalidation clock: counts clears.

@@ -38,6 +38,8 @@ pub struct MappedMemory {
     windows: Vec<MmapRaw>,
     /// The windows' addresses, for one load less on the hot path.
     bases: Vec<*mut u8>,
+    /// The pages may not be written to.
+    read_only: bool,
 }
 
 // SAFETY: the raw pointers point into mappings owned by this struct; index accesses are atomic, and
@@ -55,6 +57,17 @@ impl MappedMemory {
             index,
             windows,
             bases,
+            read_only: false,
+        }
+    }
+
+    /// Takes mappings that may only be read. Of what writes, only `set_visited` may be called: it does
+    /// nothing.
+    #[must_use]
+    pub fn read_only(index: MmapRaw, windows: Vec<MmapRaw>) -> MappedMemory {
+        MappedMemory {
+            read_only: true,
+            ..MappedMemory::new(index, windows)
         }
     }
 
@@ -136,7 +149,10 @@ impl Memory for MappedMemory {
 
     #[inline(always)]
     fn set_visited(&self, at: usize, visited: bool) {
-        self.byte(at).store(u8::from(visited), Ordering::Relaxed);
+        // A hint: where it cannot be given, a read is one that nobody knows of.
+        if !self.read_only {
+            self.byte(at).store(u8::from(visited), Ordering::Relaxed);
+        }
     }
 
     #[inline(always)]

@@ -8,11 +8,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What opening and using a store may do to its directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Makes the cache where there is none, or none to be trusted: what a program needs.
+    #[default]
+    Create,
+    /// Opens a cache that is there, and changes its entries. `NoCache` and `Damaged` say that there is
+    /// none; then nothing was changed. Whether it is kept after a reboot is as it was made.
+    Existing,
+    /// As `Existing`, and changes no byte of any file: writes are `InvalidArgument`, and reads do not
+    /// mark entries as read. Other processes' writes are seen, but for a cache of an earlier boot,
+    /// which stays as it was found.
+    Read,
+}
+
 /// Options of [`crate::Store::open`].
 #[derive(Clone)]
 pub struct Options {
     /// The cache's directory. The store's own files lie in `v1` below it.
     pub path: PathBuf,
+    /// What may be done to it.
+    pub mode: Mode,
     /// Byte limit of everything in the directory, 2 MiB to 1 TiB. `None` takes the existing
     /// directory's, or 256 MiB for a new one.
     pub limit: Option<u64>,
@@ -33,6 +50,7 @@ impl Options {
     pub fn new(path: impl Into<PathBuf>) -> Options {
         Options {
             path: path.into(),
+            mode: Mode::Create,
             limit: None,
             keep_after_reboot: false,
             lease_timeout: Duration::from_secs(30),

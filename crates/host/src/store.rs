@@ -2,11 +2,10 @@
 
 use crate::block::Appender;
 use crate::check::Report;
-use crate::clock::{self, Clock};
-use crate::directory::{is_locked, Directory, Membership, Opening};
+use crate::clock::Clock;
+use crate::directory::{Directory, Membership, Opening};
 use crate::engine::{Engine, Environment, Participant};
-use crate::error::Error;
-use crate::fork;
+use crate::error::{Error, TOO_LARGE};
 use crate::hash::key_hash;
 use crate::io::Io;
 use crate::keys;
@@ -15,7 +14,8 @@ use crate::lease::{Lease, Token};
 use crate::mapped::MappedMemory;
 use crate::memory::Memory;
 use crate::namespace::Namespace;
-use crate::options::Options;
+use crate::options::{Mode, Options};
+use crate::platform;
 use crate::read::Hit;
 use crate::stats::Stats;
 use std::fs::File;
@@ -34,6 +34,8 @@ struct Inner {
     engine: Engine<MappedMemory, System>,
     path: PathBuf,
     io: Arc<dyn Io>,
+    /// Opened by [`Mode::Read`].
+    read_only: bool,
     lease_ticks: u32,
     root: u64,
     closed: AtomicBool,
@@ -43,6 +45,9 @@ struct Inner {
     deletes: AtomicU64,
     voided_fills: AtomicU64,
 }
+
+/// The `forks` of a handle that only reads: no process has as many.
+const NEVER_JOINED: u64 = u64::MAX;
 
 /// What belongs to one process and is never shared with a forked child.
 struct Process {
@@ -68,9 +73,9 @@ impl Environment for System {
         let process = unsafe { &*self.process.load(Ordering::Acquire) };
         // In a child that has not joined, the descriptor's number may be another file's by now; no
         // answer counts as alive. A description's own locks never show as held by another.
-        process.forks != fork::count()
+        process.forks != platform::forks()
             || id == process.membership.me.id
-            || is_locked(process.membership.descriptor(), u64::from(id), 1)
+            || platform::is_locked(process.membership.descriptor(), u64::from(id), 1)
     }
 
     fn allocate(&self, block: u64) -> Result<(), Error> {
@@ -78,16 +83,21 @@ impl Environment for System {
         let file = &self.files[(at / crate::layout::WINDOW) as usize];
         self.io
             .allocate(file, at % crate::layout::WINDOW, self.block_size)
-            .map_err(|error| match error.raw_os_error() {
-                Some(libc::ENOSPC | libc::EDQUOT) => Error::NoSpace(
-                    "the disk is full and there is nothing of this cache's own to recycle",
-                ),
-                _ => Error::io("cannot allocate a block")(error),
+            .map_err(|error| {
+                if platform::no_room(&error) {
+                    Error::NoSpace(
+                        "the disk is full and there is nothing of this cache's own to recycle",
+                    )
+                } else if platform::too_large(&error) {
+                    Error::NoSpace(TOO_LARGE)
+                } else {
+                    Error::io("cannot allocate a block")(error)
+                }
             })
     }
 
     fn ticks(&self) -> u32 {
-        clock::ticks()
+        platform::ticks()
     }
 
     fn now(&self) -> u64 {
@@ -96,15 +106,16 @@ impl Environment for System {
 }
 
 impl Store {
-    /// Opens the directory, making it where it is missing.
+    /// Opens the directory, making it where it is missing unless [`Options::mode`] says otherwise.
     ///
     /// # Errors
-    /// `InvalidArgument`, `ConfigMismatch`, `UnsupportedFilesystem`, `UnsupportedVersion`,
+    /// `InvalidArgument`, `NoCache`, `Damaged`, `ConfigMismatch`, `UnsupportedFilesystem`, `UnsupportedVersion`,
     /// `UnsupportedPlatform`, `ForeignDirectory`, `TooManyParticipants`, `NoSpace`, `Io`.
     pub fn open(options: &Options) -> Result<Store, Error> {
         let lease_ticks = options.lease_ticks()?;
         let opening = Opening {
             path: &options.path,
+            mode: options.mode,
             limit: options.limit,
             keep_after_reboot: options.keep_after_reboot,
             io: &*options.io,
@@ -117,7 +128,12 @@ impl Store {
             memory,
             block_files,
         } = directory;
-        let process = Process::new(membership, geometry.appenders());
+        let read_only = options.mode == Mode::Read;
+        let mut process = Process::new(membership, geometry.appenders());
+        if read_only {
+            // As in a child that has not joined: whatever needs a membership meets `rejoin`.
+            process.forks = NEVER_JOINED;
+        }
         let environment = System {
             files: block_files,
             io: options.io.clone(),
@@ -134,6 +150,7 @@ impl Store {
             },
             path,
             io: options.io.clone(),
+            read_only,
             lease_ticks,
             root: key_hash(seed, b"::").as_u64(),
             closed: AtomicBool::new(false),
@@ -214,7 +231,9 @@ impl Store {
         let key = inner.engine.key(&full);
         let process = inner.process().inspect_err(|_| {
             // What stands there is superseded, as by any other failed put.
-            inner.engine.delete_unreplaced(key);
+            if !inner.read_only {
+                inner.engine.delete_unreplaced(key);
+            }
         })?;
         let mut appender = process.appender();
         inner.still_open()?;
@@ -231,6 +250,7 @@ impl Store {
     /// `Closed`.
     pub fn delete(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
         let inner = self.open_inner()?;
+        inner.may_change()?;
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
         // An entry that is expired or cleared counts as absent, though its word is removed too.
@@ -313,7 +333,7 @@ impl Store {
     /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
     /// is void already or the store closed.
     pub fn release(&self, token: Token) {
-        if token.slot < self.0.engine.geometry.slots() {
+        if token.slot < self.0.engine.geometry.slots() && !self.0.read_only {
             self.0.engine.release(token);
         }
     }
@@ -330,6 +350,7 @@ impl Store {
     /// `Closed`.
     pub fn clear(&self, namespace: &Namespace) -> Result<(), Error> {
         let inner = self.open_inner()?;
+        inner.may_change()?;
         let name = namespace.names().last().copied().unwrap_or(inner.root);
         inner.engine.raise_floor(name, inner.root);
         Ok(())
@@ -434,6 +455,7 @@ impl Store {
     /// `Io`, `Closed`.
     pub fn flush(&self) -> Result<(), Error> {
         let inner = self.open_inner()?;
+        inner.may_change()?;
         let memory = &inner.engine.memory;
         // Records first, so that a word on the disk points to what is there.
         for mapping in memory.windows().iter().chain([memory.index()]) {
@@ -505,6 +527,15 @@ impl Inner {
         Ok(())
     }
 
+    fn may_change(&self) -> Result<(), Error> {
+        if self.read_only {
+            return Err(Error::InvalidArgument(
+                "the cache was opened for reading only".into(),
+            ));
+        }
+        Ok(())
+    }
+
     #[inline(always)]
     fn floor<'a>(&'a self, namespace: &'a Namespace) -> impl Fn(u64) -> u64 + 'a {
         move |epoch| namespace.floor(epoch, |names| self.engine.floor_of(names))
@@ -521,7 +552,7 @@ impl Inner {
         let pointer = self.engine.environment.process.load(Ordering::Acquire);
         // SAFETY: the pointer comes from a box that is freed only when self is dropped, or leaked.
         let process = unsafe { &*pointer };
-        if process.forks == fork::count() {
+        if process.forks == platform::forks() {
             return Ok(process);
         }
         self.rejoin(pointer)
@@ -529,6 +560,7 @@ impl Inner {
 
     #[cold]
     fn rejoin(&self, parents: *mut Process) -> Result<&Process, Error> {
+        self.may_change()?;
         let membership = Opening::rejoin(&*self.io, &self.path, &self.engine.memory)?;
         let process = Process::new(membership, self.engine.geometry.appenders());
         let mine = Box::into_raw(Box::new(process));
@@ -553,7 +585,7 @@ impl Inner {
         let pointer = self.engine.environment.process.load(Ordering::Acquire);
         // SAFETY: as in `process`.
         let process = unsafe { &*pointer };
-        if process.forks != fork::count() {
+        if process.forks != platform::forks() {
             return; // The parent's blocks are the parent's.
         }
         for appender in &process.appenders {
@@ -569,7 +601,7 @@ impl Drop for Inner {
         self.close();
         // SAFETY: nobody else holds self; the pointer comes from a box.
         let mut process = unsafe { Box::from_raw(*self.engine.environment.process.get_mut()) };
-        if process.forks != fork::count() {
+        if process.forks != platform::forks() {
             process.membership.forget();
         }
     }
@@ -580,7 +612,7 @@ impl Process {
         Process {
             membership,
             appenders: (0..appenders).map(|_| Mutex::default()).collect(),
-            forks: fork::count(),
+            forks: platform::forks(),
         }
     }
 

@@ -63,6 +63,10 @@ impl Io for Faulty {
         self.count()?;
         SystemIo.open(path, create)
     }
+    fn open_to_read(&self, path: &Path) -> io::Result<File> {
+        self.count()?;
+        SystemIo.open_to_read(path)
+    }
     fn len(&self, file: &File) -> io::Result<u64> {
         self.count()?;
         SystemIo.len(file)
@@ -83,6 +87,14 @@ impl Io for Faulty {
         self.count()?;
         SystemIo.map(file, len)
     }
+    fn map_to_read(&self, file: &File, len: u64) -> io::Result<memmap2::MmapRaw> {
+        self.count()?;
+        SystemIo.map_to_read(file, len)
+    }
+    fn map_private(&self, file: &File, len: u64) -> io::Result<memmap2::MmapRaw> {
+        self.count()?;
+        SystemIo.map_private(file, len)
+    }
     fn sync(&self, mapping: &memmap2::MmapRaw) -> io::Result<()> {
         self.count()?;
         SystemIo.sync(mapping)
@@ -98,6 +110,10 @@ impl Io for Faulty {
     fn lock(&self, file: &File, byte: u64) -> io::Result<bool> {
         self.count()?;
         SystemIo.lock(file, byte)
+    }
+    fn lock_shared(&self, file: &File, byte: u64) -> io::Result<bool> {
+        self.count()?;
+        SystemIo.lock_shared(file, byte)
     }
     fn unlock(&self, file: &File, byte: u64) -> io::Result<()> {
         self.count()?;

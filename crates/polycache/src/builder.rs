@@ -9,7 +9,7 @@ use crate::presets::Preset;
 use crate::tier::{Host, Tier};
 use crate::{Clock, Compressor, Error, Jitter, Serializer, Structs};
 use polycache_entry::{Dictionaries, Limits};
-use polycache_host::{Options, Store};
+use polycache_host::{Mode, Options, Store};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ const LONGEST_LEASE_MS: u128 = 8 * 60 * 60 * 1000;
 #[must_use = "build() opens the cache"]
 pub struct Builder {
     path: Option<PathBuf>,
+    mode: Mode,
     limit: Option<u64>,
     name: Option<String>,
     parts: Vec<String>,
@@ -48,6 +49,7 @@ impl Default for Builder {
         let host = Options::new("");
         Builder {
             path: None,
+            mode: host.mode,
             limit: host.limit,
             name: None,
             parts: Vec::new(),
@@ -75,6 +77,13 @@ impl Builder {
     /// Without one, the cache is this process's own: the memory tier alone.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Builder {
         self.path = Some(path.into());
+        self
+    }
+
+    /// What may be done to the directory, for the command `polycache`.
+    #[doc(hidden)]
+    pub fn mode(mut self, mode: Mode) -> Builder {
+        self.mode = mode;
         self
     }
 
@@ -348,6 +357,7 @@ impl Builder {
             ));
         }
         let mut options = Options::new(path);
+        options.mode = self.mode;
         options.limit = self.limit;
         options.keep_after_reboot = self.keep_after_reboot;
         options.lease_timeout = self.lease_timeout;

@@ -65,6 +65,11 @@ pub enum Error {
     NoSpace(String),
     /// The directory exists with another byte limit.
     ConfigMismatch(String),
+    /// The directory holds no cache; for who opens one without making it, as the command `polycache`
+    /// does.
+    NoCache(String),
+    /// The directory holds something that is no whole cache; as above.
+    Damaged(String),
     /// A file system on which memory is not shared.
     UnsupportedFilesystem(String),
     /// The directory belongs to another user.
@@ -104,6 +109,8 @@ impl Error {
             Error::DecryptionFailed(_) => "decryption_failed",
             Error::NoSpace(_) => "no_space",
             Error::ConfigMismatch(_) => "config_mismatch",
+            Error::NoCache(_) => "no_cache",
+            Error::Damaged(_) => "damaged",
             Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
             Error::ForeignDirectory(_) => "foreign_directory",
             Error::TooManyParticipants(_) => "too_many_participants",
@@ -177,6 +184,8 @@ impl fmt::Display for Error {
             | Error::DecryptionFailed(what)
             | Error::NoSpace(what)
             | Error::ConfigMismatch(what)
+            | Error::NoCache(what)
+            | Error::Damaged(what)
             | Error::UnsupportedFilesystem(what)
             | Error::ForeignDirectory(what)
             | Error::TooManyParticipants(what)
@@ -239,6 +248,8 @@ impl From<polycache_host::Error> for Error {
             Host::NoSpace(_) => Error::NoSpace(text),
             Host::ConfigMismatch { .. } => Error::ConfigMismatch(text),
             Host::UnsupportedVersion(_) => Error::UnsupportedVersion(text),
+            Host::NoCache(_) => Error::NoCache(text),
+            Host::Damaged(_) => Error::Damaged(text),
             Host::UnsupportedFilesystem(_) => Error::UnsupportedFilesystem(text),
             Host::ForeignDirectory(_) => Error::ForeignDirectory(text),
             Host::TooManyParticipants => Error::TooManyParticipants(text),

@@ -4,11 +4,19 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::human::counted;
 use crate::output::{Output, Style};
-use crate::{open, Outcome};
+use crate::{open, text, Outcome};
+use polycache::{Error, Report};
 use serde_json::json;
 
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
-    let report = open::existing(arguments)?.check()?;
+    let report = match open::to_read(arguments) {
+        // Of files that do not fit each other no entry can be looked at.
+        Err(Failure::Cache(error @ Error::Damaged(_))) => Report {
+            damaged: vec![error.to_string()],
+            ..Report::default()
+        },
+        opened => opened?.check()?,
+    };
     if output.json {
         output.json(&json!({
             "whole": report.whole,
@@ -17,7 +25,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failur
         }))?;
     } else {
         for damage in &report.damaged {
-            let damage = output.paint(Style::Bad, damage);
+            let damage = output.paint(Style::Bad, &text::line(damage));
             output.line(&damage)?;
         }
         output.line(&format!(

@@ -3,23 +3,26 @@
 use crate::arguments::{Arguments, Clear};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{open, Outcome};
+use crate::{namespace, open, text, Outcome};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 
 pub fn run(arguments: &Arguments, clear: &Clear, output: &mut Output) -> Result<Outcome, Failure> {
     let cache = open::existing(arguments)?;
+    let path = text::path(cache.path());
     let what = match arguments.namespace.as_slice() {
-        [] => format!("the whole cache in {}", cache.path().display()),
-        parts => {
-            let path = cache.path().display();
-            format!(
-                "the namespace {} in {path}, with all nested in it",
-                parts.join(" > ")
-            )
+        [] => format!("the whole cache in {path}"),
+        options => {
+            let namespace = namespace::show(&namespace::parse(options)?);
+            format!("the namespace {namespace} in {path}, with all nested in it")
         }
     };
-    let cleared = clear.yes || !std::io::stdin().is_terminal() || confirmed(&what)?;
+    if !clear.yes && !std::io::stdin().is_terminal() {
+        return Err(Failure::Usage(format!(
+            "nobody is there to be asked; with -y this clears {what}"
+        )));
+    }
+    let cleared = clear.yes || confirmed(&what)?;
     if cleared {
         cache.clear()?;
     }

@@ -20,16 +20,33 @@ struct Answer<'a> {
 }
 
 pub fn run(arguments: &Arguments, get: &Get, output: &mut Output) -> Result<Outcome, Failure> {
-    let key = key::parse(&get.key, get.form)?;
-    let cache = open::existing(arguments)?;
-    let entry = match cache.entry(&key) {
+    if get.raw && get.keys.len() > 1 {
+        return Err(Failure::Usage(
+            "--raw takes one key: values would run into each other".into(),
+        ));
+    }
+    let keys = get.keys.iter().map(|key| key::parse(key, get.form));
+    let keys = keys.collect::<Result<Vec<_>, _>>()?;
+    let cache = open::to_read(arguments)?;
+    let mut outcome = Outcome::Done;
+    for key in &keys {
+        if !one(&cache, key, get.raw, output)? {
+            outcome = Outcome::Negative;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Prints what stands under a key; false when nothing does.
+fn one(cache: &Cache, key: &[u8], bare: bool, output: &mut Output) -> Result<bool, Failure> {
+    let entry = match cache.entry(key) {
         Err(
             error @ (Error::NotEncrypted(_)
             | Error::UnknownEncryptionKey(_)
             | Error::DecryptionFailed(_)),
         ) => {
-            if !get.raw {
-                without_value(&cache, &key, output)?;
+            if !bare {
+                without_value(cache, key, output)?;
             }
             return Err(error.into());
         }
@@ -37,23 +54,23 @@ pub fn run(arguments: &Arguments, get: &Get, output: &mut Output) -> Result<Outc
     };
     let Some(entry) = entry else {
         if output.json {
-            output.json(&json!({"key": json::key(&key), "found": false}))?;
+            output.json(&json!({"key": json::key(key), "found": false}))?;
         } else {
-            eprintln!("polycache: {} is not there", key::show(&key));
+            eprintln!("polycache: {} is not there", key::show(key));
         }
-        return Ok(Outcome::Negative);
+        return Ok(false);
     };
     if output.json {
-        output.json(&answer(&key, &entry))?;
-    } else if get.raw {
+        output.json(&answer(key, &entry))?;
+    } else if bare {
         raw(&entry.value, output)?;
     } else {
-        let name = output.paint(Style::Name, &key::show(&key));
+        let name = output.paint(Style::Name, &key::show(key));
         let facts = output.paint(Style::Dim, &show::facts(Some(&entry.value), &entry.facts));
         output.line(&format!("{name}  {facts}"))?;
         output.line(&show::value(output, &entry.value))?;
     }
-    Ok(Outcome::Done)
+    Ok(true)
 }
 
 /// What an entry that cannot be decrypted says of itself.
@@ -98,6 +115,10 @@ fn answer<'a>(key: &[u8], entry: &'a Entry) -> Answer<'a> {
 
 fn raw(value: &Value<'_>, output: &mut Output) -> Result<(), Failure> {
     match value {
+        // Nobody's terminal gets what a stranger stored.
+        Value::Text(_) | Value::Bytes(_) if output.terminal => {
+            output.line(&show::value(output, value))?;
+        }
         Value::Text(text) => output.bytes(text.as_bytes())?,
         Value::Bytes(bytes) => output.bytes(bytes)?,
         other => output.json(&JsonValue(other))?,

@@ -3,7 +3,7 @@
 use crate::arguments::{Arguments, Keys};
 use crate::failure::Failure;
 use crate::output::{Output, Style};
-use crate::{human, json, key, open, Outcome};
+use crate::{human, json, key, namespace, open, pattern, Outcome};
 use polycache::{split_full_key, Cache, Error, Facts, TtlLeft};
 use serde_json::{json, Map};
 use std::collections::HashMap;
@@ -13,7 +13,8 @@ const PAGE: u64 = 4096;
 
 pub fn run(arguments: &Arguments, keys: &Keys, output: &mut Output) -> Result<Outcome, Failure> {
     let prefix = key::parse(&keys.prefix, keys.form)?;
-    let cache = open::existing(arguments)?;
+    let own = namespace::parse(&arguments.namespace)?;
+    let cache = open::to_read(arguments)?;
     let mut listing = Listing {
         keys,
         left: keys.limit_output.unwrap_or(u64::MAX),
@@ -23,26 +24,31 @@ pub fn run(arguments: &Arguments, keys: &Keys, output: &mut Output) -> Result<Ou
     if keys.long && !listing.output.json {
         listing.head()?;
     }
+    // What the index is searched for.
+    let from = match &keys.glob {
+        Some(pattern) if prefix.is_empty() => pattern::beginning(pattern).as_bytes(),
+        _ => &prefix,
+    };
     let mut page = Vec::new();
     let mut cursor = Some(0);
     while let (Some(at), true) = (cursor, listing.left > 0) {
         cursor = if keys.all_namespaces {
             cache.full_keys_page(at, PAGE, &mut page)?
         } else {
-            cache.keys_page(&prefix, at, PAGE, &mut page)?
+            cache.keys_page(from, at, PAGE, &mut page)?
         };
         for found in page.drain(..) {
             if !keys.all_namespaces {
-                listing.add(&cache, None, &found, &found)?;
+                listing.add(&cache, None, &found)?;
                 continue;
             }
             // What is no full key is not of this cache's making.
             let Some((parts, short)) = split_full_key(&found) else {
                 continue;
             };
-            if parts.starts_with(&arguments.namespace) && short.starts_with(&prefix) {
-                let cache = listing.nested(&cache, &arguments.namespace, &parts)?;
-                listing.add(&cache, Some(&parts), short, &found)?;
+            if parts.starts_with(&own) && short.starts_with(&prefix) {
+                let cache = listing.nested(&cache, &own, &parts)?;
+                listing.add(&cache, Some(&parts), short)?;
             }
         }
     }
@@ -77,15 +83,10 @@ impl Listing<'_> {
         Ok(self.output.line(&head)?)
     }
 
-    /// Prints one key; `shown` is what stands for it in a line of text.
-    fn add(
-        &mut self,
-        cache: &Cache,
-        namespace: Option<&[String]>,
-        key: &[u8],
-        shown: &[u8],
-    ) -> Result<(), Failure> {
-        if self.left == 0 {
+    /// Prints one key, if it matches.
+    fn add(&mut self, cache: &Cache, parts: Option<&[String]>, key: &[u8]) -> Result<(), Failure> {
+        let pattern = self.keys.glob.as_ref();
+        if self.left == 0 || pattern.is_some_and(|pattern| !pattern::matches(pattern, key)) {
             return Ok(());
         }
         let mut facts = None;
@@ -99,7 +100,7 @@ impl Listing<'_> {
         if self.output.json {
             let mut object = Map::new();
             object.insert("key".into(), json::key(key));
-            if let Some(parts) = namespace {
+            if let Some(parts) = parts {
                 object.insert("namespace".into(), json!(parts));
             }
             if let Some(facts) = &facts {
@@ -107,7 +108,10 @@ impl Listing<'_> {
             }
             return Ok(self.output.json(&object)?);
         }
-        let shown = key::show(shown);
+        let mut shown = key::show(key);
+        if let Some(parts) = parts {
+            shown = format!("{}::{shown}", namespace::show(parts));
+        }
         let line = facts.map_or(shown.clone(), |facts| long(&facts, &shown));
         Ok(self.output.line(&line)?)
     }

@@ -7,7 +7,6 @@ use crate::{human, json, key, open, show, Outcome};
 use polycache::{Serializer, Ttl, Value};
 use polycache_entry::{decode_value, Limits};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 
 pub fn run(arguments: &Arguments, set: &Set, output: &mut Output) -> Result<Outcome, Failure> {
     let key = key::parse(&set.key, set.form)?;
@@ -16,11 +15,11 @@ pub fn run(arguments: &Arguments, set: &Set, output: &mut Output) -> Result<Outc
     let ttl = set.ttl.map_or(Ttl::Forever, Ttl::For);
     // Before the directory is made.
     ttl.check().map_err(polycache::Error::from)?;
-    let cache = open::builder(arguments)?
+    let builder = open::builder(arguments)?
         .serializer(set.serializer)
         .compressor(set.compressor)
-        .limit(set.limit)
-        .build()?;
+        .limit(set.limit);
+    let cache = open::or_make(builder)?;
     cache.set_value(&key, &value, ttl)?;
     // It may be gone already: another process deletes, or the time to live is short.
     let facts = cache.facts(&key)?;
@@ -51,7 +50,7 @@ fn value<'a>(set: &Set, input: &'a mut Vec<u8>) -> Result<Value<'a>, Failure> {
     if from_input {
         std::io::stdin().lock().read_to_end(input)?;
     } else {
-        input.extend_from_slice(set.value.as_bytes());
+        input.extend_from_slice(set.value.as_encoded_bytes());
     }
     if set.kind == Type::Bytes && !from_input {
         let bytes = key::from_hex(input).ok_or_else(|| {

@@ -4,18 +4,19 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::human::{bar, count, counted, size};
 use crate::output::{Output, Style};
+use crate::text;
 use crate::{open, Outcome};
 use polycache::Stats;
 use serde_json::json;
 use std::path::Path;
 
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
-    let cache = open::existing(arguments)?;
+    let cache = open::to_read(arguments)?;
     let stats = cache.stats()?;
     if output.json {
         // Not those that count this process's own reads and writes.
         output.json(&json!({
-            "path": cache.path(),
+            "path": cache.path().to_string_lossy(),
             "entries": stats.entries,
             "bytes": stats.bytes,
             "limit": stats.limit,
@@ -39,7 +40,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failur
 
 fn lines(path: &Path, stats: &Stats) -> Vec<(&'static str, String)> {
     let mut lines = vec![
-        ("directory", path.display().to_string()),
+        ("directory", text::path(path)),
         (
             "entries",
             format!(

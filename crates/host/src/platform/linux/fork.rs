@@ -3,7 +3,7 @@
 //! A handler that runs in every forked child closes the inherited lock descriptors, so that a parent's
 //! lock falls with the parent, and counts; a handle that sees the count changed joins anew.
 
-use std::os::fd::RawFd;
+use super::Descriptor;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::Once;
 
@@ -28,12 +28,12 @@ extern "C" fn in_child() {
 
 /// Forks that lie between this process and the first one that loaded the library.
 #[inline(always)]
-pub(crate) fn count() -> u64 {
+pub(crate) fn forks() -> u64 {
     FORKS.load(Ordering::Relaxed)
 }
 
 /// Has a child close this descriptor.
-pub(crate) fn register(descriptor: RawFd) {
+pub(crate) fn close_in_child(descriptor: Descriptor) {
     HANDLER.call_once(|| {
         // SAFETY: the handler is a plain function that lives as long as the program.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
@@ -49,7 +49,7 @@ pub(crate) fn register(descriptor: RawFd) {
 }
 
 /// Takes a descriptor back before its owner closes it.
-pub(crate) fn unregister(descriptor: RawFd) {
+pub(crate) fn keep_in_child(descriptor: Descriptor) {
     for lock in &LOCKS {
         if lock
             .compare_exchange(descriptor, -1, Ordering::SeqCst, Ordering::SeqCst)

@@ -1,0 +1,154 @@
+//! Commands that look change nothing: no file is made, replaced or written to.
+
+mod support;
+
+use polycache::Cache;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use support::Place;
+
+const LOOKS: [&[&str]; 5] = [
+    &["get", "k1", "k2"],
+    &["keys", "-A", "--long"],
+    &["keys", "--glob", "k*"],
+    &["stats"],
+    &["check"],
+];
+
+fn fill(place: &Place, keep_after_reboot: bool) {
+    let builder = Cache::builder().path(place.path()).limit(4 << 20);
+    let cache = builder
+        .keep_after_reboot(keep_after_reboot)
+        .build()
+        .unwrap();
+    let entries = (0..1000).map(|number| (format!("k{number}"), number));
+    cache.set_many(entries).unwrap();
+}
+
+/// Every file below a directory, with its bytes.
+fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(path).unwrap() {
+        let entry = entry.unwrap().path();
+        if entry.is_dir() {
+            found.append(&mut files(&entry));
+        } else {
+            found.insert(entry.clone(), fs::read(&entry).unwrap());
+        }
+    }
+    found
+}
+
+/// As if the machine had been started again: another boot id in the index's header.
+fn reboot(place: &Place) {
+    let index = place.path().join("v1/index");
+    let file = fs::File::options().read(true).write(true).open(index);
+    let file = file.unwrap();
+    let mut first = [0];
+    file.read_exact_at(&mut first, 32).unwrap();
+    file.write_all_at(&[!first[0]], 32).unwrap();
+}
+
+#[test]
+fn no_byte_of_a_cache_in_use_is_changed() {
+    let place = Place::new();
+    fill(&place, false);
+    let before = files(&place.path());
+    for look in LOOKS {
+        place.run(look).ok();
+        assert!(files(&place.path()) == before, "{look:?}");
+    }
+}
+
+#[test]
+fn a_kept_cache_outlives_a_look_after_a_reboot() {
+    let place = Place::new();
+    fill(&place, true);
+    reboot(&place);
+    let before = files(&place.path());
+    for look in LOOKS {
+        place.run(look).ok();
+        assert!(files(&place.path()) == before, "{look:?}");
+    }
+    assert_eq!(place.json(&["stats"])["entries"], 1000);
+    assert_eq!(place.json(&["check"])["whole"], 1000);
+    // Commands that change entries keep the others.
+    place.run(&["delete", "k0"]).ok();
+    reboot(&place);
+    place.run(&["set", "new", "v"]).ok();
+    let builder = Cache::builder().path(place.path()).keep_after_reboot(true);
+    let cache = builder.build().unwrap();
+    assert_eq!(cache.stats().unwrap().entries, 1000);
+    assert_eq!(cache.get::<u64>("k999").unwrap(), Some(999));
+}
+
+#[test]
+fn a_cache_that_is_not_kept_is_none_after_a_reboot() {
+    let place = Place::new();
+    fill(&place, false);
+    reboot(&place);
+    let before = files(&place.path());
+    for look in LOOKS {
+        place.run(look).failed(3, "is not kept");
+    }
+    place.run(&["delete", "k0"]).failed(3, "is not kept");
+    place.run(&["clear", "-y"]).failed(3, "is not kept");
+    assert!(files(&place.path()) == before);
+    place.run(&["set", "new", "v"]).ok();
+    assert_eq!(place.keys(&[]), ["new"]);
+}
+
+#[test]
+fn foreign_files_survive_every_command() {
+    let place = Place::new();
+    fs::create_dir_all(place.path().join("v1/blocks")).unwrap();
+    fs::write(place.path().join("v1/blocks/important"), "x").unwrap();
+    fs::write(place.path().join("v1/index"), [0; 5000]).unwrap();
+    fs::write(place.path().join("v1/participants"), "").unwrap();
+    let before = files(&place.path());
+    for arguments in [
+        &["get", "k"][..],
+        &["keys"],
+        &["stats"],
+        &["delete", "k"],
+        &["clear", "-y"],
+        &["set", "k", "v"],
+    ] {
+        place.run(arguments).failed(4, "there is no whole cache in");
+        assert!(files(&place.path()) == before, "{arguments:?}");
+    }
+    let (code, error) = place.json_error(&["stats"]);
+    assert_eq!((code, &error["code"]), (Some(4), &json!("damaged")));
+}
+
+#[test]
+fn a_truncated_index_is_damage_that_check_finds() {
+    let place = Place::new();
+    fill(&place, false);
+    let index = place.path().join("v1/index");
+    fs::File::options()
+        .write(true)
+        .open(&index)
+        .unwrap()
+        .set_len(10_000)
+        .unwrap();
+    let before = files(&place.path());
+    let ran = place.run(&["check"]);
+    assert_eq!((ran.code, &*ran.error), (Some(1), ""), "{ran:?}");
+    assert!(
+        ran.out.contains("its index has 10000 bytes") && ran.out.contains("1 damaged"),
+        "{ran:?}"
+    );
+    let report = place.json(&["check"]);
+    assert_eq!(
+        (
+            &report["whole"],
+            report["damaged"].as_array().unwrap().len()
+        ),
+        (&json!(0), 1)
+    );
+    assert!(files(&place.path()) == before);
+}

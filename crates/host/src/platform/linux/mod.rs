@@ -1,0 +1,68 @@
+//! Linux, where the host tier runs.
+
+mod clock;
+mod files;
+mod fork;
+mod locks;
+
+pub(crate) use clock::{now, ticks};
+pub use files::SystemIo;
+pub(crate) use fork::{close_in_child, forks, keep_in_child};
+pub(crate) use locks::is_locked;
+
+use crate::error::Error;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+
+/// What names an open file within the process.
+pub(crate) type Descriptor = RawFd;
+
+/// Whether the host tier runs on this machine.
+pub(crate) fn check() -> Result<(), Error> {
+    if cfg!(target_endian = "big") {
+        return Err(Error::UnsupportedPlatform(
+            "a cache in a directory needs a little-endian machine",
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn descriptor(file: &File) -> Descriptor {
+    file.as_raw_fd()
+}
+
+/// What tells a file from others of its file system, whatever it is called.
+pub(crate) fn inode(file: &File) -> io::Result<u64> {
+    Ok(file.metadata()?.ino())
+}
+
+/// The user id that this process works as.
+pub(crate) fn user() -> u32 {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// True when the disk, or this user's part of it, is full.
+pub(crate) fn no_room(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
+}
+
+/// True when this process may not write files as large as that.
+pub(crate) fn too_large(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EFBIG)
+}
+
+/// True when the file system cannot give a file its space in advance.
+pub(crate) fn no_allocation(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EOPNOTSUPP)
+}
+
+fn result_of(call: libc::c_int) -> io::Result<()> {
+    if call == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,138 @@
+//! Any system but Linux: opening a directory is refused by [`check`], so nothing behind it is reached.
+//! The clock is for caches in the memory of one process.
+
+use crate::error::Error;
+use crate::io::Io;
+use memmap2::MmapRaw;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What names an open file within the process.
+pub(crate) type Descriptor = i32;
+
+/// Whether the host tier runs on this machine.
+pub(crate) fn check() -> Result<(), Error> {
+    Err(Error::UnsupportedPlatform(
+        "a cache in a directory, shared between processes, needs Linux",
+    ))
+}
+
+/// Milliseconds since 1970-01-01T00:00Z.
+#[inline]
+pub(crate) fn now() -> u64 {
+    // A clock that stands before 1970 is as good as one that stands there.
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    since.as_millis() as u64
+}
+
+/// Sixteenths of a second.
+pub(crate) fn ticks() -> u32 {
+    (now() * 16 / 1000) as u32
+}
+
+pub(crate) fn descriptor(_: &File) -> Descriptor {
+    -1
+}
+
+pub(crate) fn inode(_: &File) -> io::Result<u64> {
+    unsupported()
+}
+
+pub(crate) fn user() -> u32 {
+    0
+}
+
+/// An answer that cannot be had counts as held.
+pub(crate) fn is_locked(_: Descriptor, _: u64, _: u64) -> bool {
+    true
+}
+
+pub(crate) fn no_room(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::StorageFull
+}
+
+pub(crate) fn too_large(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::FileTooLarge
+}
+
+pub(crate) fn no_allocation(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported
+}
+
+/// No store, no forks that concern one.
+pub(crate) fn forks() -> u64 {
+    0
+}
+
+pub(crate) fn close_in_child(_: Descriptor) {}
+
+pub(crate) fn keep_in_child(_: Descriptor) {}
+
+fn unsupported<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Refuses everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemIo;
+
+impl Io for SystemIo {
+    fn filesystem(&self, _: &Path) -> io::Result<u32> {
+        unsupported()
+    }
+    fn owner(&self, _: &Path) -> io::Result<u32> {
+        unsupported()
+    }
+    fn create_directory(&self, _: &Path) -> io::Result<()> {
+        unsupported()
+    }
+    fn open(&self, _: &Path, _: bool) -> io::Result<File> {
+        unsupported()
+    }
+    fn open_to_read(&self, _: &Path) -> io::Result<File> {
+        unsupported()
+    }
+    fn len(&self, _: &File) -> io::Result<u64> {
+        unsupported()
+    }
+    fn set_len(&self, _: &File, _: u64) -> io::Result<()> {
+        unsupported()
+    }
+    fn allocate(&self, _: &File, _: u64, _: u64) -> io::Result<()> {
+        unsupported()
+    }
+    fn map(&self, _: &File, _: u64) -> io::Result<MmapRaw> {
+        unsupported()
+    }
+    fn map_to_read(&self, _: &File, _: u64) -> io::Result<MmapRaw> {
+        unsupported()
+    }
+    fn map_private(&self, _: &File, _: u64) -> io::Result<MmapRaw> {
+        unsupported()
+    }
+    fn sync(&self, _: &MmapRaw) -> io::Result<()> {
+        unsupported()
+    }
+    fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
+        unsupported()
+    }
+    fn remove(&self, _: &Path) -> io::Result<()> {
+        unsupported()
+    }
+    fn lock(&self, _: &File, _: u64) -> io::Result<bool> {
+        unsupported()
+    }
+    fn lock_shared(&self, _: &File, _: u64) -> io::Result<bool> {
+        unsupported()
+    }
+    fn unlock(&self, _: &File, _: u64) -> io::Result<()> {
+        unsupported()
+    }
+    fn boot_id(&self) -> io::Result<[u8; 16]> {
+        unsupported()
+    }
+}
