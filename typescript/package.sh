@@ -1,20 +1,38 @@
 #!/usr/bin/env bash
-# Builds the npm package for this platform: the bundled code with its types, and the native part
-# without its debug information, which is nine tenths of it. tools/package.sh calls this.
+# Builds the npm packages: `polycache`, which is JavaScript and types for every platform, and
+# `@polycache/<platform>`, the native part for this one without its debug information.
 #
-#   typescript/package.sh FOLDER    puts polycache-<version>.tgz there
+#   typescript/package.sh FOLDER [LIBRARY]    puts two tarballs there, the native part's first
+#
+# LIBRARY is a native part that is built already; without it cargo builds one to be published.
 set -euo pipefail
 
 out=$(cd "$1" && pwd)
+library=${2:-}
+[ -z "$library" ] || library=$(realpath "$library")
 cd "$(dirname "${BASH_SOURCE[0]}")"
-[ -f native/polycache.node ] || { echo "package: make build comes first" >&2; exit 1; }
-package=$(mktemp -d)
-trap 'rm -rf "$package"' EXIT
+packages=$(mktemp -d)
+trap 'rm -rf "$packages"' EXIT
+
+if [ -z "$library" ]; then
+  cargo build --quiet --profile dist -p polycache-node
+  library=$(ls "${CARGO_TARGET_DIR:-../target}"/dist/libpolycache_node.{so,dylib} 2>/dev/null | head -n 1)
+fi
+platform=$(node manifest.mjs --here)
+mkdir -p "$packages"/{main/native,native}
+cp ../LICENSE-MIT ../LICENSE-APACHE "$packages/main"
+cp ../LICENSE-MIT ../LICENSE-APACHE "$packages/native"
+
+node manifest.mjs "$platform" >"$packages/native/package.json"
+echo "The native part of [polycache](https://www.npmjs.com/package/polycache) for $platform. npm installs it by itself." \
+  >"$packages/native/README.md"
+strip -o "$packages/native/polycache.node" "$library"
 
 npm run --silent build
-mkdir "$package/native"
-cp -r package.json README.md ../LICENSE-MIT ../LICENSE-APACHE dist "$package"
-strip -o "$package/native/polycache.node" native/polycache.node
+node manifest.mjs >"$packages/main/package.json"
+cp -r README.md bin dist "$packages/main"
+cp native/load.cjs "$packages/main/native"
 
-cd "$package"
-npm pack --silent --pack-destination "$out"
+for package in native main; do
+  (cd "$packages/$package" && npm pack --silent --pack-destination "$out")
+done

@@ -7,7 +7,10 @@ const config: UserConfig = defineConfig({
     memory: 'src/memory/index.ts',
     'redis-namespace': 'src/redis-namespace/index.ts',
   },
-  format: 'esm',
+  // CommonJS for Jest and the like. Node and Bun take the ES modules for `require` too, by the conditions in package.json,
+  // so that a program has the code and its classes once.
+  format: { esm: {}, cjs: { sourcemap: false, define: { 'import.meta.url': 'undefined' } } },
+  deps: { neverBundle: ['#native'] },
   platform: 'node',
   target: 'node22',
   fixedExtension: false,

@@ -16,6 +16,7 @@
 
 mod buffers;
 mod call;
+mod command;
 mod dictionaries;
 mod encryption;
 mod entry;

@@ -1,4 +1,6 @@
 import { createRequire } from 'node:module'
+import { types } from 'node:util'
+import load from '#native'
 import {
   ChecksumMismatch,
   Closed,
@@ -159,6 +161,10 @@ export interface Operations {
 
 /** The native part of the package. */
 export interface Native {
+  /** The version of the package that it belongs to. */
+  version(): string
+  /** Runs the command `polycache` with these arguments, the program's name first; gives its exit code. */
+  cli(commandLine: string[]): number
   NativeStore: { open(options: OpenOptions): NativeStore }
   NativeEncryption: {
     of(keys: readonly { id: number; key: Uint8Array }[]): NativeEncryption
@@ -188,28 +194,25 @@ let loaded: (Native & { readonly calls: Operations }) | undefined
 /** Loads the native part at its first use, so that importing the package never fails. */
 export function native(): Native & { readonly calls: Operations } {
   if (loaded === undefined) {
-    const module = load()
+    const module = found()
     loaded = { ...module, calls: module.operations() }
   }
   return loaded
 }
 
-function load(): Native {
-  const require = createRequire(import.meta.url)
-  const failures: unknown[] = []
-  // From dist/ of the package, and from src/host/ of a checkout.
-  for (const path of ['../native/polycache.node', '../../native/polycache.node']) {
-    try {
-      return require(path) as Native
-    } catch (failure) {
-      failures.push(failure)
-      if ((failure as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') break
-    }
+/** @throws UnsupportedPlatform */
+function found(): Native {
+  try {
+    return load(requireHere()) as Native
+  } catch (failure) {
+    const { message, cause } = failure as Error
+    throw new UnsupportedPlatform(message, { cause })
   }
-  throw new UnsupportedPlatform(
-    `polycache's native part does not load on ${process.platform}-${process.arch}: it is built for Linux on x86-64 and ARM64; in a checkout, run \`make build\` first`,
-    { cause: failures.at(-1) },
-  )
+}
+
+/** What resolves from this file; nothing where it was made CommonJS, which has a `require` anyway. */
+function requireHere(): NodeJS.Require | undefined {
+  return import.meta.url === undefined ? undefined : createRequire(import.meta.url)
 }
 
 const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => PolycacheError> = {
@@ -236,7 +239,8 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
 
 /** The typed error for what the native part threw: code, two numbers and the message, each on a line. */
 export function typed(failure: unknown): unknown {
-  if (!(failure instanceof Error)) return failure
+  // Not instanceof: where tests run in a context of their own (Jest), the native part's errors are of another.
+  if (!types.isNativeError(failure)) return failure
   const [code, size, limit, ...rest] = failure.message.split('\n')
   const message = rest.join('\n')
   if (code === 'entry_too_large') return new EntryTooLarge(message, Number(size), Number(limit))
