@@ -110,7 +110,7 @@ report: ## pages of all benchmarks' results: target/report/index.html
 
 readme: ## writes the figures of bench/results/ into docs/benchmarks.md and README.md
 	@tools/setup.sh python
-	@python tools/readme_figures.py
+	@python tools/figures.py
 
 CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks
 

@@ -33,7 +33,7 @@ CLASSES = {
 
 # What caches of an isolation hand out.
 HANDS_OUT = {
-    "": "not said",
+    "": "the others",
     "clone": "copies",
     "frozen": "frozen copies",
     "none": "their own objects",
