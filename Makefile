@@ -103,14 +103,14 @@ $(BENCH_TARGETS): bench-%:
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) QUICK=$(QUICK) TRACES=$(TRACES) python bench/$*/run.py $(ARGS)
 
 .PHONY: report readme
-report: ## one page of all benchmarks' results: target/report/index.html
+report: ## pages of all benchmarks' results: target/report/index.html
 	@tools/setup.sh python
 	@bench/report/setup.sh
 	@PYTHONPATH=$(CURDIR)/bench:$(PYTHONPATH) python bench/report/run.py
 
-readme: ## writes the figures of bench/results/ into README.md
+readme: ## writes the figures of bench/results/ into docs/benchmarks.md and README.md
 	@tools/setup.sh python
-	@python tools/readme_figures.py
+	@python tools/figures.py
 
 CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks
 

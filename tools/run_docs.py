@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs what the documentation shows: the code blocks of README.md and the programs in examples/.
+"""Runs what the documentation shows: the code blocks of the READMEs and of docs/, and the programs
+in examples/. `tools/run_docs.py docs/python.md` runs those of some pages.
 
 Blocks in Rust, TypeScript, Python and Ruby are run one by one, each in an empty folder of its own,
-so a block has to be complete. A block that cannot run carries a reason in the line before it:
-`<!-- not run: needs a Redis server -->`.
+so a block has to be complete; blocks of shell too, where every command is `polycache`. A block that
+cannot run carries a reason in the line before it: `<!-- not run: needs a Redis server -->`.
 
 In examples/ every .rs, .ts, .py and .rb file runs, except those whose name starts with `_` (parts
 of others) and those in a folder with a `run.sh`, which runs them. An example passes when it exits
@@ -18,14 +19,16 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.counts import Counts
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["README.md", "typescript/README.md", "ruby/README.md"]
+PACKAGES = ["python/README.md", "typescript/README.md", "ruby/README.md"]
 EXAMPLES = ROOT / "examples"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
 
@@ -35,8 +38,18 @@ LANGUAGES = {
     ".ts": (["node"], "node"),
     ".py": (["python"], "python"),
     ".rb": (["ruby"], "ruby"),
+    ".sh": (["bash", "-e"], ""),
 }
-FENCES = {"rust": ".rs", "ts": ".ts", "typescript": ".ts", "python": ".py", "ruby": ".rb"}
+FENCES = {
+    "rust": ".rs",
+    "ts": ".ts",
+    "typescript": ".ts",
+    "python": ".py",
+    "ruby": ".rb",
+    "sh": ".sh",
+}
+# Of blocks of shell only these run: others install, start servers or belong to a reader's machine.
+COMMANDS = re.compile(r"(#.*|polycache .*)?$")
 
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<fence>\w+)\n(?P<code>.*?)^```$", re.M | re.S
@@ -54,9 +67,16 @@ class Snippet:
 def snippets(name: str, text: str) -> Iterator[Snippet]:
     for block in BLOCK.finditer(text):
         suffix = FENCES.get(block["fence"])
+        if suffix == ".sh" and not all(map(COMMANDS.match, block["code"].splitlines())):
+            continue
         if suffix:
             line = text.count("\n", 0, block.start("fence")) + 1
             yield Snippet(f"{name}:{line}", suffix, block["code"], block["reason"] or "")
+
+
+def documents() -> list[str]:
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    return ["README.md", *PACKAGES, *(str(page.relative_to(ROOT)) for page in pages)]
 
 
 def run_snippet(snippet: Snippet) -> Counts:
@@ -73,7 +93,7 @@ def run_snippet(snippet: Snippet) -> Counts:
 
 def run_file(name: str, file: Path, folder: Path) -> Counts:
     interpreter, need = LANGUAGES[file.suffix]
-    if need and subprocess.call([ROOT / "tools/setup.sh", need]) != 0:
+    if need and not is_set_up(need):
         print(f"skipped {name}: no {need} here", flush=True)
         return Counts(skipped=1)
     if file.suffix == ".ts":
@@ -85,7 +105,7 @@ def run_file(name: str, file: Path, folder: Path) -> Counts:
     done = subprocess.run(
         command,
         cwd=folder,
-        env={**os.environ, "POLYCACHE_ROOT": str(ROOT)},
+        env={**os.environ, "POLYCACHE_ROOT": str(ROOT), "PATH": f"{BUILT}:{os.environ['PATH']}"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -109,7 +129,23 @@ def rust_command(file: Path) -> list[str]:
     return ["bash", "-c", '"$@" && exec "$0"', str(program), *compiler, *options]
 
 
-@functools.cache
+def once(function: Callable[..., bool]) -> Callable[..., bool]:
+    """Called by one of all threads for each argument; the others wait for its answer."""
+    cached, lock = functools.cache(function), threading.Lock()
+
+    def locked(*arguments: str) -> bool:
+        with lock:
+            return cached(*arguments)
+
+    return locked
+
+
+@once
+def is_set_up(need: str) -> bool:
+    return subprocess.call([ROOT / "tools/setup.sh", need]) == 0
+
+
+@once
 def typescript_is_built() -> bool:
     """Here instead of before the run: a machine without Node runs the rest."""
     command = ["make", "--silent", "--no-print-directory", "typescript-dist"]
@@ -140,13 +176,16 @@ def _has_runner(file: Path, top: Path) -> bool:
     return any((at / "run.sh").exists() for at in file.parents if at.is_relative_to(top))
 
 
-def main() -> int:
-    results = [
-        run_snippet(snippet)
-        for name in DOCUMENTS
+def main(names: list[str]) -> int:
+    found = [
+        snippet
+        for name in names or documents()
         for snippet in snippets(name, (ROOT / name).read_text())
     ]
-    for file in examples(EXAMPLES):
+    # Most of a snippet's time is its interpreter's start.
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        results = list(threads.map(run_snippet, found))
+    for file in [] if names else examples(EXAMPLES):
         results.append(run_file(str(file.relative_to(ROOT)), file, file.parent))
     counts = sum(results, Counts())
     print(counts)
@@ -154,4 +193,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,7 @@ LIMITS = {
     "memory-python": r"^dict$",
     "memory-ruby": r"^hash$",
     "namespace": r"^(redis-client|redis-rb|redis-py|redis-rs|ioredis|node-redis|bun-redis)$",
-    "http": r"^constant\b",
+    "http": r"^(constant|map)\b",
     "host": r"^copy$",
     "hit-ratio": r"^(opt|belady)",
 }

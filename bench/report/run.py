@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes one self-contained page of all benchmarks' results; `make report` calls it.
+"""Makes pages of all benchmarks' results: a summary and a page for each; `make report` calls it.
 
 make report
-bench/report/run.py --results FOLDER --out FILE
+bench/report/run.py --results FOLDER --out FOLDER
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench/report/run.py", description=__doc__)
     parser.add_argument("--results", type=Path, default=results.FOLDER, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, metavar="FILE")
+    parser.add_argument("--out", type=Path, metavar="FOLDER")
     options = parser.parse_args()
-    out: Path = options.out or ROOT / "target" / "report" / "index.html"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page.render(figures.load(options.results)), encoding="utf-8")
-    print(f"The report is in {out}")
+    out: Path = options.out or ROOT / "target" / "report"
+    page.write(figures.load(options.results), out)
+    print(f"The report is in {out / page.INDEX}")
 
 
 if __name__ == "__main__":

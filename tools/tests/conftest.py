@@ -1,6 +1,8 @@
-"""Lets the tests import the tools as the tools import each other."""
+"""Lets the tests import the tools, and the report of the benchmarks, as the tools do."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+TOOLS = Path(__file__).resolve().parent.parent
+BENCH = TOOLS.parent / "bench"
+sys.path[:0] = [str(TOOLS), str(BENCH), str(BENCH / "report")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import inf, isinf
 
 from harness import row
 
@@ -19,6 +19,12 @@ RATES = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
 # Ratios below are only said to be so.
 LEAST = 0.0001
 TIMES_SIGN = "\N{MULTIPLICATION SIGN}"
+# What ours is beside a peer, when it is better and when it is worse.
+FASTER, FEWER = ("faster", "slower"), ("fewer", "more")
+WORDS = {
+    row.BYTES: ("smaller", "larger"),
+    row.HIT_RATIO: ("more hits", "fewer hits"),
+}
 SHORT = {row.REQUESTS_PER_SECOND: "req/s", "MiB per second": "MiB/s"}
 
 
@@ -43,6 +49,17 @@ def times(value: float) -> str:
     if isinf(value):
         return f"∞{TIMES_SIGN}"
     return (digits(value) if value >= 1 else f"{value:#.2g}") + TIMES_SIGN
+
+
+def margin(value: float, unit: str) -> str:
+    """How much better or worse ours is, always as a factor above 1 with its word: 4.0 is
+    `4.00x faster` and 0.25 is `4.00x slower`, so that nobody takes one for the other."""
+    better, worse = WORDS.get(
+        unit, FASTER if unit in TIMES or unit.endswith("per second") else FEWER
+    )
+    if value >= 1:
+        return f"{times(value)} {better}"
+    return f"{times(1 / value if value else inf)} {worse}"
 
 
 def digits(value: float) -> str:

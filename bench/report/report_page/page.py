@@ -1,4 +1,4 @@
-"""The page itself: the template filled with the sections and their pictures."""
+"""The pages themselves: templates filled with the sections and their pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from harness.spread import CLOSE
 
-from .amounts import amount, digits, times
+from .amounts import amount, digits, margin
 from .figures import Results
 from .pictures import Picture, pictures, published_pictures
 from .sections import Section, sections
@@ -31,8 +31,42 @@ CLASSES = {
 }
 
 
-def render(results: dict[str, Results]) -> str:
-    """One HTML page that loads nothing."""
+# What caches of an isolation hand out.
+HANDS_OUT = {
+    "": "the others",
+    "clone": "copies",
+    "frozen": "frozen copies",
+    "none": "their own objects",
+}
+INDEX = "index.html"
+
+
+def render(results: dict[str, Results]) -> dict[str, str]:
+    """The pages by their file names: a summary, and one for each benchmark. None loads anything."""
+    environment = _environment()
+    found = sections(results)
+    common = {
+        "style": Markup("".join((TEMPLATES / one).read_text(encoding="utf-8") for one in STYLE)),
+        "sections": found,
+        "Verdict": Verdict,
+        "HANDS_OUT": HANDS_OUT,
+        "close": f"{CLOSE:.0%}".replace("%", " %"),
+    }
+    pages = {INDEX: environment.get_template("index.html.j2").render(common)}
+    for one in found:
+        drawn = {"pictures": _pictures(one), "published_pictures": _published(one)}
+        page = environment.get_template("bench.html.j2").render(common, section=one, **drawn)
+        pages[f"{one.bench.name}.html"] = page
+    return pages
+
+
+def write(results: dict[str, Results], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, html in render(results).items():
+        (folder / name).write_text(html, encoding="utf-8")
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -42,19 +76,11 @@ def render(results: dict[str, Results]) -> str:
     )
     environment.filters |= {
         "amount": amount,
-        "times": times,
+        "margin": margin,
         "digits": digits,
         "css": CLASSES.__getitem__,
     }
-    found = sections(results)
-    return environment.get_template("page.html.j2").render(
-        style=Markup("".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLE)),
-        sections=found,
-        pictures={one.bench.name: _pictures(one) for one in found},
-        published_pictures={one.bench.name: _published(one) for one in found},
-        Verdict=Verdict,
-        close=f"{CLOSE:.0%}".replace("%", " %"),
-    )
+    return environment
 
 
 def _pictures(one: Section) -> Sequence[tuple[Markup, str, str]]:

@@ -16,10 +16,12 @@ from .charts.lines import Line, Panel
 from .figures import Figure, Results
 from .published import Page
 from .quantities import HOLE, Quantity, quantities
-from .standing import ALL_OPERATIONS, family
+from .standing import ALL_OPERATIONS, family, standings
+from .strength import strongest
 
-# More panels than these are left to the tables.
+# More panels than these are left to the tables, and so are more peers.
 MOST_PANELS = 12
+MOST_PEERS = 5
 PERCENTILE = re.compile(r"(?:\bp|percentile |latency )(\d\d(?:\.\d+)?)\b|\b(\d\d(?:\.\d+)?) ?%")
 # What the axis says already.
 COUNTED = {"", "keys", "entries", "each", "bytes each"}
@@ -37,7 +39,7 @@ def pictures(bench: Bench, results: Results) -> list[Picture]:
     if not any(one.measured for one in results.figures):
         return []
     if bench.name == "hit-ratio":
-        return _curves(bench, results)
+        return _hit_ratios(bench, results)
     drawn = _served(bench, results) if bench.name == "http" else _main(bench, results)
     return drawn + _growth(bench, results)
 
@@ -61,19 +63,36 @@ def published_pictures(bench: Bench, page: Page) -> list[Picture]:
     return _charts_of_servers(bench, "published", figures, "as published")
 
 
+PEERS = "The five strongest peers, and limits."
+
+
+def _some(bench: Bench, figures: Sequence[Figure]) -> list[Figure]:
+    """Of the figures of a workload those of ours, of the strongest peers and of limits: more bars
+    or lines than that can be looked at, but not read."""
+    limits = {one.subject for one in figures if bench.is_limit(one.subject)}
+    found = standings(figures, list(limits))
+    peers = strongest(found, MOST_PEERS)
+    beside = {one.beside.reference for one in found if one.beside and one.figure.subject in peers}
+    shown = {*peers, *limits, *beside}
+    if not beside:
+        shown |= {one.subject for one in figures if one.is_ours}
+    return [one for one in figures if one.subject in shown]
+
+
 # Bars of a table
 
 
 def _main(bench: Bench, results: Results) -> list[Picture]:
     found = []
     for workload in bench.main_workloads(results):
-        panels = _panels(bench, results.of(workload))
+        figures = results.of(workload)
+        panels = _panels(bench, _some(bench, figures))
         if panels:
             shown = panels[:MOST_PANELS]
             svg = bars.draw(f"{bench.name} {workload}", f"{bench.title}: {workload}", shown)
             rest = len(panels) - len(shown)
             more = f" {rest} more operations are in the table." if rest else ""
-            caption = f"medians; whiskers are the quartiles.{more}"
+            caption = f"medians; whiskers are the quartiles. {PEERS}{more}"
             found.append(Picture(svg, workload, caption))
     return found
 
@@ -126,7 +145,8 @@ def _direction(unit: str) -> str:
 def _served(bench: Bench, results: Results) -> list[Picture]:
     found = []
     for workload in results.workloads[:2]:
-        found += _charts_of_servers(bench, workload, results.of(workload), workload)
+        figures = _some(bench, results.of(workload))
+        found += _charts_of_servers(bench, workload, figures, workload)
     return found
 
 
@@ -160,7 +180,7 @@ def _charts_of_servers(
 # Hit ratios
 
 
-def _curves(bench: Bench, results: Results) -> list[Picture]:
+def _hit_ratios(bench: Bench, results: Results) -> list[Picture]:
     """The capacity is a number in the operation, or else the last one in the workload."""
     traces: dict[str, dict[str, list[tuple[float, float]]]] = {}
     names: dict[float, str] = {}
@@ -183,9 +203,11 @@ def _curves(bench: Bench, results: Results) -> list[Picture]:
     ]
     if not panels:
         return []
-    axis = "capacity, of the keys" if names else "capacity, entries"
-    svg = hit_ratio.draw("hit ratios", "Hit ratio by capacity", panels, axis, names)
-    caption = "more is better; OPT is the bound. The axis of the capacity is logarithmic."
+    svg = hit_ratio.draw("hit ratios", "Hit ratio by capacity", panels, names)
+    caption = (
+        "a row a policy, a mark a capacity: further right is better, and OPT at the top is the "
+        "bound. A line joins the marks of one capacity."
+    )
     return [Picture(svg, "Hit ratio by capacity", caption)]
 
 
@@ -206,16 +228,17 @@ def _growth(bench: Bench, results: Results) -> list[Picture]:
             title = f"{bench.title}: growth with {axis}"
             svg = growth.draw(f"{bench.name} {axis}", title, shown, axis)
             cut = f" The first {len(shown)} of {len(panels)}." if len(shown) < len(panels) else ""
-            caption = f"the time of an operation; both axes are logarithmic.{cut}"
+            caption = f"the time of an operation; both axes are logarithmic. {PEERS}{cut}"
             found.append(Picture(svg, f"Growth with {axis}", caption))
     return found
 
 
 def _growing(bench: Bench, results: Results, of_bytes: bool) -> list[Panel]:
     lines: dict[tuple[str, str, str], dict[str, list[tuple[float, float]]]] = {}
-    kinds = _kinds(bench, results.figures)
-    plain = {one.operation for one in results.figures}
-    for one in results.figures:
+    figures = _some(bench, results.figures)
+    kinds = _kinds(bench, figures)
+    plain = {one.operation for one in figures}
+    for one in figures:
         if not one.measured or one.value <= 0 or one.unit not in TIMES:
             continue
         # Another way of doing the same is left to the tables.

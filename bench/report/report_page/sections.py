@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from .benches import BENCHES, Bench, bench_of
 from .figures import Figure, Results
 from .published import Page, Table
 from .published import load as load_page
-from .standing import ALL_OPERATIONS, DURABILITY, Standing, Verdict, count, standings
+from .standing import ALL_OPERATIONS, COUNTED, DURABILITY, Standing, Verdict, count, isolation
+from .standing import standings as stand
+from .strength import strongest
 
 Column = tuple[str, str]
+
+# Peers that are shown before the others are unfolded.
+FIRST = 5
 
 # How much a round was is no property of a subject.
 EFFORT = re.compile(r"^\d+ operations a round$")
@@ -49,9 +55,25 @@ class Workload:
         return count(self.standings)
 
     @property
-    def across(self) -> bool:
-        """Whether subjects stand side by side: what makes fewer columns."""
-        return len(self.columns) > len(self.lines)
+    def first(self) -> list[Line]:
+        """The strongest peers, and those rows of ours that they are held against."""
+        peers = strongest(self.standings, FIRST)
+        beside = {
+            one.beside.reference
+            for one in self.standings
+            if one.beside and one.figure.subject in peers
+        }
+        ours = [one for one in self.lines if one.is_ours]
+        ours = [one for one in ours if one.subject in beside] or ours[:1]
+        by_name = {one.subject: one for one in self.lines}
+        return ours + [by_name[name] for name in peers]
+
+    @property
+    def rest(self) -> list[Line]:
+        """All others: of ours, of peers, what could not be measured, and limits at the end."""
+        first = {one.subject for one in self.first}
+        rest = [one for one in self.lines if one.subject not in first]
+        return sorted(rest, key=lambda one: one.is_limit)
 
     @property
     def notes(self) -> list[tuple[str, str]]:
@@ -84,6 +106,9 @@ class Lead:
     def total(self) -> int:
         return self.ours + self.close + self.peers
 
+    def __str__(self) -> str:
+        return f"{self.ours} of {self.total}"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -93,17 +118,44 @@ class Section:
     published: Sequence[Table]
     workloads: Sequence[Workload]
     lead: Lead = field(default_factory=Lead)
+    # The same, apart by what the caches of a race hand out, where that differs: "clone", "none".
+    leads: Mapping[str, Lead] = field(default_factory=dict)
 
     @property
     def tally(self) -> Counter[Verdict]:
         return sum((one.tally for one in self.workloads), Counter())
 
     @property
+    def counted(self) -> list[Standing]:
+        """Every row of a peer that is held against one of ours, the worst for us first."""
+        all = [one for workload in self.workloads for one in workload.standings]
+        found = [one for one in all if one.verdict in COUNTED]
+        return sorted(found, key=lambda one: one.beside.times if one.beside else 0)
+
+    @property
     def lost(self) -> list[Standing]:
         """Rows in which a peer is better, the worst for us first."""
-        all = [one for workload in self.workloads for one in workload.standings]
-        lost = [one for one in all if one.verdict == Verdict.LOST]
-        return sorted(lost, key=lambda one: one.beside.times if one.beside else 0)
+        return [one for one in self.counted if one.verdict == Verdict.LOST]
+
+    @property
+    def best(self) -> Standing | None:
+        """The best that is a number: beside a peer that finds nothing, any is infinitely more."""
+        finite = [one for one in self.counted if one.beside and isfinite(one.beside.times)]
+        return finite[-1] if finite else None
+
+    @property
+    def worst(self) -> Standing | None:
+        return self.counted[0] if self.counted else None
+
+    @property
+    def typical(self) -> Standing | None:
+        """The row in the middle: as many are better for us as worse."""
+        return self.counted[len(self.counted) // 2] if self.counted else None
+
+    @property
+    def limits(self) -> list[str]:
+        found = (line.subject for one in self.workloads for line in one.lines if line.is_limit)
+        return list(dict.fromkeys(found))
 
     @property
     def has_ours(self) -> bool:
@@ -142,13 +194,26 @@ def section(bench: Bench, results: Results | None) -> Section:
     workloads = [workload(bench, results, name, name in main) for name in results.workloads]
     # The seed's main tables come first.
     workloads.sort(key=lambda one: not one.open)
-    return Section(bench, results, page, published, workloads, lead(workloads))
+    kinds = _isolations(workloads)
+    leads = {kind: lead(workloads, kind) for kind in kinds} if len(kinds) > 1 else {}
+    return Section(bench, results, page, published, workloads, lead(workloads), leads)
+
+
+def _isolations(workloads: Sequence[Workload]) -> list[str]:
+    """Copies first: what isolates is what most want."""
+    found = {
+        isolation(one.figure)
+        for workload in workloads
+        for one in workload.standings
+        if one.verdict in COUNTED
+    }
+    return sorted(found)
 
 
 def workload(bench: Bench, results: Results, name: str, open: bool) -> Workload:
     figures = results.of(name)
     limits = [one.subject for one in figures if bench.is_limit(one.subject)]
-    found = standings(figures, limits)
+    found = stand(figures, limits)
     columns = _columns(figures)
     # Ours first.
     subjects = dict.fromkeys(one.subject for one in sorted(figures, key=lambda f: not f.is_ours))
@@ -170,12 +235,13 @@ def _columns(figures: Sequence[Figure]) -> list[Column]:
 
 def _line(bench: Bench, subject: str, columns: Sequence[Column], all: Sequence[Standing]) -> Line:
     found = [one for one in all if one.figure.subject == subject]
+    limit = bench.is_limit(subject) or any(one.verdict == Verdict.LIMIT for one in found)
     by_column = {_column(one.figure): one for one in found}
     whole = [one.figure.reason for one in found if one.figure.operation == ALL_OPERATIONS]
     return Line(
         subject=subject,
         is_ours=found[0].figure.is_ours,
-        is_limit=bench.is_limit(subject),
+        is_limit=limit,
         cells=[by_column.get(column) or by_column.get((column[0], "")) for column in columns],
         notes=_common([one.figure for one in found if one.figure.measured]),
         reason=next(iter(whole), ""),
@@ -187,17 +253,17 @@ def _instead(column: Column, all: Sequence[Standing]) -> str:
     return next((one.of for one in all if one.of and _column(one.figure) == column), "")
 
 
-def lead(workloads: Sequence[Workload]) -> Lead:
-    """A peer that loses in one way of doing it and wins in another has won."""
+def lead(workloads: Sequence[Workload], only: str | None = None) -> Lead:
+    """Of races between caches that isolate alike (`only` those that isolate so): a peer that loses
+    in one way of doing it and wins in another has won."""
     verdicts: list[set[Verdict]] = []
     for one in workloads:
-        races: dict[tuple[str, str], set[Verdict]] = {}
+        races: dict[tuple[str, str, str], set[Verdict]] = {}
         for standing in one.standings:
-            if standing.verdict in (Verdict.WON, Verdict.LOST, Verdict.CLOSE):
-                figure = standing.figure
-                races.setdefault((standing.of or figure.operation, figure.unit), set()).add(
-                    standing.verdict
-                )
+            figure, kind = standing.figure, isolation(standing.figure)
+            if standing.verdict in COUNTED and only in (None, kind):
+                race = (standing.of or figure.operation, figure.unit, kind)
+                races.setdefault(race, set()).add(standing.verdict)
         verdicts += races.values()
     peers = sum(Verdict.LOST in found for found in verdicts)
     ours = sum(found == {Verdict.WON} for found in verdicts)

@@ -23,6 +23,8 @@ DURABILITY = {
     "synced": "a write is synced to the disk",
 }
 ISOLATION = "isolation:"
+# The isolation of a cache that hands out its own object.
+SHARED = "none"
 # Whether entries can expire: what is held against each other should both, or neither.
 EXPIRY = ("TTL", "no TTL")
 
@@ -37,6 +39,10 @@ class Verdict(StrEnum):
     EMPTY = "ours is empty"
     LIMIT = "a limit"
     FAILED = "not measured"
+
+
+# What counts: a peer's row beside one of ours.
+COUNTED = (Verdict.WON, Verdict.LOST, Verdict.CLOSE)
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,18 @@ def class_of(one: Figure) -> set[str]:
     return {note for note in one.notes if note in DURABILITY or note.startswith(ISOLATION)}
 
 
+def isolation(one: Figure) -> str:
+    """`none`, `clone` or `frozen`, or nothing where its notes do not say."""
+    said = (note for note in one.notes if note.startswith(ISOLATION))
+    return next((note.removeprefix(ISOLATION).strip() for note in said), "")
+
+
+def isolates_less(one: Figure, ours: Figure) -> bool:
+    """Whether it hands out its own object where all of ours hand out copies: it does less work, so
+    that it shows a limit."""
+    return isolation(one) == SHARED and isolation(ours) not in ("", SHARED)
+
+
 def counterpart(one: Figure, figures: Sequence[Figure]) -> Figure | None:
     """Our row that this one is held against. It is of the same operation, or else of its family:
     who works in batches of 100 is held against our single operations, where we have no batches.
@@ -128,6 +146,7 @@ def _standing(one: Figure, figures: Sequence[Figure], limits: Sequence[str]) -> 
     other = class_of(one) != class_of(ours)
     if one.is_ours:
         return Standing(one, Verdict.OURS, beside, of, other)
+    limit = limit or isolates_less(one, ours)
     return Standing(one, Verdict.LIMIT if limit else verdict_of(beside.times), beside, of, other)
 
 

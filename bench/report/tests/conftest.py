@@ -24,7 +24,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def html(results: Path) -> str:
+def pages(results: Path) -> dict[str, str]:
+    """By file name."""
     from report_page import figures, page
 
     return page.render(figures.load(results))
+
+
+@pytest.fixture(scope="session")
+def html(pages: dict[str, str]) -> str:
+    """All pages, one after the other."""
+    return "".join(pages.values())

@@ -60,6 +60,7 @@ def memory() -> list[dict[str, Any]]:
         rows.append(row(workload, "polycache-memory", "-", "", None, absent))
         for subject, times, notes in (
             ("polycache-host", 1.0, "isolation: clone; TTL"),
+            ("polycache-host-shared", 1.0, "isolation: none; TTL"),
             ("lru-cache", 0.1, "isolation: none; TTL"),
             ("node-cache", 3.0, "isolation: clone; TTL"),
             ("ts-cache-sync", 1.04, "isolation: clone; TTL"),

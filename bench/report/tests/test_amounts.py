@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from report_page.amounts import TIMES_SIGN, amount, times
+from report_page.amounts import TIMES_SIGN, amount, margin, times
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,20 @@ def test_ratios_below_one_have_two_digits() -> None:
     assert [times(one) for one in (4.183, 1, 0.5741, 0.012, 1.2e-5, 0, float("inf"))] == [
         text + TIMES_SIGN for text in ("4.18", "1.00", "0.57", "0.012", "<0.0001", "<0.0001", "∞")
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (4.0, "ns per operation", "4.00x faster"),
+        (0.25, "ns per operation", "4.00x slower"),
+        (0.25, "requests per second", "4.00x slower"),
+        (2.0, "bytes", "2.00x smaller"),
+        (0.5, "bytes", "2.00x larger"),
+        (2.0, "hit ratio", "2.00x more hits"),
+        (0.5, "objects per operation", "2.00x more"),
+        (0.0, "ns per operation", "∞x slower"),
+    ],
+)
+def test_a_margin_is_above_one_and_says_which_way(value: float, unit: str, text: str) -> None:
+    assert margin(value, unit) == text.replace("x", TIMES_SIGN, 1)

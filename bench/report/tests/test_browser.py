@@ -1,4 +1,4 @@
-"""The page in Chromium, headless. Its pictures go to target/report/screenshots, to be looked at."""
+"""The pages in Chromium, headless. Pictures of them go to target/report/screenshots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+PHONE, DESKTOP = {"width": 390, "height": 740}, {"width": 1280, "height": 900}
 # A4 on its side, without margins, at 96 dots an inch.
 PAPER = {"width": 1032, "height": 700}
 
@@ -39,14 +39,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, html: str, tmp_path: Path) -> Iterator[object]:
-    """Opens the page; afterwards, nothing may have been loaded or complained about."""
-    file = tmp_path / "index.html"
-    file.write_text(html, encoding="utf-8")
+def open_page(browser: Browser, pages: dict[str, str], tmp_path: Path) -> Iterator[object]:
+    """Opens a page; afterwards, nothing may have been loaded or complained about."""
+    for name, html in pages.items():
+        (tmp_path / name).write_text(html, encoding="utf-8")
     said: list[str] = []
     contexts = []
 
-    def opened(viewport: dict[str, int], scheme: str = "light") -> Page:
+    def opened(viewport: dict[str, int], name: str = "memory", scheme: str = "light") -> Page:
         context = browser.new_context(viewport=viewport, color_scheme=scheme, offline=True)
         contexts.append(context)
         # Only a broken page takes so long, also where others use the machine.
@@ -56,7 +56,7 @@ def open_page(browser: Browser, html: str, tmp_path: Path) -> Iterator[object]:
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: said.append(request.url) if request.url[:5] not in
                 ("file:", "data:") else None)  # fmt: skip
-        page.goto(file.as_uri())
+        page.goto((tmp_path / f"{name}.html").as_uri())
         return page
 
     yield opened
@@ -76,13 +76,41 @@ def open_all(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "viewport"), [("phone", PHONE), ("desktop", DESKTOP)])
-def test_the_page_never_scrolls_sideways(open_page, name, viewport, scheme) -> None:
-    page = open_page(viewport, scheme)
+@pytest.mark.parametrize(("device", "viewport"), [("phone", PHONE), ("desktop", DESKTOP)])
+@pytest.mark.parametrize("name", ["index", "memory", "http", "hit-ratio"])
+def test_no_page_scrolls_sideways(open_page, name, device, viewport, scheme) -> None:
+    page = open_page(viewport, name, scheme)
     assert overflow(page) == 0
-    page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}.png", full_page=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}-{device}-{scheme}.png", full_page=True)
     open_all(page)
     assert overflow(page) == 0
+
+
+PINNED = """() => [...document.querySelectorAll('table.pinned')].map((table) => {
+    const box = table.closest('.scroll')
+    box.scrollLeft = box.scrollWidth
+    const [first, second] = table.querySelector('tbody tr').children
+    const left = box.getBoundingClientRect().left
+    return {
+        scrolls: box.scrollWidth > box.clientWidth,
+        first: first.getBoundingClientRect().left - left,
+        second: second.getBoundingClientRect().left - first.getBoundingClientRect().right,
+        right: second.getBoundingClientRect().right,
+        opaque: [first, second].every(
+            (one) => getComputedStyle(one).backgroundColor.startsWith('rgb(')),
+    }
+})"""
+
+
+@pytest.mark.parametrize("name", ["index", "memory", "codec"])
+def test_the_subject_and_the_ratio_stay_on_a_phones_screen(open_page, name) -> None:
+    page = open_page(PHONE, name)
+    open_all(page)
+    tables = page.evaluate(PINNED)
+    assert any(one["scrolls"] for one in tables)
+    for one in tables:
+        assert abs(one["first"]) < 1 and abs(one["second"]) < 1, one
+        assert one["right"] <= PHONE["width"] and one["opaque"], one
 
 
 def test_a_subjects_name_keeps_its_width_on_a_phone(open_page) -> None:
@@ -117,8 +145,9 @@ def test_everything_is_printed_and_nothing_is_cut(open_page) -> None:
     assert file.stat().st_size > 50_000
 
 
+@pytest.mark.parametrize("name", ["index", "memory", "hit-ratio"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_enough_contrast(open_page, scheme) -> None:
-    page = open_page(DESKTOP, scheme)
+def test_text_has_enough_contrast(open_page, name, scheme) -> None:
+    page = open_page(DESKTOP, name, scheme)
     worst = page.evaluate((TESTS / "contrast.js").read_text())
     assert worst[0]["ratio"] >= 4.5, worst

@@ -4,6 +4,7 @@ import made_up
 
 from report_page import figures
 from report_page.benches import bench_of
+from report_page.charts import hit_ratio, lines
 from report_page.pictures import Picture, pictures
 
 
@@ -52,7 +53,7 @@ def test_hit_ratios_are_drawn_over_the_capacity() -> None:
             for entries in (100, 5000)
         ),
     )
-    label = "zipf 0.9 (hit ratio): OPT from 0.0100 at 100 to 0.500 at 5k, LRU"
+    label = "zipf 0.9: OPT 1.0% at 100, 50.0% at 5k; LRU"
     assert label in found["Hit ratio by capacity"].svg
 
 
@@ -64,3 +65,24 @@ def test_names_of_subjects_are_text_and_no_formulas() -> None:
     hostile = made_up.row("w", "$x_1$ <b>&", "get", "ms", 1)
     svg = drawn("redis", hostile, made_up.row("w", "b", "get", "ms", 1))["w"].svg
     assert "$x_1$ &lt;b&gt;&amp;" in svg
+
+
+def test_a_picture_shows_the_five_strongest_peers_and_says_so() -> None:
+    peers = [made_up.row("w", f"peer-{number}", "get", "ms", 10 + number) for number in range(9)]
+    found = drawn("host", made_up.row("w", "polycache", "get", "ms", 1), *peers)["w"]
+    assert "five strongest" in found.caption
+    assert [f"peer-{number}" in found.svg for number in range(9)] == [True] * 5 + [False] * 4
+
+
+def test_policies_stand_below_each_other_the_bound_first_and_then_the_best() -> None:
+    points = {"FIFO": 0.1, "polycache": 0.3, "LRU": 0.2, "OPT": 0.4}
+    rows = [lines.Line(n, "limit" if n == "OPT" else "peer", [(1, y)]) for n, y in points.items()]
+    # Measured at a larger capacity only, where all find more.
+    rows.append(lines.Line("late", "peer", [(1, 0.0), (2, 0.9)]))
+    assert [one.label for one in hit_ratio.order(rows)] == [
+        "OPT",
+        "polycache",
+        "LRU",
+        "FIFO",
+        "late",
+    ]

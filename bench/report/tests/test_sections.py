@@ -83,3 +83,41 @@ def test_the_main_workloads_come_first_and_are_open(found: dict[str, Section]) -
     workloads = found["disk"].workloads
     assert [one.open for one in workloads] == [True, False, False, False]
     assert workloads[0].name == "10000 entries, 1000 bytes each"
+
+
+def test_races_are_run_among_those_that_hand_out_the_same() -> None:
+    def row(subject: str, ms: float, isolation: str) -> dict[str, object]:
+        return made_up.row("w", subject, "get", "ms", ms, f"isolation: {isolation}")
+
+    rows = [row("polycache", 2, "clone"), row("polycache-shared", 2, "none"),
+            row("copies", 4, "clone"), row("shares", 1, "none")]  # fmt: skip
+    found = section(bench_of("memory"), figures.parse("memory", made_up.lines("memory", rows)))
+    assert {kind: str(lead) for kind, lead in found.leads.items()} == {
+        "clone": "1 of 1",
+        "none": "0 of 1",
+    }
+    assert str(found.lead) == "1 of 2"
+
+
+def test_the_best_the_typical_and_the_worst_row(found: dict[str, Section]) -> None:
+    codec = found["codec"]
+    assert codec.best and codec.best.figure.subject == "skp-cache"
+    assert codec.worst and codec.worst.figure.subject == "moka"
+    assert codec.typical and codec.typical.verdict == Verdict.CLOSE
+    assert found["redis"].typical is None
+
+
+def test_the_five_strongest_peers_stand_first_of_every_kind_some() -> None:
+    def row(subject: str, ms: float, isolation: str) -> dict[str, object]:
+        return made_up.row("w", subject, "get", "ms", ms, f"isolation: {isolation}")
+
+    rows = [row("polycache", 1, "clone"), row("polycache-shared", 1, "none")]
+    rows += [row(f"copies-{ms}", ms, "clone") for ms in (40, 30, 20)]
+    rows += [row(f"shares-{ms}", ms, "none") for ms in (2, 5, 4, 3)]
+    rows.append(made_up.row("w", "map", "get", "ms", 0.1, "isolation: none"))
+    table = section(bench_of("memory"), figures.parse("memory", made_up.lines("memory", rows)))
+    first, rest = table.workloads[0].first, table.workloads[0].rest
+    assert [one.subject for one in first] == ["polycache", "polycache-shared", "shares-2",
+        "shares-3", "copies-20", "copies-30", "copies-40"]  # fmt: skip
+    assert [one.subject for one in rest] == ["shares-5", "shares-4", "map"]
+    assert rest[-1].is_limit

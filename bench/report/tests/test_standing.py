@@ -87,6 +87,20 @@ def test_what_survives_something_else_or_is_isolated_otherwise_is_marked() -> No
     assert found["other"].other_class
 
 
+def test_who_hands_out_its_own_object_is_a_limit_where_all_of_ours_hand_out_copies() -> None:
+    ours = figure("polycache", 100, notes=("isolation: clone",))
+    peer = figure("peer", 10, notes=("isolation: none",))
+    assert of(ours, peer)["peer"].verdict == Verdict.LIMIT
+    # One of ours that does the same makes it a peer.
+    shared = figure("polycache-shared", 50, notes=("isolation: none",))
+    assert of(ours, shared, peer)["peer"].verdict == Verdict.LOST
+    # Who copies is never a limit, and neither is who does not say.
+    assert (
+        of(shared, figure("peer", 10, notes=("isolation: clone",)))["peer"].verdict == Verdict.LOST
+    )
+    assert of(ours, figure("peer", 10))["peer"].verdict == Verdict.LOST
+
+
 def test_of_ours_the_one_that_does_the_same_for_its_user_is_held_against_a_peer() -> None:
     ours = [
         figure("polycache", 100, notes=("isolation: clone", "TTL")),

@@ -1,35 +1,18 @@
-#!/usr/bin/env python3
-"""Writes the figures of bench/results/*.jsonl into README.md, between its marks: those of the
-host tier one by one, and those of all benchmarks beside their peers (readme_peers.py).
-
-    make bench && make readme
-
-A test fails while the README's figures are not those of the files.
-"""
+"""docs/benchmarks.md's table of the host tier, from bench/results/host.jsonl, and what the README
+says of it in a sentence."""
 
 from __future__ import annotations
 
 import json
-import re
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
-
-import readme_peers
-
-ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "bench" / "results"
-RESULTS = FOLDER / "host.jsonl"
-README = ROOT / "README.md"
-
-MARKED = re.compile(r"(?<=<!-- bench:host -->\n).*?(?=<!-- /bench:host -->)", re.S)
-MARKED_PEERS = re.compile(r"(?<=<!-- bench:peers -->\n).*?(?=<!-- /bench:peers -->)", re.S)
 
 # What the report of the benchmark has besides: not a store, or not a single operation's time.
 NOT_A_STORE = {"copy"}
 UNIT = "ns per operation"
 SIZE = "100 B"
+# The sentence's workload; the first of each language, where reads stay in the processor's cache.
+KEYS = "10k keys"
 
 LANGUAGES = {"rust": "Rust", "node": "Node", "python": "Python", "ruby": "Ruby"}
 SUBJECTS = {
@@ -46,7 +29,7 @@ Row = dict[str, Any]
 
 
 def block(lines: Iterable[str]) -> str:
-    """What stands between the marks, from the lines of the results file."""
+    """The table, from the lines of the results file."""
     rows: list[Row] = [json.loads(line) for line in lines]
     machine: Row = next((row["machine"] for row in rows if "machine" in row), {})
     measured = [row for row in rows if _belongs(row)]
@@ -74,6 +57,29 @@ def block(lines: Iterable[str]) -> str:
     return "\n".join(text) + "\n"
 
 
+def sentence(lines: Iterable[str]) -> str:
+    """How long a get takes in each language, and how long the quickest peer's takes there."""
+    rows: list[Row] = [row for line in lines if _belongs(row := json.loads(line))]
+    said = []
+    for language, name in LANGUAGES.items():
+        gets = [
+            row
+            for row in rows
+            if _language(row) == language and row["operation"] == "get" and KEYS in row["workload"]
+        ]
+        ours = [row["median"] for row in gets if row["subject"] == "polycache"]
+        peers = sorted(
+            (row["median"], row["subject"])
+            for row in gets
+            if not row["subject"].startswith("polycache")
+        )
+        if ours and peers:
+            time, subject = peers[0]
+            peer = {"redis": "Redis"}.get(subject, SUBJECTS.get(subject, subject))
+            said.append(f"{ours[0]:,.0f} ns in {name} ({peer}: {time:,.0f})")
+    return f"A get of {SIZE} takes {', '.join(said)}." if said else ""
+
+
 def _belongs(row: Row) -> bool:
     return (
         row.get("unit") == UNIT
@@ -95,28 +101,3 @@ def _cell(rows: list[Row], family: str) -> str:
         return f"({min(others):,.0f})" if others else ""
     best = min(single + others)
     return f"{single[0]:,.0f}" + (f" ({best:,.0f})" if best < single[0] else "")
-
-
-def current() -> str:
-    return block(RESULTS.read_text().splitlines() if RESULTS.exists() else [])
-
-
-def current_peers() -> str:
-    return readme_peers.block(FOLDER)
-
-
-def main() -> None:
-    text = README.read_text()
-    text = _with(text, "host", MARKED, current())
-    README.write_text(_with(text, "peers", MARKED_PEERS, current_peers()))
-
-
-def _with(text: str, name: str, marked: re.Pattern[str], figures: str) -> str:
-    text, count = marked.subn(lambda _: figures, text)
-    if count != 1:
-        sys.exit(f"README.md has not one block between its marks <!-- bench:{name} -->")
-    return text
-
-
-if __name__ == "__main__":
-    main()

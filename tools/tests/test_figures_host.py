@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-import readme_figures
+import figures_host
 
 MACHINE = {
     "bench": "host",
@@ -28,18 +28,8 @@ def row(language: str, subject: str, operation: str, median: float | None, **oth
 
 
 def rows_of(*rows: object) -> list[str]:
-    block = readme_figures.block(json.dumps(one) for one in (MACHINE, *rows))
+    block = figures_host.block(json.dumps(one) for one in (MACHINE, *rows))
     return [line for line in block.splitlines() if line.startswith("| ") and ":" in line]
-
-
-def test_the_readme_shows_the_figures_of_the_results_file() -> None:
-    shown = readme_figures.MARKED.findall(readme_figures.README.read_text())
-    assert shown == [readme_figures.current()], "run tools/readme_figures.py"
-
-
-def test_the_readme_shows_the_peers_of_all_results_files() -> None:
-    shown = readme_figures.MARKED_PEERS.findall(readme_figures.README.read_text())
-    assert shown == [readme_figures.current_peers()], "run tools/readme_figures.py"
 
 
 def test_a_store_has_a_line_with_its_best_in_brackets() -> None:
@@ -64,4 +54,21 @@ def test_other_units_sizes_and_what_was_not_measured_are_left_out() -> None:
 
 
 def test_without_results_it_says_so() -> None:
-    assert readme_figures.block([]) == readme_figures.NONE
+    assert figures_host.block([]) == figures_host.NONE
+
+
+def test_the_sentence_names_each_language_and_the_quickest_peer_there() -> None:
+    rows = [
+        row("rust", "polycache", "get", 166),
+        row("rust", "polycache-store", "get", 98),
+        row("rust", "lmdb", "get", 335),
+        row("rust", "redis", "get", 21_280),
+        row("ruby", "polycache", "get", 480),
+        row("ruby", "redis", "get", 31_480),
+        row("node", "polycache", "put", 10),
+    ]
+    said = figures_host.sentence(json.dumps(one) for one in (MACHINE, *rows))
+    assert said == (
+        "A get of 100 B takes 166 ns in Rust (LMDB: 335), 480 ns in Ruby (Redis: 31,480)."
+    )
+    assert figures_host.sentence([]) == ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from report_page.amounts import TIMES_SIGN as X
 
-import readme_peers
+import figures_peers
 
 
 def write(folder: Path, name: str, *rows: dict[str, object], plan: str = "full") -> None:
@@ -31,10 +31,10 @@ def row(
 
 
 def lines(folder: Path) -> list[str]:
-    return [line for line in readme_peers.block(folder).splitlines() if line.startswith("| ")][1:]
+    return [line for line in figures_peers.block(folder).splitlines() if line.startswith("| ")][1:]
 
 
-def test_a_benchmark_has_a_line_with_the_best_peer_and_what_is_lost_most(tmp_path: Path) -> None:
+def test_a_benchmark_has_a_line_with_the_typical_the_best_and_the_worst_row(tmp_path: Path) -> None:
     write(
         tmp_path,
         "memory",
@@ -47,12 +47,14 @@ def test_a_benchmark_has_a_line_with_the_best_peer_and_what_is_lost_most(tmp_pat
         row("map", "GET", 5),
     )
     assert lines(tmp_path) == [
-        "| One process' memory | 1 | 2 | 1 | 0 | GET, node, small value | lru-cache 20.0 ns "
-        f"| 100 ns: 0.20{X} **lost** | 0.20{X}: lru-cache, GET, node, small value |"
+        f"| One process' memory | **1 of 2** | 0 | 1 | level: ts-cache 105 ns, GET, "
+        f"node, small value | 3.00{X} faster: lru-cache 300 ns, SET, node, small value "
+        f"| 5.00{X} slower: lru-cache 20.0 ns, GET, node, small value |"
     ]
+    assert figures_peers.limits(tmp_path) == "- One process' memory: map\n"
 
 
-def test_rows_of_ours_that_stand_empty_are_counted(tmp_path: Path) -> None:
+def test_where_ours_is_empty_it_says_so(tmp_path: Path) -> None:
     write(
         tmp_path,
         "redis",
@@ -62,10 +64,25 @@ def test_rows_of_ours_that_stand_empty_are_counted(tmp_path: Path) -> None:
         plan="quick",
     )
     assert lines(tmp_path) == [
-        "| Redis clients (a quick run) | 0 | 0 | 0 | 3 | GET, node, small value | ioredis 20.0 µs "
-        "| empty |  |"
+        "| Redis clients (a quick run) | ours is empty | 0 | 0 |  |  |  |"
     ]
 
 
+def test_the_readme_says_it_in_three_sentences(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "host",
+        row("polycache", "get", 100),
+        row("lmdb", "get", 300),
+        row("polycache", "put", 100),
+        row("lmdb", "put", 20),
+    )
+    assert figures_peers.sentences(tmp_path, "First.") == (
+        "First.\nIt is fastest of all in 1 of 2 operations beside stores that processes share, and in 1 "
+        "of 2 over all 1 benchmarks, level in 0, and a peer is faster in 1.\n"
+        "[Every benchmark](docs/benchmarks.md), with the rows that we lose.\n"
+    )
+
+
 def test_without_results_it_says_so(tmp_path: Path) -> None:
-    assert readme_peers.block(tmp_path) == readme_peers.NONE
+    assert figures_peers.block(tmp_path) == figures_peers.NONE
