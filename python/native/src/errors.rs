@@ -8,6 +8,15 @@ use pyo3::types::PyDict;
 
 static FROM_CODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
+fn from_code(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    classes::imported(py, &FROM_CODE, "polycache.errors", "from_code")
+}
+
+/// Finds what makes exceptions, as long as things can be imported: not at the interpreter's end.
+pub fn prepare(py: Python<'_>) -> PyResult<()> {
+    from_code(py).map(|_| ())
+}
+
 /// The exception for an error of the engine.
 #[cold]
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
@@ -21,8 +30,7 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     };
     let build = || -> PyResult<PyErr> {
         told?;
-        let from_code = classes::imported(py, &FROM_CODE, "polycache.errors", "from_code")?;
-        let exception = from_code.call((error.code(), error.to_string()), Some(&facts))?;
+        let exception = from_code(py)?.call((error.code(), error.to_string()), Some(&facts))?;
         Ok(PyErr::from_value(exception))
     };
     build().unwrap_or_else(|failure| failure)

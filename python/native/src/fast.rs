@@ -2,6 +2,7 @@
 //! time than what pyo3 puts around a method. Everything else goes on to the methods of `Cache`.
 
 use crate::cache::{Cache, Quick};
+use crate::exit::attached;
 use crate::memory::fast::{by_method, extended, given, native};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -52,7 +53,7 @@ unsafe extern "C" fn get(
         if let Quick::Value(value) = found {
             return value;
         }
-        Python::attach(|py| {
+        attached(|py| {
             if let Quick::Missed(handle) = found {
                 let key = Bound::from_borrowed_ptr(py, *arguments);
                 let default = (count == 2).then(|| Bound::from_borrowed_ptr(py, *arguments.add(1)));

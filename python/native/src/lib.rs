@@ -12,6 +12,7 @@ mod duration;
 mod encryption;
 mod entries;
 mod errors;
+mod exit;
 mod fast;
 mod from_python;
 mod interpreter;
@@ -44,6 +45,9 @@ mod _native {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::interpreter::claim(module.py())?;
+        crate::exit::hold_ended_threads();
+        crate::classes::missing(module.py())?;
+        crate::errors::prepare(module.py())?;
         use pyo3::types::PyModuleMethods;
         module.add("QuickCache", crate::fast::class(module)?)?;
         module.add("QuickMemoryCache", crate::memory::fast::class(module)?)?;

@@ -2,6 +2,7 @@
 //! `python/src/polycache/memory_memoize.py` does at each call.
 
 use super::cache::{Hit, MemoryCache};
+use super::equality;
 use super::fast;
 use crate::classes;
 use pyo3::ffi;
@@ -175,7 +176,11 @@ unsafe extern "C" fn find(
                 slf.cache.get().uncount_miss();
                 fast::counted(slf.missing.as_ptr())
             }
-            Hit::Unknown(_) => fast::counted(slf.missing.as_ptr()),
+            Hit::Unknown(_) => {
+                // Python code runs before it is asked for again.
+                equality::forget();
+                fast::counted(slf.missing.as_ptr())
+            }
         };
         ffi::Py_DECREF(key);
         found

@@ -11,6 +11,7 @@ use crate::classes::{self, imported};
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::errors;
+use crate::exit::attached;
 use crate::many;
 use polycache_memory::{RemovalCause, Ttl, TtlLeft};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -32,7 +33,7 @@ impl Listener {
     /// Called by the engine without a lock, in an attached thread. Its exceptions have no caller to go
     /// to: `sys.unraisablehook` is given them.
     pub fn tell(&self, key: Key, stored: Stored, why: RemovalCause) {
-        Python::attach(|py| {
+        attached(|py| {
             let arguments = (
                 key.object.into_bound(py),
                 stored.object.into_bound(py),

@@ -11,6 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr::addr_of_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,7 +30,10 @@ static DOUBTING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// Whether a pair without a verdict was met.
     static DOUBT: Cell<bool> = const { Cell::new(false) };
-    static PAIRS: RefCell<Vec<Pair>> = const { RefCell::new(Vec::new()) };
+    /// Never dropped with its thread, which has no interpreter then: what is noted is let go of by the
+    /// operation that met it.
+    static PAIRS: ManuallyDrop<RefCell<Vec<Pair>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// True when the operation under way met keys that it could not compare.
@@ -60,7 +64,7 @@ fn set_doubt(doubt: bool) -> bool {
 #[cold]
 pub fn forget() {
     set_doubt(false);
-    drop(PAIRS.take());
+    drop(PAIRS.with(|pairs| pairs.take()));
 }
 
 /// Runs an operation of the engine until it is free of doubt, or has found its key in spite of it.
@@ -87,7 +91,7 @@ fn settle<R>(
 ) -> PyResult<R> {
     loop {
         // Taken out, for what is asked below may run operations on this thread.
-        let mut pairs = PAIRS.take();
+        let mut pairs = PAIRS.with(|pairs| pairs.take());
         if !set_doubt(false) || found(&result) {
             return Ok(result);
         }
@@ -96,7 +100,7 @@ fn settle<R>(
                 pair.equal = Some(compare(py, pair)?);
             }
         }
-        PAIRS.set(pairs);
+        PAIRS.with(|noted| noted.replace(pairs));
         result = operation();
     }
 }
@@ -136,7 +140,8 @@ pub fn noted(stored: &Object, asked: &Object) -> bool {
 
 #[cold]
 fn noted_or_known(stored: &Object, asked: &Object) -> bool {
-    PAIRS.with_borrow_mut(|pairs| {
+    PAIRS.with(|pairs| {
+        let mut pairs = pairs.borrow_mut();
         let same = |pair: &&Pair| {
             pair.stored.as_ptr() == stored.as_ptr() && pair.asked.as_ptr() == asked.as_ptr()
         };

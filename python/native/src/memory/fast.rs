@@ -4,6 +4,7 @@
 //! errors) goes on to the methods of `MemoryCache`.
 
 use super::cache::{missing, Hit, MemoryCache, Put};
+use crate::exit::attached;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -151,7 +152,7 @@ unsafe fn subscript_slowly(
     missed: bool,
 ) -> *mut ffi::PyObject {
     // SAFETY: as the caller promises.
-    Python::attach(|py| unsafe {
+    attached(|py| unsafe {
         let slf = Bound::from_borrowed_ptr(py, slf);
         let slf = slf.cast_unchecked::<MemoryCache>();
         let key = Bound::from_borrowed_ptr(py, key);
@@ -204,7 +205,7 @@ unsafe fn get_slowly(
     default: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: as the caller promises.
-    Python::attach(|py| unsafe {
+    attached(|py| unsafe {
         let key = Bound::from_borrowed_ptr(py, key);
         let default = Bound::from_borrowed_ptr(py, default);
         given(py, cache.get(py, &key, Some(default)))
@@ -246,7 +247,7 @@ unsafe fn assign_slowly(
     value: *mut ffi::PyObject,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    Python::attach(|py| unsafe {
+    attached(|py| unsafe {
         let cache: &MemoryCache = native(&slf);
         let key = Bound::from_borrowed_ptr(py, key);
         let done = match Bound::from_borrowed_ptr_or_opt(py, value) {
@@ -298,7 +299,7 @@ unsafe fn set_slowly(
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: as the caller promises.
-    Python::attach(|py| unsafe {
+    attached(|py| unsafe {
         let base = py.get_type::<MemoryCache>();
         given(py, by_method(&base, "set", slf, arguments, count, names))
     })
