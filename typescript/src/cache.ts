@@ -7,6 +7,7 @@ import type { CheckReport, Holdings, Keyspace } from './keyspace.ts'
 import { MemoryHandle } from './memory/handle.ts'
 import { MemoryNamespace } from './memory/namespace.ts'
 import { namespaceParts } from './namespace.ts'
+import { listOf, pairOf } from './option-names.ts'
 import {
   type CacheOptions,
   type GetOrSetOptions,
@@ -132,10 +133,13 @@ export class Cache {
     return this.ttlSync(key)
   }
 
-  /** The values of those of the keys that are there, by key, in the order of the keys. */
+  /**
+   * The values of those of the keys that are there, by key, in the order of the keys.
+   * @throws InvalidArgument for what is no list: text is one key
+   */
   getManySync<T = unknown, K extends Key = Key>(keys: Iterable<K>): Map<K, T> {
     const found = new Map<K, T>()
-    for (const key of keys) {
+    for (const key of listOf(keys, 'keys')) {
       const value = this.getSync<T>(key)
       if (value !== undefined) found.set(key, value)
     }
@@ -149,10 +153,14 @@ export class Cache {
 
   /** Stores several values, one after the other: after an error, those before it are stored. */
   setManySync(entries: Entries, options?: SetOptions): void {
-    const pairs = Symbol.iterator in entries ? entries : Object.entries(entries)
+    const listed = typeof entries !== 'object' || entries === null || Symbol.iterator in entries
+    const pairs = listed
+      ? listOf(entries as Iterable<readonly [Key, unknown]>, 'entries')
+      : Object.entries(entries)
     // Looked at once more with every pair, but also when there is none.
     ttlOf(options, 0)
-    for (const [key, value] of pairs as Iterable<readonly [Key, unknown]>) {
+    for (const pair of pairs) {
+      const [key, value] = pairOf(pair)
       this.setSync(key, value, options)
     }
   }
@@ -162,10 +170,13 @@ export class Cache {
     this.setManySync(entries, options)
   }
 
-  /** Deletes several keys; returns how many had an entry. */
+  /**
+   * Deletes several keys; returns how many had an entry.
+   * @throws InvalidArgument for what is no list: text is one key
+   */
   deleteManySync(keys: Iterable<Key>): number {
     let deleted = 0
-    for (const key of keys) if (this.deleteSync(key)) deleted++
+    for (const key of listOf(keys, 'keys')) if (this.deleteSync(key)) deleted++
     return deleted
   }
 

@@ -158,6 +158,9 @@ function resolveHost(
   if (typeof path !== 'string' || path === '') {
     throw new InvalidArgument('path is text: the directory that the cache lives in')
   }
+  if (path.includes('\0') || !path.isWellFormed()) {
+    throw new InvalidArgument('path holds a NUL, or half a surrogate pair: no directory has such a name')
+  }
   const { clock, keepAfterReboot = false, memory = {} } = options
   if (typeof keepAfterReboot !== 'boolean')
     throw new InvalidArgument('keepAfterReboot is true or false')

@@ -1,8 +1,10 @@
 import { MalformedEntry } from '../errors.ts'
 import { MAX_DEPTH } from './messagepack/limits.ts'
+import { hasOwnProperty, ownProperty } from './own-properties.ts'
 import { refused, type Segment } from './path.ts'
 import {
   describe,
+  isList,
   isMap,
   isPlainObject,
   LONE_SURROGATE,
@@ -44,10 +46,13 @@ function write(value: unknown, path: Segment[]): string {
 
 function writeObject(value: object, path: Segment[]): string {
   const pairs = isMap(value) ? value : isPlainObject(value) ? Object.entries(value) : undefined
-  if (!Array.isArray(value) && pairs === undefined) {
+  if (pairs === undefined && !isList(value)) {
+    if (Array.isArray(value) || value instanceof Map) throw refused(path, describe(value))
     throw refused(path, `JSON does not have ${nameOf(value)}: use messagepack`)
   }
   if (path.length === MAX_DEPTH) throw refused(path, TOO_DEEP)
+  const name = pairs === undefined || pairs === value ? ownProperty(value) : undefined
+  if (name !== undefined) throw refused(path, hasOwnProperty(name))
   const level = path.length
   const parts: string[] = []
   if (pairs === undefined) {

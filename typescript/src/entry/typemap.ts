@@ -1,4 +1,5 @@
 import { types } from 'node:util'
+import { Kind, kindOf } from '../memory/kind.ts'
 
 export const TOO_DEEP = 'nested deeper than 128 lists, sets and maps, or a cycle'
 export const LONE_SURROGATE = 'text with half a surrogate pair has no UTF-8 form'
@@ -21,24 +22,34 @@ export function isPlainObject(value: object): value is Record<string, unknown> {
   )
 }
 
-/** Like `instanceof Set`, also for other realms. */
+/** Whether a value is an array, of this realm or of another one: not an instance of a class that extends Array. */
+export function isList(value: object): value is readonly unknown[] {
+  if (!Array.isArray(value)) return false
+  return Object.getPrototypeOf(value) === Array.prototype || kindOf(value) === Kind.Array
+}
+
+/** Like `isList`, for sets. */
 export function isSet(value: object): value is Set<unknown> {
-  return value instanceof Set || types.isSet(value)
+  return (value instanceof Set || types.isSet(value)) && kindOf(value) === Kind.Set
 }
 
-/** Like `instanceof Map`, also for other realms. */
+/** Like `isList`, for maps. */
 export function isMap(value: object): value is Map<unknown, unknown> {
-  return value instanceof Map || types.isMap(value)
+  return (value instanceof Map || types.isMap(value)) && kindOf(value) === Kind.Map
 }
 
-/** Like `instanceof Date`, also for other realms. */
+/** Like `isList`, for dates. */
 export function isDate(value: object): value is Date {
-  return value instanceof Date || types.isDate(value)
+  return (value instanceof Date || types.isDate(value)) && kindOf(value) === Kind.Date
 }
 
-/** Like `instanceof Uint8Array`, also for other realms. */
+/** Like `isList`, for bytes; a Buffer is bytes as well. */
 export function isBytes(value: object): value is Uint8Array {
-  return value instanceof Uint8Array || types.isUint8Array(value)
+  if (!(value instanceof Uint8Array || types.isUint8Array(value))) return false
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype === Uint8Array.prototype || prototype === Buffer.prototype) return true
+  const kind = kindOf(value)
+  return kind === Kind.TypedArray || kind === Kind.Buffer
 }
 
 /** What to say of a value that is in no row of the type map. */

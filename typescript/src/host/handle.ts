@@ -5,6 +5,9 @@ import { MemoryTier } from '../memory/tier.ts'
 import type { OpenOptions } from './native.ts'
 import { HostStore } from './store.ts'
 
+/** What caches that nobody closed had open: a directory's descriptors and mapping would stay until the process ends. */
+const unreachable = new FinalizationRegistry<HostStore>((store) => store.release())
+
 /** An open cache: what a `Cache` and the caches of its namespaces share. */
 export class Handle implements AnyHandle {
   readonly store: HostStore
@@ -32,6 +35,7 @@ export class Handle implements AnyHandle {
     const { mapping } = this.store
     this.memory = mapping && memory && new MemoryTier(mapping, memory, clock)
     this.leaseTimeout = options.leaseTimeout
+    unreachable.register(this, this.store, this)
   }
 
   /** All handles on the directory in this isolate. */
@@ -57,6 +61,7 @@ export class Handle implements AnyHandle {
   close(): void {
     if (this.closed) return
     this.closed = true
+    unreachable.unregister(this)
     this.memory?.close()
     this.store.release()
   }

@@ -64,6 +64,11 @@ function nameOf(options: OpenOptions): string | undefined {
 }
 
 function indexOf(path: string): BigIntStats | undefined {
-  // The folder of the one layout that there is. With another, nothing is shared and all is right.
-  return statSync(resolve(path, 'v1', 'index'), { bigint: true, throwIfNoEntry: false })
+  try {
+    // The folder of the one layout that there is. With another, nothing is shared and all is right.
+    return statSync(resolve(path, 'v1', 'index'), { bigint: true, throwIfNoEntry: false })
+  } catch {
+    // Without permission, for example: opening it says so, by a typed error.
+    return undefined
+  }
 }

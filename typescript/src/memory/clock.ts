@@ -3,35 +3,46 @@ const MOST = 64
 /** Milliseconds after which it is looked at again in any case. */
 const STALE = 1
 
+/** What tests may have done before this module was loaded, or in Bun behind `Date`'s back. */
+function isMovedByTests(): boolean {
+  const { Bun, process } = globalThis as { Bun?: unknown; process?: { env?: { NODE_ENV?: string } } }
+  if (Bun !== undefined && process?.env?.NODE_ENV === 'test') return true
+  return !Function.prototype.toString.call(Date.now).includes('[native code]')
+}
+
+/** The machine's clock. What stands in `Date.now` instead is a test's, which moves as the test says. */
+export const machine: { now: () => number } = { now: isMovedByTests() ? () => 0 : Date.now }
+
 /**
  * Milliseconds since 1970, at the price of a memory read: the system's clock, which takes longer than a look-up, is asked
  * again after a millisecond and after a few dozen reads, fewer while reads are rare. So a read may see an entry up to a
  * millisecond after its expiry. (Timers don't run while a program computes: what computes for long between two of a
- * quick succession of reads may see the time of the first.) A clock of the user's is asked every time.
+ * quick succession of reads may see the time of the first.) A clock of the user's is asked every time, and so is a fake
+ * one that a test has put in the place of `Date`, before or after this was made.
  */
 export class CoarseClock {
-  readonly #now: () => number
-  readonly #most: number
+  readonly #own: (() => number) | undefined
   #time = 0
   /** Reads that the last look still answers, and how many it did at first. */
   #left = 0
   #answers = 0
   #timed = false
 
-  constructor(now: (() => number) | undefined) {
-    this.#now = now ?? Date.now
-    this.#most = now === undefined ? MOST : 0
+  constructor(own: (() => number) | undefined) {
+    this.#own = own
   }
 
   now(): number {
-    return this.#left-- > 0 ? this.#time : this.exactly()
+    // Compilers take the comparison for granted until somebody changes `Date`.
+    return Date.now === machine.now && this.#left-- > 0 ? this.#time : this.exactly()
   }
 
   /** The time by a look at the clock itself: where a span of time begins. */
   exactly(): number {
-    const now = this.#now()
-    if (this.#most === 0) this.#left = 0
-    else this.#adapt(now)
+    this.#left = 0
+    if (this.#own !== undefined) return this.#own()
+    const now = Date.now()
+    if (Date.now === machine.now) this.#adapt(now)
     this.#time = now
     return now
   }
@@ -39,27 +50,39 @@ export class CoarseClock {
   /** As many reads as before took no millisecond together, so twice as many will hardly take two. */
   #adapt(now: number): void {
     const quick = now - this.#time < STALE && now >= this.#time
-    this.#answers = quick ? Math.min(2 * this.#answers + 1, this.#most) : 0
+    this.#answers = quick ? Math.min(2 * this.#answers + 1, MOST) : 0
     this.#left = this.#answers
     if (this.#answers > 0 && !this.#timed) this.#expire()
   }
 
   #expire(): void {
     this.#timed = true
-    unheld(() => {
+    new Timer(() => {
       this.#timed = false
       this.#left = 0
     }, STALE)
   }
 }
 
-/** What `clearTimeout` takes. */
-export type Timer = ReturnType<typeof setTimeout>
-
 /** A timer for which no process stays. */
-export function unheld(run: () => void, ms: number): Timer {
-  const timer = setTimeout(run, ms)
-  // A number in browsers.
-  if (typeof timer === 'object') timer.unref()
-  return timer
+export class Timer {
+  // Its own: a test may put fake timers in their place, and take them away again.
+  readonly #set = setTimeout
+  readonly #clear = clearTimeout
+  readonly #timer: ReturnType<typeof setTimeout>
+
+  constructor(run: () => void, ms: number) {
+    this.#timer = setTimeout(run, ms)
+    // A number in browsers.
+    if (typeof this.#timer === 'object') this.#timer.unref()
+  }
+
+  /** Whether it runs by the timers that there are now. */
+  get isCurrent(): boolean {
+    return this.#set === setTimeout
+  }
+
+  clear(): void {
+    this.#clear(this.#timer)
+  }
 }

@@ -2,6 +2,7 @@ import type { Duration } from '../duration.ts'
 import { EntryTooLarge, InvalidArgument, InvalidKey, UnsupportedValue } from '../errors.ts'
 import { MemoryCore, Owner } from './core.ts'
 import { type EventName, type Listener, Listeners, tell } from './events.ts'
+import { listOf, pairOf } from '../option-names.ts'
 import { checkSet, type MemoryCacheOptions, type MemorySetOptions, ttlOrOwn } from './options.ts'
 import { AS_IS, copyOut } from './plan.ts'
 import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
@@ -154,7 +155,7 @@ export class MemoryCache<K = string, V = unknown> {
   /** The values of those of the keys that are there, by key, in the order of the keys. */
   getMany(keys: Iterable<K>): Map<K, V> {
     const found = new Map<K, V>()
-    for (const key of keys) {
+    for (const key of listOf(keys, 'keys')) {
       const value = this.get(key)
       if (value !== undefined) found.set(key, value)
     }
@@ -168,13 +169,16 @@ export class MemoryCache<K = string, V = unknown> {
       checkSet(options)
       ttlOrOwn(options.ttl, 0)
     }
-    for (const [key, value] of entries) this.set(key, value, options)
+    for (const pair of listOf(entries, 'entries')) {
+      const [key, value] = pairOf(pair)
+      this.set(key, value, options)
+    }
   }
 
   /** Deletes several keys; returns how many had an entry. */
   deleteMany(keys: Iterable<K>): number {
     let deleted = 0
-    for (const key of keys) if (this.delete(key)) deleted++
+    for (const key of listOf(keys, 'keys')) if (this.delete(key)) deleted++
     return deleted
   }
 

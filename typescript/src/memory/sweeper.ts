@@ -1,4 +1,4 @@
-import { type Timer, unheld } from './clock.ts'
+import { Timer } from './clock.ts'
 
 /** Slots that are looked at in one go: some ten microseconds. */
 const STRIDE = 4096
@@ -83,11 +83,12 @@ export class Sweeper {
 
   #wait(ms: number): void {
     const due = performance.now() + ms
+    const timer = this.#timer
     // A timer that comes soon enough is left alone: one for each entry would cost more than it frees.
-    if (this.#timer !== undefined && this.#due - due < SHORTEST) return
-    clearTimeout(this.#timer)
+    if (timer?.isCurrent && this.#due - due < SHORTEST) return
+    timer?.clear()
     this.#due = due
-    this.#timer = unheld(
+    this.#timer = new Timer(
       () => {
         this.#timer = undefined
         this.#look(STRIDE)

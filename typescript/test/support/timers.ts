@@ -1,5 +1,6 @@
 /** Timers and clocks that a test moves; the same for Node and Bun. */
 import { onTestFinished } from 'vitest'
+import { machine } from '../../src/memory/clock.ts'
 
 interface Timer {
   readonly due: number
@@ -17,10 +18,12 @@ export class Timers {
   constructor() {
     const { setTimeout: set, clearTimeout: clear } = globalThis
     const { now: date } = Date
+    const real = machine.now
     const own = Object.getOwnPropertyDescriptor(performance, 'now')
     onTestFinished(() => {
       Object.assign(globalThis, { setTimeout: set, clearTimeout: clear })
       Date.now = date
+      machine.now = real
       if (own === undefined) Reflect.deleteProperty(performance, 'now')
       else Object.defineProperty(performance, 'now', own)
     })
@@ -29,6 +32,8 @@ export class Timers {
       clearTimeout: (timer: Timer) => this.#waiting.delete(timer),
     })
     Date.now = () => this.#began + this.#time
+    // It is the machine's in these tests: what is fake is asked each time.
+    machine.now = Date.now
     Object.defineProperty(performance, 'now', {
       value: () => this.#time,
       configurable: true,

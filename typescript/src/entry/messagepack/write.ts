@@ -1,4 +1,5 @@
 import { Decimal, MAX_DIGITS } from '../decimal.ts'
+import { hasOwnProperty, ownProperty } from '../own-properties.ts'
 import { refused, type Segment } from '../path.ts'
 import { Scratch } from '../scratch.ts'
 import type { PayloadWriter } from '../serializer.ts'
@@ -7,6 +8,7 @@ import {
   IN_SET,
   isBytes,
   isDate,
+  isList,
   isMap,
   isPlainObject,
   isSet,
@@ -71,7 +73,7 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #object(value: object): void {
-    if (Array.isArray(value)) this.#list(value)
+    if (isList(value)) this.#list(value)
     else if (isPlainObject(value)) this.#plain(value)
     else if (isBytes(value)) this.#binary(value)
     else if (isDate(value)) this.#date(value)
@@ -197,6 +199,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   #list(values: readonly unknown[]): void {
     const { length } = values
+    this.#refuseProperties(values)
     const level = this.#enter()
     this.#count(length, 0x90, 0xdc, 0xdd)
     for (let place = 0; place < length; place++) {
@@ -220,6 +223,7 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #map(map: ReadonlyMap<unknown, unknown>): void {
+    this.#refuseProperties(map)
     const level = this.#enter()
     this.#count(map.size, 0x80, 0xde, 0xdf)
     for (const [key, value] of map) {
@@ -232,6 +236,7 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #set(values: ReadonlySet<unknown>): void {
+    this.#refuseProperties(values)
     const level = this.#enter()
     // The length of the extension's head depends on what follows, which is written first and then moved.
     const start = this.#at
@@ -253,6 +258,7 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #date(date: Date): void {
+    this.#refuseProperties(date)
     const ms = date.getTime()
     const seconds = Math.floor(ms / 1000)
     if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) throw this.#refused(NO_DATE)
@@ -347,6 +353,11 @@ export class MessagePackWriter implements PayloadWriter {
       this.#path[level] = symbol.toString()
       throw this.#refused(SYMBOL_KEY)
     }
+  }
+
+  #refuseProperties(object: object): void {
+    const name = ownProperty(object)
+    if (name !== undefined) throw this.#refused(hasOwnProperty(name))
   }
 
   #refused(reason: string): Error {
