@@ -2,7 +2,6 @@
 # library's source (Debian's, unpacked), and one C compiler for all targets. Only what asks for them by
 # name gets them.
 
-ZIG_VERSION=0.16.0
 # Debian's Rust for the web browsers that it builds: newer than the release's own.
 RUST_WEB="rustc-web libstd-rust-web-1.96 libstd-rust-web-dev rust-web-src libllvm22"
 
@@ -17,5 +16,5 @@ here=\$(cd "\$(dirname "\$0")/../debian/rust-web/usr" && pwd)
 LD_LIBRARY_PATH="\$here/lib/x86_64-linux-gnu:\$here/lib" exec "\$here/bin/rustc-web" --sysroot "\$here" "\$@"
 WRAPPER
   chmod +x "$TOOLS/bin/rustc-web"
-  _zig
+  need_zig
 }
