@@ -144,6 +144,7 @@ Dir.mktmpdir do |work|
     # Without the version that this machine's libc may have in its name.
     spec.platform = "#{Gem::Platform.local.cpu}-#{Gem::Platform.local.os}"
     spec.extensions = []
+    spec.dependencies.reject! { |each| each.name == "rake" }
     spec.post_install_message = nil
     minor = Gem::Version.new(RUBY_VERSION).segments.first(2)
     spec.required_ruby_version = [">= #{minor.join(".")}", "< #{minor[0]}.#{minor[1] + 1}.dev"]

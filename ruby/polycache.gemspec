@@ -20,12 +20,14 @@ Gem::Specification.new do |spec|
   spec.require_paths = ["lib"]
   spec.bindir = "exe"
   spec.executables = ["polycache"]
-  spec.extensions = ["ext/polycache/extconf.rb"]
+  spec.extensions = ["ext/polycache/Rakefile"]
   # RubyGems shows nothing of an installation that succeeds: what it left out has to be said here.
   spec.post_install_message = <<~TEXT
     polycache: `polycache --version` tells whether the native extension was compiled, which takes Linux,
     Rust 1.85 and libclang. Polycache::MemoryCache and Redis namespaces do without it.
   TEXT
+  # Runs the Rakefile. It comes with Ruby, but some distributions leave it out.
+  spec.add_dependency "rake", ">= 13"
   # Part of Ruby until 3.3.
   spec.add_dependency "bigdecimal", ">= 3.1", "< 5"
 end

@@ -151,7 +151,6 @@ SECTIONS = [
         counts.junit,
         needs=("python",),
         prepare=("package",),
-        timeout_minutes=30,
     ),
     # Every decoder with seeds, changed seeds and what `make fuzz` has found.
     Section("decoders", "cargo test --release -p polycache-check-decoders", counts.cargo),

@@ -44,20 +44,22 @@ class Project:
         return self.folder / "gems/bin/polycache"
 
 
-def installed(folder: Path, gem: Path, **more: str) -> Project:
-    """A project with that gem."""
-    project = Project(folder, {"GEM_HOME": str(folder / "gems"), **more})
+def installed(folder: Path, gem: Path, during: dict[str, str], **always: str) -> Project:
+    """A project with that gem. `during` is the environment while it is installed."""
+    project = Project(folder, {"GEM_HOME": str(folder / "gems"), **always})
     command: list[str | Path] = ["gem", "install", "--local", "--no-document", gem]
-    run(command, folder, project.env, timeout=900)
+    run(command, folder, {**project.env, **during}, timeout=900)
     return project
 
 
-def path_without_cargo() -> str:
-    """PATH without the folders that have a cargo."""
-    folders = os.environ["PATH"].split(os.pathsep)
-    kept = [folder for folder in folders if not Path(folder, "cargo").exists()]
-    assert not shutil.which("cargo", path=os.pathsep.join(kept))
-    return os.pathsep.join(kept)
+def nothing_but_ruby(folder: Path) -> str:
+    """A PATH on which there is Ruby, and no compiler, no make, no cargo."""
+    folder.mkdir()
+    for name in ("ruby", "gem", "env"):
+        found = shutil.which(name)
+        assert found
+        (folder / name).symlink_to(found)
+    return str(folder)
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +72,22 @@ def compiled(
     sources: Path, cargo: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Project:
     """The sources, compiled as they were installed."""
-    return installed(tmp_path_factory.mktemp("compiled"), sources, **cargo)
+    return installed(tmp_path_factory.mktemp("compiled"), sources, cargo)
 
 
 @pytest.fixture(scope="module")
 def prebuilt(packaged: Packaged, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The gem for this platform, where nothing can be compiled."""
     gem = packaged("ruby", f"polycache-{VERSION}-*.gem")
-    return installed(tmp_path_factory.mktemp("prebuilt"), gem, PATH=path_without_cargo())
+    folder = tmp_path_factory.mktemp("prebuilt")
+    return installed(folder, gem, {"PATH": nothing_but_ruby(folder / "bin")})
 
 
 @pytest.fixture(scope="module")
 def pure(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The sources, installed where there is no cargo."""
-    return installed(tmp_path_factory.mktemp("pure"), sources, PATH=path_without_cargo())
+    """The sources, installed where there is no compiler."""
+    folder = tmp_path_factory.mktemp("pure")
+    return installed(folder, sources, {"PATH": nothing_but_ruby(folder / "bin")})
 
 
 @pytest.fixture(params=["compiled", "prebuilt"])
@@ -190,6 +194,36 @@ def test_a_path_without_a_compiler_says_what_to_do(pure: Project) -> None:
     said = run([pure.command, "stats"], pure.folder, pure.env, code=4).stderr
     assert said.startswith("polycache: the command needs the native extension")
     assert "Rust" in said
+
+
+@pytest.mark.parametrize("platform", ["arm64-darwin24", "x64-mingw-ucrt"])
+def test_other_platforms_get_what_is_pure(
+    sources: Path, tmp_path: Path, cargo: dict[str, str], platform: str
+) -> None:
+    # A Ruby that says it runs there, though cargo is here.
+    pretend = tmp_path / "pretend.rb"
+    pretend.write_text(
+        f"Object.send(:remove_const, :RUBY_PLATFORM)\nRUBY_PLATFORM = '{platform}'\n"
+    )
+    project = installed(tmp_path, sources, cargo, RUBYOPT=f"-r{pretend}")
+    assert not list((tmp_path / "gems").rglob("*.so"))
+    memory = 'require "polycache"; p Polycache::MemoryCache.new.fetch("k") { 1 }'
+    assert project.run("-e", memory) == "1\n"
+    said = run([project.command, "stats"], tmp_path, project.env, code=4).stderr
+    assert f"There is none for {platform}" in said
+
+
+def test_a_compile_that_fails_is_no_success(sources: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    fails = tmp_path / "bin/cargo"
+    # New enough, and fails at anything else.
+    fails.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "cargo 1.85.0"\n')
+    fails.chmod(0o755)
+    env = {"GEM_HOME": str(tmp_path / "gems"), "PATH": f"{fails.parent}:{os.environ['PATH']}"}
+    install = ["gem", "install", "--local", "--no-document", str(sources)]
+    said = run(install, tmp_path, env, code=1)
+    assert "the native extension did not compile" in said.stdout + said.stderr
+    run(install, tmp_path, {**env, "POLYCACHE_WITHOUT_EXTENSION": "1"})
 
 
 @pytest.fixture

@@ -159,6 +159,9 @@ def test_version_and_files(project: Project, packaged: Packaged) -> None:
     said = project.run("import polycache; print(polycache.__version__, polycache.__file__)").split()
     assert packaged("python", "polycache-*.whl").name.split("-")[1] == said[0]
     assert Path(said[1]).is_relative_to(project.folder)
+    with zipfile.ZipFile(packaged("python", "polycache-*.whl")) as files:
+        licences = {Path(name).name for name in files.namelist() if "/licenses/" in name}
+    assert licences == {"LICENSE-MIT", "LICENSE-APACHE"}
 
 
 def test_the_native_part_runs_on_older_systems(packaged: Packaged, tmp_path: Path) -> None:
