@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the packages of every language for this platform into target/package, and publishes
-# nothing. A language that is missing on this machine is left out, named, and written to the file
-# `left-out` there, by which the tests of the packages tell it from one that is broken.
+# nothing. What is missing on this machine is left out, named, and written to the file `left-out`
+# there, by which the tests of the packages tell it from what is broken.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -50,7 +50,10 @@ if [[ $host == *-linux-gnu ]]; then
     export "CARGO_TARGET_${variable^^}_LINKER=$PWD/tools/cc-for-packages"
   else
     echo "package: no Zig here: the packages run only where glibc is as new as on this machine" >&2
+    echo zig >>"$out/left-out"
   fi
+else
+  echo zig >>"$out/left-out"
 fi
 
 # Once for all of them: they share most crates. The wheel's is built by maturin, from the same ones.

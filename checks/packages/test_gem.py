@@ -115,7 +115,8 @@ def test_the_native_library_is_there_once_and_stripped(project: Project) -> None
     assert not list(project.gem.rglob("target")), "what cargo left behind"
 
 
-def test_the_prebuilt_library_runs_on_older_systems(prebuilt: Project) -> None:
+def test_the_prebuilt_library_runs_on_older_systems(prebuilt: Project, packaged: Packaged) -> None:
+    packaged("zig", f"polycache-{VERSION}-*.gem")  # Without Zig it needs this machine's glibc.
     (library,) = prebuilt.gem.rglob("*.so")
     check_library(library)
 
@@ -190,7 +191,7 @@ def test_a_path_without_a_compiler_says_what_to_do(pure: Project) -> None:
     code = 'require "polycache"; Polycache::Cache.new(path: "x")'
     said = run(["ruby", "-e", code], pure.folder, pure.env, code=1).stderr
     assert "Polycache::UnsupportedPlatform" in said
-    assert "gem pristine polycache" in said
+    assert "gem install polycache --platform ruby" in said
     said = run([pure.command, "stats"], pure.folder, pure.env, code=4).stderr
     assert said.startswith("polycache: the command needs the native extension")
     assert "Rust" in said

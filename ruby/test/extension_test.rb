@@ -46,7 +46,7 @@ class ExtensionTest < Minitest::Test
 
       refute_predicate status, :success?
       assert_match(/Polycache::UnsupportedPlatform/, err)
-      assert_match(/a Cache with a path needs the native extension.*gem pristine polycache/, err)
+      assert_match(/a Cache with a path needs the native extension.*gem install polycache --platform ruby/, err)
       refute_path_exists File.join(@directory, "cache")
     end
   end

@@ -52,9 +52,9 @@ module Polycache
                "path and Redis namespaces work here"
       end
 
-      "Install Rust 1.85 or newer (https://rustup.rs) with libclang, then run `gem pristine " \
-        "polycache`; in a checkout, `make build`. Without it there are Polycache::MemoryCache, a " \
-        "Cache without a path and Redis namespaces"
+      "Install Rust 1.85 or newer (https://rustup.rs) and libclang, then compile the gem: " \
+        "`gem install polycache --platform ruby` (in a checkout, `make build`). " \
+        "Without it there are Polycache::MemoryCache, a Cache without a path and Redis namespaces"
     end
 
     private_class_method :outlive_file_limits, :remedy
