@@ -46,7 +46,8 @@ class ExtensionTest < Minitest::Test
 
       refute_predicate status, :success?
       assert_match(/Polycache::UnsupportedPlatform/, err)
-      assert_match(/a Cache with a path needs the native extension.*gem install polycache --platform ruby/, err)
+      assert_match(/a Cache with a path needs the native extension/, err)
+      assert_includes err, "gem install polycache --platform ruby"
       refute_path_exists File.join(@directory, "cache")
     end
   end
