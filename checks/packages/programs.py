@@ -30,6 +30,7 @@ def check_command(
     assert '"Ada"' in polycache("get", "-d", ".cache", "-n", "shop", "user:1", "--json")
     polycache("get", "-d", ".cache", "-n", "shop", "absent", code=1)
     polycache("get", code=2)
+    assert "polycache" in polycache("completions", "bash")
     # Bytes that are no text reach it as they are, and do no harm.
     run([*command, "get", "-d", ".cache", os.fsdecode(b"\xff")], folder, env, code=None)
 
