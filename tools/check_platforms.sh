@@ -15,6 +15,7 @@ bin=${POLYCACHE_TOOLS:-$PWD/target/tools}/bin
 TARGETS="aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-gnu x86_64-pc-windows-msvc"
 CRATES="polycache polycache-cli polycache-derive polycache-redis-namespace polycache-python polycache-node"
 
+export PATH=$bin:$PATH
 export RUSTC=$bin/rustc-web RUSTC_BOOTSTRAP=1
 # A compiler of its own, so a folder of its own.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/platforms

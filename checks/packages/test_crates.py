@@ -86,9 +86,8 @@ def unpacked() -> Iterator[dict[str, Path]]:
     with tempfile.TemporaryDirectory(prefix="polycache-crates-") as folder:
         found = {}
         for name in CRATES:
-            packed = [
-                path for path in PACKAGES.glob(f"{name}-*.crate") if path.stem[len(name) + 1].isdigit()
-            ]
+            # polycache-*.crate is also what polycache-cli's is called.
+            packed = list(PACKAGES.glob(f"{name}-[0-9]*.crate"))
             assert len(packed) == 1, f"make package should have made one {name}, not {packed}"
             with tarfile.open(packed[0]) as archive:
                 archive.extractall(folder, filter="data")
@@ -128,7 +127,7 @@ def test_a_crate_holds_what_it_needs_and_nothing_of_the_checkout(
     manifest = (unpacked[name] / "Cargo.toml").read_text()
     # A path would point out of the package.
     dependencies = manifest[manifest.index("[dependencies") :]
-    assert "\npath = \"../" not in dependencies
+    assert '\npath = "../' not in dependencies
     for line in ("description", "license", "rust-version"):
         assert f"\n{line} = " in manifest, line
     assert (unpacked[name] / "src").is_dir()
@@ -175,9 +174,8 @@ def test_a_redis_namespace(project: Project) -> None:
 
 def test_the_command_installs(project: Project, unpacked: dict[str, Path]) -> None:
     root = project.folder / "installed"
-    project.run(
-        ["cargo", "install", "--quiet", "--debug", "--path", unpacked["polycache-cli"], "--root", root]
-    )
+    install: list[str | Path] = ["cargo", "install", "--quiet", "--debug", "--root", root]
+    project.run([*install, "--path", unpacked["polycache-cli"]])
     command = root / "bin/polycache"
     assert project.run([command, "--version"]) == "polycache 0.1.0\n"
     # The cache that `pair` may have made is another one.
