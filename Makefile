@@ -130,6 +130,12 @@ fuzz: ## gives hostile bytes to every decoder, SECONDS=300 each; CHECKS="entry t
 	@tools/setup.sh fuzz
 	@tools/fuzz.sh $(SECONDS) $(CHECKS)
 
+TARGETS ?=
+.PHONY: check-platforms
+check-platforms: ## type-checks the crates for macOS and Windows; TARGETS=x86_64-apple-darwin for one
+	@tools/setup.sh platforms
+	@tools/check_platforms.sh $(TARGETS)
+
 COMMANDS ?= 1000000
 .PHONY: check-namespace
 check-namespace: typescript-packages ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look

@@ -15,7 +15,7 @@ debian_packages() {
   ((${#missing[@]} == 0)) && return 0
   say "apt-get download ${missing[*]} (of Debian $suite, into $folder)"
   local mirror
-  mirror=$(_debian_mirror || true)
+  mirror=$(_debian_mirror "$suite" || true)
   if [ -z "$mirror" ] || ! have dpkg-deb; then
     say "missing: ${missing[*]} of Debian $suite. This is no Debian, or apt has no mirror of it" >&2
     return "$MISSING"
@@ -43,13 +43,17 @@ _debian_unpack() {
   done
 }
 
-# The address that apt would fetch the machine's own release from. `--print-uris` fetches nothing, needs no
-# package lists, and reads both formats of apt's configuration.
+# _debian_mirror SUITE: the address that apt would fetch the suite from, or else the machine's own release.
+# `--print-uris` fetches nothing, needs no package lists, and reads both formats of apt's configuration.
 _debian_mirror() {
-  local own
+  local own suite uris found
   have apt-get || return 0
   own=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") || return 0
-  apt-get update --print-uris 2>/dev/null | sed -n "s|^'\(.*\)/dists/$own/InRelease'.*|\1|p" | head -n 1
+  uris=$(apt-get update --print-uris 2>/dev/null)
+  for suite in "$1" "$own"; do
+    found=$(sed -n "s|^'\(.*\)/dists/$suite/InRelease'.*|\1|p" <<<"$uris" | head -n 1)
+    [ -z "$found" ] || { echo "$found"; return 0; }
+  done
 }
 
 # _debian_download MIRROR SUITE PACKAGE...: into the working directory, with package lists of its own. What

@@ -52,6 +52,7 @@ pub struct Arguments {
         long,
         value_name = "DIR",
         env = "POLYCACHE_PATH",
+        hide_env_values = true,
         global = true
     )]
     pub path: Option<PathBuf>,

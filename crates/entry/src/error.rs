@@ -136,7 +136,8 @@ impl fmt::Display for Error {
             }
             Error::ValueTooLarge { size, limit } => write!(
                 f,
-                "the entry declares {size} bytes, the limit is {limit}: raise the limit if you trust its writer, or delete the entry"
+                "the value has {size} bytes before compression, and {limit} are the limit: store less, or raise the limit; \
+                 an entry that is there already can be deleted"
             ),
             Error::MalformedEntry { reason } => {
                 write!(f, "not a valid entry: {reason}; delete it and load the value again")

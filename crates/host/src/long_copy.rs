@@ -6,6 +6,7 @@
 
 /// From here on entries are written past the cache. For shorter ones it costs a reader who follows at
 /// once more than it saves the writer (measured: 8 KiB break even or win, 4 KiB lose).
+#[cfg(any(test, target_arch = "x86_64"))]
 const LONG: usize = 8 << 10;
 
 /// Copies `from` to `to`. Stores that follow are seen after the copied bytes, as with ordinary ones.

@@ -15,7 +15,7 @@ pub enum Error {
         /// The bytes that all entries together may weigh.
         limit: u64,
     },
-    /// The loader failed; its own error is the source.
+    /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -33,7 +33,40 @@ impl Error {
     /// True when the same call may succeed later without a change by the caller.
     #[must_use]
     pub fn retryable(&self) -> bool {
-        matches!(self, Error::LoaderFailed(_))
+        match self {
+            Error::InvalidArgument(_) | Error::EntryTooLarge { .. } => false,
+            Error::LoaderFailed(source) => Error::may_pass(&**source),
+        }
+    }
+
+    /// Whether a loader's error may pass by itself: what it, or the first of its sources that is known,
+    /// says. Those of this crate are known, and the operating system's of time and of connections. Of all
+    /// others it is not known, so a retry is not promised.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn may_pass(error: &(dyn std::error::Error + 'static)) -> bool {
+        use std::io::ErrorKind;
+        if let Some(ours) = error.downcast_ref::<Error>() {
+            return ours.retryable();
+        }
+        if let Some(system) = error.downcast_ref::<std::io::Error>() {
+            return matches!(
+                system.kind(),
+                ErrorKind::Interrupted
+                    | ErrorKind::WouldBlock
+                    | ErrorKind::TimedOut
+                    | ErrorKind::ConnectionRefused
+                    | ErrorKind::ConnectionReset
+                    | ErrorKind::ConnectionAborted
+                    | ErrorKind::NotConnected
+                    | ErrorKind::BrokenPipe
+                    | ErrorKind::HostUnreachable
+                    | ErrorKind::NetworkUnreachable
+                    | ErrorKind::NetworkDown
+                    | ErrorKind::ResourceBusy
+            );
+        }
+        error.source().is_some_and(Error::may_pass)
     }
 }
 

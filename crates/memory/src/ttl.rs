@@ -66,6 +66,18 @@ impl Ttl {
         Some(ms).filter(|ms| (1..=MAX_MS).contains(ms))
     }
 
+    /// What is said of a time that [`milliseconds`](Ttl::milliseconds) refuses.
+    #[doc(hidden)]
+    #[cold]
+    #[must_use]
+    pub fn refused(option: &str, time: Duration) -> Error {
+        Error::InvalidArgument(format!(
+            "{option} is {}; it must be longer than 0 and at most 2^48 - 1 ms, or is left out for entries \
+             that do not expire",
+            shown(time)
+        ))
+    }
+
     /// When an entry written at `now` expires; `default` is its time to live in milliseconds, 0 for
     /// none.
     pub(crate) fn expires(self, default: u64, now: u64) -> Result<u64, Error> {
@@ -90,11 +102,16 @@ pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
     }
 }
 
+/// A duration as a person writes it: nobody's nought is `0ns`.
+fn shown(time: Duration) -> String {
+    if time.is_zero() {
+        "0".into()
+    } else {
+        format!("{time:?}")
+    }
+}
+
 /// A time in milliseconds, rounded up so that it is never 0.
 pub(crate) fn milliseconds(option: &str, time: Duration) -> Result<u64, Error> {
-    Ttl::milliseconds(time).ok_or_else(|| {
-        Error::InvalidArgument(format!(
-            "{option} is {time:?}; it must be longer than 0 and at most 2^48 - 1 ms"
-        ))
-    })
+    Ttl::milliseconds(time).ok_or_else(|| Ttl::refused(option, time))
 }

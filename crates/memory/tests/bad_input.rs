@@ -36,15 +36,15 @@ fn options_out_of_range() {
         ),
         (
             builder().max_entries(5).ttl(Duration::ZERO),
-            "ttl is 0ns; it must be longer than 0 and at most 2^48 - 1 ms",
+            "ttl is 0; it must be longer than 0 and at most 2^48 - 1 ms, or is left out for entries that do not expire",
         ),
         (
             builder().max_entries(5).time_to_idle(Duration::ZERO),
-            "time_to_idle is 0ns; it must be longer than 0 and at most 2^48 - 1 ms",
+            "time_to_idle is 0; it must be longer than 0 and at most 2^48 - 1 ms, or is left out for entries that do not expire",
         ),
         (
             builder().max_entries(5).ttl(too_long),
-            "ttl is 281474976710.656s; it must be longer than 0 and at most 2^48 - 1 ms",
+            "ttl is 281474976710.656s; it must be longer than 0 and at most 2^48 - 1 ms, or is left out for entries that do not expire",
         ),
         (
             builder().max_entries(5).shards(0),

@@ -82,7 +82,7 @@ pub enum Error {
     Closed,
     /// The operating system failed.
     Io(String),
-    /// The loader failed; its own error is the source.
+    /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -124,13 +124,11 @@ impl Error {
     /// True when the same call may succeed later without a change by the caller.
     #[must_use]
     pub fn retryable(&self) -> bool {
-        matches!(
-            self,
-            Error::NoSpace(_)
-                | Error::TooManyParticipants(_)
-                | Error::Io(_)
-                | Error::LoaderFailed(_)
-        )
+        match self {
+            Error::NoSpace(_) | Error::TooManyParticipants(_) | Error::Io(_) => true,
+            Error::LoaderFailed(source) => loader_may_pass(&**source),
+            _ => false,
+        }
     }
 
     /// The path to the culprit within a value that is refused or of the wrong type.
@@ -144,6 +142,15 @@ impl Error {
 
     pub(crate) fn invalid(what: impl Into<String>) -> Error {
         Error::InvalidArgument(what.into())
+    }
+}
+
+/// Whether a loader's error may pass by itself: one of ours says so, of others the memory tier knows.
+fn loader_may_pass(source: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(source), |error| error.source());
+    match causes.find_map(|error| error.downcast_ref::<Error>()) {
+        Some(ours) => ours.retryable(),
+        None => polycache_memory::Error::may_pass(source),
     }
 }
 

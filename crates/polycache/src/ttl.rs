@@ -29,9 +29,5 @@ pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
 
 /// A time to live in milliseconds, rounded up so that it is never 0.
 pub(crate) fn milliseconds(ttl: Duration) -> Result<u64, Error> {
-    Ttl::milliseconds(ttl).ok_or_else(|| {
-        Error::InvalidArgument(format!(
-            "a ttl of {ttl:?} is not a time to live: it is longer than 0 and at most 2^48 - 1 ms"
-        ))
-    })
+    Ttl::milliseconds(ttl).ok_or_else(|| Ttl::refused("ttl", ttl).into())
 }

@@ -83,9 +83,31 @@ fn a_loaders_error_is_the_source() {
     let directory = tempfile::tempdir().unwrap();
     let cache = open(&directory);
     let error = cache.get_or_set("k", || "x".parse::<u64>()).unwrap_err();
-    assert!(matches!(error, Error::LoaderFailed(_)) && error.retryable());
+    // A text that is no number is none the next time either.
+    assert!(matches!(error, Error::LoaderFailed(_)) && !error.retryable());
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.is::<std::num::ParseIntError>());
+}
+
+#[test]
+fn whether_a_retry_helps_is_what_the_loaders_error_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory);
+    let retryable = |source: Box<dyn std::error::Error + Send + Sync>| {
+        let load = || -> Result<u64, Box<dyn std::error::Error + Send + Sync>> { Err(source) };
+        cache.get_or_set("k", load).unwrap_err().retryable()
+    };
+    let of_system = |kind: std::io::ErrorKind| retryable(std::io::Error::from(kind).into());
+    assert!(of_system(std::io::ErrorKind::TimedOut));
+    assert!(of_system(std::io::ErrorKind::ConnectionRefused));
+    assert!(!of_system(std::io::ErrorKind::NotFound));
+    assert!(!of_system(std::io::ErrorKind::PermissionDenied));
+    assert!(!retryable("a text".into()));
+    // A loader that uses another cache.
+    assert!(retryable(Error::NoSpace("full".into()).into()));
+    assert!(!retryable(Error::Closed.into()));
+    let nested = Error::LoaderFailed(Error::Io("failed".into()).into());
+    assert!(retryable(nested.into()));
 }
 
 #[test]

@@ -54,14 +54,14 @@ pub fn extract(object: &Bound<'_, PyAny>) -> PyResult<Duration> {
         return polycache::duration::parse(text).map_err(|error| errors::raise(py, error));
     }
     if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
-        let seconds = object.extract().map_err(|_| not_a_duration(object))?;
+        let seconds = object.extract().map_err(|_| no_length(object))?;
         return Ok(Duration::from_secs(seconds));
     }
     if let Ok(seconds) = object.cast::<PyFloat>() {
-        return Duration::try_from_secs_f64(seconds.value()).map_err(|_| not_a_duration(object));
+        return Duration::try_from_secs_f64(seconds.value()).map_err(|_| no_length(object));
     }
     if object.is_instance(Classes::get(py)?.timedelta.bind(py))? {
-        return timedelta(object)?.ok_or_else(|| not_a_duration(object));
+        return timedelta(object)?.ok_or_else(|| no_length(object));
     }
     Err(not_a_duration(object))
 }
@@ -74,6 +74,19 @@ fn timedelta(object: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
     Ok(u64::try_from(days)
         .ok()
         .map(|days| Duration::new(days * 86_400 + seconds, microseconds * 1000)))
+}
+
+/// For what is of a right type: below 0, infinite, NaN, or beyond what a clock counts.
+#[cold]
+fn no_length(object: &Bound<'_, PyAny>) -> PyErr {
+    errors::invalid_argument(
+        object.py(),
+        &format!(
+            "{} is no length of time: it must be longer than 0 and at most 2^48 - 1 ms; leave it out, or \
+             write None, for entries that do not expire",
+            errors::represent(object)
+        ),
+    )
 }
 
 #[cold]

@@ -31,6 +31,10 @@ impl Options {
     pub fn read(path: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Options> {
         let py = path.py();
         let path = path.extract::<PathBuf>().map_err(|_| {
+            if path.is_instance_of::<PyString>() {
+                let what = "path holds a lone surrogate, which is in no file's name";
+                return errors::invalid_argument(py, what);
+            }
             let class = errors::class_of(path);
             errors::invalid_argument(py, &format!("path is str or os.PathLike, not {class}"))
         })?;

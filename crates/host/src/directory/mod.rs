@@ -286,7 +286,7 @@ fn failed<'a>(what: &'a str, path: &'a Path) -> impl FnOnce(std::io::Error) -> E
         let path = path.display();
         Error::io(match error.kind() {
             ErrorKind::PermissionDenied => format!(
-                "user {} has not the rights to {what} {path}; grant them, or choose another path",
+                "user {} may not {what} {path}; grant it the rights, or choose another path",
                 platform::user()
             ),
             _ => format!("cannot {what} {path}"),

@@ -8,7 +8,9 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(not(target_os = "linux"))]
+// Tests compile it everywhere, so that it does not fall behind.
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", allow(dead_code))]
 mod unsupported;
 
 #[cfg(target_os = "linux")]
@@ -25,3 +27,49 @@ pub(crate) use unsupported::{
     check, close_in_child, descriptor, forks, inode, is_locked, keep_in_child, no_allocation,
     no_room, now, ticks, too_large, user, Descriptor,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Io;
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    /// Both are of one type.
+    fn twins<T>(_: T, _: T) {}
+
+    #[test]
+    fn every_item_has_a_twin() {
+        twins::<fn() -> Result<(), crate::Error>>(check, unsupported::check);
+        twins::<fn(&File) -> Descriptor>(descriptor, unsupported::descriptor);
+        twins::<fn(&File) -> io::Result<u64>>(inode, unsupported::inode);
+        twins::<fn() -> u32>(user, unsupported::user);
+        twins::<fn(Descriptor, u64, u64) -> bool>(is_locked, unsupported::is_locked);
+        twins::<fn(&io::Error) -> bool>(no_room, unsupported::no_room);
+        twins::<fn(&io::Error) -> bool>(too_large, unsupported::too_large);
+        twins::<fn(&io::Error) -> bool>(no_allocation, unsupported::no_allocation);
+        twins::<fn() -> u64>(now, unsupported::now);
+        twins::<fn() -> u32>(ticks, unsupported::ticks);
+        twins::<fn() -> u64>(forks, unsupported::forks);
+        twins::<fn(Descriptor)>(close_in_child, unsupported::close_in_child);
+        twins::<fn(Descriptor)>(keep_in_child, unsupported::keep_in_child);
+    }
+
+    #[test]
+    fn elsewhere_a_directory_is_refused_with_what_helps() {
+        let refused = unsupported::check().unwrap_err();
+        assert_eq!(refused.code(), "unsupported_platform");
+        let said = refused.to_string();
+        assert!(said.contains("leave out `path`"), "{said}");
+        let made = unsupported::SystemIo.create_directory(Path::new("x"));
+        assert_eq!(made.unwrap_err().kind(), io::ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn elsewhere_the_time_of_day_is_the_same() {
+        let (here, elsewhere) = (now(), unsupported::now());
+        // The coarse clock is a tick behind at most; both may be an hour apart only if one is wrong.
+        assert!(here.abs_diff(elsewhere) < 3_600_000, "{here} {elsewhere}");
+    }
+}
