@@ -60,8 +60,8 @@ function checked(name, found) {
 
 function explain(attempts) {
   const here = platform()
-  const others = "A cache without a path, polycache/memory and polycache/redis-namespace work here too."
-  if (attempts.length === 0) {
+  const others = 'A cache without a path, polycache/memory and polycache/redis-namespace work here too.'
+  if (packages[here] === undefined) {
     return `a cache with a path needs polycache's native part, and there is none for ${here}: it is built for ${Object.keys(packages).join(', ')}. ${others}`
   }
   const lines = attempts.map(({ name, failure }) => `@polycache/${name}: ${advice(name, failure)}`)

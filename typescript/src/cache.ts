@@ -1,7 +1,9 @@
+import * as threads from 'node:worker_threads'
 import { InvalidArgument } from './errors.ts'
 import { fly, type Loader } from './flight.ts'
 import { Handle } from './host/handle.ts'
 import { HostNamespace } from './host/namespace.ts'
+import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
 import type { CheckReport, Holdings, Keyspace } from './keyspace.ts'
 import { MemoryHandle } from './memory/handle.ts'
@@ -55,6 +57,9 @@ export class Cache {
   /** @internal */
   constructor(options: CacheOptions | OfNamespace = {}) {
     this.#keys = options instanceof OfNamespace ? options.keys : open(options)
+    // So that a worker that is given a cache gets a DataCloneError, not an empty object. Nodes before 22.10 lack it.
+    threads.markAsUncloneable?.(this)
+    showAs(this, () => factsOf(this.#keys))
   }
 
   /** The cache's directory, absolute; undefined when it has none. */
@@ -273,6 +278,13 @@ class OfNamespace {
   constructor(keys: Keyspace) {
     this.keys = keys
   }
+}
+
+/** What `console.log` shows of a cache. */
+function factsOf(keys: Keyspace): Record<string, unknown> {
+  const { handle, parts } = keys
+  if (handle.closed) return { namespace: parts, closed: true }
+  return { path: keys.path(), namespace: parts, memory: handle.bounds ?? false }
 }
 
 function open(options: CacheOptions): Keyspace {
