@@ -43,6 +43,7 @@ function native(platform) {
     os: [os],
     cpu: [cpu],
     ...(libc && { libc: [LIBC[libc]] }),
+    type: 'commonjs',
     main: './polycache.node',
     files: ['polycache.node', 'LICENSE-*'],
   }
