@@ -1,4 +1,3 @@
-import * as threads from 'node:worker_threads'
 import { InvalidArgument } from './errors.ts'
 import { fly, type Loader } from './flight.ts'
 import { Handle } from './host/handle.ts'
@@ -18,6 +17,7 @@ import {
   type SetOptions,
   ttlOf,
 } from './options.ts'
+import { uncloneable } from './uncloneable.ts'
 
 /** What a cache holds and what became of the rest. The first six count this handle's own operations. */
 export interface Stats extends Holdings {
@@ -57,8 +57,7 @@ export class Cache {
   /** @internal */
   constructor(options: CacheOptions | OfNamespace = {}) {
     this.#keys = options instanceof OfNamespace ? options.keys : open(options)
-    // So that a worker that is given a cache gets a DataCloneError, not an empty object. Nodes before 22.10 lack it.
-    threads.markAsUncloneable?.(this)
+    uncloneable(this)
     showAs(this, () => factsOf(this.#keys))
   }
 
