@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command import Running, run
 from npm_registry import Registry
-from npm_runtimes import NODES, RUNTIMES, TOOLS, say
+from npm_runtimes import RUNTIMES, TOOLS, say
 
 pytest_plugins = ["npm_projects"]
 
@@ -32,10 +32,12 @@ def test_npm_installs_the_native_part_of_this_platform(user: Path) -> None:
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("program", ["esm.mjs", "commonjs.cjs", "threads.mjs"])
 def test_a_program(runtime: str, program: str, user: Path, tmp_path: Path) -> None:
-    assert say(runtime, user, program, tmp_path / "cache") == "ok"
+    # V8 may abort in a worker thread on processors with protection keys, which is its own fault.
+    flags = [] if runtime == "bun" else ["--no-memory-protection-keys"]
+    assert say(runtime, user, *flags, program, tmp_path / "cache") == "ok"
 
 
-@pytest.mark.parametrize("runtime", NODES)
+@pytest.mark.parametrize("runtime", RUNTIMES)
 def test_the_first_program_of_the_readme(
     runtime: str, user: Path, tmp_path: Path, readme: Callable[[str, str], list[str]]
 ) -> None:
