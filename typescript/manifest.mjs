@@ -29,7 +29,9 @@ function main() {
 
 function native(platform) {
   if (!load.packages.includes(platform)) {
-    throw new Error(`${platform} is not in native/load.cjs, which lists what is built: ${load.packages.join(', ')}`)
+    throw new Error(
+      `${platform} is not in native/load.cjs, which lists what is built: ${load.packages.join(', ')}`,
+    )
   }
   const [os, cpu, libc] = platform.split('-')
   return {
@@ -41,6 +43,7 @@ function native(platform) {
     os: [os],
     cpu: [cpu],
     ...(libc && { libc: [LIBC[libc]] }),
+    type: 'commonjs',
     main: './polycache.node',
     files: ['polycache.node', 'LICENSE-*'],
   }

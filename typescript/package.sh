@@ -2,9 +2,10 @@
 # Builds the npm packages: `polycache`, which is JavaScript and types for every platform, and
 # `@polycache/<platform>`, the native part for this one without its debug information.
 #
-#   typescript/package.sh FOLDER [LIBRARY]    puts two tarballs there, the native part's first
+#   typescript/package.sh FOLDER [LIBRARY [PLATFORM]]    puts two tarballs there, the native part's first
 #
-# LIBRARY is a native part that is built already; without it cargo builds one to be published.
+# LIBRARY is a native part that is built already; without it cargo builds one to be published. With a
+# PLATFORM it is one for that (native/load.cjs lists them), and stripped by whoever built it.
 set -euo pipefail
 
 out=$(cd "$1" && pwd)
@@ -18,7 +19,7 @@ if [ -z "$library" ]; then
   cargo build --quiet --profile dist -p polycache-node
   library=$(ls "${CARGO_TARGET_DIR:-../target}"/dist/libpolycache_node.{so,dylib} 2>/dev/null | head -n 1)
 fi
-platform=$(node manifest.mjs --here)
+platform=${3:-$(node manifest.mjs --here)}
 mkdir -p "$packages"/{main/native,native}
 cp ../LICENSE-MIT ../LICENSE-APACHE "$packages/main"
 cp ../LICENSE-MIT ../LICENSE-APACHE "$packages/native"
@@ -26,7 +27,11 @@ cp ../LICENSE-MIT ../LICENSE-APACHE "$packages/native"
 node manifest.mjs "$platform" >"$packages/native/package.json"
 echo "The native part of [polycache](https://www.npmjs.com/package/polycache) for $platform. npm installs it by itself." \
   >"$packages/native/README.md"
-strip -o "$packages/native/polycache.node" "$library"
+if [ -n "${3:-}" ]; then
+  cp "$library" "$packages/native/polycache.node"
+else
+  strip -o "$packages/native/polycache.node" "$library"
+fi
 
 npm run --silent build
 node manifest.mjs >"$packages/main/package.json"

@@ -8,6 +8,7 @@
  */
 
 /** The packages that are built. A line here adds one: `../manifest.mjs` reads os, cpu and libc from its name. */
+// biome-ignore format: a line a platform
 const packages = {
   'linux-x64-gnu': (failed) => { try { return require('@polycache/linux-x64-gnu') } catch (failure) { failed(failure) } },
 }
@@ -33,7 +34,9 @@ function load(requireHere) {
 /** The packages for this system and processor. Of two C libraries the wrong one does not load, and the other is tried. */
 function candidates() {
   const platform = `${process.platform}-${process.arch}`
-  return Object.keys(packages).filter((name) => name === platform || name.startsWith(`${platform}-`))
+  return Object.keys(packages).filter(
+    (name) => name === platform || name.startsWith(`${platform}-`),
+  )
 }
 
 function retry(requireHere, name) {
@@ -60,8 +63,9 @@ function checked(name, found) {
 
 function explain(attempts) {
   const here = platform()
-  const others = "A cache without a path, polycache/memory and polycache/redis-namespace work here too."
-  if (attempts.length === 0) {
+  const others =
+    'A cache without a path, polycache/memory and polycache/redis-namespace work here too.'
+  if (packages[here] === undefined) {
     return `a cache with a path needs polycache's native part, and there is none for ${here}: it is built for ${Object.keys(packages).join(', ')}. ${others}`
   }
   const lines = attempts.map(({ name, failure }) => `@polycache/${name}: ${advice(name, failure)}`)

@@ -2,6 +2,7 @@ import { InvalidArgument } from './errors.ts'
 import { fly, type Loader } from './flight.ts'
 import { Handle } from './host/handle.ts'
 import { HostNamespace } from './host/namespace.ts'
+import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
 import type { CheckReport, Holdings, Keyspace } from './keyspace.ts'
 import { MemoryHandle } from './memory/handle.ts'
@@ -16,6 +17,7 @@ import {
   type SetOptions,
   ttlOf,
 } from './options.ts'
+import { uncloneable } from './uncloneable.ts'
 
 /** What a cache holds and what became of the rest. The first six count this handle's own operations. */
 export interface Stats extends Holdings {
@@ -55,6 +57,8 @@ export class Cache {
   /** @internal */
   constructor(options: CacheOptions | OfNamespace = {}) {
     this.#keys = options instanceof OfNamespace ? options.keys : open(options)
+    uncloneable(this)
+    showAs(this, () => factsOf(this.#keys))
   }
 
   /** The cache's directory, absolute; undefined when it has none. */
@@ -273,6 +277,13 @@ class OfNamespace {
   constructor(keys: Keyspace) {
     this.keys = keys
   }
+}
+
+/** What `console.log` shows of a cache. */
+function factsOf(keys: Keyspace): Record<string, unknown> {
+  const { handle, parts } = keys
+  if (handle.closed) return { namespace: parts, closed: true }
+  return { path: keys.path(), namespace: parts, memory: handle.bounds ?? false }
 }
 
 function open(options: CacheOptions): Keyspace {

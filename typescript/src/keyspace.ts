@@ -1,4 +1,5 @@
 import type { Key } from './key.ts'
+import type { Bounds } from './memory/policy.ts'
 import type { SetOptions } from './options.ts'
 
 /** What one handle did, counted where it is done. */
@@ -16,6 +17,8 @@ export interface AnyHandle {
   counted(): Counts & { memoryHits: number }
   /** Milliseconds that a load may take before another caller may load the same key. */
   readonly leaseTimeout: number
+  /** Those of the memory tier; undefined without one. */
+  readonly bounds: Bounds | undefined
   readonly closed: boolean
   /** Callers with the same one wait for each other's loads. */
   readonly loads: object

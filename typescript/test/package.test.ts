@@ -1,10 +1,14 @@
-/** The package as it is published: packed, unpacked elsewhere, used with types and without. */
+/**
+ * The packages as they are published: packed, unpacked elsewhere, used with types and without. How they are installed and
+ * used with other tools is for checks/packages.
+ */
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -104,12 +108,13 @@ console.log(JSON.stringify([found, keys.length, evicted.length, stats.bytes > 0,
 const MEMORY_SIZE = { minified: 40_000, compressed: 13_000 }
 
 // Once is enough: what npm packs is the same for Bun.
-if (process.versions.bun === undefined) describe('the package', inspect)
+if (process.versions.bun === undefined) describe('the packages', inspect)
 
 function inspect(): void {
   let folder: string
   let unpacked: string
-  let tarball: string
+  let native: string
+  let tarballs: string[]
 
   function run(command: string, ...given: string[]): string {
     return execFileSync(command, given, { cwd: folder, encoding: 'utf8' })
@@ -117,11 +122,16 @@ function inspect(): void {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'polycache-ts-package-'))
-    unpacked = join(folder, 'node_modules', 'polycache')
-    mkdirSync(unpacked, { recursive: true })
-    const [name] = run(join(ROOT, 'package.sh'), folder).trim().split('\n').slice(-1)
-    tarball = join(folder, name)
-    run('tar', '-xzf', tarball, '-C', unpacked, '--strip-components=1')
+    const modules = join(folder, 'node_modules')
+    unpacked = join(modules, 'polycache')
+    native = join(modules, '@polycache', 'linux-x64-gnu')
+    // The native part that the other tests run, so that nothing is compiled here.
+    const built = join(ROOT, 'native', 'polycache.node')
+    tarballs = run(join(ROOT, 'package.sh'), folder, built).trim().split('\n').slice(-2)
+    for (const [at, into] of [native, unpacked].entries()) {
+      mkdirSync(into, { recursive: true })
+      run('tar', '-xzf', tarballs[at], '-C', into, '--strip-components=1')
+    }
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'consumer.ts'), CONSUMER)
     writeFileSync(join(folder, 'namespaces.ts'), NAMESPACES)
@@ -130,31 +140,47 @@ function inspect(): void {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('holds the code, its types, the native part and the licences', () => {
-    for (const file of [
-      'dist/index.js',
-      'dist/index.d.ts',
-      'dist/memory.js',
-      'dist/memory.d.ts',
-      'dist/redis-namespace.js',
-      'dist/redis-namespace.d.ts',
-      'native/polycache.node',
-      'README.md',
-      'LICENSE-MIT',
-      'LICENSE-APACHE',
-    ]) {
+  test('are JavaScript with types for every platform, and a native part for this one', () => {
+    const code = ['index', 'memory', 'redis-namespace'].flatMap((name) =>
+      ['js', 'cjs', 'd.ts', 'd.cts'].map((suffix) => `dist/${name}.${suffix}`),
+    )
+    const licences = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE']
+    for (const file of [...code, ...licences, 'bin/polycache.cjs', 'native/load.cjs']) {
       expect(existsSync(join(unpacked, file)), file).toBe(true)
     }
-    expect(existsSync(join(unpacked, 'src'))).toBe(false)
+    const files = readdirSync(unpacked, { recursive: true }) as string[]
+    expect(files.filter((file) => /^src|\.node$|checkout/.test(file))).toEqual([])
+    const parts = [...licences, 'package.json', 'polycache.node']
+    expect(readdirSync(native).toSorted()).toEqual(parts.toSorted())
   })
 
-  test('has no fault that publint knows', async () => {
-    const { messages, pkg } = await publint({ pkgDir: unpacked, pack: false, strict: true })
-    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
+  test('belong together by their exact version', () => {
+    const main = manifest(unpacked)
+    const { name, version } = manifest(native)
+    expect(main.optionalDependencies).toEqual({ [name]: version })
+    expect(main.version).toBe(version)
+    // The loader compares what it finds with this one.
+    expect(readFileSync(join(unpacked, 'native', 'load.cjs'), 'utf8')).toContain(`'${version}'`)
+    for (const word of ['os', 'cpu', 'libc', 'scripts', 'devDependencies', 'dependencies']) {
+      expect(main).not.toHaveProperty(word)
+    }
   })
 
-  test('has types where it has code', () => {
-    run(join(BINARIES, 'attw'), tarball, '--profile', 'esm-only')
+  test('have no debug information', () => {
+    const sections = run('readelf', '--section-headers', '--wide', join(native, 'polycache.node'))
+    expect(sections).toContain('.text')
+    expect(sections).not.toMatch(/\.debug|\.symtab/)
+  })
+
+  test('have no fault that publint knows', async () => {
+    for (const pkgDir of [unpacked, native]) {
+      const { messages, pkg } = await publint({ pkgDir, pack: false, strict: true })
+      expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
+    }
+  })
+
+  test('have types where there is code, for all kinds of resolution', () => {
+    run(join(BINARIES, 'attw'), tarballs[1], '--profile', 'strict')
   })
 
   test('is typed for its users, and runs', () => {
@@ -204,26 +230,15 @@ function inspect(): void {
     expect(printed).toBe('function function 1\n')
   })
 
-  test('says what is missing when the native part cannot be loaded', () => {
-    const native = join(unpacked, 'native', 'polycache.node')
-    for (const how of ['damaged', 'missing']) {
-      if (how === 'missing') rmSync(native)
-      else writeFileSync(native, 'not a library')
-      const program = `import { Cache } from 'polycache'
-        try { new Cache({ path: 'x' }) } catch (error) { console.log(error.name, error.code, error.cause instanceof Error) }`
-      const printed = run(process.execPath, '--input-type=module', '-e', program)
-      expect(printed, how).toBe('UnsupportedPlatform unsupported_platform true\n')
-    }
-  })
-
   test('has namespaces of Redis without the native part', () => {
-    rmSync(join(unpacked, 'native', 'polycache.node'), { force: true })
+    rmSync(native, { recursive: true, force: true })
     const printed = run(process.execPath, 'namespaces.ts')
     const said = ['JSON.GET', 'shop:users:k', '$', 'invalid_argument', 'function', 'object']
     expect(JSON.parse(printed)).toEqual(said)
   })
 
   test('has a memory cache without the native part', () => {
+    rmSync(native, { recursive: true, force: true })
     rmSync(join(unpacked, 'native'), { recursive: true, force: true })
     const printed = run(process.execPath, 'memory.ts')
     expect(JSON.parse(printed).slice(0, 5)).toEqual([{ name: 'Cleo' }, 2, 1, true, 'function'])
@@ -267,6 +282,16 @@ function inspect(): void {
     const stated = `${MEMORY_SIZE.minified / 1000} kB minified, ${MEMORY_SIZE.compressed / 1000} kB`
     expect(readme).toContain(stated)
   })
+}
+
+interface Manifest {
+  name: string
+  version: string
+  optionalDependencies?: Record<string, string>
+}
+
+function manifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
 /** What a file imports, and what that imports, by the names in the code. */

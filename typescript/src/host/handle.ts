@@ -1,6 +1,7 @@
 import { Closed } from '../errors.ts'
 import type { AnyHandle, Counts } from '../keyspace.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
+import type { Bounds } from '../memory/policy.ts'
 import { MemoryTier } from '../memory/tier.ts'
 import type { OpenOptions } from './native.ts'
 import { HostStore } from './store.ts'
@@ -23,6 +24,7 @@ export class Handle implements AnyHandle {
   readonly memory: MemoryTier | undefined
   /** Milliseconds that a load may take before another caller may load the same key. */
   readonly leaseTimeout: number
+  readonly bounds: Bounds | undefined
   closed = false
 
   constructor(
@@ -35,6 +37,7 @@ export class Handle implements AnyHandle {
     const { mapping } = this.store
     this.memory = mapping && memory && new MemoryTier(mapping, memory, clock)
     this.leaseTimeout = options.leaseTimeout
+    this.bounds = this.memory && memory?.bounds
     unreachable.register(this, this.store, this)
   }
 

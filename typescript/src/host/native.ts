@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { types } from 'node:util'
 import load from '#native'
 import {
@@ -210,9 +209,15 @@ function found(): Native {
   }
 }
 
-/** What resolves from this file; nothing where it was made CommonJS, which has a `require` anyway. */
+/**
+ * What resolves from this file; nothing where it was made CommonJS, which has a `require` anyway. Nothing is imported for it:
+ * bundles of ES modules often begin with an import of `createRequire`, and a second one would be an error.
+ */
 function requireHere(): NodeJS.Require | undefined {
-  return import.meta.url === undefined ? undefined : createRequire(import.meta.url)
+  const url = import.meta.url
+  return url === undefined
+    ? undefined
+    : process.getBuiltinModule?.('node:module').createRequire(url)
 }
 
 const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => PolycacheError> = {

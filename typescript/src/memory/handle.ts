@@ -3,6 +3,7 @@ import type { AnyHandle, Counts } from '../keyspace.ts'
 import { MemoryCore } from './core.ts'
 import { NamedEntries } from './named-entries.ts'
 import type { MemoryCacheOptions } from './options.ts'
+import type { Bounds } from './policy.ts'
 import { WeakNamespaces } from './weak-namespaces.ts'
 
 /** What the namespaces of a cache share that has the memory tier alone. */
@@ -24,6 +25,10 @@ export class MemoryHandle implements AnyHandle {
   constructor(options: MemoryCacheOptions<string>, leaseTimeout: number) {
     this.core = new MemoryCore(options)
     this.leaseTimeout = leaseTimeout
+  }
+
+  get bounds(): Bounds {
+    return this.core.store.bounds
   }
 
   get loads(): object {

@@ -1,3 +1,4 @@
+import { showAs } from '../inspect.ts'
 import type { NamespaceOptions } from './session.ts'
 
 /** What a view was made of. */
@@ -17,9 +18,11 @@ export function layered<C extends object>(client: C): { view: C; layer: object }
   return { layer, view: Object.create(layer) as C }
 }
 
-/** Notes what a view was made of, and gives the view. */
+/** Notes what a view was made of, says so to who looks at it, and gives the view. */
 export function viewOf<C extends object>(view: C, client: C, options: NamespaceOptions): C {
   origins.set(view, { client, options })
+  // Not what the client shows of itself, passwords among it.
+  showAs(view, () => ({ namespace: options.namespace }))
   return view
 }
 

@@ -1,0 +1,17 @@
+/** CommonJS, as it has always been. */
+const assert = require('node:assert/strict')
+const { Cache, ConfigMismatch } = require('polycache')
+const { MemoryCache } = require('polycache/memory')
+const { namespaced } = require('polycache/redis-namespace')
+
+const [path] = process.argv.slice(2)
+const cache = new Cache({ path, namespace: 'shop' })
+cache.setSync('ada', { name: 'Ada' })
+assert.deepEqual(cache.getSync('ada'), { name: 'Ada' })
+assert.throws(() => new Cache({ path, limit: '1GiB' }), ConfigMismatch)
+cache.closeSync()
+const memory = new MemoryCache()
+memory.set('k', 1)
+assert.equal(memory.get('k'), 1)
+assert.equal(typeof namespaced, 'function')
+console.log('ok')
