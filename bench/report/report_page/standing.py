@@ -25,6 +25,13 @@ DURABILITY = {
 ISOLATION = "isolation:"
 # The isolation of a cache that hands out its own object.
 SHARED = "none"
+# What caches of an isolation hand out.
+HANDS_OUT = {
+    "": "the others",
+    "clone": "copies",
+    "frozen": "frozen copies",
+    "none": "their own objects",
+}
 # Whether entries can expire: what is held against each other should both, or neither.
 EXPIRY = ("TTL", "no TTL")
 
