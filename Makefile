@@ -163,6 +163,11 @@ examples: build ## runs the README's snippets and the programs in examples/
 	@tools/setup.sh python
 	@python tools/run_docs.py
 
+.PHONY: reference
+reference: build typescript-packages ## makes each package's reference from its docstrings, into target/reference
+	@tools/setup.sh python
+	@python tools/reference.py $(ARGS)
+
 .PHONY: package
 package: ## builds what would be published, into target/package
 	@tools/package.sh

@@ -13,9 +13,8 @@ sys.path[:0] = [str(BENCH), str(BENCH / "report")]
 
 from report_page.amounts import amount, margin  # noqa: E402
 from report_page.figures import load  # noqa: E402
-from report_page.page import HANDS_OUT  # noqa: E402
 from report_page.sections import Lead, Section, sections  # noqa: E402
-from report_page.standing import Standing, Verdict  # noqa: E402
+from report_page.standing import HANDS_OUT, Standing, Verdict  # noqa: E402
 
 NONE = "No figures are published yet; `make bench` measures on your machine.\n"
 

@@ -134,6 +134,14 @@ SECTIONS = [
         needs=("python",),
         prepare=("build",),
     ),
+    # Each package's reference: no broken link, and nothing new that is public and undocumented.
+    Section(
+        "reference",
+        "python tools/reference.py",
+        counts.summary,
+        needs=("python",),
+        prepare=("build", "typescript-packages"),
+    ),
     # That every benchmark builds from its lock files; nothing is measured.
     Section(
         "bench-build",

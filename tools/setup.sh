@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Polycache is built and tested with.
 #
-#   tools/setup.sh                 everything but what few need: chromium, deny, fuzz, node22, platforms,
-#                                  pyright and zig
+#   tools/setup.sh                 everything but what few need: chromium, deny, fuzz, pdoc, ...
 #   tools/setup.sh ruby redis      only what these need
 #   tools/setup.sh --list          the names that can be asked for
 #
@@ -20,7 +19,7 @@ mkdir -p "$TOOLS/bin"
 TOOLS=$(cd "$TOOLS" && pwd)
 NEEDS="ruby node bun python redis servers clients stores"
 # Large, or needed by few: installed only when they are asked for by name.
-ON_REQUEST="chromium deny fuzz node22 platforms pyright zig"
+ON_REQUEST="chromium deny fuzz node22 pdoc platforms pyright typedoc yard zig"
 
 for file in common $NEEDS $ON_REQUEST; do
   # shellcheck source=/dev/null

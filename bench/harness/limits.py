@@ -16,7 +16,14 @@ LIMITS = {
 }
 
 
-def is_limit(bench: str, subject: str) -> bool:
-    """Whether the subject shows the limit and not a rival."""
+# Likewise single operations of subjects: who compresses nothing copies.
+OPERATIONS = {"codec": (r"^zstd\b", r"\bNoop\b")}
+
+
+def is_limit(bench: str, subject: str, operation: str = "") -> bool:
+    """Whether the subject, or this operation of it, shows the limit and not a rival."""
     pattern = LIMITS.get(bench)
-    return pattern is not None and re.search(pattern, subject, re.IGNORECASE) is not None
+    if pattern is not None and re.search(pattern, subject, re.IGNORECASE):
+        return True
+    of_subject, of_operation = OPERATIONS.get(bench, ("(?!)", "(?!)"))
+    return bool(re.search(of_subject, subject) and re.search(of_operation, operation))

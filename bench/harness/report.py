@@ -45,7 +45,7 @@ def _line(row: Row, standard: Row | None, bench: str) -> str:
     times = ""
     if standard is row:
         times = "1"
-    elif standard is not None and is_limit(bench, row.subject):
+    elif standard is not None and is_limit(bench, row.subject, row.operation):
         found = beside(row, standard).times
         times = f"the limit: {found:.3g} to {standard.subject}"
     elif standard is not None:

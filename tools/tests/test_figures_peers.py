@@ -63,9 +63,7 @@ def test_where_ours_is_empty_it_says_so(tmp_path: Path) -> None:
         row("node-redis", "GET", 22_000),
         plan="quick",
     )
-    assert lines(tmp_path) == [
-        "| Redis clients (a quick run) | ours is empty | 0 | 0 |  |  |  |"
-    ]
+    assert lines(tmp_path) == ["| Redis clients (a quick run) | ours is empty | 0 | 0 |  |  |  |"]
 
 
 def test_the_readme_says_it_in_three_sentences(tmp_path: Path) -> None:
@@ -78,8 +76,8 @@ def test_the_readme_says_it_in_three_sentences(tmp_path: Path) -> None:
         row("lmdb", "put", 20),
     )
     assert figures_peers.sentences(tmp_path, "First.") == (
-        "First.\nIt is fastest of all in 1 of 2 operations beside stores that processes share, and in 1 "
-        "of 2 over all 1 benchmarks, level in 0, and a peer is faster in 1.\n"
+        "First.\nIt is fastest of all in 1 of 2 operations beside stores that processes share, and "
+        "in 1 of 2 over all 1 benchmarks, level in 0, and a peer is faster in 1.\n"
         "[Every benchmark](docs/benchmarks.md), with the rows that we lose.\n"
     )
 

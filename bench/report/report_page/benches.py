@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from harness.limits import is_limit
 
-from .figures import Results
+from .figures import Figure, Results
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Bench:
     page: str = ""
     main: str = ""
 
-    def is_limit(self, subject: str) -> bool:
-        return is_limit(self.name, subject)
+    def is_limit(self, one: Figure) -> bool:
+        return is_limit(self.name, one.subject, one.operation)
 
     def main_workloads(self, results: Results) -> Sequence[str]:
         found = [w for w in results.workloads if self.main and re.search(self.main, w, re.I)]

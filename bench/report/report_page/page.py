@@ -14,7 +14,7 @@ from .amounts import amount, digits, margin
 from .figures import Results
 from .pictures import Picture, pictures, published_pictures
 from .sections import Section, sections
-from .standing import Verdict
+from .standing import HANDS_OUT, Verdict
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 STYLE = ("theme.css", "page.css", "print.css")
@@ -31,13 +31,6 @@ CLASSES = {
 }
 
 
-# What caches of an isolation hand out.
-HANDS_OUT = {
-    "": "the others",
-    "clone": "copies",
-    "frozen": "frozen copies",
-    "none": "their own objects",
-}
 INDEX = "index.html"
 
 

@@ -69,8 +69,8 @@ PEERS = "The five strongest peers, and limits."
 def _some(bench: Bench, figures: Sequence[Figure]) -> list[Figure]:
     """Of the figures of a workload those of ours, of the strongest peers and of limits: more bars
     or lines than that can be looked at, but not read."""
-    limits = {one.subject for one in figures if bench.is_limit(one.subject)}
-    found = standings(figures, list(limits))
+    limits = _limits(bench, figures)
+    found = standings(figures, bench.is_limit)
     peers = strongest(found, MOST_PEERS)
     beside = {one.beside.reference for one in found if one.beside and one.figure.subject in peers}
     shown = {*peers, *limits, *beside}
@@ -127,12 +127,19 @@ def _bar(kinds: Mapping[str, str], operation: str, one: Figure) -> bars.Bar:
 def _kinds(bench: Bench, figures: Sequence[Figure]) -> dict[str, str]:
     """How a subject is drawn: the first of ours stands out most."""
     ours = [one.subject for one in figures if one.is_ours and one.measured]
+    limits = _limits(bench, figures)
     kinds = {}
     for one in figures:
         mine = "ours" if one.subject in ours[:1] else "ours-too"
-        peer = "limit" if bench.is_limit(one.subject) else "peer"
+        peer = "limit" if one.subject in limits else "peer"
         kinds[one.subject] = mine if one.is_ours else peer
     return kinds
+
+
+def _limits(bench: Bench, figures: Sequence[Figure]) -> set[str]:
+    """Subjects that are limits in all that they do."""
+    peers = {one.subject for one in figures if not bench.is_limit(one)}
+    return {one.subject for one in figures} - peers
 
 
 def _direction(unit: str) -> str:

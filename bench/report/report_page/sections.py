@@ -212,8 +212,7 @@ def _isolations(workloads: Sequence[Workload]) -> list[str]:
 
 def workload(bench: Bench, results: Results, name: str, open: bool) -> Workload:
     figures = results.of(name)
-    limits = [one.subject for one in figures if bench.is_limit(one.subject)]
-    found = stand(figures, limits)
+    found = stand(figures, bench.is_limit)
     columns = _columns(figures)
     # Ours first.
     subjects = dict.fromkeys(one.subject for one in sorted(figures, key=lambda f: not f.is_ours))
@@ -233,19 +232,20 @@ def _columns(figures: Sequence[Figure]) -> list[Column]:
     )
 
 
-def _line(bench: Bench, subject: str, columns: Sequence[Column], all: Sequence[Standing]) -> Line:
-    found = [one for one in all if one.figure.subject == subject]
-    limit = bench.is_limit(subject) or any(one.verdict == Verdict.LIMIT for one in found)
+def _line(bench: Bench, subject: str, columns: Sequence[Column], rows: Sequence[Standing]) -> Line:
+    found = [one for one in rows if one.figure.subject == subject]
+    measured = [one for one in found if one.figure.measured]
+    limits = [one.verdict == Verdict.LIMIT for one in measured]
     by_column = {_column(one.figure): one for one in found}
     whole = [one.figure.reason for one in found if one.figure.operation == ALL_OPERATIONS]
     return Line(
         subject=subject,
         is_ours=found[0].figure.is_ours,
-        is_limit=limit,
+        is_limit=all(limits) if limits else all(bench.is_limit(one.figure) for one in found),
         cells=[by_column.get(column) or by_column.get((column[0], "")) for column in columns],
-        notes=_common([one.figure for one in found if one.figure.measured]),
+        notes=_common([one.figure for one in measured]),
         reason=next(iter(whole), ""),
-        instead=[_instead(column, all) for column in columns] if found[0].figure.is_ours else (),
+        instead=[_instead(column, rows) for column in columns] if found[0].figure.is_ours else (),
     )
 
 

@@ -4,7 +4,7 @@ no single rounds, unlike the reports that the benchmarks print."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -25,8 +25,17 @@ DURABILITY = {
 ISOLATION = "isolation:"
 # The isolation of a cache that hands out its own object.
 SHARED = "none"
+# What caches of an isolation hand out.
+HANDS_OUT = {
+    "": "the others",
+    "clone": "copies",
+    "frozen": "frozen copies",
+    "none": "their own objects",
+}
 # Whether entries can expire: what is held against each other should both, or neither.
 EXPIRY = ("TTL", "no TTL")
+
+IsLimit = Callable[[Figure], bool]
 
 
 class Verdict(StrEnum):
@@ -58,10 +67,10 @@ class Standing:
     other_class: bool = False
 
 
-def standings(figures: Sequence[Figure], limits: Sequence[str] = ()) -> list[Standing]:
-    """Of the figures of one workload, in their order. `limits` are subjects that bound what can be
-    reached and are no peers."""
-    return [_standing(one, figures, limits) for one in figures]
+def standings(figures: Sequence[Figure], is_limit: IsLimit = lambda _: False) -> list[Standing]:
+    """Of the figures of one workload, in their order. Limits bound what can be reached and are no
+    peers."""
+    return [_standing(one, figures, is_limit) for one in figures]
 
 
 def best(figures: Sequence[Figure]) -> Figure | None:
@@ -129,15 +138,15 @@ def count(found: Sequence[Standing]) -> Counter[Verdict]:
     return Counter(one.verdict for one in found)
 
 
-def _standing(one: Figure, figures: Sequence[Figure], limits: Sequence[str]) -> Standing:
+def _standing(one: Figure, figures: Sequence[Figure], is_limit: IsLimit) -> Standing:
     if not one.measured:
         return Standing(one, Verdict.EMPTY if one.is_ours else Verdict.FAILED)
     ours = counterpart(one, figures)
     if ours is one:
         return Standing(one, Verdict.OURS)
-    limit = one.subject in limits
+    limit = is_limit(one)
     if ours is None:
-        peers = [f for f in _same(one, figures) if f.subject not in limits]
+        peers = [f for f in _same(one, figures) if not is_limit(f)]
         top = best(peers) or one
         beside = Beside(times_as_good(top, one), top.subject)
         return Standing(one, Verdict.LIMIT if limit else Verdict.EMPTY, beside)

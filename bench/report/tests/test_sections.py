@@ -121,3 +121,24 @@ def test_the_five_strongest_peers_stand_first_of_every_kind_some() -> None:
         "shares-3", "copies-20", "copies-30", "copies-40"]  # fmt: skip
     assert [one.subject for one in rest] == ["shares-5", "shares-4", "map"]
     assert rest[-1].is_limit
+
+
+def test_what_compresses_nothing_is_a_limit_in_that_and_a_peer_else() -> None:
+    rows = [
+        made_up.row("w", subject, operation, "ms", ms)
+        for subject, ms in (("polycache-entry", 2), ("zstd", 1), ("skp-cache", 1))
+        for operation in ("compress, Noop", "compress, Zstd L1")
+    ]
+    table = section(bench_of("codec"), figures.parse("codec", made_up.lines("codec", rows)))
+    verdicts = {
+        (one.figure.subject, one.figure.operation[10:]): one.verdict
+        for one in table.workloads[0].standings
+        if not one.figure.is_ours
+    }
+    assert verdicts == {
+        ("zstd", "Noop"): Verdict.LIMIT,
+        ("zstd", "Zstd L1"): Verdict.LOST,
+        ("skp-cache", "Noop"): Verdict.LOST,
+        ("skp-cache", "Zstd L1"): Verdict.LOST,
+    }
+    assert not any(line.is_limit for line in table.workloads[0].lines)

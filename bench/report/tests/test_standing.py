@@ -18,7 +18,7 @@ def figure(
 
 
 def of(*figures: Figure, limits: tuple[str, ...] = ()) -> dict[str, Standing]:
-    return {one.figure.subject: one for one in standings(figures, limits)}
+    return {one.figure.subject: one for one in standings(figures, lambda f: f.subject in limits)}
 
 
 def test_peers_are_won_lost_or_too_close() -> None:
