@@ -1,7 +1,6 @@
 import { InvalidArgument } from '../errors.ts'
 import { fly } from '../flight.ts'
 import { listOf, pairOf } from '../option-names.ts'
-import { refuseCloning } from '../uncloneable.ts'
 import { orAbort } from '../wait.ts'
 import type { MemoryCore } from './core.ts'
 import { MemoryEntries } from './entries.ts'
@@ -17,6 +16,10 @@ import {
   ttlOrOwn,
 } from './options.ts'
 import { SLIDING, TIMED } from './slots.ts'
+import { refuseCloning } from './uncloneable.ts'
+
+/** The method that `console.log` looks for in Node and Bun. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 /** What a `MemoryCache` holds, and what became of the rest. */
 export interface MemoryStats {
@@ -70,6 +73,8 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   constructor(options: MemoryCacheOptions<K, V> | MemoryCore<K, V> = {}) {
     super(options as MemoryCacheOptions<K, V>)
     refuseCloning(this)
+    // A property of the object, because bundlers keep a class whose prototype is written to.
+    Object.defineProperty(this, INSPECT, { value: this.#shown })
   }
 
   /**
@@ -366,15 +371,9 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     if (slot !== undefined && this.entry(key)?.stale) this.drop(key, slot, 'fetch')
   }
 
-  static {
-    type Inspect = (value: object, options: object) => string
-    // For `console.log` in Node and Bun; not among the methods, for nobody else calls it.
-    Object.defineProperty(MemoryCache.prototype, Symbol.for('nodejs.util.inspect.custom'), {
-      value(this: MemoryCache, _depth: number, options: object, inspect: Inspect) {
-        const { maxEntries, maxBytes } = this.core.store.bounds
-        const bounds = { entries: this.size, maxEntries, bytes: this.bytes, maxBytes }
-        return `MemoryCache ${inspect(bounds, options)}`
-      },
-    })
+  #shown(_depth: number, options: object, inspect: (value: object, options: object) => string) {
+    const { maxEntries, maxBytes } = this.core.store.bounds
+    const bounds = { entries: this.size, maxEntries, bytes: this.bytes, maxBytes }
+    return `MemoryCache ${inspect(bounds, options)}`
   }
 }
