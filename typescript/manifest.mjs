@@ -29,7 +29,9 @@ function main() {
 
 function native(platform) {
   if (!load.packages.includes(platform)) {
-    throw new Error(`${platform} is not in native/load.cjs, which lists what is built: ${load.packages.join(', ')}`)
+    throw new Error(
+      `${platform} is not in native/load.cjs, which lists what is built: ${load.packages.join(', ')}`,
+    )
   }
   const [os, cpu, libc] = platform.split('-')
   return {

@@ -44,6 +44,8 @@ export class MemoryCore<K, V> {
   readonly ttl: number
   readonly sliding: boolean
   readonly behaviour: Behaviour
+  /** Of the behaviour what every write looks at: an entry that is set again keeps its expiry. */
+  readonly keepsExpiry: boolean
   /** Who is told of every value that leaves. */
   readonly disposers: Heard[]
   /** What `fetch` loads with. */
@@ -68,6 +70,7 @@ export class MemoryCore<K, V> {
   constructor(options: MemoryCacheOptions<K, V>) {
     const behaviour = behaviourOf(options)
     this.behaviour = behaviour
+    this.keepsExpiry = behaviour.noUpdateTTL
     const { dispose, disposeAfter } = options
     this.disposers = [dispose, disposeAfter].filter((told) => told !== undefined) as Heard[]
     this.loader = options.loader
@@ -103,11 +106,7 @@ export class MemoryCore<K, V> {
    * Bytes of an entry whose value the keeper has just kept.
    * @throws InvalidArgument for what is no weight
    */
-  weigh(key: K, value: V, size: number | undefined): number {
-    if (size !== undefined) {
-      if (this.#weighs) return size
-      throw new InvalidArgument('size means nothing without maxBytes, maxEntrySize or a weigher')
-    }
+  weigh(key: K, value: V): number {
     if (!this.#weighs) return 0
     if (this.#weigher === undefined) return this.keeper.weight + weighKey(key)
     const weight = this.#weigher(value, key)
@@ -115,6 +114,15 @@ export class MemoryCore<K, V> {
     throw new InvalidArgument(
       `the weigher returned ${String(weight)}: a weight is a whole number from 0 on`,
     )
+  }
+
+  /**
+   * The weight that a write says.
+   * @throws InvalidArgument
+   */
+  weighAs(size: number): number {
+    if (this.#weighs) return size
+    throw new InvalidArgument('size means nothing without maxBytes, maxEntrySize or a weigher')
   }
 
   /** Lets an entry expire after so many milliseconds; 0 is never. `then` is for one that keeps its expiry. */

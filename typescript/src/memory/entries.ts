@@ -29,8 +29,10 @@ export interface MemoryEntry<V> {
   readonly size: number
 }
 
+const NO_OPTIONS = {}
+
 /** A write whose place in time is known already. */
-interface Writing {
+interface Timed {
   /** Milliseconds; 0 is for ever. */
   readonly ttl: number
   readonly sliding: boolean
@@ -133,8 +135,8 @@ export class MemoryEntries<K = string, V = unknown> {
    *   no room: then the old value is gone as well
    */
   set(key: K, value: V, options?: MemorySetOptions<V>): void {
-    const { ttl, sliding, behaviour } = this.#core
-    if (options === undefined && !behaviour.noUpdateTTL) this.#put(key, value, ttl, sliding)
+    const core = this.#core
+    if (options === undefined && !core.keepsExpiry) this.#put(key, value, core.ttl, core.sliding)
     else this.#setBy(key, value, options === undefined ? {} : options)
   }
 
@@ -257,7 +259,7 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /** Stores a value for a time that is known already. */
-  protected put(key: K, value: V, { ttl, sliding, expires, size }: Writing): void {
+  protected put(key: K, value: V, { ttl, sliding, expires, size }: Timed): void {
     this.#put(key, value, ttl, sliding, expires, size)
   }
 
@@ -316,25 +318,16 @@ export class MemoryEntries<K = string, V = unknown> {
     const slot = this.#index.get(key)
     if (options.status !== undefined) this.#tell(options.status, 'get', slot)
     if (slot === undefined) return this.#miss(key)
-    const { behaviour } = this.#core
-    if (!this.#isStale(slot)) {
-      if (options.sliding) this.#renew(slot)
-      return this.#hit(slot, this.#slots.state[slot], key)
-    }
-    const { allowStale = behaviour.allowStale } = options
-    const { noDeleteOnStaleGet = behaviour.noDeleteOnStaleGet } = options
-    if (allowStale && options.status !== undefined) options.status.returnedStale = true
-    return this.#expired(slot, key, allowStale, noDeleteOnStaleGet)
+    if (this.#isStale(slot)) return this.#expired(slot, key, options)
+    if (options.sliding) this.#renew(slot)
+    return this.#hit(slot, this.#slots.state[slot], key)
   }
 
   /** A read of a slot that is not just VISITED, or that somebody may want to hear of. */
   #hit(slot: number, state: number, key: K): V | undefined {
     const slots = this.#slots
     if ((state & TIMED) !== 0) {
-      if (!slots.isServed(slot, this.#core.clock.now())) {
-        const { allowStale, noDeleteOnStaleGet } = this.#core.behaviour
-        return this.#expired(slot, key, allowStale, noDeleteOnStaleGet)
-      }
+      if (!slots.isServed(slot, this.#core.clock.now())) return this.#expired(slot, key, NO_OPTIONS)
       if ((state & SLIDING) !== 0) this.#renew(slot)
     }
     if ((state & VISITED) === 0) this.#core.store.visit(slot)
@@ -347,12 +340,15 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /** A read of what has expired. */
-  #expired(slot: number, key: K, isServed: boolean, stays: boolean): V | undefined {
+  #expired(slot: number, key: K, options: MemoryGetOptions<V>): V | undefined {
     const core = this.#core
+    const { allowStale = core.behaviour.allowStale, status } = options
+    const { noDeleteOnStaleGet = core.behaviour.noDeleteOnStaleGet } = options
     const kept = this.#slots.values[slot]
     const plan = this.#slots.plan[slot]
-    if (!(isServed && stays)) core.expire(slot)
-    if (!isServed) return this.#miss(key)
+    if (!noDeleteOnStaleGet) core.expire(slot)
+    if (!allowStale) return this.#miss(key)
+    if (status !== undefined) status.returnedStale = true
     core.counts.hits++
     this.#listeners?.flush()
     const heard = this.#watched?.hit
@@ -434,7 +430,7 @@ export class MemoryEntries<K = string, V = unknown> {
     const kept = keeper.keep(value) as V
     const { plan } = keeper
     const flags = plan === AS_IS ? 0 : COPIED
-    const weight = core.weigh(key, value, size)
+    const weight = size === undefined ? core.weigh(key, value) : core.weighAs(size)
     const slots = this.#slots
     const { state } = slots
     let slot = this.#index.get(key)

@@ -26,4 +26,5 @@ export type {
   MemoryStatus,
   PolicyName,
   StaleOptions,
+  Writing,
 } from './options.ts'

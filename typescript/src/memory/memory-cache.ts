@@ -182,7 +182,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
       }),
       key,
       ttl: 0,
-      loader: () => loader({ key, stale, signal, context }),
+      loader: () => loader({ key, stale, signal, context, options: writing }),
       signal: policy.ignoreFetchAbort ? undefined : signal,
       joined: () => {
         if (status !== undefined) status.fetch = 'inflight'
@@ -190,12 +190,15 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     }).catch((error: unknown) => {
       // Whoever aborts has not heard of a failure.
       const failed = !signal?.aborted || policy.ignoreFetchAbort
-      if (failed && !policy.noDeleteOnFetchRejection) this.#dropStale(key)
+      const stays = policy.noDeleteOnFetchRejection || policy.allowStaleOnFetchRejection
+      if (failed && !stays) this.#dropStale(key)
       throw error
     })
     if (stale === undefined) return loading
-    if (policy.allowStale && !forceRefresh && !found?.isFresh) {
-      if (status !== undefined) Object.assign(status, { fetch: 'stale', returnedStale: true })
+    if (policy.allowStale) {
+      if (status !== undefined) {
+        Object.assign(status, { fetch: 'stale', returnedStale: !found?.isFresh })
+      }
       // The next caller hears of a failure: by then the expired value is gone, unless it is to stay.
       loading.catch(() => {})
       return stale
@@ -237,7 +240,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     const found = this.look(key, !forceRefresh)
     if (found?.isFresh && !forceRefresh) return found.value as V
     if (!forceRefresh) this.core.counts.misses++
-    const value = make({ key, stale: found?.value, signal, context })
+    const value = make({ key, stale: found?.value, signal, context, options: writing })
     this.set(key, value, writing)
     return value
   }

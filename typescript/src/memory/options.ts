@@ -48,13 +48,13 @@ export type DisposeReason = 'set' | 'delete' | 'evict' | 'expire' | 'fetch'
 export interface StaleOptions {
   /** Reads give what has expired, once, as long as it was not freed; `getOrSet` gives it while a loader makes it anew. */
   readonly allowStale?: boolean
-  /** A read that gave what has expired leaves it there. */
+  /** A read that finds what has expired leaves it there. */
   readonly noDeleteOnStaleGet?: boolean
 }
 
 /** What a load does with the value that was there before, when it has expired and was not freed. False by default. */
 export interface LoadPolicy extends StaleOptions {
-  /** When the loader fails the expired value is given instead of its error. */
+  /** When the loader fails the expired value is given instead of its error, and stays. */
   readonly allowStaleOnFetchRejection?: boolean
   /** When the signal is aborted the expired value is given instead of its reason. */
   readonly allowStaleOnFetchAbort?: boolean
@@ -73,6 +73,16 @@ export interface MemoryLoaderContext<K, V> {
   readonly signal: AbortSignal | undefined
   /** The caller's `context`. */
   readonly context: unknown
+  /** What the value will be written with. The loader may change it: a time to live that depends on what it got. */
+  readonly options: Writing
+}
+
+/** How a loaded value is written. */
+export interface Writing {
+  ttl?: Duration | null
+  sliding?: boolean
+  size?: number
+  noUpdateTTL?: boolean
 }
 
 /** What makes the value of a key that is not there. */
@@ -311,6 +321,7 @@ export function behaviourOf<K, V>(options: MemoryCacheOptions<K, V>): Behaviour 
     keepsStale:
       !deleteOnExpire ||
       policy.allowStale ||
+      policy.noDeleteOnStaleGet ||
       policy.allowStaleOnFetchRejection ||
       policy.allowStaleOnFetchAbort,
     refuses: options.policy === 'none',
@@ -374,16 +385,13 @@ export function checkHas<V>(options: MemoryHasOptions<V>): void {
 }
 
 /** How a load goes, and how its value is written. */
-export interface ResolvedLoad<V> {
+export interface ResolvedLoad {
   readonly policy: Required<LoadPolicy>
-  readonly writing: MemorySetOptions<V>
+  readonly writing: Writing
 }
 
 /** @throws InvalidArgument */
-export function loadOf<V>(
-  options: MemoryLoadOptions<V> | undefined,
-  own: Behaviour,
-): ResolvedLoad<V> {
+export function loadOf<V>(options: MemoryLoadOptions<V> | undefined, own: Behaviour): ResolvedLoad {
   if (options === undefined) return { policy: own, writing: {} }
   checkNames(options, LOAD_OPTIONS)
   checkFlag(options, 'forceRefresh')
@@ -398,7 +406,7 @@ export function loadOf<V>(
   }
   checkSet(writing as MemorySetOptions<V>)
   ttlOrOwn(options.ttl, 0)
-  return { policy: loadPolicyOf(options, own), writing: writing as MemorySetOptions<V> }
+  return { policy: loadPolicyOf(options, own), writing: writing as Writing }
 }
 
 function checkFunction(given: unknown, name: string): void {

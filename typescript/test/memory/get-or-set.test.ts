@@ -180,7 +180,7 @@ describe('getOrSet', () => {
     await settle()
     load.end(1)
     await loading
-    expect(load.seen).toEqual({
+    expect(load.seen).toMatchObject({
       key: 'k',
       stale: undefined,
       signal: undefined,
@@ -205,6 +205,19 @@ describe('getOrSet', () => {
     await expect(cache.getOrSet('x', 5 as Any)).rejects.toBeInstanceOf(InvalidArgument)
   })
 
+  test('a loader may say how long its value lives', async () => {
+    const { cache } = openMemory<string, Any>({ ttl: '1m' })
+    await cache.getOrSet('k', ({ options }) => {
+      options.ttl = '5s'
+      return 1
+    })
+    expect(cache.ttl('k')).toBe(5000)
+    const wrong = cache.getOrSet('x', ({ options }) => Object.assign(options, { ttl: 5 }))
+    await expect(wrong).rejects.toBeInstanceOf(InvalidArgument)
+    await cache.getOrSet('y', () => 1)
+    expect(cache.ttl('y')).toBe(60_000)
+  })
+
   test('forceRefresh loads though there is a value, which is served meanwhile', async () => {
     const { cache } = openMemory<string, Any>()
     cache.set('k', 'old')
@@ -214,11 +227,17 @@ describe('getOrSet', () => {
     expect([load.seen.stale, cache.get('k')]).toEqual(['old', 'old'])
     load.end('new')
     expect([await loading, cache.get('k')]).toEqual(['new', 'new'])
+    const background = new Load()
+    const options = { forceRefresh: true, allowStale: true }
+    expect(await cache.getOrSet('k', background.loader, options)).toBe('new')
+    background.end('newer')
+    await settle()
+    expect(cache.get('k')).toBe('newer')
     const failing = cache.getOrSet('k', () => Promise.reject(new RangeError('no')), {
       forceRefresh: true,
     })
     await expect(failing).rejects.toThrow('no')
-    expect(cache.get('k')).toBe('new')
+    expect(cache.get('k')).toBe('newer')
   })
 })
 
@@ -251,7 +270,7 @@ describe('what has expired', () => {
   test('is given when the loader fails, where that is asked for', async () => {
     const fails = () => Promise.reject(new RangeError('down'))
     for (const [options, given, left] of [
-      [{}, 'stale', undefined],
+      [{}, 'stale', 'stale'],
       [{ allowStaleOnFetchRejection: false }, 'down', undefined],
       [{ noDeleteOnFetchRejection: true }, 'stale', 'stale'],
       [{ noDeleteOnFetchRejection: true, allowStaleOnFetchRejection: false }, 'down', 'stale'],
@@ -268,8 +287,13 @@ describe('what has expired', () => {
 
   test('that the loader’s failure took away is disposed of as fetch', async () => {
     const gone: unknown[] = []
-    const { cache } = expired({ dispose: (...what) => gone.push(what) })
-    await cache.getOrSet('k', () => Promise.reject(new RangeError('down')))
+    const { cache } = expired({
+      deleteOnExpire: false,
+      allowStaleOnFetchRejection: false,
+      dispose: (...what) => gone.push(what),
+    })
+    const failing = cache.getOrSet('k', () => Promise.reject(new RangeError('down')))
+    await expect(failing).rejects.toThrow('down')
     expect(gone).toEqual([['stale', 'k', 'fetch']])
   })
 
@@ -303,7 +327,7 @@ describe('what has expired', () => {
   })
 
   test('in the background no failure is unheard: the next caller meets it', async () => {
-    const { cache } = expired({ allowStale: true })
+    const { cache } = expired({ allowStale: true, allowStaleOnFetchRejection: false })
     const fails = () => Promise.reject(new RangeError('down'))
     expect(await cache.getOrSet('k', fails)).toBe('stale')
     await settle()

@@ -119,6 +119,17 @@ describe('reads of what has expired', () => {
     expect([cache.delete('k'), cache.entry('k')]).toEqual([false, undefined])
   })
 
+  test('noDeleteOnStaleGet leaves it, also for a read that does not ask for it', () => {
+    const { cache, clock } = openMemory<string, Any>({ ttl: '1s', noDeleteOnStaleGet: true })
+    cache.set('k', 1)
+    clock.now += 1000
+    expect([cache.get('k'), cache.get('k'), cache.get('k', { allowStale: true })]).toEqual([
+      undefined,
+      undefined,
+      1,
+    ])
+  })
+
   test('deleteOnExpire: false tells once and keeps it, until it is purged', () => {
     const timers = new Timers()
     const told: unknown[] = []
