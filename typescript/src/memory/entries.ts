@@ -136,8 +136,12 @@ export class MemoryEntries<K = string, V = unknown> {
    */
   set(key: K, value: V, options?: MemorySetOptions<V>): void {
     const core = this.#core
-    if (options === undefined && !core.keepsExpiry) this.#put(key, value, core.ttl, core.sliding)
-    else this.#setBy(key, value, options === undefined ? {} : options)
+    if (options !== undefined || core.keepsExpiry) {
+      this.#setBy(key, value, options === undefined ? NO_OPTIONS : options)
+    } else {
+      // All arguments, for JavaScriptCore calls slower with some left out.
+      this.#put(key, value, core.ttl, core.sliding, undefined, undefined)
+    }
   }
 
   /** Deletes the key and voids a load of it under way; true when it had an entry. */
@@ -421,7 +425,14 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /** `expires` is for an entry that keeps its expiry. */
-  #put(key: K, value: V, ttl: number, sliding: boolean, expires?: number, size?: number): void {
+  #put(
+    key: K,
+    value: V,
+    ttl: number,
+    sliding: boolean,
+    expires: number | undefined,
+    size: number | undefined,
+  ): void {
     if (value === undefined) throw new UnsupportedValue('$', 'undefined is what a miss gives')
     if (key === undefined) throw new InvalidKey('undefined is no key')
     const core = this.#core
