@@ -79,6 +79,11 @@ def found(value: Any) -> Any:
     return MISS if value is MISSING else tagged_of(value)
 
 
+def several(keys: Any) -> Any:
+    """A single key, where a list is wanted, is passed on as it is."""
+    return [value_of(key) for key in keys] if isinstance(keys, list) else value_of(keys)
+
+
 def pairs(values: dict[Any, Any]) -> list[Any]:
     return in_order([tagged_key(key), tagged_of(value)] for key, value in values.items())
 
@@ -168,14 +173,14 @@ class Run:
             return MISS
         return "forever" if left == float("inf") else round(left * 1000)
 
-    def do_get_many(self, on: Cache, keys: list[Any]) -> Any:
-        return pairs(on.get_many([value_of(key) for key in keys]))
+    def do_get_many(self, on: Cache, keys: Any) -> Any:
+        return pairs(on.get_many(several(keys)))
 
     def do_set_many(self, on: Cache, entries: list[Any], **ttl: Any) -> None:
         on.set_many({value_of(key): value_of(value) for key, value in entries}, **ttl)
 
-    def do_delete_many(self, on: Cache, keys: list[Any]) -> Any:
-        return on.delete_many([value_of(key) for key in keys])
+    def do_delete_many(self, on: Cache, keys: Any) -> Any:
+        return on.delete_many(several(keys))
 
     def do_get_or_set(
         self, on: Cache, key: Any, loads: Any = MISSING, during: Any = (), **ttl: Any

@@ -1,5 +1,4 @@
-import type { Key } from './key.ts'
-import type { Keyspace, Payload, Token } from './keyspace.ts'
+import type { Lease, Payload, Token } from './keyspace.ts'
 import { orAbort, patience, pause } from './wait.ts'
 
 /** What a loader is given. */
@@ -11,14 +10,29 @@ export interface LoaderContext {
 /** What makes the value of a key that is not there. */
 export type Loader<T> = (context: LoaderContext) => T | PromiseLike<T>
 
+/** What loads need of the cache whose keys they load: see `Keyspace`, which is one. */
+export interface Loading<K> {
+  readonly handle: { readonly leaseTimeout: number; readonly loads: object }
+  peek(key: K): unknown
+  lease(key: K): Lease
+  fill(key: K, token: Token, value: unknown, ttl: number, copy: boolean): Payload | undefined
+  release(token: Token): void
+  stands(token: Token): boolean
+  read(payload: Payload): unknown
+  /** What is equal for equal keys of equal namespaces only, as a Map compares. */
+  identity(key: K): unknown
+}
+
 /** One `getOrSet` whose key was not there. */
-export interface Request<T> {
-  readonly namespace: Keyspace
-  readonly key: Key
+export interface Request<T, K = never> {
+  readonly namespace: Loading<K>
+  readonly key: K
   readonly loader: Loader<T>
   /** Milliseconds; 0 is for ever. */
   readonly ttl: number
   readonly signal: AbortSignal | undefined
+  /** Called when it waits for another caller's load. */
+  readonly joined?: () => void
 }
 
 /**
@@ -48,16 +62,16 @@ class Flight {
    * Whether a caller that comes now may have what this flight brings. Not when the key was deleted, set or cleared since
    * the load began: the load may have seen what was there before.
    */
-  isOpen(namespace: Keyspace): boolean {
+  isOpen(namespace: Loading<never>): boolean {
     return !this.over && (this.token === undefined || namespace.stands(this.token))
   }
 }
 
 /** The flights by key of those that share them. */
-const flights = new WeakMap<object, Map<string, Flight>>()
+const flights = new WeakMap<object, Map<unknown, Flight>>()
 
 /** Brings the value of a key that was not there a moment ago, with one loader on the whole host. */
-export async function fly<T>(request: Request<T>): Promise<T> {
+export async function fly<T, K>(request: Request<T, K>): Promise<T> {
   const { namespace, key, signal } = request
   signal?.throwIfAborted()
   const flying = flightsOf(namespace.handle.loads)
@@ -66,6 +80,7 @@ export async function fly<T>(request: Request<T>): Promise<T> {
     const flight = flying.get(name)
     if (flight?.isOpen(namespace)) {
       flight.joiners++
+      request.joined?.()
       const payload = await orAbort(flight.landed, signal)
       if (payload !== undefined) return namespace.read(payload) as T
       // What it waited for is there, or it failed: then this caller's own loader is the next.
@@ -86,7 +101,7 @@ export async function fly<T>(request: Request<T>): Promise<T> {
 }
 
 /** Waits for another process's load, and loads when there is none. */
-async function lead<T>(flight: Flight, request: Request<T>): Promise<T> {
+async function lead<T, K>(flight: Flight, request: Request<T, K>): Promise<T> {
   const { namespace, key, loader, signal } = request
   const began = performance.now()
   for (;;) {
@@ -104,7 +119,7 @@ async function lead<T>(flight: Flight, request: Request<T>): Promise<T> {
   }
 }
 
-async function load<T>(flight: Flight, token: Token, request: Request<T>): Promise<T> {
+async function load<T, K>(flight: Flight, token: Token, request: Request<T, K>): Promise<T> {
   const { namespace, key, loader, ttl, signal } = request
   flight.token = token
   // When the lease is old enough for others to take it, those who wait here may do so too.
@@ -121,7 +136,7 @@ async function load<T>(flight: Flight, token: Token, request: Request<T>): Promi
   }
 }
 
-function flightsOf(loads: object): Map<string, Flight> {
+function flightsOf(loads: object): Map<unknown, Flight> {
   let all = flights.get(loads)
   if (all === undefined) {
     all = new Map()

@@ -25,7 +25,9 @@ export function listOf<T>(given: Iterable<T>, what: string): Iterable<T> {
     typeof given[Symbol.iterator] === 'function'
   if (isList) return given
   const name = given === null ? 'null' : ArrayBuffer.isView(given) ? 'bytes' : typeof given
-  throw new InvalidArgument(`${what} are a list, not ${name}: for a single one write [${what === 'keys' ? 'key' : '[key, value]'}]`)
+  throw new InvalidArgument(
+    `${what} are a list, not ${name}: for a single one write [${what === 'keys' ? 'key' : '[key, value]'}]`,
+  )
 }
 
 /**

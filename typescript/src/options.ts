@@ -159,7 +159,9 @@ function resolveHost(
     throw new InvalidArgument('path is text: the directory that the cache lives in')
   }
   if (path.includes('\0') || !path.isWellFormed()) {
-    throw new InvalidArgument('path holds a NUL, or half a surrogate pair: no directory has such a name')
+    throw new InvalidArgument(
+      'path holds a NUL, or half a surrogate pair: no directory has such a name',
+    )
   }
   const { clock, keepAfterReboot = false, memory = {} } = options
   if (typeof keepAfterReboot !== 'boolean')

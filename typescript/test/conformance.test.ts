@@ -198,9 +198,11 @@ class Arguments {
   }
 
   keys(): Key[] {
-    const keys = (this.take('keys') as Tagged[]).map((key) => fromTagged(key) as Key)
+    const given = this.take('keys') as Tagged[] | Tagged
     this.none()
-    return keys
+    // A single key, where a list is wanted.
+    if (!Array.isArray(given)) return fromTagged(given) as Key[]
+    return given.map((key) => fromTagged(key) as Key)
   }
 
   entries(): [Key, unknown][] {

@@ -37,7 +37,7 @@ struct Step {
     value: Option<Json>,
     #[serde(default, deserialize_with = "some")]
     ttl: Option<Json>,
-    keys: Option<Vec<Json>>,
+    keys: Option<Json>,
     entries: Option<Vec<(Json, Json)>>,
     #[serde(default, deserialize_with = "some")]
     loads: Option<Json>,
@@ -199,7 +199,11 @@ impl Runner {
         let handle = named.unwrap_or_else(|| panic!("no handle {}", step.on));
         let cache = &handle.cache;
         let key = || bytes(step.key.as_ref().expect("a key"));
-        let keys = || step.keys.as_ref().expect("keys").iter().map(bytes);
+        // A single key in its place is for languages that take one for a list.
+        let keys = || {
+            let listed = step.keys.as_ref().and_then(Json::as_array);
+            listed.expect("keys").iter().map(bytes)
+        };
         let ttl = || step.ttl.as_ref().map_or(Ok(Ttl::Default), ttl);
         let mut opened: Option<Cache> = None;
         let result = match step.op.as_str() {

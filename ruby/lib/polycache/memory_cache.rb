@@ -109,7 +109,7 @@ module Polycache
     # @param keys [Enumerable<String, Symbol>]
     # @return [Hash] the keys found, as they were given, with their values
     def get_many(keys)
-      keys.each_with_object({}) do |key, found|
+      list(keys).each_with_object({}) do |key, found|
         value = @entries.get(key, MISSING)
         found[key] = value unless MISSING.equal?(value)
       end
@@ -125,7 +125,7 @@ module Polycache
     end
 
     # @return [Integer] how many entries stood there
-    def delete_many(keys) = keys.count { |key| delete(key) }
+    def delete_many(keys) = list(keys).count { |key| delete(key) }
 
     # @param keys [Enumerable<String, Symbol>]
     # @yieldparam key what is not here is loaded, as by +fetch+
@@ -218,5 +218,13 @@ module Polycache
 
     MISSING = Object.new.freeze
     private_constant :MISSING
+
+    private
+
+    def list(keys)
+      return keys if keys.is_a?(Enumerable)
+
+      raise InvalidArgument, "several keys are a list of them, not #{keys.class}"
+    end
   end
 end

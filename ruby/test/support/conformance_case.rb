@@ -166,9 +166,12 @@ class ConformanceCase
   end
 
   def do_get_many(cache, step)
-    found = cache.get_many(step["keys"].map { |key| Tagged.load(key) })
+    found = cache.get_many(several(step["keys"]))
     found.map { |key, value| [key.b, Tagged.form(value)] }
   end
+
+  # A single key, where a list is wanted, is passed on as it is.
+  def several(keys) = keys.is_a?(Array) ? keys.map { |key| Tagged.load(key) } : Tagged.load(keys)
 
   def do_set_many(cache, step)
     entries = step["entries"].to_h { |pair| pair.map { |tagged| Tagged.load(tagged) } }
@@ -176,7 +179,7 @@ class ConformanceCase
   end
 
   def do_delete_many(cache, step)
-    cache.delete_many(step["keys"].map { |key| Tagged.load(key) })
+    cache.delete_many(several(step["keys"]))
   end
 
   def do_get_or_set(cache, step)

@@ -1,6 +1,6 @@
 import { MalformedEntry } from '../errors.ts'
 import { MAX_DEPTH } from './messagepack/limits.ts'
-import { hasOwnProperty, ownProperty } from './own-properties.ts'
+import { ownProperty, wouldLose } from './own-properties.ts'
 import { refused, type Segment } from './path.ts'
 import {
   describe,
@@ -52,7 +52,7 @@ function writeObject(value: object, path: Segment[]): string {
   }
   if (path.length === MAX_DEPTH) throw refused(path, TOO_DEEP)
   const name = pairs === undefined || pairs === value ? ownProperty(value) : undefined
-  if (name !== undefined) throw refused(path, hasOwnProperty(name))
+  if (name !== undefined) throw refused(path, wouldLose(name))
   const level = path.length
   const parts: string[] = []
   if (pairs === undefined) {

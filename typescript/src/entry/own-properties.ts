@@ -2,7 +2,8 @@
  * JavaScriptCore makes a text of each index to tell an array's properties, which takes longer than storing the array; V8
  * lists the values in a nanosecond each.
  */
-const LOOKED_THROUGH = typeof (globalThis as { Bun?: unknown }).Bun === 'undefined' ? Number.POSITIVE_INFINITY : 16
+const LOOKED_THROUGH =
+  typeof (globalThis as { Bun?: unknown }).Bun === 'undefined' ? Number.POSITIVE_INFINITY : 16
 
 /**
  * The name of an enumerable property that somebody put on an array, Map, Set or Date, such as `index` of what `match`
@@ -23,6 +24,6 @@ function isPlace(key: string): boolean {
 }
 
 /** What to say of such an object. */
-export function hasOwnProperty(name: string): string {
+export function wouldLose(name: string): string {
   return `it has a property of its own (${name}), which would be lost: store a plain object, or a copy without it`
 }

@@ -5,7 +5,10 @@ const STALE = 1
 
 /** What tests may have done before this module was loaded, or in Bun behind `Date`'s back. */
 function isMovedByTests(): boolean {
-  const { Bun, process } = globalThis as { Bun?: unknown; process?: { env?: { NODE_ENV?: string } } }
+  const { Bun, process } = globalThis as {
+    Bun?: unknown
+    process?: { env?: { NODE_ENV?: string } }
+  }
   if (Bun !== undefined && process?.env?.NODE_ENV === 'test') return true
   return !Function.prototype.toString.call(Date.now).includes('[native code]')
 }

@@ -1,10 +1,17 @@
 import { MAX_TIME } from '../entry/validity.ts'
 import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
-import type { Listeners } from './events.ts'
+import type { Heard, Listeners } from './events.ts'
 import { Keeper } from './keeper.ts'
-import { checkMemoryCache, type MemoryCacheOptions, resolveMemory, ttlOrOwn } from './options.ts'
-import { SLIDING, Slots, TIMED } from './slots.ts'
+import {
+  type Behaviour,
+  behaviourOf,
+  type MemoryCacheOptions,
+  type MemoryLoader,
+  resolveMemory,
+  ttlOrOwn,
+} from './options.ts'
+import { SLIDING, Slots, TIMED, TOLD } from './slots.ts'
 import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
 import { weighKey } from './weigh.ts'
@@ -36,7 +43,21 @@ export class MemoryCore<K, V> {
   /** Milliseconds that an entry lives when its write does not say; 0 is for ever. */
   readonly ttl: number
   readonly sliding: boolean
+  readonly behaviour: Behaviour
+  /** Of the behaviour what every write looks at: an entry that is set again keeps its expiry. */
+  readonly keepsExpiry: boolean
+  /** Who is told of every value that leaves. */
+  readonly disposers: Heard[]
+  /** What `fetch` loads with. */
+  readonly loader: MemoryLoader<K, V> | undefined
+  /** Bytes of one entry at most. */
+  readonly heaviest: number
+  /** The same object from beginning to end. */
   readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, expired: 0, evicted: 0 }
+  /** Entries freed because they had expired. */
+  freed = 0
+  /** What hears of the slot that is evicted, while somebody takes one out by himself. */
+  popping: ((slot: number) => void) | undefined
   /** By slot, whose key it is. Absent while there is one namespace only. */
   owners: (Owner<K> | undefined)[] | undefined
   #first: Owner<K> | undefined
@@ -47,25 +68,38 @@ export class MemoryCore<K, V> {
 
   /** @throws InvalidArgument */
   constructor(options: MemoryCacheOptions<K, V>) {
-    checkMemoryCache(options as MemoryCacheOptions)
+    const behaviour = behaviourOf(options)
+    this.behaviour = behaviour
+    this.keepsExpiry = behaviour.noUpdateTTL
+    const { dispose, disposeAfter } = options
+    this.disposers = [dispose, disposeAfter].filter((told) => told !== undefined) as Heard[]
+    this.loader = options.loader
     const { bounds, policy, isolation, cloneInstance } = resolveMemory(options)
     const { slots, counts } = this
     this.#weigher = options.weigher
-    this.#weighs = bounds.maxBytes !== Number.POSITIVE_INFINITY || this.#weigher !== undefined
+    this.heaviest = Math.min(bounds.maxBytes, behaviour.maxEntrySize)
+    this.#weighs = this.heaviest !== Number.POSITIVE_INFINITY || this.#weigher !== undefined
     this.keeper = new Keeper(isolation, this.#weighs && this.#weigher === undefined, cloneInstance)
     this.ttl = ttlOrOwn(options.ttl, 0)
     this.sliding = options.sliding ?? false
     this.clock = new CoarseClock(options.clock)
     this.store = new Store(slots, bounds, policy, (slot) => {
       counts.evicted++
+      this.popping?.(slot)
       this.#drop(slot, 'evict')
     })
     this.#sweepable = {
       now: () => this.clock.exactly(),
       slots: () => slots.length,
-      sweep: (from, to, now) => this.#sweep(from, to, now),
+      sweep: (from, to, now, asked) => this.#sweep(from, to, now, asked),
     }
-    this.sweeper = new Sweeper(this.#sweepable)
+    // What reads may still ask for is not freed behind their backs; that it has expired may be told.
+    const { keepsStale, deleteOnExpire, checkPeriod } = behaviour
+    const isLeftToReads = keepsStale && deleteOnExpire
+    this.sweeper = new Sweeper(
+      this.#sweepable,
+      isLeftToReads ? Number.POSITIVE_INFINITY : checkPeriod,
+    )
   }
 
   /**
@@ -82,22 +116,33 @@ export class MemoryCore<K, V> {
     )
   }
 
+  /**
+   * The weight that a write says.
+   * @throws InvalidArgument
+   */
+  weighAs(size: number): number {
+    if (this.#weighs) return size
+    throw new InvalidArgument('size means nothing without maxBytes, maxEntrySize or a weigher')
+  }
+
   /** Lets an entry expire after so many milliseconds; 0 is never. `then` is for one that keeps its expiry. */
   expireIn(slot: number, ms: number, sliding: boolean, then?: number): void {
     const { slots, sweeper } = this
     if (ms === 0) {
-      slots.state[slot] &= ~(TIMED | SLIDING)
+      slots.state[slot] &= ~(TIMED | SLIDING | TOLD)
       return
     }
     const now = this.clock.exactly()
     const expires = then ?? Math.min(now + ms, MAX_TIME)
     slots.time(slot, expires, ms)
-    slots.state[slot] = (slots.state[slot] & ~SLIDING) | (sliding ? TIMED | SLIDING : TIMED)
+    slots.state[slot] =
+      (slots.state[slot] & ~(SLIDING | TOLD)) | (sliding ? TIMED | SLIDING : TIMED)
     if (expires < sweeper.seen) sweeper.expect(expires, now)
   }
 
   /** Whether no entry has expired, nor is held back because the clock was set back. */
   allServed(): boolean {
+    if (this.behaviour.keepsStale) return false
     const now = this.clock.now()
     return now < this.sweeper.first && now >= this.slots.settled
   }
@@ -120,8 +165,9 @@ export class MemoryCore<K, V> {
     index.delete(key)
     // Or a namespace that is not used any more would be held by what was its own.
     if (this.owners !== undefined) this.owners[slot] = undefined
-    const heard = listeners?.[event]
-    if (heard !== undefined) listeners?.postpone(heard, key, values[slot], plan[slot])
+    if (listeners === undefined) return
+    listeners.postpone(listeners[event], key, values[slot], plan[slot])
+    listeners.postpone(listeners.dispose, key, values[slot], plan[slot], event)
   }
 
   /** Deletes all that a namespace has. */
@@ -140,6 +186,13 @@ export class MemoryCore<K, V> {
     this.sweeper.clear()
   }
 
+  /** Whether an entry has room where nothing makes room for it; what has expired does. */
+  hasRoom(index: Map<K, number>, key: K, weight: number): boolean {
+    if (this.store.hasRoom(index.get(key), weight)) return true
+    this.sweeper.sweep()
+    return this.store.hasRoom(index.get(key), weight)
+  }
+
   /** Takes an entry out that its owner deletes. */
   remove(index: Map<K, number>, key: K, slot: number): void {
     index.delete(key)
@@ -147,14 +200,28 @@ export class MemoryCore<K, V> {
     this.store.remove(slot)
   }
 
-  /** Frees an entry that has expired. */
-  expire(slot: number): void {
-    this.counts.expired++
+  /** Frees an entry that has expired; one that is to stay is told of, once. */
+  expire(slot: number, asked = false): void {
+    if (!this.behaviour.deleteOnExpire && !asked) {
+      this.#tellExpired(slot)
+      return
+    }
+    this.freed++
+    if ((this.slots.state[slot] & TOLD) === 0) this.counts.expired++
     this.#drop(slot, 'expire')
     this.store.remove(slot)
   }
 
-  #sweep(from: number, to: number, now: number): number {
+  #tellExpired(slot: number): void {
+    const { state, keys, values, plan } = this.slots
+    if ((state[slot] & TOLD) !== 0) return
+    state[slot] |= TOLD
+    this.counts.expired++
+    const { listeners } = this.#ownerOf(slot)
+    listeners?.postpone(listeners.expire, keys[slot], values[slot], plan[slot])
+  }
+
+  #sweep(from: number, to: number, now: number, asked: boolean): number {
     const { state, expires } = this.slots
     const told = new Set<Owner<K>>()
     let first = Number.POSITIVE_INFINITY
@@ -164,7 +231,7 @@ export class MemoryCore<K, V> {
         if (expires[slot] < first) first = expires[slot]
       } else {
         told.add(this.#ownerOf(slot))
-        this.expire(slot)
+        this.expire(slot, asked)
       }
     }
     for (const { listeners } of told) listeners?.flush()

@@ -24,11 +24,28 @@ export type Listener<K, V, E extends EventName> = (...told: MemoryCacheEvents<K,
 
 export type Heard = (...told: unknown[]) => void
 
+/** What stands for a listener that is to be called once. */
+interface Once extends Heard {
+  of?: Heard
+}
+
+/** A listener that ends when it is called. */
+export function onceOnly(listener: Heard, end: (self: Heard) => void): Heard {
+  const once: Once = (...told) => {
+    end(once)
+    listener(...told)
+  }
+  once.of = listener
+  return once
+}
+
 interface Happened {
   readonly listeners: Heard[]
   readonly key: unknown
   readonly kept: unknown
   readonly plan: Plan
+  /** Of what was disposed of. */
+  readonly reason: string | undefined
 }
 
 /**
@@ -44,6 +61,10 @@ export class Listeners {
   expire: Heard[] | undefined
   evict: Heard[] | undefined
   clear: Heard[] | undefined
+  /** Who is told of every value that leaves: not an event, for no one can listen to it later. */
+  dispose: Heard[] | undefined
+  /** Loads under way by key, while nobody wrote or deleted theirs. */
+  loads: Map<unknown, object> | undefined
   /** What happened in the middle of an operation, to be told at its end. */
   readonly #later: Happened[] = []
 
@@ -56,6 +77,8 @@ export class Listeners {
       this.expire =
       this.evict =
       this.clear =
+      this.dispose =
+      this.loads =
         undefined
   }
 
@@ -70,27 +93,37 @@ export class Listeners {
   remove(name: EventName, listener: Heard): void {
     this.#check(name)
     const others = [...(this[name] ?? [])]
-    const at = others.lastIndexOf(listener)
+    const at = others.findLastIndex(
+      (other) => other === listener || (other as Once).of === listener,
+    )
     if (at >= 0) others.splice(at, 1)
     this[name] = others.length > 0 ? others : undefined
   }
 
-  /** Whether anybody listens, or is still to be told something. */
+  /** Whether anybody listens, or waits for a load, or is still to be told something. */
   get heard(): boolean {
+    if (this.dispose !== undefined || this.loads !== undefined) return true
     return this.#later.length > 0 || [...EVENTS].some((name) => this[name as EventName])
   }
 
   /** `kept` and `plan` are how the cache had the value: a copy may be the work of the user's code, so it is made later. */
-  postpone(listeners: Heard[], key: unknown, kept: unknown, plan: Plan): void {
-    this.#later.push({ listeners, key, kept, plan })
+  postpone(
+    listeners: Heard[] | undefined,
+    key: unknown,
+    kept: unknown,
+    plan: Plan,
+    reason?: string,
+  ): void {
+    if (listeners !== undefined) this.#later.push({ listeners, key, kept, plan, reason })
   }
 
   /** Tells what was postponed. Listeners may cause more. */
   flush(): void {
     const later = this.#later
     while (later.length > 0) {
-      const { listeners, key, kept, plan } = later.shift() as Happened
-      tell(listeners, key, copyOut(kept, plan))
+      const { listeners, key, kept, plan, reason } = later.shift() as Happened
+      if (reason === undefined) tell(listeners, key, copyOut(kept, plan))
+      else tell(listeners, copyOut(kept, plan), key, reason)
     }
   }
 

@@ -4,15 +4,27 @@ export {
   EntryTooLarge,
   InvalidArgument,
   InvalidKey,
+  NoSpace,
   PolycacheError,
   UnsupportedValue,
 } from '../errors.ts'
+export type { MemoryEntry } from './entries.ts'
 export type { MemoryCacheEvents } from './events.ts'
-export { MemoryCache, type MemoryEntry, type MemoryStats, type Pairs } from './memory-cache.ts'
+export { type DumpedEntry, MemoryCache, type MemoryStats, type Pairs } from './memory-cache.ts'
 export type {
+  DisposeReason,
   Isolation,
+  LoadPolicy,
   MemoryCacheOptions,
+  MemoryGetOptions,
+  MemoryHasOptions,
+  MemoryLoader,
+  MemoryLoaderContext,
+  MemoryLoadOptions,
   MemoryOptions,
   MemorySetOptions,
+  MemoryStatus,
   PolicyName,
+  StaleOptions,
+  Writing,
 } from './options.ts'

@@ -37,4 +37,8 @@ export class Lru implements Policy {
   clear(): void {
     this.#used.clear()
   }
+
+  byUse(): number[] {
+    return this.#used.toArray().reverse()
+  }
 }

@@ -1,9 +1,9 @@
 import type { MemoryCore } from './core.ts'
-import { MemoryCache } from './memory-cache.ts'
+import { MemoryEntries } from './entries.ts'
 import type { Load } from './namespace.ts'
 
 /** The entries of one namespace in memory, by the names of their keys, and the loads under way. */
-export class NamedEntries extends MemoryCache<string, unknown> {
+export class NamedEntries extends MemoryEntries<string, unknown> {
   readonly parts: readonly string[]
   readonly loads: Map<string, Load> = new Map()
 

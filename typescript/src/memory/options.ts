@@ -6,12 +6,13 @@ import { Lru } from './lru.ts'
 import type { Bounds, PolicyMaker } from './policy.ts'
 import type { CloneInstance } from './stored.ts'
 import { TwoQueueClock } from './two-queue-clock.ts'
+import { Unevicted } from './unevicted.ts'
 
 /** What keeps a change of an object from being a change of the cache's entry: `MemoryOptions.isolation`. */
 export type Isolation = 'clone' | 'freeze' | 'none'
 
 /** Which entry goes when there is no room: `MemoryOptions.policy`. */
-export type PolicyName = '2q-clock' | 'lru'
+export type PolicyName = '2q-clock' | 'lru' | 'none'
 
 /** What bounds entries in memory, and what is handed out of them. */
 export interface MemoryOptions {
@@ -22,7 +23,10 @@ export interface MemoryOptions {
    * `null` nothing is weighed.
    */
   readonly maxBytes?: number | string | null
-  /** `2q-clock`, the default, is explained in `spec/eviction.md`; `lru` evicts exactly what was used longest ago. */
+  /**
+   * `2q-clock`, the default, is explained in `spec/eviction.md`; `lru` evicts exactly what was used longest ago; with `none`,
+   * which is for a `MemoryCache` alone, nothing is evicted, and a new key for which there is no room is `NoSpace`.
+   */
   readonly policy?: PolicyName
   /**
    * - `clone`, the default: what is stored is a copy, and so is what is handed out, each time.
@@ -37,14 +41,87 @@ export interface MemoryOptions {
   readonly cloneInstance?: CloneInstance
 }
 
+/** Why a value left a `MemoryCache`: `fetch` is a load that failed, and took the expired value along. */
+export type DisposeReason = 'set' | 'delete' | 'evict' | 'expire' | 'fetch'
+
+/** What is done with a value that has expired; lru-cache's words. All are false by default. */
+export interface StaleOptions {
+  /** Reads give what has expired, once, as long as it was not freed; `getOrSet` gives it while a loader makes it anew. */
+  readonly allowStale?: boolean
+  /** A read that finds what has expired leaves it there. */
+  readonly noDeleteOnStaleGet?: boolean
+}
+
+/** What a load does with the value that was there before, when it has expired and was not freed. False by default. */
+export interface LoadPolicy extends StaleOptions {
+  /** When the loader fails the expired value is given instead of its error, and stays. */
+  readonly allowStaleOnFetchRejection?: boolean
+  /** When the signal is aborted the expired value is given instead of its reason. */
+  readonly allowStaleOnFetchAbort?: boolean
+  /** A loader that fails leaves the expired value there. */
+  readonly noDeleteOnFetchRejection?: boolean
+  /** A signal that is aborted does not stop the load: its value is stored, and given to who waits. */
+  readonly ignoreFetchAbort?: boolean
+}
+
+/** What a loader of a `MemoryCache` is given. */
+export interface MemoryLoaderContext<K, V> {
+  readonly key: K
+  /** The value that has expired, if it was not freed. */
+  readonly stale: V | undefined
+  /** The caller's signal, for the loader to hand on. */
+  readonly signal: AbortSignal | undefined
+  /** The caller's `context`. */
+  readonly context: unknown
+  /** What the value will be written with. The loader may change it: a time to live that depends on what it got. */
+  readonly options: Writing
+}
+
+/** How a loaded value is written. */
+export interface Writing {
+  ttl?: Duration | null
+  sliding?: boolean
+  size?: number
+  noUpdateTTL?: boolean
+}
+
+/** What makes the value of a key that is not there. */
+export type MemoryLoader<K, V> = (context: MemoryLoaderContext<K, V>) => V | PromiseLike<V>
+
 /** Options of a `MemoryCache`. */
-export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOptions {
+export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOptions, LoadPolicy {
   /** How long an entry lives when its write does not say; for ever by default, until it is evicted. */
   readonly ttl?: Duration | null
   /** Whether reading an entry sets its time to live anew; false by default. */
   readonly sliding?: boolean
+  /** Whether `has` does; false by default. */
+  readonly updateAgeOnHas?: boolean
+  /** Whether an entry that is set again keeps its expiry; false by default. */
+  readonly noUpdateTTL?: boolean
   /** Bytes that a key and its value weigh, a whole number; an estimate of what they take by default. */
   readonly weigher?: (value: V, key: K) => number
+  /** Most bytes of one entry; `maxBytes` by default. A heavier one is `EntryTooLarge`. */
+  readonly maxEntrySize?: number | string
+  /**
+   * Called with each value that leaves the cache, also when another takes its place or the cache is cleared, after the
+   * operation is done. It may use the cache; what it throws, the caller of the operation gets.
+   */
+  readonly dispose?: (value: V, key: K, reason: DisposeReason) => void
+  /** Like `dispose`, and called after it. */
+  readonly disposeAfter?: (value: V, key: K, reason: DisposeReason) => void
+  /** Whether `dispose` hears nothing of values in whose place others were set; false by default. */
+  readonly noDisposeOnSet?: boolean
+  /** What `fetch` loads with. */
+  readonly loader?: MemoryLoader<K, V>
+  /** How long a load may take before another caller may load the same key; `30s` by default. */
+  readonly leaseTimeout?: Duration
+  /**
+   * Whether what has expired is freed by itself; true by default. With false it is told of by `expire`, and stays until it is
+   * deleted, evicted or purged: for `entry`, for `allowStale`.
+   */
+  readonly deleteOnExpire?: boolean
+  /** The least time between two looks for what has expired; `1s` by default, `null` for never: then only reads free it. */
+  readonly checkPeriod?: Duration | null
   /**
    * Milliseconds since 1970, asked at each use. By default the system's clock, which is asked once for many reads, at
    * least every millisecond that the event loop turns.
@@ -52,12 +129,58 @@ export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOpti
   readonly clock?: () => number
 }
 
+/** What an operation did: an object of the caller's that it writes into. */
+export interface MemoryStatus<V = unknown> {
+  get?: 'hit' | 'stale' | 'miss'
+  has?: 'hit' | 'stale' | 'miss'
+  /** `update` is the same value once more. */
+  set?: 'add' | 'update' | 'replace'
+  /** `inflight` waited for another caller's load; `stale` loads while the caller has the expired value. */
+  fetch?: 'hit' | 'miss' | 'inflight' | 'stale' | 'refresh'
+  /** Milliseconds that the entry has left, `Infinity` when it does not expire; below 0 once it has expired. */
+  ttl?: number
+  /** Whether the value had expired. */
+  returnedStale?: boolean
+  /** The value that was replaced. */
+  oldValue?: V
+  /** What a load failed with whose caller was given the expired value. */
+  fetchError?: unknown
+}
+
 /** Options of a write to a `MemoryCache`. */
-export interface MemorySetOptions {
+export interface MemorySetOptions<V = unknown> {
   /** How long the entry lives; the cache's `ttl` by default, `null` for ever. */
   readonly ttl?: Duration | null
   /** Whether reading sets the time to live anew; the cache's `sliding` by default. */
   readonly sliding?: boolean
+  /** Bytes that it weighs; by default what the weigher says. */
+  readonly size?: number
+  /** Whether an entry that is there keeps its expiry; the cache's by default. */
+  readonly noUpdateTTL?: boolean
+  readonly status?: MemoryStatus<V>
+}
+
+/** Options of a read of a `MemoryCache`; the cache's own by default. */
+export interface MemoryGetOptions<V = unknown> extends StaleOptions {
+  /** Whether this read sets the entry's time to live anew. */
+  readonly sliding?: boolean
+  readonly status?: MemoryStatus<V>
+}
+
+/** Options of `MemoryCache.has`. */
+export interface MemoryHasOptions<V = unknown> {
+  readonly updateAgeOnHas?: boolean
+  readonly status?: MemoryStatus<V>
+}
+
+/** Options of `MemoryCache.getOrSet`, `fetch` and `memo`; the cache's own by default. */
+export interface MemoryLoadOptions<V = unknown> extends MemorySetOptions<V>, LoadPolicy {
+  /** Stops the wait, with the signal's reason as the error. Others who wait for the same key go on. */
+  readonly signal?: AbortSignal
+  /** Loads though there is a value. */
+  readonly forceRefresh?: boolean
+  /** Anything that the loader should know. */
+  readonly context?: unknown
 }
 
 const MEMORY_OPTIONS: readonly (keyof MemoryOptions)[] = [
@@ -67,15 +190,52 @@ const MEMORY_OPTIONS: readonly (keyof MemoryOptions)[] = [
   'isolation',
   'cloneInstance',
 ]
+const LOAD_POLICY = [
+  'allowStale',
+  'noDeleteOnStaleGet',
+  'allowStaleOnFetchRejection',
+  'allowStaleOnFetchAbort',
+  'noDeleteOnFetchRejection',
+  'ignoreFetchAbort',
+] as const
 const MEMORY_CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryCacheOptions>([
   ...MEMORY_OPTIONS,
   'ttl',
   'sliding',
   'weigher',
   'clock',
+  'updateAgeOnHas',
+  'noUpdateTTL',
+  'maxEntrySize',
+  'dispose',
+  'disposeAfter',
+  'noDisposeOnSet',
+  'loader',
+  'leaseTimeout',
+  'deleteOnExpire',
+  'checkPeriod',
+  ...LOAD_POLICY,
 ])
 const TIER_OPTIONS: ReadonlySet<string> = new Set(MEMORY_OPTIONS)
-const SET_OPTIONS: ReadonlySet<string> = new Set<keyof MemorySetOptions>(['ttl', 'sliding'])
+const SET = ['ttl', 'sliding', 'size', 'noUpdateTTL', 'status'] as const
+const SET_OPTIONS: ReadonlySet<string> = new Set(SET)
+const GET_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryGetOptions>([
+  'allowStale',
+  'noDeleteOnStaleGet',
+  'sliding',
+  'status',
+])
+const HAS_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryHasOptions>([
+  'updateAgeOnHas',
+  'status',
+])
+const LOAD_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryLoadOptions>([
+  ...SET,
+  ...LOAD_POLICY,
+  'signal',
+  'forceRefresh',
+  'context',
+])
 
 /** What a Map takes in V8. */
 const MOST_ENTRIES = 2 ** 24
@@ -110,7 +270,8 @@ export function resolveMemory(options: MemoryOptions): ResolvedMemory {
 function policyOf(name: PolicyName): PolicyMaker {
   if (name === '2q-clock') return (slots, leave) => new TwoQueueClock(slots, leave)
   if (name === 'lru') return (slots, leave) => new Lru(slots, leave)
-  throw new InvalidArgument(`${String(name)} is not a policy: 2q-clock or lru`)
+  if (name === 'none') return (slots, leave) => new Unevicted(slots, leave)
+  throw new InvalidArgument(`${String(name)} is not a policy: 2q-clock, lru or none`)
 }
 
 /**
@@ -119,15 +280,74 @@ function policyOf(name: PolicyName): PolicyMaker {
  */
 export function resolveTier(options: MemoryOptions): ResolvedMemory {
   checkNames(options, TIER_OPTIONS)
+  if (options.policy === 'none') {
+    throw new InvalidArgument('the policy none is for a MemoryCache alone: 2q-clock or lru')
+  }
   return resolveMemory(options)
 }
 
+/** What a `MemoryCache` does beside keeping entries within bounds, checked. */
+export interface Behaviour extends Required<LoadPolicy> {
+  readonly noUpdateTTL: boolean
+  readonly updateAgeOnHas: boolean
+  readonly noDisposeOnSet: boolean
+  readonly deleteOnExpire: boolean
+  /** Whether what has expired may be asked for. */
+  readonly keepsStale: boolean
+  /** Whether a key for which there is no room is refused. */
+  readonly refuses: boolean
+  /** Bytes. */
+  readonly maxEntrySize: number
+  /** Milliseconds; infinite for never. */
+  readonly checkPeriod: number
+  readonly leaseTimeout: number
+}
+
 /** @throws InvalidArgument */
-export function checkMemoryCache(options: MemoryCacheOptions): void {
+export function behaviourOf<K, V>(options: MemoryCacheOptions<K, V>): Behaviour {
   checkNames(options, MEMORY_CACHE_OPTIONS)
-  checkFunction(options.weigher, 'weigher')
-  checkFunction(options.clock, 'clock')
-  checkFlag(options.sliding)
+  for (const name of ['weigher', 'clock', 'dispose', 'disposeAfter', 'loader'] as const) {
+    checkFunction(options[name], name)
+  }
+  for (const name of FLAGS) checkFlag(options, name)
+  const policy = loadPolicyOf(options, {} as Behaviour)
+  const { checkPeriod = '1s', deleteOnExpire = true, maxEntrySize } = options
+  return {
+    ...policy,
+    noUpdateTTL: options.noUpdateTTL ?? false,
+    updateAgeOnHas: options.updateAgeOnHas ?? false,
+    noDisposeOnSet: options.noDisposeOnSet ?? false,
+    deleteOnExpire,
+    keepsStale:
+      !deleteOnExpire ||
+      policy.allowStale ||
+      policy.noDeleteOnStaleGet ||
+      policy.allowStaleOnFetchRejection ||
+      policy.allowStaleOnFetchAbort,
+    refuses: options.policy === 'none',
+    maxEntrySize:
+      maxEntrySize === undefined ? Number.POSITIVE_INFINITY : bytes(maxEntrySize, 'maxEntrySize'),
+    checkPeriod:
+      checkPeriod === null ? Number.POSITIVE_INFINITY : milliseconds(checkPeriod, 'checkPeriod'),
+    leaseTimeout: milliseconds(options.leaseTimeout ?? '30s', 'leaseTimeout'),
+  }
+}
+
+const FLAGS = [
+  'sliding',
+  'updateAgeOnHas',
+  'noUpdateTTL',
+  'noDisposeOnSet',
+  'deleteOnExpire',
+] as const
+
+function loadPolicyOf(options: LoadPolicy, own: LoadPolicy): Required<LoadPolicy> {
+  const policy = {} as Record<(typeof LOAD_POLICY)[number], boolean>
+  for (const name of LOAD_POLICY) {
+    checkFlag(options, name)
+    policy[name] = options[name] ?? own[name] ?? false
+  }
+  return policy
 }
 
 /**
@@ -140,9 +360,53 @@ export function ttlOrOwn(ttl: Duration | null | undefined, own: number): number 
 }
 
 /** @throws InvalidArgument */
-export function checkSet(options: MemorySetOptions): void {
+export function checkSet<V>(options: MemorySetOptions<V>): void {
   checkNames(options, SET_OPTIONS)
-  checkFlag(options.sliding)
+  checkFlag(options, 'sliding')
+  checkFlag(options, 'noUpdateTTL')
+  const { size } = options
+  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
+    throw new InvalidArgument(`size is ${String(size)}: write whole bytes, from 0 on`)
+  }
+}
+
+/** @throws InvalidArgument */
+export function checkGet<V>(options: MemoryGetOptions<V>): void {
+  checkNames(options, GET_OPTIONS)
+  checkFlag(options, 'allowStale')
+  checkFlag(options, 'noDeleteOnStaleGet')
+  checkFlag(options, 'sliding')
+}
+
+/** @throws InvalidArgument */
+export function checkHas<V>(options: MemoryHasOptions<V>): void {
+  checkNames(options, HAS_OPTIONS)
+  checkFlag(options, 'updateAgeOnHas')
+}
+
+/** How a load goes, and how its value is written. */
+export interface ResolvedLoad {
+  readonly policy: Required<LoadPolicy>
+  readonly writing: Writing
+}
+
+/** @throws InvalidArgument */
+export function loadOf<V>(options: MemoryLoadOptions<V> | undefined, own: Behaviour): ResolvedLoad {
+  if (options === undefined) return { policy: own, writing: {} }
+  checkNames(options, LOAD_OPTIONS)
+  checkFlag(options, 'forceRefresh')
+  const { signal } = options
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new InvalidArgument('signal is an AbortSignal')
+  }
+  const writing: Record<string, unknown> = {}
+  for (const name of SET) {
+    // What a load did with the key is told by `fetch`.
+    if (name !== 'status' && options[name] !== undefined) writing[name] = options[name]
+  }
+  checkSet(writing as MemorySetOptions<V>)
+  ttlOrOwn(options.ttl, 0)
+  return { policy: loadPolicyOf(options, own), writing: writing as Writing }
 }
 
 function checkFunction(given: unknown, name: string): void {
@@ -151,8 +415,9 @@ function checkFunction(given: unknown, name: string): void {
   }
 }
 
-function checkFlag(sliding: unknown): void {
-  if (sliding !== undefined && typeof sliding !== 'boolean') {
-    throw new InvalidArgument('sliding is true or false')
+function checkFlag<N extends string>(options: { readonly [name in N]?: unknown }, name: N): void {
+  const given = options[name]
+  if (given !== undefined && typeof given !== 'boolean') {
+    throw new InvalidArgument(`${name} is true or false`)
   }
 }

@@ -18,6 +18,8 @@ export interface Policy {
   /** An entry is deleted, or has expired. */
   remove(slot: number): void
   clear(): void
+  /** All slots, the one that was used last first: for a policy that goes by that. */
+  byUse?(): number[]
 }
 
 /** Most entries, and most bytes that they weigh. */

@@ -44,6 +44,13 @@ export class Queue {
     this.push(slot)
   }
 
+  /** Its slots, the front first. */
+  toArray(): number[] {
+    const slots: number[] = []
+    for (let slot = this.front; slot !== NONE; slot = this.#slots.next[slot]) slots.push(slot)
+    return slots
+  }
+
   clear(): void {
     this.length = 0
     this.front = this.#back = NONE

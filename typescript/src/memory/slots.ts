@@ -10,6 +10,8 @@ export const SLIDING = 4
 export const COPIED = 8
 /** The policy wants to hear of every hit. */
 export const ORDERED = 16
+/** It has expired, that was told, and it stays. */
+export const TOLD = 32
 
 /** Slots that there is room for at first, and that a clear keeps. */
 const FEW = 128

@@ -87,6 +87,28 @@ export class Store<K, V> {
     this.slots.clear()
   }
 
+  /** Whether an entry that weighs so much has room; `found` is the one that it takes the place of. */
+  hasRoom(found: number | undefined, weight: number): boolean {
+    if (found === undefined) return !this.#isFull(weight)
+    return this.weight - this.slots.weights[found] + weight <= this.bounds.maxBytes
+  }
+
+  /** Lets the entry leave that is the next to do so. */
+  evict(): void {
+    const before = this.live
+    while (this.live === before) this.#policy.evict()
+  }
+
+  /** Whether the policy goes by the last use. */
+  get isByUse(): boolean {
+    return this.#policy.byUse !== undefined
+  }
+
+  /** All slots, the one that was used last first, where the policy goes by that. */
+  byUse(): number[] {
+    return this.#policy.byUse?.() ?? []
+  }
+
   #isFull(weight: number): boolean {
     return this.live >= this.bounds.maxEntries || this.weight + weight > this.bounds.maxBytes
   }

@@ -4,16 +4,17 @@ import { Timer } from './clock.ts'
 const STRIDE = 4096
 /** The longest that timers can wait: a 32-bit number of milliseconds. */
 const LONGEST = 2 ** 31 - 1
-/** The shortest wait, or a cache in which something expires all the time would be looked through all the time. */
-const SHORTEST = 1000
 
 /** What is looked through for entries that have expired. */
 export interface Sweepable {
   now(): number
   /** How many slots there are. */
   slots(): number
-  /** Frees what has expired among some slots. Returns when the first of the others there will, or Infinity. */
-  sweep(from: number, to: number, now: number): number
+  /**
+   * Frees what has expired among some slots, by itself or because somebody asks for it. Returns when the first of the others
+   * there will, or Infinity.
+   */
+  sweep(from: number, to: number, now: number, asked: boolean): number
 }
 
 /**
@@ -31,8 +32,13 @@ export class Sweeper {
   /** When the timer is due, on the monotonic clock that timers go by. */
   #due = 0
 
-  constructor(cache: Sweepable) {
+  /** The shortest wait, or a cache in which something expires all the time would be looked through all the time. */
+  readonly #shortest: number
+
+  /** With an infinite wait it only looks when it is asked to. */
+  constructor(cache: Sweepable, shortest = 1000) {
     this.#cache = new WeakRef(cache)
+    this.#shortest = shortest
   }
 
   /** An entry will expire, before all that were seen. */
@@ -40,13 +46,13 @@ export class Sweeper {
     this.seen = expires
     if (expires >= this.first) return
     this.first = expires
-    this.#wait(Math.max(expires - now, SHORTEST))
+    this.#wait(Math.max(expires - now, this.#shortest))
   }
 
   /** Looks at all slots at once. */
   sweep(): void {
     this.#at = 0
-    this.#look(Number.POSITIVE_INFINITY)
+    this.#look(Number.POSITIVE_INFINITY, true)
   }
 
   clear(): void {
@@ -54,9 +60,9 @@ export class Sweeper {
     this.#at = 0
   }
 
-  #look(slots: number): void {
+  #look(slots: number, asked: boolean): void {
     const cache = this.#cache.deref()
-    if (cache === undefined || this.first === Number.POSITIVE_INFINITY) return
+    if (cache === undefined || (this.first === Number.POSITIVE_INFINITY && !asked)) return
     const now = cache.now()
     const from = this.#at
     if (from === 0) this.seen = Number.POSITIVE_INFINITY
@@ -65,7 +71,7 @@ export class Sweeper {
     let first = now
     try {
       // Listeners may add entries, which set `seen` as well.
-      first = cache.sweep(from, to, now)
+      first = cache.sweep(from, to, now, asked)
     } finally {
       if (first < this.seen) this.seen = first
       if (to < cache.slots()) {
@@ -75,23 +81,24 @@ export class Sweeper {
         this.#at = 0
         this.first = this.seen
         if (this.first !== Number.POSITIVE_INFINITY) {
-          this.#wait(Math.max(this.first - now, SHORTEST))
+          this.#wait(Math.max(this.first - now, this.#shortest))
         }
       }
     }
   }
 
   #wait(ms: number): void {
+    if (this.#shortest === Number.POSITIVE_INFINITY) return
     const due = performance.now() + ms
     const timer = this.#timer
     // A timer that comes soon enough is left alone: one for each entry would cost more than it frees.
-    if (timer?.isCurrent && this.#due - due < SHORTEST) return
+    if (timer?.isCurrent && this.#due - due < this.#shortest) return
     timer?.clear()
     this.#due = due
     this.#timer = new Timer(
       () => {
         this.#timer = undefined
-        this.#look(STRIDE)
+        this.#look(STRIDE, false)
       },
       Math.min(ms, LONGEST),
     )

@@ -1,4 +1,4 @@
-import { hasOwnProperty, ownProperty } from '../entry/own-properties.ts'
+import { ownProperty, wouldLose } from '../entry/own-properties.ts'
 import { refused, type Segment } from '../entry/path.ts'
 import { Kind, kindOf, typedArrayName, typedArrays } from './kind.ts'
 import { AS_IS, FLAT_ARRAY, GRAPH, type Plan, TREE } from './plan.ts'
@@ -524,7 +524,7 @@ export class Walk {
   /** Like the serializers: what would be lost is refused. */
   #refuseProperties(node: number, source: object): void {
     const name = ownProperty(source)
-    if (name !== undefined) throw this.#refused(node, hasOwnProperty(name))
+    if (name !== undefined) throw this.#refused(node, wouldLose(name))
   }
 
   #refused(node: number, reason: string): Error {

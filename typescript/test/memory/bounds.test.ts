@@ -49,14 +49,14 @@ describe('bounds', () => {
     cache.set('a', 40)
     expect([...cache]).toEqual([
       ['a', 40],
-      ['b', 30],
       ['c', 30],
+      ['b', 30],
     ])
     cache.set('b', 31)
     check()
     expect([...cache]).toEqual([
-      ['a', 40],
       ['b', 31],
+      ['a', 40],
     ])
     cache.set('b', 100)
     check()

@@ -171,9 +171,9 @@ describe('listeners', () => {
     cache.clear()
     expect(states).toEqual([
       ['set', 'a', ['a'], 1, 1],
-      ['set', 'b', ['a', 'b'], 2, 2],
-      ['evict', 'a', ['b', 'c'], 2, 3],
-      ['set', 'c', ['b', 'c'], 2, 3],
+      ['set', 'b', ['b', 'a'], 2, 2],
+      ['evict', 'a', ['c', 'b'], 2, 3],
+      ['set', 'c', ['c', 'b'], 2, 3],
       ['delete', 'b', ['c'], 1, 3],
       ['hit', 'c', [], 0, 3],
       ['delete', 'c', [], 0, 3],
@@ -286,7 +286,7 @@ describe('listeners', () => {
     expect(failure(causes[name])).toBeInstanceOf(RangeError)
     check()
     expect(after).toEqual([])
-    const left: Partial<Record<Name, string[]>> = { set: ['k', 'l'], evict: ['l', 'm'] }
+    const left: Partial<Record<Name, string[]>> = { set: ['l', 'k'], evict: ['m', 'l'] }
     const there = name === 'hit' || name === 'miss' ? ['k'] : (left[name] ?? [])
     expect([...cache.keys()]).toEqual(there)
     expect(cache.stats().entries).toBe(there.length)

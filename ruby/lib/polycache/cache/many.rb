@@ -5,10 +5,18 @@ module Polycache
     # Operations on many keys. Each key is read or written on its own: others may change one
     # between two.
     module Many
+      # @return [Enumerable] the keys
+      # @raise [InvalidArgument] for a single key, and what else is no list
+      def self.list(keys)
+        return keys if keys.is_a?(Enumerable)
+
+        raise InvalidArgument, "several keys are a list of them, not #{keys.class}"
+      end
+
       # @param keys [Enumerable<String, Symbol>]
       # @return [Hash] the keys found, as they were given, with their values
       def get_many(keys)
-        keys.each_with_object({}) do |key, found|
+        Many.list(keys).each_with_object({}) do |key, found|
           value = get(key, MISSING)
           found[key] = value unless MISSING.equal?(value)
         end
@@ -26,7 +34,7 @@ module Polycache
 
       # @param keys [Enumerable<String, Symbol>]
       # @return [Integer] how many entries stood there
-      def delete_many(keys) = keys.count { |key| delete(key) }
+      def delete_many(keys) = Many.list(keys).count { |key| delete(key) }
     end
   end
 end

@@ -1,5 +1,5 @@
 import { Decimal, MAX_DIGITS } from '../decimal.ts'
-import { hasOwnProperty, ownProperty } from '../own-properties.ts'
+import { ownProperty, wouldLose } from '../own-properties.ts'
 import { refused, type Segment } from '../path.ts'
 import { Scratch } from '../scratch.ts'
 import type { PayloadWriter } from '../serializer.ts'
@@ -357,7 +357,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   #refuseProperties(object: object): void {
     const name = ownProperty(object)
-    if (name !== undefined) throw this.#refused(hasOwnProperty(name))
+    if (name !== undefined) throw this.#refused(wouldLose(name))
   }
 
   #refused(reason: string): Error {

@@ -1,0 +1,521 @@
+import type { Duration } from '../duration.ts'
+import { EntryTooLarge, InvalidKey, NoSpace, UnsupportedValue } from '../errors.ts'
+import { MemoryCore, Owner } from './core.ts'
+import { type EventName, type Heard, type Listener, Listeners, onceOnly, tell } from './events.ts'
+import {
+  checkGet,
+  checkHas,
+  checkSet,
+  type DisposeReason,
+  type MemoryCacheOptions,
+  type MemoryGetOptions,
+  type MemoryHasOptions,
+  type MemorySetOptions,
+  type MemoryStatus,
+  type StaleOptions,
+  ttlOrOwn,
+} from './options.ts'
+import { AS_IS, copyOut } from './plan.ts'
+import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
+
+/** An entry as `MemoryCache.entry` tells of it. */
+export interface MemoryEntry<V> {
+  readonly value: V
+  /** Milliseconds since 1970 at which it expires; `Infinity` when it does not. */
+  readonly expires: number
+  /** Whether it has expired. Such an entry is told of until it is freed, and by `entry` only. */
+  readonly stale: boolean
+  /** Bytes that it weighs with its key; 0 when nothing is weighed. */
+  readonly size: number
+}
+
+const NO_OPTIONS = {}
+
+/** A write whose place in time is known already. */
+interface Timed {
+  /** Milliseconds; 0 is for ever. */
+  readonly ttl: number
+  readonly sliding: boolean
+  /** For an entry that keeps its expiry. */
+  readonly expires?: number | undefined
+  readonly size?: number | undefined
+}
+
+/** The entries of one namespace in memory, key by key: what a `MemoryCache` and a cache without a directory have in common. */
+export class MemoryEntries<K = string, V = unknown> {
+  readonly #core: MemoryCore<K, V>
+  readonly #slots: Slots<K, V>
+  readonly #owner = new Owner<K>()
+  readonly #index: Map<K, number> = this.#owner.index
+  /** Undefined while nobody listens, and nobody loads. */
+  #listeners: Listeners | undefined
+  /** The same, while somebody listens to hits: other reads are quicker. */
+  #watched: Listeners | undefined
+
+  /** @throws InvalidArgument for an option that is unknown or out of range */
+  constructor(options?: MemoryCacheOptions<K, V>)
+  /** @internal */
+  constructor(options: MemoryCacheOptions<K, V> | MemoryCore<K, V> = {}) {
+    this.#core = options instanceof MemoryCore ? options : new MemoryCore(options)
+    this.#slots = this.#core.slots
+    this.#core.join(this.#owner)
+    if (this.#core.disposers.length > 0) this.told().dispose = this.#core.disposers
+  }
+
+  /** Entries that are there. Some may have expired: they are freed when they are read, and within seconds if they are not. */
+  get size(): number {
+    return this.#core.store.live
+  }
+
+  /** Bytes that the entries weigh with their keys, by an estimate or the `weigher`; 0 when nothing is weighed. */
+  get bytes(): number {
+    return this.#core.store.weight
+  }
+
+  /**
+   * The key's value; undefined when there is none.
+   * @throws InvalidArgument
+   */
+  get(key: K, options?: MemoryGetOptions<V>): V | undefined {
+    if (options !== undefined) return this.#getBy(key, options)
+    const slot = this.#index.get(key)
+    if (slot === undefined) return this.#miss(key)
+    const slots = this.#slots
+    const state = slots.state[slot]
+    if (state !== VISITED || this.#watched !== undefined) return this.#hit(slot, state, key)
+    this.#core.counts.hits++
+    return slots.values[slot]
+  }
+
+  /** Like `get`, but it counts as no use: the entry's place and time to live stay, and nobody is told. */
+  peek(key: K, options?: StaleOptions): V | undefined {
+    if (options !== undefined) checkGet(options)
+    if (options?.allowStale) {
+      const slot = this.#index.get(key)
+      return slot === undefined ? undefined : this.give(slot)
+    }
+    const slot = this.#find(key)
+    return slot < 0 ? undefined : this.give(slot)
+  }
+
+  /** Whether the key has an entry that has not expired. Counts as no use. */
+  has(key: K, options?: MemoryHasOptions<V>): boolean {
+    if (options !== undefined) checkHas(options)
+    const slot = this.#index.get(key)
+    if (options?.status !== undefined) this.#tell(options.status, 'has', slot)
+    if (slot === undefined) return false
+    const state = this.#slots.state[slot]
+    if ((state & TIMED) === 0) return true
+    if (!this.#slots.isServed(slot, this.#core.clock.now())) return false
+    if (options?.updateAgeOnHas ?? this.#core.behaviour.updateAgeOnHas) this.#renew(slot)
+    return true
+  }
+
+  /** The key's value with its expiry, also after that, as long as it is not freed. Counts as no use. */
+  entry(key: K): MemoryEntry<V> | undefined {
+    const slot = this.#index.get(key)
+    if (slot === undefined) return undefined
+    const expires = this.#expiryOf(slot)
+    const size = this.#slots.weights[slot]
+    return { value: this.give(slot), expires, stale: this.#isStale(slot), size }
+  }
+
+  /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
+  ttl(key: K): number | undefined {
+    const slot = this.#find(key)
+    if (slot < 0) return undefined
+    // It may expire between two looks at the clock.
+    return Math.max(this.#expiryOf(slot) - this.#core.clock.now(), 0)
+  }
+
+  /**
+   * Stores a value.
+   * @throws UnsupportedValue for undefined, and for what the isolation has no copy of; InvalidArgument; both change
+   *   nothing. EntryTooLarge for one that is heavier than an entry may be, and NoSpace where nothing is evicted and there is
+   *   no room: then the old value is gone as well
+   */
+  set(key: K, value: V, options?: MemorySetOptions<V>): void {
+    const core = this.#core
+    if (options !== undefined || core.keepsExpiry) {
+      this.#setBy(key, value, options === undefined ? NO_OPTIONS : options)
+    } else {
+      // All arguments, for JavaScriptCore calls slower with some left out.
+      this.#put(key, value, core.ttl, core.sliding, undefined, undefined)
+    }
+  }
+
+  /** Deletes the key and voids a load of it under way; true when it had an entry. */
+  delete(key: K): boolean {
+    this.#listeners?.loads?.delete(key)
+    const slot = this.#find(key)
+    // What has expired may have been kept.
+    const left = slot < 0 && this.#core.behaviour.keepsStale ? this.#index.get(key) : slot
+    if (left !== undefined && left >= 0) this.drop(key, left, 'delete')
+    return slot >= 0
+  }
+
+  /** Deletes the key and returns the value that it had. Is a hit or a miss, and a hit is told of first. */
+  take(key: K): V | undefined {
+    this.#listeners?.loads?.delete(key)
+    const slot = this.#find(key)
+    if (slot < 0) return this.#miss(key)
+    this.#core.counts.hits++
+    const kept = this.#slots.values[slot]
+    const plan = this.#slots.plan[slot]
+    this.#listeners?.postpone(this.#listeners.hit, key, kept, plan)
+    this.drop(key, slot, 'delete')
+    return copyOut(kept, plan) as V
+  }
+
+  /**
+   * Sets the key's time to live anew, to the cache's `ttl` or another, `null` for ever. Counts as a use.
+   * @returns whether the key has an entry
+   * @throws InvalidArgument
+   */
+  touch(key: K, ttl?: Duration | null): boolean {
+    const ms = ttlOrOwn(ttl, this.#core.ttl)
+    const slot = this.#find(key)
+    if (slot < 0) return false
+    this.#core.expireIn(slot, ms, (this.#slots.state[slot] & SLIDING) !== 0)
+    this.#core.store.visit(slot)
+    return true
+  }
+
+  /** Deletes everything and voids all loads. What was counted stays. */
+  clear(): void {
+    const listeners = this.#listeners
+    if (listeners !== undefined) {
+      listeners.loads?.clear()
+      const { keys, values, plan } = this.#slots
+      if (listeners.dispose !== undefined) {
+        for (const slot of this.#index.values()) {
+          listeners.postpone(listeners.dispose, keys[slot], values[slot], plan[slot], 'delete')
+        }
+      }
+    }
+    this.#core.clear(this.#owner)
+    listeners?.flush()
+    if (listeners?.clear !== undefined) tell(listeners.clear)
+  }
+
+  /** The keys that have an entry. One that expires while the iteration goes on may be among them. */
+  keys(): IterableIterator<K> {
+    // The index itself, when nothing there has expired.
+    if (this.#core.allServed() && !this.isByUse) return this.#index.keys()
+    return this.living((slot) => this.#slots.keys[slot])
+  }
+
+  /**
+   * Calls a function whenever something happens, after it has. It may use the cache; what it throws, the caller of the
+   * operation gets. Values are as `peek` gives them. Nothing is spent on events that nobody listens to.
+   * @throws InvalidArgument
+   */
+  on<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
+    const listeners = this.told()
+    listeners.add(event, listener as Heard)
+    this.#watched = listeners.hit && listeners
+    return this
+  }
+
+  /** Like `on`, for the next time alone. */
+  once<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
+    if (typeof listener !== 'function') return this.on(event, listener)
+    return this.on(
+      event,
+      onceOnly(listener as Heard, (self) => this.off(event, self)),
+    )
+  }
+
+  /** Calls a function no longer. */
+  off<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
+    const listeners = this.#listeners ?? new Listeners()
+    listeners.remove(event, listener as Heard)
+    this.#watched = listeners.hit && listeners
+    // Writes are quicker without.
+    if (!listeners.heard) this.#listeners = undefined
+    return this
+  }
+
+  /** Deletes everything. The cache may be used on. */
+  [Symbol.dispose](): void {
+    this.clear()
+  }
+
+  /** What it shares with the caches of other namespaces. */
+  protected get core(): MemoryCore<K, V> {
+    return this.#core
+  }
+
+  /** Whether iterations go by the last use. */
+  protected get isByUse(): boolean {
+    return this.#core.store.isByUse
+  }
+
+  /** Those who hear of what happens. */
+  protected told(): Listeners {
+    this.#listeners = this.#owner.listeners ??= new Listeners()
+    return this.#listeners
+  }
+
+  /** The slot of a key, also of one that has expired. */
+  protected slotOf(key: K): number | undefined {
+    return this.#index.get(key)
+  }
+
+  /** Stores a value for a time that is known already. */
+  protected put(key: K, value: V, { ttl, sliding, expires, size }: Timed): void {
+    this.#put(key, value, ttl, sliding, expires, size)
+  }
+
+  /**
+   * What a load finds: the value, or the one that has expired and was not freed. Nothing is freed; a fresh one counts as a use
+   * where that is asked for.
+   */
+  protected look(key: K, counts: boolean): { value: V | undefined; isFresh: boolean } | undefined {
+    const slot = this.#index.get(key)
+    if (slot === undefined) return undefined
+    const isFresh = !this.#isStale(slot)
+    const value =
+      isFresh && counts ? this.#hit(slot, this.#slots.state[slot], key) : this.give(slot)
+    return { value, isFresh: isFresh && value !== undefined }
+  }
+
+  /** Deletes an entry and tells of it. */
+  protected drop(key: K, slot: number, reason: DisposeReason): void {
+    const core = this.#core
+    core.counts.deletes++
+    const listeners = this.#listeners
+    if (listeners !== undefined) {
+      const { keys, values, plan } = this.#slots
+      listeners.postpone(listeners.delete, keys[slot], values[slot], plan[slot])
+      listeners.postpone(listeners.dispose, keys[slot], values[slot], plan[slot], reason)
+    }
+    core.remove(this.#index, key, slot)
+    listeners?.flush()
+  }
+
+  /** Something of each entry that is there when its turn comes: by the last use, or by the time at which its key came in. */
+  protected *living<T>(
+    give: (slot: number) => T,
+    backwards = false,
+  ): Generator<T, void, undefined> {
+    const { allowStale } = this.#core.behaviour
+    if (!backwards && !this.isByUse) {
+      for (const slot of this.#index.values()) {
+        if (allowStale || !this.#isStale(slot)) yield give(slot)
+      }
+      return
+    }
+    // As they are now, for a use moves an entry: it might come again and again.
+    const keys = this.isByUse
+      ? this.#core.store.byUse().map((slot) => this.#slots.keys[slot])
+      : [...this.#index.keys()]
+    if (backwards) keys.reverse()
+    for (const key of keys) {
+      const slot = this.#index.get(key)
+      if (slot !== undefined && (allowStale || !this.#isStale(slot))) yield give(slot)
+    }
+  }
+
+  #getBy(key: K, options: MemoryGetOptions<V>): V | undefined {
+    checkGet(options)
+    const slot = this.#index.get(key)
+    if (options.status !== undefined) this.#tell(options.status, 'get', slot)
+    if (slot === undefined) return this.#miss(key)
+    if (this.#isStale(slot)) return this.#expired(slot, key, options)
+    if (options.sliding) this.#renew(slot)
+    return this.#hit(slot, this.#slots.state[slot], key)
+  }
+
+  /** A read of a slot that is not just VISITED, or that somebody may want to hear of. */
+  #hit(slot: number, state: number, key: K): V | undefined {
+    const slots = this.#slots
+    if ((state & TIMED) !== 0) {
+      if (!slots.isServed(slot, this.#core.clock.now())) return this.#expired(slot, key, NO_OPTIONS)
+      if ((state & SLIDING) !== 0) this.#renew(slot)
+    }
+    if ((state & VISITED) === 0) this.#core.store.visit(slot)
+    this.#core.counts.hits++
+    const value = slots.values[slot]
+    const plan = slots.plan[slot]
+    const heard = this.#watched?.hit
+    if (heard !== undefined) tell(heard, key, copyOut(value, plan))
+    return (state & COPIED) === 0 ? value : (copyOut(value, plan) as V)
+  }
+
+  /** A read of what has expired. */
+  #expired(slot: number, key: K, options: MemoryGetOptions<V>): V | undefined {
+    const core = this.#core
+    const { allowStale = core.behaviour.allowStale, status } = options
+    const { noDeleteOnStaleGet = core.behaviour.noDeleteOnStaleGet } = options
+    const kept = this.#slots.values[slot]
+    const plan = this.#slots.plan[slot]
+    if (!noDeleteOnStaleGet) core.expire(slot)
+    if (!allowStale) return this.#miss(key)
+    if (status !== undefined) status.returnedStale = true
+    core.counts.hits++
+    this.#listeners?.flush()
+    const heard = this.#watched?.hit
+    if (heard !== undefined) tell(heard, key, copyOut(kept, plan))
+    return copyOut(kept, plan) as V
+  }
+
+  #miss(key: K): undefined {
+    this.#core.counts.misses++
+    const listeners = this.#listeners
+    if (listeners === undefined) return
+    // What expired by the same read comes first.
+    listeners.flush()
+    if (listeners.miss !== undefined) tell(listeners.miss, key)
+  }
+
+  /** The slot of a key's entry; -1 when there is none. One that has expired is freed, unless it may be read on. */
+  #find(key: K): number {
+    const slot = this.#index.get(key)
+    if (slot === undefined) return -1
+    if ((this.#slots.state[slot] & TIMED) === 0) return slot
+    if (this.#slots.isServed(slot, this.#core.clock.now())) return slot
+    const { allowStale, keepsStale, deleteOnExpire } = this.#core.behaviour
+    if (allowStale) return slot
+    if (keepsStale && deleteOnExpire) return -1
+    this.#core.expire(slot)
+    this.#listeners?.flush()
+    return -1
+  }
+
+  #isStale(slot: number): boolean {
+    if ((this.#slots.state[slot] & TIMED) === 0) return false
+    return !this.#slots.isServed(slot, this.#core.clock.now())
+  }
+
+  /** The value for one who asked for it. */
+  protected give(slot: number): V {
+    const value = this.#slots.values[slot]
+    if ((this.#slots.state[slot] & COPIED) === 0) return value
+    return copyOut(value, this.#slots.plan[slot]) as V
+  }
+
+  /** Lets an entry live as long again as when it was written. */
+  #renew(slot: number): void {
+    const { state, ttl } = this.#slots
+    if ((state[slot] & TIMED) === 0) return
+    this.#core.expireIn(slot, ttl[slot], (state[slot] & SLIDING) !== 0)
+  }
+
+  #setBy(key: K, value: V, options: MemorySetOptions<V>): void {
+    checkSet(options)
+    const { core } = this
+    let ttl = ttlOrOwn(options.ttl, core.ttl)
+    const { sliding = core.sliding, size, status } = options
+    const { noUpdateTTL = core.behaviour.noUpdateTTL } = options
+    const slot = this.#index.get(key)
+    let expires: number | undefined
+    if (noUpdateTTL && slot !== undefined && !this.#isStale(slot)) {
+      const isTimed = (this.#slots.state[slot] & TIMED) !== 0
+      ttl = isTimed ? this.#slots.ttl[slot] : 0
+      if (isTimed) expires = this.#slots.expires[slot]
+    }
+    if (status !== undefined) {
+      const old = slot === undefined ? undefined : this.give(slot)
+      status.set = slot === undefined ? 'add' : old === value ? 'update' : 'replace'
+      if (status.set === 'replace') status.oldValue = old as V
+    }
+    this.#put(key, value, ttl, sliding, expires, size)
+    if (status !== undefined) status.ttl = this.ttl(key) as number
+  }
+
+  /** `expires` is for an entry that keeps its expiry. */
+  #put(
+    key: K,
+    value: V,
+    ttl: number,
+    sliding: boolean,
+    expires: number | undefined,
+    size: number | undefined,
+  ): void {
+    if (value === undefined) throw new UnsupportedValue('$', 'undefined is what a miss gives')
+    if (key === undefined) throw new InvalidKey('undefined is no key')
+    const core = this.#core
+    const { keeper } = core
+    // First, for these may run code of the user's.
+    const kept = keeper.keep(value) as V
+    const { plan } = keeper
+    const flags = plan === AS_IS ? 0 : COPIED
+    const weight = size === undefined ? core.weigh(key, value) : core.weighAs(size)
+    const slots = this.#slots
+    const { state } = slots
+    let slot = this.#index.get(key)
+    if (slot !== undefined && (state[slot] & ORDERED) === 0 && slots.weights[slot] === weight) {
+      // The same as `Store.put`, when it has nothing to do but this.
+      if (this.#listeners !== undefined) this.#beforeSet(this.#listeners, key, slot, kept)
+      slots.values[slot] = kept
+      state[slot] = VISITED | flags
+    } else {
+      slot = this.#putSlowly(slot, key, kept, weight, flags)
+    }
+    slots.plan[slot] = plan
+    core.counts.writes++
+    if (ttl > 0) core.expireIn(slot, ttl, sliding, expires)
+    if (this.#listeners !== undefined) this.#tellOfSet(this.#listeners, key, kept, plan)
+  }
+
+  #putSlowly(found: number | undefined, key: K, kept: V, weight: number, flags: number): number {
+    const { store, owners, heaviest, behaviour } = this.#core
+    if (weight > heaviest) this.#refuse(key, weight)
+    if (behaviour.refuses) found = this.#makeRoom(key, weight)
+    if (this.#listeners !== undefined) this.#beforeSet(this.#listeners, key, found, kept)
+    const slot = store.put(found, key, kept, weight, flags)
+    if (slot !== found) this.#index.set(key, slot)
+    if (owners !== undefined) owners[slot] = this.#owner
+    return slot
+  }
+
+  /** What the entry should have replaced is superseded. */
+  #refuse(key: K, weight: number): never {
+    this.delete(key)
+    const { heaviest, store } = this.#core
+    const whose = heaviest < store.bounds.maxBytes ? 'an entry' : 'all entries together'
+    throw new EntryTooLarge(
+      `the entry weighs ${weight} bytes, and ${whose} may weigh ${heaviest}`,
+      weight,
+      heaviest,
+    )
+  }
+
+  /** For a cache that evicts nothing. */
+  #makeRoom(key: K, weight: number): number | undefined {
+    if (!this.#core.hasRoom(this.#index, key, weight)) {
+      this.delete(key)
+      const { maxEntries, maxBytes } = this.#core.store.bounds
+      throw new NoSpace(
+        `the cache is full (${maxEntries} entries, ${maxBytes} bytes) and its policy is none: delete something, or take another policy`,
+      )
+    }
+    return this.#index.get(key)
+  }
+
+  #expiryOf(slot: number): number {
+    if ((this.#slots.state[slot] & TIMED) === 0) return Number.POSITIVE_INFINITY
+    return this.#slots.expires[slot]
+  }
+
+  /** The write wins over a load under way; and what it replaces is disposed of. */
+  #beforeSet(listeners: Listeners, key: K, slot: number | undefined, kept: V): void {
+    listeners.loads?.delete(key)
+    if (slot === undefined || this.#core.behaviour.noDisposeOnSet) return
+    const { values, plan } = this.#slots
+    if (values[slot] === kept) return
+    listeners.postpone(listeners.dispose, key, values[slot], plan[slot], 'set')
+  }
+
+  #tellOfSet(listeners: Listeners, key: K, kept: V, plan: number): void {
+    listeners.flush()
+    if (listeners.set !== undefined) tell(listeners.set, key, copyOut(kept, plan))
+  }
+
+  /** Says what a read finds. */
+  #tell(status: MemoryStatus<V>, what: 'get' | 'has', slot: number | undefined): void {
+    status[what] = slot === undefined ? 'miss' : this.#isStale(slot) ? 'stale' : 'hit'
+    if (slot !== undefined) status.ttl = this.#expiryOf(slot) - this.#core.clock.now()
+  }
+}
