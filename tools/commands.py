@@ -32,7 +32,8 @@ def made() -> dict[Path, str]:
     said = overrides.read(SPEC / "commands.overrides.toml")
     with ExitStack() as stack:
         ports = [stack.enter_context(start.running(program)) for program in start.PROGRAMS]
-        servers = [server.ask(port) for port in ports]
+        sentinels = [stack.enter_context(start.sentinel(program)) for program in start.PROGRAMS]
+        servers = [server.ask(*both) for both in zip(ports, sentinels, strict=True)]
         calls = cases.text(
             call
             for one, port in zip(servers, ports, strict=True)

@@ -29,14 +29,19 @@ class Server:
     commands: dict[str, list[KeySpec]]
 
 
-def ask(port: int) -> Server:
-    """Asks the server on a port of this machine."""
+def ask(port: int, sentinel: int | None = None) -> Server:
+    """Asks the server on a port of this machine, and for SENTINEL the one that is a Sentinel."""
     commands: dict[str, list[KeySpec]] = {}
     with Connection(port) as connection:
         about = connection.call("HELLO", "3")
         info = connection.call("INFO", "server")
         for command in connection.call("COMMAND"):
             _collect(command, commands)
+    if sentinel is not None:
+        with Connection(sentinel) as connection:
+            connection.call("HELLO", "3")
+            for command in connection.call("COMMAND", "INFO", "sentinel"):
+                _collect(command, commands)
     return Server(about["server"], _version(about["server"], info), commands)
 
 

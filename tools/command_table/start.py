@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 # What tools/setup.sh servers installs: Redis 7.0, Redis 8.0, Valkey 8.0.
 PROGRAMS = ("redis-server", "redis-server-8", "valkey-server")
@@ -18,30 +19,38 @@ PATIENCE = 10
 @contextmanager
 def running(program: str, *options: str) -> Iterator[int]:
     """Yields the port. The server keeps nothing on disk, and is ended by its own process."""
-    port = _free_port()
     with tempfile.TemporaryDirectory(prefix="polycache-server-") as folder:
-        process = subprocess.Popen(
-            [
-                program,
-                "--bind",
-                "127.0.0.1",
-                "--port",
-                str(port),
-                "--save",
-                "",
-                "--dir",
-                folder,
-                *options,
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
-        try:
-            _wait(port, process)
+        with _started(program, "--save", "", "--dir", folder, *options) as port:
             yield port
-        finally:
-            process.terminate()
-            process.wait()
+
+
+@contextmanager
+def sentinel(program: str) -> Iterator[int]:
+    """The same of a Sentinel that watches nobody. It wants a file to keep its state in."""
+    with tempfile.TemporaryDirectory(prefix="polycache-sentinel-") as folder:
+        state = Path(folder) / "sentinel.conf"
+        state.touch()
+        with _started(program, str(state), "--sentinel", "--dir", folder) as port:
+            yield port
+
+
+@contextmanager
+def _started(program: str, *options: str) -> Iterator[int]:
+    port = _free_port()
+    # A file of options comes first.
+    first = [one for one in options[:1] if not one.startswith("--")]
+    rest = options[len(first) :]
+    process = subprocess.Popen(
+        [program, *first, "--bind", "127.0.0.1", "--port", str(port), *rest],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        _wait(port, process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def _wait(port: int, process: subprocess.Popen[bytes]) -> None:

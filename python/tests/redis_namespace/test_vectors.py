@@ -31,6 +31,13 @@ def case(example: dict[str, Any]) -> str:
     return json.dumps(list(example.values())[:2])
 
 
+def rewriter_of(example: dict[str, Any]) -> Rewriter:
+    names = ("separator", "allow", "commands")
+    return Rewriter(
+        example["namespace"], **{name: example[name] for name in names if name in example}
+    )
+
+
 def test_the_copy_of_the_table_is_fresh() -> None:
     copy = Path(__file__).parents[2] / "src" / "polycache" / "redis_namespace" / "commands.json"
     assert copy.read_bytes() == (SPEC / "commands.json").read_bytes()
@@ -53,7 +60,7 @@ def test_keys_are_rewritten_and_nothing_else(form: Any) -> None:
 @pytest.mark.parametrize("example", CASES["commands"], ids=case)
 @pytest.mark.parametrize("form", [lambda words: words, other], ids=["text", "bytes"])
 def test_commands(example: dict[str, Any], form: Any) -> None:
-    session = Session(Rewriter(example["namespace"]))
+    session = Session(rewriter_of(example))
     words = form(example["words"])
     if "error" in example:
         with pytest.raises(PolycacheError) as error:
@@ -70,7 +77,7 @@ def test_commands(example: dict[str, Any], form: Any) -> None:
 @pytest.mark.parametrize("example", CASES["replies"], ids=case)
 @pytest.mark.parametrize("form", [lambda reply: reply, other], ids=["text", "bytes"])
 def test_replies(example: dict[str, Any], form: Any) -> None:
-    session = Session(Rewriter(example["namespace"]))
+    session = Session(rewriter_of(example))
     _, call = session.rewrite(example["words"])
     session.waiting.append(call)
     assert session.received(form(example["reply"])) == form(example["returns"])
@@ -79,6 +86,25 @@ def test_replies(example: dict[str, Any], form: Any) -> None:
 @pytest.mark.parametrize("example", CASES["events"], ids=case)
 @pytest.mark.parametrize("form", [lambda event: event, other], ids=["text", "bytes"])
 def test_events(example: dict[str, Any], form: Any) -> None:
-    rewriter = Rewriter(example["namespace"])
+    rewriter = rewriter_of(example)
     assert message(form(example["event"]), rewriter.prefix) == form(example["told"])
     assert Session(rewriter).told(form(example["event"])) == form(example["told"])
+
+
+@pytest.mark.parametrize("example", CASES["options"], ids=json.dumps)
+def test_options_that_are_wrong(example: dict[str, Any]) -> None:
+    with pytest.raises(PolycacheError) as error:
+        rewriter_of(example)
+    assert error.value.code == example["error"]
+
+
+@pytest.mark.parametrize("example", CASES["transactions"], ids=lambda example: example["says"])
+@pytest.mark.parametrize("form", [lambda words: words, other], ids=["text", "bytes"])
+def test_transactions(example: dict[str, Any], form: Any) -> None:
+    session = Session(rewriter_of(example))
+    for step in example["steps"]:
+        session.waiting.append(session.rewrite(form(step["words"]))[1])
+        if "fails" in step:
+            session.failed()
+        else:
+            assert session.received(form(step["reply"])) == form(step["returns"])

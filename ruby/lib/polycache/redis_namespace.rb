@@ -14,6 +14,7 @@ module Polycache
   #
   # In `custom`:
   # - namespace: text, a list of nested ones, or a Proc that is asked at every command;
+  # - separator: what stands behind each name, a colon unless it is said otherwise;
   # - allow: commands that pass as they are, because they touch the whole server (`["FLUSHALL"]`) or
   #   are not known and have no keys;
   # - commands: where further commands have their keys: `{ "JSON.GET" => [["key", 1, 1, 1]] }`

@@ -27,6 +27,20 @@ class SubscribingTest < Minitest::Test
     assert_equal ["unsubscribe", "c", 0], told("UNSUBSCRIBE", "c")
   end
 
+  # Its reply would come as an event, which says not what it answers.
+  def test_other_commands_are_refused
+    assert_raises(Polycache::CommandNotAllowed) { @pubsub.call("KEYS", "*") }
+    assert_raises(Polycache::CommandNotAllowed) { @pubsub.call("MULTI") }
+    assert_raises(Polycache::CommandNotAllowed) { @pubsub.call("GET", "a") }
+    assert_equal "PONG", told("PING")
+  end
+
+  def test_nobody_is_told_through_the_servers_own_channels
+    assert_equal ["subscribe", "__keyevent@0__:custom", 1], told("SUBSCRIBE", "__keyevent@0__:custom")
+    assert_raises(Polycache::InvalidArgument) { @shop.call("PUBLISH", "__keyevent@0__:custom", "k") }
+    assert_raises(Polycache::InvalidArgument) { @shop.call("PUBLISH", "__redis__:invalidate", "k") }
+  end
+
   def test_a_pattern
     assert_equal ["psubscribe", "n.*", 1], told("PSUBSCRIBE", "n.*")
     @shop.call("PUBLISH", "n.1", "m")

@@ -50,10 +50,37 @@ class RedisNamespaceVectorsTest < Minitest::Test
     end
   end
 
+  def test_options_that_are_wrong
+    CASES["options"].each do |example|
+      error = assert_raises(Polycache::Error, example) { session_of(example) }
+      assert_equal example["error"], error.code, example
+    end
+  end
+
+  def test_transactions
+    CASES["transactions"].each do |example|
+      session = session_of(example)
+      example["steps"].each { |step| assert_step(session, step, example["says"]) }
+    end
+  end
+
   private
 
+  # What a server raises.
+  Failed = Class.new(StandardError)
+
+  def assert_step(session, step, says)
+    words = step["words"].map(&:dup)
+    if step["fails"]
+      assert_raises(Failed, says) { session.call_once(words) { raise Failed, step["fails"] } }
+    else
+      assert_reply step["returns"], session.call_once(words) { step["reply"] }, says
+    end
+  end
+
   def session_of(example)
-    Polycache::RedisNamespace::Session.new({ namespace: example["namespace"] })
+    options = example.slice("namespace", "separator", "allow", "commands")
+    Polycache::RedisNamespace::Session.new(options)
   end
 
   def assert_reply(expected, found, example)

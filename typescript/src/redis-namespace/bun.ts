@@ -43,7 +43,7 @@ export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
       const found = session.find(name, given[0] as string | undefined)
       // Whatever else a command is given whose first word is its key, it stays as it is.
       if (found.emulated || !(texts || found.firstKey)) return runMixed(name, given.map(copy), send)
-      const takeOff = session.send(found, session.putArguments(found, given as string[]))
+      const takeOff = told(found, session.send(found, session.putArguments(found, given as string[])))
       const reply = send(given)
       return takeOff === asItIs ? reply : reply.then(takeOff)
     } catch (error) {
@@ -59,7 +59,7 @@ export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
     if (found.emulated) return asText(await session.emulate(found, servers(client)))
     if (!found.firstKey && found.kind !== 'pass') places.forEach(refuseObject(name))
     const before = [...words]
-    const takeOff: TakeOff = session.send(found, session.put(found, words))
+    const takeOff = told(found, session.send(found, session.put(found, words)))
     places.forEach(([list, at], index) => {
       if (words[index + 1] !== before[index + 1]) list[at] = words[index + 1]
     })
@@ -114,6 +114,20 @@ function giveSubscriptions(layer: object, client: BunRedis, session: Session): v
       if (known?.size === 0) all.delete(name)
     }
   })
+}
+
+/** Of a subscription Bun says what was pushed: its type and the rest of it apart. */
+function told(found: ReturnType<Session['find']>, takeOff: TakeOff): TakeOff {
+  if (found.subscribing === undefined) return takeOff
+  return (reply) => {
+    if (!isPushed(reply)) return takeOff(reply)
+    const [, ...data] = takeOff([reply.type, ...reply.data]) as unknown[]
+    return { ...reply, data }
+  }
+}
+
+function isPushed(reply: unknown): reply is { type: string; data: unknown[] } {
+  return typeof reply === 'object' && reply !== null && 'data' in reply && Array.isArray(reply.data)
 }
 
 function prototypeOf(client: BunRedis): object {

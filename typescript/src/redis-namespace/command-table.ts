@@ -1,4 +1,4 @@
-import { CommandNotAllowed, UnknownCommand } from '../errors.ts'
+import { CommandNotAllowed, InvalidArgument, UnknownCommand } from '../errors.ts'
 import table from './commands.json' with { type: 'json' }
 import type { Prefix } from './prefix.ts'
 import { type ReplyKind, replies } from './replies.ts'
@@ -84,10 +84,21 @@ export class CommandTable {
     for (const [name, said] of Object.entries(table.commands as unknown as Record<string, Said>)) {
       this.#put(name, said.do, said.at, said.reply)
     }
-    for (const [name, rules] of Object.entries(commands)) {
-      this.#put(name.toUpperCase().replaceAll(' ', '|'), 'rewrite', rules)
+    if (typeof commands !== 'object' || commands === null || Array.isArray(commands)) {
+      throw new InvalidArgument('commands is an object with the rules of each command by its name')
     }
-    for (const name of allow) this.#pass(name.toUpperCase().replaceAll(' ', '|'))
+    for (const [name, rules] of Object.entries(commands)) {
+      if (!Array.isArray(rules) || rules.some((rule: unknown) => !Array.isArray(rule))) {
+        throw new InvalidArgument(
+          `the rules of ${name} are a list of lists, not ${JSON.stringify(rules)}`,
+        )
+      }
+      this.#put(named(name), 'rewrite', rules)
+    }
+    if (!Array.isArray(allow)) {
+      throw new InvalidArgument(`allow is a list of names, not ${JSON.stringify(allow)}`)
+    }
+    for (const name of allow) this.#pass(named(name))
   }
 
   /**
@@ -144,6 +155,12 @@ export class CommandTable {
     if (whole?.kind === 'pass') return whole
     throw unknown(container, subs === undefined || next === undefined ? [] : [String(next)])
   }
+}
+
+/** A name as the table has it. */
+function named(name: unknown): string {
+  if (typeof name === 'string' && name !== '') return name.toUpperCase().replaceAll(' ', '|')
+  throw new InvalidArgument(`a command's name is text, not ${JSON.stringify(name)}`)
 }
 
 function unknown(container: string, sub: string[]): UnknownCommand {

@@ -2,7 +2,7 @@ import { InvalidArgument } from '../errors.ts'
 import { bunView, isBunRedis } from './bun.ts'
 import { ioredisView, isIoredis } from './ioredis.ts'
 import { isNodeRedis, isNodeRedisPool, nodeRedisPoolView, nodeRedisView } from './node-redis.ts'
-import type { NamespaceOptions } from './session.ts'
+import { checkOptions, type NamespaceOptions, within } from './session.ts'
 import { originOf } from './views.ts'
 
 /**
@@ -20,13 +20,10 @@ import { originOf } from './views.ts'
 export function namespaced<C extends object>(client: C, options: NamespaceOptions): C {
   const outer = originOf(client)
   if (outer !== undefined) {
-    const { namespace, allow = [], commands } = options
-    return namespaced(outer.client, {
-      namespace: [outer.options.namespace, namespace],
-      allow: [...(outer.options.allow ?? []), ...allow],
-      commands: { ...outer.options.commands, ...commands },
-    })
+    checkOptions(options)
+    return made(outer.client, within(outer.options, options)) as C
   }
+  checkOptions(options)
   return made(client, options) as C
 }
 

@@ -4,18 +4,32 @@ import { Prefix } from './prefix.ts'
 /** A name, a list of nested ones, or a function that is asked at every command. */
 export type Namespace = string | readonly Namespace[] | (() => Namespace)
 
+/** What stands behind a name, unless it is said otherwise. */
+export const SEPARATOR = ':'
+
 /** Prefixes kept, for a function that gives many names. */
 const KEPT = 1024
 
-/** The namespace of a client. */
+/** A namespace and what stands behind each of its names. */
+export interface Level {
+  readonly namespace: Namespace
+  readonly separator?: string | undefined
+}
+
+/** The namespace of a client, within those of the views that it was made of. */
 export class Namespaces {
-  readonly #namespace: Namespace
+  readonly #levels: readonly Level[]
   readonly #fixed: Prefix | undefined
   readonly #known = new Map<string, Prefix>()
 
-  constructor(namespace: Namespace) {
-    this.#namespace = namespace
-    if (!isDynamic(namespace)) this.#fixed = this.#resolve()
+  /**
+   * @param levels the outermost first
+   * @throws {InvalidArgument} a name or a separator is none
+   */
+  constructor(levels: readonly Level[]) {
+    for (const { separator } of levels) check(separator)
+    this.#levels = levels
+    if (!levels.some(({ namespace }) => isDynamic(namespace))) this.#fixed = this.#resolve()
   }
 
   /**
@@ -28,7 +42,7 @@ export class Namespaces {
   }
 
   #resolve(): Prefix {
-    const text = flatten(this.#namespace).join(':')
+    const text = this.#levels.map(textOf).join('')
     let prefix = this.#known.get(text)
     if (prefix === undefined) {
       if (this.#known.size >= KEPT) this.#known.clear()
@@ -37,6 +51,18 @@ export class Namespaces {
     }
     return prefix
   }
+}
+
+function textOf({ namespace, separator = SEPARATOR }: Level): string {
+  return flatten(namespace).join(separator) + separator
+}
+
+/** Without one, a namespace would hold every other whose name begins with its own. */
+function check(separator: unknown): void {
+  if (separator === undefined || (typeof separator === 'string' && separator !== '')) return
+  throw new InvalidArgument(
+    `a separator is text that is not empty, not ${JSON.stringify(separator)}`,
+  )
 }
 
 function isDynamic(namespace: Namespace): boolean {

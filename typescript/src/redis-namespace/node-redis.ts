@@ -131,6 +131,8 @@ export function nodeRedisView(client: NodeRedis, options: NamespaceOptions): Nod
         takeOffs.push(session.rewrite(args))
         return { ...command, args }
       })
+      // Within a transaction that was begun by hand these are queued, and EXEC brings the replies.
+      for (const takeOff of takeOffs) session.batched(takeOff)
       const bare = client.withCommandOptions(this._commandOptions)
       const replies = await bare[name](prefixed, ...rest)
       return replies.map((reply, at) => takeOffs[at](reply))

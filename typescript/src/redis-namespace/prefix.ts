@@ -47,13 +47,13 @@ export class Prefix {
   readonly #key: Part
   readonly #glob: Part
 
-  /** @param namespace without the colon that follows it */
-  constructor(namespace: string) {
-    this.#key = new Part(`${namespace}:`)
+  /** @param text the namespace with its separator */
+  constructor(text: string) {
+    this.#key = new Part(text)
     this.#glob = new Part(this.#key.text.replace(GLOB, '\\$&'))
   }
 
-  /** The namespace with its colon. */
+  /** The namespace with its separator. */
   get text(): string {
     return this.#key.text
   }
@@ -68,6 +68,15 @@ export class Prefix {
 
   channel(name: Word): Word {
     return isInvalidate(name) ? name : (putOn(name, this.#key) ?? this.key(name))
+  }
+
+  /** A channel that is published to. What the server itself tells there reaches every namespace, and so would this. */
+  publish(name: Word): Word {
+    if (!isInvalidate(name) && !isKeyEvent(name)) return this.channel(name)
+    throw new InvalidArgument(
+      `every namespace hears what is published to ${JSON.stringify(String(name))}, where the server ` +
+        'tells of keys; choose another channel',
+    )
   }
 
   channelPattern(glob: Word): Word {
@@ -125,7 +134,7 @@ export class Prefix {
   #sortPattern(pattern: Word): Word {
     if (!this.text.includes('*')) return this.key(pattern)
     throw new InvalidNamespace(
-      `SORT's BY and GET cannot be used in the namespace ${JSON.stringify(this.text.slice(0, -1))}: ` +
+      `SORT's BY and GET cannot be used in a namespace that begins ${JSON.stringify(this.text)}: ` +
         'its asterisk would be taken for the element',
     )
   }

@@ -25,7 +25,13 @@ export const replies = {
     if (!Array.isArray(reply)) return fields(reply, (name) => prefix.strip(name))
     // A client may give a map as a flat list.
     if (isWord(reply[0])) return everySecond(reply, (name) => prefix.strip(name))
-    return reply.map((pair) => replies.first(pair, prefix))
+    return reply.map((pair) => {
+      // ioredis 6 takes pairs for a flat list, where RESET has brought it back to RESP2.
+      const mistaken = Array.isArray(pair) && Array.isArray(pair[0])
+      return mistaken
+        ? pair.map((one) => replies.first(one, prefix))
+        : replies.first(pair, prefix)
+    })
   },
 
   channels: (reply: unknown, prefix: Prefix): unknown =>

@@ -12,7 +12,15 @@ export type Rule =
 /** What an option's word is followed by: a list with 0 for what stays as it is, or what all that follow are. */
 export type OptionWords = Readonly<Record<string, readonly (Kind | 0)[] | 'keys' | 'streams'>>
 
-export type Kind = 'key' | 'pattern' | 'channel' | 'channel-pattern' | 'prefix' | 'by' | 'get'
+export type Kind =
+  | 'key'
+  | 'pattern'
+  | 'channel'
+  | 'publish'
+  | 'channel-pattern'
+  | 'prefix'
+  | 'by'
+  | 'get'
 
 /** Rewrites words in place. */
 export type Rewrite = (words: Word[], prefix: Prefix) => void
@@ -24,6 +32,7 @@ const PUTS: Readonly<Record<Kind, Put>> = {
   prefix: (prefix, word) => prefix.key(word),
   pattern: (prefix, word) => prefix.pattern(word),
   channel: (prefix, word) => prefix.channel(word),
+  publish: (prefix, word) => prefix.publish(word),
   'channel-pattern': (prefix, word) => prefix.channelPattern(word),
   by: (prefix, word) => prefix.by(word),
   get: (prefix, word) => prefix.get(word),
@@ -70,7 +79,7 @@ export function rangeOf(rule: Rule): Range | undefined {
       return {
         kind,
         first: whole(rule, first),
-        last: whole(rule, last),
+        last: whole(rule, last, Number.NEGATIVE_INFINITY),
         step: whole(rule, step),
       }
     }
@@ -118,7 +127,10 @@ function count(word: Word): number {
 
 /** Options in any order, walked one by one; and a key at `otherwise` where none was followed by keys. */
 function options(rule: Rule, first: number, words: OptionWords, otherwise?: number): Rewrite {
-  const known = new Map(Object.entries(words).map(([word, what]) => [word, followers(rule, what)]))
+  if (typeof words !== 'object' || words === null || Array.isArray(words)) throw unknown(rule)
+  const known = new Map(
+    Object.entries(words).map(([word, what]) => [upper(word), followers(rule, what)]),
+  )
   const longest = Math.max(...Object.keys(words).map((word) => word.length))
 
   function walk(words: Word[], prefix: Prefix): boolean {
@@ -153,6 +165,7 @@ function followers(rule: Rule, what: OptionWords[string]): (Put | undefined)[] |
     if (what === 'keys' || what === 'streams') return what
     throw unknown(rule)
   }
+  if (!Array.isArray(what)) throw unknown(rule)
   return what.map((kind) => (kind === 0 ? undefined : put(rule, kind)))
 }
 
@@ -161,8 +174,9 @@ function put(rule: Rule, kind: Kind): Put {
   throw unknown(rule)
 }
 
-function whole(rule: Rule, value: number): number {
-  if (Number.isInteger(value)) return value
+/** A number of a rule: 0 is the command's name, which is never rewritten, and no step. */
+function whole(rule: Rule, value: number, from = 1): number {
+  if (Number.isInteger(value) && value >= from) return value
   throw unknown(rule)
 }
 

@@ -1,16 +1,26 @@
 import { CommandNotAllowed, InvalidArgument } from '../errors.ts'
 import { type Command, CommandTable, type TableOptions } from './command-table.ts'
-import { type Namespace, Namespaces } from './namespaces.ts'
+import { type Level, type Namespace, Namespaces } from './namespaces.ts'
 import type { Prefix } from './prefix.ts'
 import { message } from './replies.ts'
 import { putOnRange } from './rules.ts'
 import { emulate, narrow, type Servers } from './scope.ts'
-import { asLatin1, isWord, type Word } from './word.ts'
+import { Transaction } from './transaction.ts'
+import type { Word } from './word.ts'
 
 export interface NamespaceOptions extends TableOptions {
   /** A name, a list of nested ones, or a function that is asked at every command. */
   readonly namespace: Namespace
+  /** What stands behind each name: a colon unless it is said otherwise. */
+  readonly separator?: string
 }
+
+/** The options of a view of a view: those of the views around it, the outermost first. */
+interface NestedOptions extends NamespaceOptions {
+  readonly [OUTER]?: readonly Level[]
+}
+
+const OUTER: unique symbol = Symbol('the namespaces around')
 
 /** Takes the prefixes off a reply. */
 export type TakeOff = (reply: unknown) => unknown
@@ -18,13 +28,29 @@ export type TakeOff = (reply: unknown) => unknown
 /** What leaves a reply as it is. */
 export const asItIs: TakeOff = (reply) => reply
 
-/** What has been sent since MULTI: EXEC brings the replies. */
-interface Transaction {
-  readonly connection: unknown
-  readonly queued: { takeOff: TakeOff; refused: boolean }[]
+const OPTIONS = new Set(['namespace', 'separator', 'allow', 'commands'])
+
+/** @throws {InvalidArgument} there is no such option */
+export function checkOptions(options: NamespaceOptions): void {
+  for (const name of Object.keys(options)) {
+    if (!OPTIONS.has(name)) throw new InvalidArgument(`there is no option ${name}`)
+  }
 }
 
-const OPTIONS = new Set(['namespace', 'allow', 'commands'])
+/** The options of a view that is made of one with these. */
+export function within(outer: NamespaceOptions, inner: NamespaceOptions): NamespaceOptions {
+  const nested: NestedOptions = {
+    ...inner,
+    allow: [...(outer.allow ?? []), ...(inner.allow ?? [])],
+    commands: { ...outer.commands, ...inner.commands },
+    [OUTER]: [...outerOf(outer), outer],
+  }
+  return nested
+}
+
+function outerOf(options: NestedOptions): readonly Level[] {
+  return options[OUTER] ?? []
+}
 
 /** Rewrites what one client sends and what it gets back. */
 export class Session {
@@ -35,12 +61,13 @@ export class Session {
 
   /** @param connection what changes with each connection, where a transaction ends with it */
   constructor(options: NamespaceOptions, connection: () => unknown = () => undefined) {
-    for (const name of Object.keys(options)) {
-      if (!OPTIONS.has(name)) throw new InvalidArgument(`there is no option ${name}`)
-    }
-    const { namespace, ...added } = options
-    this.#namespaces = new Namespaces(namespace)
-    this.#table = Object.keys(added).length === 0 ? CommandTable.default : new CommandTable(added)
+    checkOptions(options)
+    const { allow, commands } = options
+    this.#namespaces = new Namespaces([...outerOf(options), options])
+    this.#table =
+      allow === undefined && commands === undefined
+        ? CommandTable.default
+        : new CommandTable({ allow: allow ?? [], commands: commands ?? {} })
     this.#connection = connection
   }
 
@@ -101,7 +128,7 @@ export class Session {
 
   /** The same for a command of a pipeline, which was prepared before. */
   batched(takeOff: TakeOff): void {
-    if (this.#transaction !== undefined) this.#open()?.queued.push({ takeOff, refused: false })
+    if (this.#transaction !== undefined) this.#open()?.queue(takeOff)
   }
 
   /** What an emulated command gives, made of others. */
@@ -124,24 +151,23 @@ export class Session {
     const open = this.#open()
     switch (command.name) {
       case 'MULTI':
-        this.#transaction ??= { connection: this.#connection(), queued: [] }
-        return takeOff
+        this.#transaction ??= new Transaction(this.#connection())
+        return this.#transaction.begun()
       case 'EXEC':
         this.#transaction = undefined
-        return open === undefined ? takeOff : (reply) => executed(reply, open)
+        return open === undefined ? takeOff : (reply) => open.executed(reply)
       case 'DISCARD':
       case 'RESET':
         this.#transaction = undefined
         return takeOff
+      case 'WATCH':
+        // Never queued: within a transaction it is refused, which does not abort it.
+        return takeOff
     }
     if (open === undefined) return takeOff
-    const entry = { takeOff, refused: false }
-    open.queued.push(entry)
-    return (reply) => {
-      if (isQueued(reply)) return reply
-      entry.refused = true
-      return takeOff(reply)
-    }
+    return open.queue(takeOff, () => {
+      if (this.#transaction === open) this.#transaction = undefined
+    })
   }
 }
 
@@ -150,14 +176,4 @@ export function alone(command: Command): CommandNotAllowed {
     `${command.name} inside a namespace is several commands, so it cannot be part of a pipeline or a ` +
       'transaction; call it by itself',
   )
-}
-
-function isQueued(reply: unknown): boolean {
-  return isWord(reply) && reply.length === 6 && asLatin1(reply) === 'QUEUED'
-}
-
-function executed(reply: unknown, transaction: Transaction): unknown {
-  const queued = transaction.queued.filter((one) => !one.refused)
-  if (!Array.isArray(reply) || reply.length !== queued.length) return reply
-  return reply.map((one, at) => queued[at].takeOff(one))
 }

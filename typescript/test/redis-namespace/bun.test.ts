@@ -33,6 +33,17 @@ function onServer(RedisClient: new (url: string) => BunClient): void {
 
   const stored = async () => ((await bare.keys('*')) as string[]).sort()
 
+  test('what a subscription to a pattern is answered', async () => {
+    const own = new RedisClient(`redis://127.0.0.1:${server.port}`)
+    const inShop = namespaced(own, { namespace: 'shop' })
+    expect(await inShop.psubscribe('c*')).toEqual({ type: 'psubscribe', data: ['c*', 1] })
+    expect(await inShop.send('PUNSUBSCRIBE', ['c*'])).toEqual({
+      type: 'punsubscribe',
+      data: ['c*', 0],
+    })
+    own.close()
+  })
+
   test('methods', async () => {
     await shop.set('a', '1', 'EX', 100)
     await shop.mset('b', '2', 'shop:a', '3')

@@ -50,6 +50,13 @@ function onServer(): void {
     expect(shop.status).toBe('ready')
   })
 
+  test('a method whose reply ioredis mistakes after RESET', async () => {
+    await shop.xadd('st', '1-1', 'f', 'v')
+    await shop.call('RESET')
+    const reply = await shop.xread('STREAMS', 'st', '0')
+    expect(JSON.stringify(reply)).toContain('"st"')
+  })
+
   test('pipelines and transactions in every form', async () => {
     const pipelined = await shop.pipeline().set('a', '1').keys('*').get('a').exec()
     expect(pipelined).toEqual([

@@ -6,15 +6,30 @@ import { Session, type Word } from '../../src/redis-namespace/index.ts'
 import { failure } from '../support/failure.ts'
 import { readSpec, specText } from '../support/spec.ts'
 
-interface Case {
+interface Options {
   namespace: string | string[]
+  separator?: string
+  allow?: string[]
+  commands?: Record<string, never>
+}
+
+interface Case extends Options {
   words: string[]
+}
+
+interface Step {
+  words: string[]
+  reply?: unknown
+  returns?: unknown
+  fails?: string
 }
 
 const cases = readSpec<{
   commands: (Case & { sent?: string[]; error?: string })[]
   replies: (Case & { reply: unknown; returns: unknown })[]
-  events: { namespace: string; event: unknown[]; told: unknown[] | null }[]
+  events: (Options & { event: unknown[]; told: unknown[] | null })[]
+  options: (Options & { error: string })[]
+  transactions: (Options & { says: string; steps: Step[] })[]
 }>('vectors/namespaces.json')
 
 const bytes = (text: string): Word => Buffer.from(text)
@@ -22,7 +37,13 @@ const allBytes = (value: unknown): unknown => {
   if (typeof value === 'string') return bytes(value)
   return Array.isArray(value) ? value.map(allBytes) : value
 }
-const sessionOf = ({ namespace }: { namespace: string | string[] }) => new Session({ namespace })
+const sessionOf = ({ namespace, separator, allow, commands }: Options) =>
+  new Session({
+    namespace,
+    ...(separator !== undefined && { separator }),
+    ...(allow !== undefined && { allow }),
+    ...(commands !== undefined && { commands }),
+  })
 
 test('the table is a copy of the one in spec', () => {
   const path = new URL('../../src/redis-namespace/commands.json', import.meta.url)
@@ -45,9 +66,9 @@ test('keys are rewritten and nothing else, as text and as bytes', () => {
 describe('commands', () => {
   test.each(
     cases.commands.map((one) => [`${one.namespace}: ${one.words.join(' ')}`, one] as const),
-  )('%s', (_, { namespace, words, sent, error }) => {
+  )('%s', (_, { words, sent, error, ...options }) => {
     for (const given of [[...words], words.map(bytes)]) {
-      const session = sessionOf({ namespace })
+      const session = sessionOf(options)
       if (error === undefined) {
         session.rewrite(given)
         expect(given.map(String)).toEqual(sent)
@@ -82,4 +103,44 @@ test('events', () => {
       told && [kind, ...told.slice(1).map(allBytes)],
     )
   }
+})
+
+test.each(cases.options.map((one) => [JSON.stringify(one), one] as const))(
+  'options that are wrong: %s',
+  (_, { error, ...options }) => {
+    const thrown = failure(() => sessionOf(options))
+    expect(thrown).toBeInstanceOf(PolycacheError)
+    expect((thrown as PolycacheError).code).toBe(error)
+  },
+)
+
+describe('transactions', () => {
+  const send = (session: Session, given: string[]) => {
+    const words: Word[] = [...given]
+    const command = session.find(words[0], words[1])
+    return session.send(command, session.put(command, words))
+  }
+
+  test.each(cases.transactions.map((one) => [one.says, one] as const))(
+    '%s',
+    (_, { steps, ...options }) => {
+      const session = sessionOf(options)
+      // The reply of what fails never comes.
+      for (const { words, reply, returns, fails } of steps) {
+        const takeOff = send(session, words)
+        if (fails === undefined) expect(takeOff(reply)).toEqual(returns)
+      }
+    },
+  )
+
+  test.each(cases.transactions.map((one) => [one.says, one] as const))(
+    '%s, sent before any reply is here',
+    (_, { steps, ...options }) => {
+      const session = sessionOf(options)
+      const sent = steps.map(({ words }) => send(session, words))
+      for (const [at, { reply, returns, fails }] of steps.entries()) {
+        if (fails === undefined) expect(sent[at](reply)).toEqual(returns)
+      }
+    },
+  )
 })

@@ -15,6 +15,7 @@ from ..errors import InvalidArgument
 from .command_table import Rules
 from .namespaces import Namespace
 from .pool import AsyncPool, Pool, SyncPool
+from .prefix import SEPARATOR
 from .session import Rewriter
 from .short import SHORTENED, shorten
 
@@ -25,6 +26,7 @@ def namespaced(
     client: C,
     namespace: Namespace,
     *,
+    separator: str = SEPARATOR,
     allow: Iterable[str] = (),
     commands: Mapping[str, Rules] | None = None,
 ) -> C:
@@ -39,6 +41,7 @@ def namespaced(
 
     namespace: text, a list of nested ones, or a function that is asked at every command, when it is
     sent. A subscription stays in the namespace in which its first channel was asked for.
+    separator: what stands behind each name, a colon unless it is said otherwise.
     allow: commands that pass as they are, because they touch the whole server (`["FLUSHALL"]`) or
     are not known and have no keys.
     commands: where further commands have their keys: `{"JSON.GET": [["key", 1, 1, 1]]}`
@@ -61,8 +64,10 @@ def namespaced(
             f"a namespace is for redis.Redis or redis.asyncio.Redis, not {type(client).__name__}"
         )
     encoding = _encoding(client.connection_pool, base is redis.Redis)
-    rewriter = Rewriter(namespace, allow=allow, commands=commands, encoding=encoding)
-    pool: Pool = pools(client, rewriter)
+    rewriter = Rewriter(
+        namespace, allow=allow, commands=commands, encoding=encoding, separator=separator
+    )
+    pool: Pool = pools(client, rewriter, bool(single))
     made = type(client).__new__(type(client))
     # A class of the user's own may ask for other arguments.
     base.__init__(made, connection_pool=pool, single_connection_client=single)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from types import NoneType
 from typing import Any
 
 from ..errors import CommandNotAllowed, InvalidArgument, UnknownCommand
@@ -88,9 +89,15 @@ class CommandTable:
         self._containers: dict[str, dict[str, Command]] = {}
         for name, said in _said().items():
             self._put(name, said["do"], said.get("at", ()), said.get("reply"))
-        if isinstance(allow, str):
+        if isinstance(allow, (str, bytes)) or not isinstance(allow, Iterable):
             raise InvalidArgument(f"allow is a list of names, not {allow!r}")
+        if not isinstance(commands, (Mapping, NoneType)):
+            raise InvalidArgument(f"commands has the rules of each by its name, not {commands!r}")
         for name, rules in (commands or {}).items():
+            if not isinstance(rules, (list, tuple)) or not all(
+                isinstance(rule, (list, tuple)) for rule in rules
+            ):
+                raise InvalidArgument(f"the rules of {name} are a list of lists, not {rules!r}")
             self._put(_named(name), "rewrite", rules, None)
         for name in allow:
             self._pass(_named(name))

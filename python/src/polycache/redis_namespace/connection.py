@@ -78,10 +78,11 @@ class Wrapped:
         words, self._packed = self._session.rewrite_all(commands)
         return self.inner.pack_commands(words)
 
-    def released(self) -> None:
-        """The connection goes back to its pool."""
+    def released(self) -> bool:
+        """The connection goes back to its pool. Tells whether a transaction is open there."""
         if self._own_push_handler is not None:
             self.inner._parser.set_pubsub_push_handler(self._own_push_handler)
+        return self._session.queueing
 
     # The names of keys beside a command: they are for the client-side cache alone, and what the
     # server will invalidate.

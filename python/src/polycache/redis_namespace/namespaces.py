@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, Union
 
 from ..errors import InvalidArgument
-from .prefix import Prefix
+from .prefix import SEPARATOR, Prefix
 
 Namespace: TypeAlias = Union[
     str, "Sequence[Namespace]", Callable[[], "str | Sequence[Namespace] | None"]
@@ -17,9 +17,15 @@ KEPT = 1024
 class Namespaces:
     """Gives the prefix of this moment."""
 
-    __slots__ = ("_encoding", "_known", "_namespace", "fixed")
+    __slots__ = ("_encoding", "_known", "_namespace", "_separator", "fixed")
 
-    def __init__(self, namespace: Namespace, encoding: str = "utf-8") -> None:
+    def __init__(
+        self, namespace: Namespace, encoding: str = "utf-8", separator: str = SEPARATOR
+    ) -> None:
+        # Without one, a namespace would hold every other whose name begins with its own.
+        if not isinstance(separator, str) or not separator:
+            raise InvalidArgument(f"a separator is text that is not empty, not {separator!r}")
+        self._separator = separator
         self._namespace = namespace
         self._encoding = encoding
         self._known: dict[str, Prefix] = {}
@@ -32,12 +38,12 @@ class Namespaces:
         return self.fixed or self._resolve()
 
     def _resolve(self) -> Prefix:
-        text = ":".join(_flat(self._namespace))
+        text = self._separator.join(_flat(self._namespace))
         return self._known.get(text) or self._remember(text)
 
     # A new dict instead of a changed one: threads read the old one meanwhile.
     def _remember(self, text: str) -> Prefix:
-        prefix = Prefix(text, self._encoding)
+        prefix = Prefix(text, self._encoding, self._separator)
         known = self._known if len(self._known) < KEPT else {}
         self._known = {**known, text: prefix}
         return prefix

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..errors import CommandNotAllowed
 from .connection import AsyncConnection, Connection, Wrapped
 from .session import Rewriter, Session
 
@@ -9,7 +10,8 @@ from .session import Rewriter, Session
 class Pool:
     """What is the same with and without asyncio. Whatever is not here is the pool's own."""
 
-    def __init__(self, client: Any, rewriter: Rewriter) -> None:
+    def __init__(self, client: Any, rewriter: Rewriter, single: bool) -> None:
+        self._single = single
         # A client closes its pool when it is forgotten.
         self._client = client
         self._pool = client.connection_pool
@@ -23,11 +25,14 @@ class Pool:
     def __repr__(self) -> str:
         return f"<namespaced {self._pool!r}>"
 
-    def release(self, connection: Any) -> Any:
-        if not isinstance(connection, Wrapped):
-            return self._pool.release(connection)
-        connection.released()
-        return self._pool.release(connection.inner)
+    # A transaction that was begun by hand is a connection's, and the next command may get another:
+    # what it then does nobody could say. Only a client of a single connection keeps it.
+    def _refuse(self) -> None:
+        if not self._single:
+            raise CommandNotAllowed(
+                "MULTI by itself would leave a connection of the pool in a transaction; use "
+                "pipeline(), or a client with single_connection_client=True"
+            )
 
 
 class SyncPool(Pool):
@@ -35,8 +40,30 @@ class SyncPool(Pool):
         inner = self._pool.get_connection(*args, **options)
         return Connection(inner, Session(self._rewriter), self._encoder, self._cached)
 
+    def release(self, connection: Any) -> None:
+        if not isinstance(connection, Wrapped):
+            self._pool.release(connection)
+            return
+        queueing = connection.released()
+        if queueing:
+            connection.inner.disconnect()
+        self._pool.release(connection.inner)
+        if queueing:
+            self._refuse()
+
 
 class AsyncPool(Pool):
     async def get_connection(self, *args: Any, **options: Any) -> AsyncConnection:
         inner = await self._pool.get_connection(*args, **options)
         return AsyncConnection(inner, Session(self._rewriter), self._encoder, self._cached)
+
+    async def release(self, connection: Any) -> None:
+        if not isinstance(connection, Wrapped):
+            await self._pool.release(connection)
+            return
+        queueing = connection.released()
+        if queueing:
+            await connection.inner.disconnect()
+        await self._pool.release(connection.inner)
+        if queueing:
+            self._refuse()

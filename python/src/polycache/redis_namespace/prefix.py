@@ -54,17 +54,22 @@ class Side(Generic[AnyStr]):
         return match[1] + match[2][len(prefix) :] if match and match[2].startswith(prefix) else None
 
 
+SEPARATOR = ":"
+"""What stands behind a namespace, unless it is said otherwise."""
+
+
 class Prefix:
-    """A namespace with its colon.
+    """A namespace with its separator.
 
     A word may be anything that a client takes for one; what is neither text nor bytes becomes what
     the client would have sent. `encoding` is the one in which the client sends text.
     """
 
-    __slots__ = ("_bytes", "_text", "raw", "text")
+    __slots__ = ("_bytes", "_text", "namespace", "raw", "text")
 
-    def __init__(self, namespace: str, encoding: str = "utf-8") -> None:
-        self.text = f"{namespace}:"
+    def __init__(self, namespace: str, encoding: str = "utf-8", separator: str = SEPARATOR) -> None:
+        self.namespace = namespace
+        self.text = namespace + separator
         try:
             self.raw = self.text.encode(encoding)
             pattern = _GLOB.sub(r"\\\1", self.text)
@@ -105,6 +110,16 @@ class Prefix:
         if isinstance(word, str):
             return self._channel(self._text, word)
         return self._channel(self._bytes, word)
+
+    def publish(self, name: Any) -> str | bytes:
+        """A channel that is published to. What the server itself tells there reaches every
+        namespace, and so would this."""
+        if not self.is_event(word := plain(name)) and not self.is_invalidate(word):
+            return self.channel(word)
+        raise InvalidArgument(
+            f"every namespace hears what is published to {word!r}, where the server tells of keys; "
+            "choose another channel"
+        )
 
     def channel_pattern(self, glob: Any) -> str | bytes:
         word = plain(glob)
@@ -180,7 +195,7 @@ class Prefix:
         if "*" not in self.text:
             return self.key(pattern)
         raise InvalidNamespace(
-            f"SORT's BY and GET cannot be used in the namespace {self.text[:-1]!r}: "
+            f"SORT's BY and GET cannot be used in the namespace {self.namespace!r}: "
             "its asterisk would be taken for the element"
         )
 

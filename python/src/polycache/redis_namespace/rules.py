@@ -3,6 +3,7 @@
 Each rule rewrites a list of words in place.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ KINDS: dict[str, Rewrite] = {
     "prefix": Prefix.prefix,
     "pattern": Prefix.pattern,
     "channel": Prefix.channel,
+    "publish": Prefix.publish,
     "channel-pattern": Prefix.channel_pattern,
     "by": Prefix.by,
     "get": Prefix.get,
@@ -33,11 +35,21 @@ def build(rule: list[Any]) -> Rule:
         kind, *rest = rule
         if kind == "numkeys":
             return Numkeys(*rest)
-        if kind in ("options", "options-or-key"):
+        if kind == "options":
             return Options(*rest)
+        if kind == "options-or-key":
+            first, words, otherwise = rest
+            return Options(first, words, _position(otherwise))
         return Range(kind, *rest)
     except (TypeError, ValueError, KeyError, AttributeError) as why:
         raise InvalidArgument(f"{rule!r} is no rule of spec/commands.md") from why
+
+
+def _position(value: Any, start: float = 1) -> int:
+    """A number of a rule: 0 is the command's name, which is never rewritten, and no step."""
+    if type(value) is int and value >= start:
+        return value
+    raise ValueError(value)
 
 
 def upper(word: Any) -> str | None:
@@ -55,7 +67,8 @@ class Range:
 
     def __init__(self, kind: str, first: int, last: int, step: int) -> None:
         self.rewrite = KINDS[kind]
-        self._first, self._last, self._step = first, last, step
+        self._first, self._step = _position(first), _position(step)
+        self._last = _position(last, -math.inf)
         self.keys = kind == "key"
         """Whether all that it names are keys."""
         self.first = first == last == 1
@@ -79,7 +92,7 @@ class Numkeys:
     """As many words from `first` as the number at `at` says."""
 
     def __init__(self, at: int, first: int) -> None:
-        self._at, self._first = at, first
+        self._at, self._first = _position(at), _position(first)
 
     def apply(self, words: Words, prefix: Prefix) -> None:
         if self._at >= len(words):
@@ -104,15 +117,12 @@ class Options:
     followed by keys."""
 
     def __init__(self, first: int, words: dict[str, Any], otherwise: int | None = None) -> None:
-        self._first = first
+        self._first = _position(first)
         self._otherwise = otherwise
         self._arguments: dict[str, str | list[Rewrite | None]] = {
-            word: kinds
-            if isinstance(kinds, str)
-            else [KINDS[kind] if kind else None for kind in kinds]
-            for word, kinds in words.items()
+            word.upper(): _followers(kinds) for word, kinds in words.items()
         }
-        self._longest = max(map(len, words))
+        self._longest = max(map(len, words), default=0)
 
     def apply(self, words: Words, prefix: Prefix) -> None:
         named = self._walk(words, prefix)
@@ -139,6 +149,14 @@ class Options:
         if not isinstance(word, (str, bytes, bytearray, memoryview)) or len(word) > self._longest:
             return None
         return self._arguments.get(upper(word) or "")
+
+
+def _followers(kinds: Any) -> str | list[Rewrite | None]:
+    if not isinstance(kinds, str):
+        return [None if kind == 0 else KINDS[kind] for kind in kinds]
+    if kinds in ("keys", "streams"):
+        return kinds
+    raise ValueError(kinds)
 
 
 def _rest(which: str, words: Words, at: int, prefix: Prefix) -> None:

@@ -4,11 +4,11 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import CommandNotAllowed
+from ..errors import CommandNotAllowed, InvalidArgument
 from . import replies, scope
 from .command_table import ENDS, Command, CommandTable, Rules, default
 from .namespaces import Namespace, Namespaces
-from .prefix import Prefix
+from .prefix import SEPARATOR, Prefix
 from .replies import Reply
 from .rules import Words
 
@@ -27,8 +27,9 @@ class Rewriter:
         allow: Iterable[str] = (),
         commands: Mapping[str, Rules] | None = None,
         encoding: str = "utf-8",
+        separator: str = SEPARATOR,
     ) -> None:
-        self._namespaces = Namespaces(namespace, encoding)
+        self._namespaces = Namespaces(namespace, encoding, separator)
         self.table = CommandTable(allow, commands) if allow or commands else default()
         self.fixed = self._namespaces.fixed
         """The prefix, if it is always the same."""
@@ -46,7 +47,7 @@ class Rewriter:
     def plain(self, args: Sequence[Any]) -> Sequence[Any] | None:
         """The words with prefixes, of most commands in the forms that clients write them in; None
         where more is to do."""
-        name = args[0]
+        name = args[0] if args else None
         keys = self._plain.get(name) if type(name) is str else None
         if keys is None or len(args) < 2:
             return None
@@ -120,7 +121,7 @@ class Session:
         plain = self._plain(args)
         if plain is not None:
             return plain, None
-        name = args[0]
+        name = args[0] if args else None
         command = self._known.get(name) if type(name) is str else None
         if command is None:
             words = apart(args)
@@ -181,6 +182,11 @@ class Session:
         if isinstance(call, Call) and call.command.name in ENDS:
             self._queued = None
 
+    @property
+    def queueing(self) -> bool:
+        """Whether a transaction is open."""
+        return self._queued is not None
+
     def told(self, event: Any) -> Any:
         """A message without prefixes; None when it tells of another namespace's key."""
         self.waiting.clear()
@@ -227,13 +233,21 @@ class Session:
         ]
 
 
+def name_of(args: Sequence[Any]) -> str | bytes:
+    """The command's name.
+
+    Raises InvalidArgument for another type: redis-py would look for its callback, and fail, only
+    when it has sent the command.
+    """
+    if args and isinstance(args[0], (str, bytes)):
+        return args[0]
+    said = type(args[0]).__name__ if args else "nothing"
+    raise InvalidArgument(f"a command's name is str or bytes, not {said}")
+
+
 def apart(args: Sequence[Any]) -> Words:
     """The words of a command, whose first argument may hold several: `"CONFIG GET"`."""
-    first, *rest = args
-    if isinstance(first, (bytearray, memoryview)):
-        first = bytes(first)
-    if not isinstance(first, (str, bytes)):
-        return [first, *rest]
+    first, rest = name_of(args), args[1:]
     parts = (first.encode() if isinstance(first, str) else first).split()
     return [first, *rest] if len(parts) == 1 and len(parts[0]) == len(first) else [*parts, *rest]
 

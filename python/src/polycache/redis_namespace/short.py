@@ -7,7 +7,7 @@ from copy import copy
 from typing import Any
 
 from .pipeline import pipelines
-from .session import Rewriter
+from .session import Rewriter, name_of
 
 Send = Callable[..., Any]
 
@@ -56,7 +56,7 @@ def _synchronous(bare: Send, whole: Send, rewriter: Rewriter, callbacks: Mapping
         if words is not None:
             return bare(*words, **options)
         # A callback has to be given the reply without prefixes.
-        if args[0] in callbacks or (found := stripped(args)) is None:
+        if name_of(args) in callbacks or (found := stripped(args)) is None:
             return whole(*args, **options)
         words, take_off, prefix = found
         return take_off(bare(*words, **options), prefix)
@@ -73,7 +73,7 @@ def _asynchronous(
         words = plain(args)
         if words is not None:
             return await bare(*words, **options)
-        if args[0] in callbacks or (found := stripped(args)) is None:
+        if name_of(args) in callbacks or (found := stripped(args)) is None:
             return await whole(*args, **options)
         words, take_off, prefix = found
         return take_off(await bare(*words, **options), prefix)

@@ -5,6 +5,8 @@ require "redis"
 require_relative "../redis_namespace/session"
 require_relative "../redis_namespace/subscribing"
 require_relative "../redis_namespace/words"
+require_relative "../version"
+require_relative "namespace/options"
 require_relative "namespace/pipeline"
 require_relative "namespace/subscription"
 
@@ -31,29 +33,33 @@ module Polycache
       attr_reader :redis
 
       # @param namespace [String, Symbol, Array, Proc] a Proc is asked at every command
-      # @param redis [Redis, ConnectionPool, Namespace] a Redis of its own by default
-      # @param allow [Array<String>] commands that pass as they are
-      # @param commands [Hash] where further commands have their keys (see RedisNamespace)
-      # @param warning accepted for redis-namespace's sake; there is nothing to warn of
-      # @param deprecations accepted for redis-namespace's sake
-      def initialize(namespace, redis: nil, allow: nil, commands: nil, warning: nil,
-                     deprecations: nil)
-        @redis = redis || ::Redis.new
+      # @param options [Hash] as keywords, or as redis-namespace's users may write them
+      # @option options [Redis, ConnectionPool, Namespace] :redis a Redis of its own by default
+      # @option options [String] :separator what stands behind the namespace, a colon by default
+      # @option options [Array<String>] :allow commands that pass as they are
+      # @option options [Hash] :commands where further commands have their keys (RedisNamespace)
+      # @option options [Boolean] :warning for redis-namespace's sake; there is nothing to warn of
+      # @option options [Boolean] :deprecations for redis-namespace's sake
+      # @raise [InvalidArgument] an option is wrong or not known
+      def initialize(namespace, options = {})
+        options = Options.new(options)
+        @redis = options.redis || ::Redis.new
         @pool = @redis.respond_to?(:checkout)
-        @table = { allow: allow, commands: commands }.compact
-        @warning = warning
-        @deprecations = deprecations
+        @genuine = @redis.is_a?(::Redis) || @redis.is_a?(Namespace)
+        @table = options.table
+        @warning = options.warning?
+        @deprecations = options.deprecations?
         self.namespace = namespace
       end
 
       attr_accessor :warning
       alias warning? warning
 
-      def deprecations? = !!@deprecations
+      def deprecations? = @deprecations
 
       # The namespace, or with a block: yields a Namespace that lies beside this one.
       def namespace(desired = nil)
-        yield self.class.new(desired, redis: @redis, **@table) if desired
+        yield beside(desired) if desired
         @namespace.respond_to?(:call) ? @namespace.call : @namespace
       end
 
@@ -67,8 +73,7 @@ module Polycache
       # With those of the namespaces around it.
       # @return [String]
       def full_namespace
-        own = @session.prefix.text.chomp(":")
-        @redis.is_a?(Namespace) ? "#{@redis.full_namespace}:#{own}" : own
+        @redis.is_a?(Namespace) ? "#{@redis.full_prefix}#{own_namespace}" : own_namespace
       end
 
       # Removes every key of the namespace, a batch at a time; what is written meanwhile may stay.
@@ -83,17 +88,25 @@ module Polycache
       # @yield [pipeline] commands that are sent together
       # @return [Array] their replies
       def pipelined(**options)
+        sent = nil
         target do |redis|
           redis.pipelined(**options) do |inner|
-            yield Pipeline.new(inner, @session)
+            pipeline = Pipeline.new(inner, @session, self)
+            yield pipeline
+            sent = pipeline
           end
         end
+      rescue StandardError
+        sent&.unseen
+        raise
       end
 
       # @yield [transaction] commands that the server runs as one
       # @return [Array, nil] their replies; nil when a watched key had changed
       def multi
-        target { |redis| redis.multi { |inner| yield Pipeline.new(inner, @session) } }
+        target do |redis|
+          redis.multi { |inner| yield Pipeline.new(inner, @session, self, transaction: true) }
+        end
       end
 
       def watch(*keys)
@@ -111,7 +124,7 @@ module Polycache
       def subscribed? = target(&:subscribed?)
       def connected? = target(&:connected?)
       def close = target(&:close)
-      alias disconnect! close
+      def disconnect! = target(&:disconnect!)
       def id = target(&:id)
       def _client = target(&:_client)
       alias client _client
@@ -120,40 +133,79 @@ module Polycache
       # @return [Hash] as of redis-rb, and the namespace
       def connection = target(&:connection).merge(namespace: namespace)
 
-      def inspect = "#<#{self.class} #{full_namespace.inspect} on #{target(&:id)}>"
+      def inspect
+        "<#{self.class} v#{VERSION} with client v#{::Redis::VERSION} for " \
+          "#{target(&:id)}/#{full_namespace}>"
+      end
+      alias to_s inspect
+
+      # What Ruby asks for itself, to turn an object into another (`Array(redis)`, `puts redis`), is
+      # no command, though every other name may be one.
+      def respond_to_missing?(name, include_all = false)
+        return super if name.start_with?("to_")
+
+        RedisNamespace::CommandTable.default.known?(name) || super
+      end
+
+      def method_missing(name, *) # rubocop:disable Style/MissingRespondToMissing -- it is above
+        return super unless name.start_with?("to_")
+
+        ::BasicObject.instance_method(:method_missing).bind_call(self, name)
+      end
+
+      # @api private
+      attr_reader :session
+
+      # @api private
+      def full_prefix = "#{@redis.full_prefix if @redis.is_a?(Namespace)}#{@session.prefix.text}"
+
+      # Another namespace on the same Redis, with what is known of commands here.
+      #
+      # @api private
+      def beside(namespace, redis = @redis) = self.class.new(namespace, redis: redis, **@table)
 
       private
+
+      def own_namespace = @session.prefix.namespace
 
       # The pool's or our own; a pool is known by what it does.
       def target(&block) = @pool ? @redis.with(&block) : yield(@redis)
 
-      def over(redis)
-        if redis.equal?(@redis)
-          self
-        else
-          self.class.new(@namespace, redis: redis,
-                                     **@table)
-        end
-      end
+      def over(redis) = redis.equal?(@redis) ? self : beside(@namespace, redis)
 
       def send_command(command, &block)
         words = @session.flat(command)
         if words
-          return @redis.__send__(:send_command, words, &block) unless @pool
+          return @redis.__send__(:send_command, words, &block) if @genuine
 
-          return target { |redis| redis.__send__(:send_command, words, &block) }
+          return target { |redis| dispatch(redis, words, &block) }
         end
 
-        reply = sent(command) { |redis, sent| redis.__send__(:send_command, sent) }
+        reply = sent(command) { |redis, sent| dispatch(redis, sent) }
         block_given? ? yield(reply) : reply
       end
 
       def send_blocking_command(command, timeout)
         reply = sent(command) do |redis, words|
+          next dispatch(redis, words) unless genuine?(redis)
+
           redis.__send__(:send_blocking_command, words, timeout)
         end
         block_given? ? yield(reply) : reply
       end
+
+      # To a Redis by the way that its own methods go, past which it would look at the words again.
+      # What only behaves like one, a delegator or a double, is called as anybody would.
+      def dispatch(redis, words, &block)
+        return redis.__send__(:send_command, words, &block) if genuine?(redis)
+
+        return redis.public_send(words[0].downcase, *words.drop(1)) unless redis.respond_to?(:call)
+
+        reply = redis.call(*words)
+        block ? block.call(reply) : reply
+      end
+
+      def genuine?(redis) = redis.is_a?(::Redis) || redis.is_a?(Namespace)
 
       def sent(command)
         words = RedisNamespace::Words.of(command)

@@ -12,7 +12,7 @@ module Polycache
     #   builder = Polycache::RedisNamespace::CommandBuilder.new(namespace: "shop")
     #   RedisClient.cluster(command_builder: builder)
     class CommandBuilder
-      # @param options [Hash] namespace, and optionally allow and commands (see RedisNamespace)
+      # @param options [Hash] namespace, and optionally separator, allow and commands (see RedisNamespace)
       # @param builder [#generate] what makes words of arguments
       def initialize(builder: ::RedisClient::CommandBuilder, **options)
         @builder = builder

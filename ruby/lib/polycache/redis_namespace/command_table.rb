@@ -42,6 +42,10 @@ module Polycache
         # @return [Boolean] whether its reply has prefixes
         attr_reader :replies
 
+        # @return [Boolean] whether it may be sent where messages come: about subscriptions, or
+        #   without names in its reply
+        attr_reader :subscribing
+
         def initialize(name, kind, rules, reply)
           @name = name
           @kind = kind
@@ -55,6 +59,7 @@ module Polycache
           @emulated = kind == :scope && Scope.emulated?(name)
           @narrowed = Scope.narrowed?(name)
           @changes = !rules.empty?
+          @subscribing = @reply == :messages || (kind == :pass && !@replies && !@transaction)
           freeze
         end
 
@@ -82,15 +87,26 @@ module Polycache
       # @param allow [Array<String>] commands that pass as they are: ones that touch the whole
       #   server, or that are not in the table and have no keys
       # @param commands [Hash{String => Array}] rules of further commands, as in spec/commands.json
+      # @raise [InvalidArgument] one of them is wrong
       def initialize(allow: [], commands: {})
         @commands = {}
         @containers = {}
         JSON.parse(File.read(FILE))["commands"].each do |name, said|
           put(name, said["do"].to_sym, said.fetch("at", []), said["reply"])
         end
-        commands.each { |name, rules| put(name.to_s.upcase, :rewrite, rules, nil) }
-        allow.each { |name| pass(name.to_s.upcase.tr(" ", "|")) }
+        listed(commands, Hash, "commands is a Hash of names and rules").each do |name, rules|
+          rules = listed(rules, Array, "the rules of #{name} are a list of lists")
+          put(named(name), :rewrite, rules, nil)
+        end
+        listed(allow, Array, "allow is a list of names").each { |name| pass(named(name)) }
         @by_name = @commands.select { |_, command| told_by_name?(command) }.freeze
+      end
+
+      # @param name [String, Symbol]
+      # @return [Boolean] whether it is the name of a command, or of what has subcommands
+      def known?(name)
+        name = name.to_s.upcase
+        @commands.key?(name) || @containers.key?(name)
       end
 
       # The command of that name, when there is but one and it is not refused.
@@ -108,6 +124,20 @@ module Polycache
       end
 
       private
+
+      def listed(given, kind, expected)
+        return given if given.is_a?(kind)
+
+        raise InvalidArgument, "#{expected}, not #{given.inspect}"
+      end
+
+      # A name as the table has it.
+      def named(name)
+        text = name.to_s if name.is_a?(String) || name.is_a?(Symbol)
+        return text.upcase.tr(" ", "|") if text && !text.empty? && text.valid_encoding?
+
+        raise InvalidArgument, "a command's name is text, not #{name.inspect}"
+      end
 
       def look_up(words)
         command = @commands[words[0].upcase(:ascii)]

@@ -12,7 +12,10 @@ module Polycache
       KEPT = 1024
 
       # @param namespace [String, Symbol, Array, #call]
-      def initialize(namespace)
+      # @param separator [String] what stands between nested names, and between these and a key
+      # @raise [InvalidArgument] one of them is wrong
+      def initialize(namespace, separator = Prefix::SEPARATOR)
+        @separator = checked(separator)
         @namespace = namespace
         @known = {}
         @fixed = resolve(namespace) unless dynamic?(namespace)
@@ -27,6 +30,13 @@ module Polycache
 
       private
 
+      # Without one, a namespace would hold every other whose name begins with its own.
+      def checked(separator)
+        return separator if separator.is_a?(String) && !separator.empty? && separator.valid_encoding?
+
+        raise InvalidArgument, "a separator is text that is not empty, not #{separator.inspect}"
+      end
+
       def dynamic?(namespace)
         namespace.respond_to?(:call) || (namespace.is_a?(Array) && namespace.any? do |one|
                                            dynamic?(one)
@@ -34,13 +44,13 @@ module Polycache
       end
 
       def resolve(namespace)
-        text = flatten(namespace).join(":")
+        text = flatten(namespace).join(@separator)
         @known[text] || remember(text)
       end
 
       # A new Hash instead of a changed one: threads read the old one meanwhile.
       def remember(text)
-        prefix = Prefix.new(text)
+        prefix = Prefix.new(text, @separator)
         @known = @known.size < KEPT ? @known.merge(text => prefix) : { text => prefix }
         prefix
       end
@@ -54,7 +64,7 @@ module Polycache
         end
 
         text = namespace.to_s if namespace.is_a?(String) || namespace.is_a?(Symbol)
-        return [text] unless text.nil? || text.empty?
+        return [text] unless text.nil? || text.empty? || !text.valid_encoding?
 
         raise InvalidArgument,
               "a namespace is text, a list of texts or a Proc that gives one, " \

@@ -13,17 +13,25 @@ module Polycache
       # Where the server tells a connection of keys that changed.
       INVALIDATE = "__redis__:invalidate"
 
-      # @param namespace [String] without the colon that follows it
-      def initialize(namespace)
-        @text = "#{namespace}:".freeze
+      # What stands between a namespace and a key, unless it is said otherwise.
+      SEPARATOR = ":"
+
+      # @param namespace [String] without the separator that follows it
+      # @param separator [String]
+      def initialize(namespace, separator = SEPARATOR)
+        @namespace = namespace
+        @text = "#{namespace}#{separator}".freeze
         @pattern = @text.gsub(GLOB) { |char| "\\#{char}" }.freeze
         @size = @text.bytesize
         @ascii = @text.ascii_only?
         freeze
       end
 
-      # @return [String] the namespace with its colon
+      # @return [String] the namespace with its separator
       attr_reader :text
+
+      # @return [String] the namespace alone
+      attr_reader :namespace
 
       # Bytes and text join as bytes: #join, without a call of its own.
       def key(name)
@@ -79,6 +87,16 @@ module Polycache
         return name if name == INVALIDATE
 
         notification(name, @text) || key(name)
+      end
+
+      # A channel that is published to. What the server itself tells there reaches every namespace,
+      # and so would this.
+      def publish(name)
+        return channel(name) unless name == INVALIDATE || name.start_with?(KEYEVENT)
+
+        raise InvalidArgument,
+              "every namespace hears what is published to #{name.inspect}, where the server tells " \
+              "of keys; choose another channel"
       end
 
       def channel_pattern(glob)
@@ -145,7 +163,7 @@ module Polycache
         return key(pattern) unless @text.include?("*")
 
         raise InvalidNamespace,
-              "SORT's BY and GET cannot be used in the namespace #{@text.chop.inspect}: " \
+              "SORT's BY and GET cannot be used in the namespace #{@namespace.inspect}: " \
               "its asterisk would be taken for the element"
       end
 

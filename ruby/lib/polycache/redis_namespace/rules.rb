@@ -7,26 +7,42 @@ module Polycache
     # Where keys, patterns and channels stand among a command's words (spec/commands.md). Each rule
     # rewrites an array of words in place.
     module Rules
+      # The method of Prefix for each kind of word.
+      KINDS = %w[key prefix pattern channel publish channel-pattern by get]
+              .to_h { |kind| [kind, kind.tr("-", "_").to_sym] }.freeze
+
       # @param rule [Array] one of spec/commands.json
+      # @raise [InvalidArgument] it is no rule
       def self.build(rule)
         kind, *rest = rule
         case kind
         when "numkeys" then Numkeys.new(*rest)
-        when "options", "options-or-key" then Options.new(*rest)
+        when "options" then Options.new(*rest, nil)
+        when "options-or-key" then Options.new(rest[0], rest[1], position(rest[2], 1))
         when "key" then Keys.new(*rest)
         else Range.new(kind, *rest)
         end
+      rescue ArgumentError, TypeError, NoMethodError, KeyError
+        raise InvalidArgument, "#{rule.inspect} says not where keys stand; for a first key it is " \
+                               "[\"key\", 1, 1, 1] (spec/commands.md)"
       end
 
       # The method of Prefix for a kind of word.
-      def self.method_for(kind) = kind.tr("-", "_").to_sym
+      def self.method_for(kind) = KINDS.fetch(kind)
+
+      # A position among words: below 0 it counts from the end, where that may be.
+      def self.position(value, from = 0)
+        return value if value.is_a?(Integer) && value >= from
+
+        raise TypeError, "no position: #{value.inspect}"
+      end
 
       # Keys from `first` to `last`, every `step`-th. `last` below 0 counts from the end.
       class Keys
         def initialize(first, last, step)
-          @first = first
-          @last = last
-          @step = step
+          @first = Rules.position(first, 1)
+          @last = Rules.position(last, -Float::INFINITY)
+          @step = Rules.position(step, 1)
         end
 
         def apply(words, prefix)
@@ -54,9 +70,9 @@ module Polycache
       class Range
         def initialize(kind, first, last, step)
           @rewrite = Rules.method_for(kind)
-          @first = first
-          @last = last
-          @step = step
+          @first = Rules.position(first, 1)
+          @last = Rules.position(last, -Float::INFINITY)
+          @step = Rules.position(step, 1)
         end
 
         def apply(words, prefix)
@@ -81,8 +97,8 @@ module Polycache
       # As many words from `first` as the number at `at` says.
       class Numkeys
         def initialize(at, first)
-          @at = at
-          @first = first
+          @at = Rules.position(at, 1)
+          @first = Rules.position(first, 1)
         end
 
         def apply(words, prefix)
@@ -107,15 +123,11 @@ module Polycache
       # Options in any order, walked one by one; and a key at `otherwise` where none of them was
       # followed by keys.
       class Options
-        def initialize(first, words, otherwise = nil)
-          @first = first
+        def initialize(first, words, otherwise)
+          @first = Rules.position(first, 1)
           @otherwise = otherwise
-          @arguments = words.transform_values do |kinds|
-            next kinds if kinds.is_a?(String)
-
-            kinds.map { |kind| kind == 0 ? nil : Rules.method_for(kind) }
-          end
-          @longest = words.keys.map(&:bytesize).max
+          @arguments = words.to_h { |word, kinds| [word.upcase, arguments(kinds)] }
+          @longest = words.keys.map(&:bytesize).max || 0
         end
 
         def apply(words, prefix)
@@ -128,6 +140,14 @@ module Polycache
         def first_key? = false
 
         private
+
+        def arguments(kinds)
+          return kinds.map { |kind| kind == 0 ? nil : Rules.method_for(kind) } unless
+            kinds.is_a?(String)
+          raise TypeError, kinds unless %w[keys streams].include?(kinds)
+
+          kinds
+        end
 
         def walk(words, prefix)
           index = @first

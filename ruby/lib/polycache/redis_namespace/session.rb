@@ -4,25 +4,28 @@ require_relative "../errors"
 require_relative "namespaces"
 require_relative "command_table"
 require_relative "scope"
+require_relative "transaction"
 
 module Polycache
   module RedisNamespace
-    # Rewrites what one connection sends and what it gets back. It remembers what a transaction has
-    # queued, because the replies come with EXEC.
+    # Rewrites what one connection sends and what it gets back.
     class Session
-      # @param options [Hash] namespace, and optionally allow and commands (see RedisNamespace)
+      # @param options [Hash] namespace, and optionally separator, allow and commands (see
+      #   RedisNamespace)
       # @yield [words] sends a command as it is, for those that stay inside the namespace by others
+      # @raise [InvalidArgument] an option is wrong
       def initialize(options, &send)
         options = options.transform_keys(&:to_sym)
-        @namespaces = Namespaces.new(options[:namespace])
+        @namespaces = Namespaces.new(options[:namespace], options[:separator] || Prefix::SEPARATOR)
         @fixed = @namespaces.fixed
         @table = Session.table(options)
         @send = send
-        @queued = nil
+        @transaction = Transaction.new
+        @queued = false
       end
 
       def self.table(options)
-        added = options.slice(:allow, :commands)
+        added = options.slice(:allow, :commands).compact
         added.empty? ? CommandTable.default : CommandTable.new(**added)
       end
 
@@ -53,8 +56,11 @@ module Polycache
         prefix = self.prefix
         command = @table.find(words)
         return scope(command, prefix) if command.emulated
+        return transact(command, prefix) { rewritten(command, words, prefix, &block) } if
+          @queued || command.transaction
 
-        after(command, prefix, rewritten(command, words, prefix, &block))
+        reply = rewritten(command, words, prefix, &block)
+        command.replies ? command.reply(reply, prefix) : reply
       end
 
       # The same of words that nobody sends again, so that they stay rewritten.
@@ -64,7 +70,9 @@ module Polycache
         return scope(command, prefix) if command.emulated
 
         put_on(command, words, prefix) if command.changes
-        after(command, prefix, yield)
+        return transact(command, prefix) { yield } if @queued || command.transaction
+
+        command.replies ? command.reply(yield, prefix) : yield
       end
 
       # What redis-rb hands over, a name and arguments of any kind, when nothing is to do but to put
@@ -95,18 +103,53 @@ module Polycache
         replies = all_rewritten(list, prefix, commands, &block)
         return replies if !replies.is_a?(Array) || untouched?(commands)
 
-        commands.zip(replies).map { |command, reply| after(command, prefix, reply) }
+        commands.zip(replies).map { |command, reply| received(command, prefix, reply) }
       end
 
       # Puts prefixes on the words, in place.
       #
       # @return [Proc] that takes them off the reply
       def rewrite(words)
+        command, prefix = batched(words)
+        ->(reply) { command.reply(reply, prefix) }
+      end
+
+      # Puts prefixes on the words, in place, of a command that is sent with others.
+      #
+      # @return [(CommandTable::Command, Prefix)] what its reply is to be given to #received with
+      def batched(words)
         prefix = self.prefix
         command = @table.find(words)
         refuse_emulated(command)
-        put_on(command, words, prefix)
-        ->(reply) { command.reply(reply, prefix) }
+        [command, put_on(command, words, prefix)]
+      end
+
+      # Puts prefixes on the words, in place, of a command that a subscriber sends.
+      def subscribing(words)
+        command, = batched(words)
+        return if command.subscribing
+
+        raise CommandNotAllowed,
+              "#{command.name.tr("|", " ")} would be answered among a subscriber's messages; call " \
+              "it on the client"
+      end
+
+      # @return [Boolean] whether a transaction may be open
+      def queueing? = @queued
+
+      # The reply of a command without prefixes, or the error that stands for it.
+      def received(command, prefix, reply)
+        return command.replies ? command.reply(reply, prefix) : reply unless
+          @queued || command.transaction
+
+        minding { @transaction.received(command, prefix, reply) }
+      end
+
+      # Commands whose replies nobody has seen, because one of them was raised.
+      #
+      # @param commands [Array<(CommandTable::Command, Prefix)>]
+      def unseen(commands)
+        minding { @transaction.unseen(commands) }
       end
 
       # A message without prefixes; nil when it tells of another namespace's key.
@@ -114,7 +157,8 @@ module Polycache
 
       # A new connection is in no transaction.
       def reset
-        @queued = nil
+        @transaction.end
+        @queued = false
       end
 
       private
@@ -132,12 +176,20 @@ module Polycache
       end
 
       # Fills `commands` with what the words are.
-      def all_rewritten(list, prefix, commands)
+      def all_rewritten(list, prefix, commands, &block)
         originals = []
         put_on_all(list, prefix, commands, originals)
-        yield
+        sent(commands, prefix, &block)
       ensure
         restore_all(list, originals)
+      end
+
+      def sent(commands, prefix)
+        yield
+      rescue StandardError
+        unseen(commands.map { |command| [command, prefix] }) if
+          @queued || commands.any?(&:transaction)
+        raise
       end
 
       # Keeps in `originals` what #restore_all puts back: the first key, or all words of a command.
@@ -192,35 +244,29 @@ module Polycache
         true
       end
 
+      # @return [Prefix]
       def put_on(command, words, prefix)
         command.rewrite(words, prefix)
         Scope.narrow(command, words, prefix) if command.narrowed
-        words
+        prefix
       end
 
-      def after(command, prefix, reply)
-        return transaction(command, prefix, reply) if @queued || command.transaction
-
-        command.replies ? command.reply(reply, prefix) : reply
-      end
-
-      def transaction(command, prefix, reply)
-        case command.name
-        when "MULTI" then @queued = []
-        when "EXEC" then return executed(reply)
-        when "DISCARD", "RESET" then @queued = nil
-        else
-          @queued&.push([command, prefix]) if reply == "QUEUED"
+      # A command that begins or ends a transaction, or is part of one.
+      def transact(command, prefix)
+        reply = begin
+          yield
+        rescue StandardError
+          minding { @transaction.failed(command) }
+          raise
         end
-        reply
+        minding { @transaction.received(command, prefix, reply) }
       end
 
-      def executed(reply)
-        queued = @queued || []
-        @queued = nil
-        return reply unless reply.is_a?(Array) && reply.size == queued.size
-
-        queued.zip(reply).map { |(command, prefix), one| command.reply(one, prefix) }
+      # Keeps in mind whether a transaction is open, which is asked with every command.
+      def minding
+        yield
+      ensure
+        @queued = @transaction.open?
       end
 
       def refuse_emulated(command)

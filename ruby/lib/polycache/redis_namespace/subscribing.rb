@@ -21,9 +21,11 @@ module Polycache
           call_v(RedisClient::CommandBuilder.generate(command, keywords))
         end
 
+        # @raise [CommandNotAllowed] it is not about subscriptions: its reply would come among the
+        #   messages, where nobody knows what to take the prefix off
         def call_v(command)
           words = RedisClient::CommandBuilder.generate(command)
-          @session.rewrite(words)
+          @session.subscribing(words)
           __getobj__.call_v(words)
         end
 

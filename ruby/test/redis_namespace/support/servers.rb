@@ -23,11 +23,28 @@ module Servers
     (@ports ||= {})[program] ||= start(program)
   end
 
+  # A Sentinel that watches the server on that port, and calls it "main".
+  #
+  # @return [Integer] its port
+  def sentinel(watched)
+    (@sentinels ||= {})[watched] ||= in_folder do |folder, port|
+      state = File.join(folder, "sentinel.conf")
+      File.write(state, "sentinel monitor main 127.0.0.1 #{watched} 1\n")
+      [PROGRAMS.first, state, "--sentinel", "--bind", "127.0.0.1", "--port", port.to_s]
+    end
+  end
+
   def start(program)
+    in_folder do |folder, port|
+      options = "--bind 127.0.0.1 --port #{port} --dir #{folder} --notify-keyspace-events KEA".split
+      [program, *options, "--save", ""]
+    end
+  end
+
+  def in_folder
     port = free_port
     folder = Dir.mktmpdir("polycache-server-")
-    options = "--bind 127.0.0.1 --port #{port} --dir #{folder} --notify-keyspace-events KEA".split
-    pid = Process.spawn(program, *options, "--save", "", out: File::NULL)
+    pid = Process.spawn(*yield(folder, port), out: File::NULL)
     owner = Process.pid
     Minitest.after_run { stop(pid, folder) if Process.pid == owner }
     wait(port)

@@ -7,23 +7,48 @@ module Polycache
       class Pipeline
         include ::Redis::Commands
 
-        def initialize(pipeline, session)
+        # @param pipeline [Redis::PipelinedConnection] or a transaction
+        # @param session [RedisNamespace::Session]
+        # @param outer [Namespace] what it was made by
+        # @param transaction [Boolean] whether its replies are those of one transaction
+        def initialize(pipeline, session, outer, transaction: false)
           @pipeline = pipeline
           @session = session
+          @outer = outer
+          @transaction = transaction
+          @by_hand = nil
         end
 
         def pipelined = yield(self)
 
         def multi
-          @pipeline.multi { |inner| yield Pipeline.new(inner, @session) }
+          @pipeline.multi do |inner|
+            yield Pipeline.new(inner, @session, @outer, transaction: true)
+          end
         end
+
+        # The namespace, or with a block: yields one that lies beside it, in the same pipeline.
+        def namespace(desired = nil)
+          if desired
+            other = @outer.beside(desired)
+            yield Pipeline.new(@pipeline, other.session, other, transaction: @transaction)
+          end
+          @outer.namespace
+        end
+
+        def full_namespace = @outer.full_namespace
+
+        # Its replies were raised, so that nobody has seen which commands are queued now.
+        #
+        # @api private
+        def unseen = @by_hand && @session.unseen(@by_hand)
 
         private
 
         def synchronize = yield(self)
 
         def send_command(command, &block)
-          words = @session.flat(command)
+          words = @session.flat(command) unless @by_hand
           return @pipeline.send(:send_command, words, &block) if words
 
           words, taken_off = rewritten(command, block)
@@ -38,8 +63,16 @@ module Polycache
         # The words with prefixes, and what the reply goes through.
         def rewritten(command, block)
           words = RedisNamespace::Words.of(command)
-          back = @session.rewrite(words)
+          back = @transaction ? @session.rewrite(words) : batched(words)
           [words, proc { |reply| block ? block.call(back.call(reply)) : back.call(reply) }]
+        end
+
+        # A transaction that is begun by hand may end in another pipeline, or by itself.
+        def batched(words)
+          known = @session.batched(words)
+          @by_hand ||= [] if known[0].transaction || @session.queueing?
+          @by_hand&.push(known)
+          ->(reply) { @session.received(*known, reply) }
         end
       end
     end
