@@ -1,8 +1,7 @@
 """The crates, used as a stranger would: from the .crate files alone, in an empty project.
 
 They are in no registry here, so the project says by `[patch]` where they were unpacked. What they
-depend on comes from cargo's own store, which holds it because the workspace was built: nothing is
-downloaded.
+depend on is fetched once, by the checkout's lock file; the project itself is built offline.
 """
 
 from __future__ import annotations
@@ -115,6 +114,7 @@ def project(unpacked: dict[str, Path]) -> Iterator[Project]:
         (folder / ".cargo/config.toml").write_text(f"[patch.crates-io]\n{patches}")
         # The versions that the checkout was built with are those that are here.
         shutil.copy(ROOT / "Cargo.lock", folder)
+        subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=ROOT, check=True)
         made = Project(folder)
         made.run(["cargo", "build", "--quiet", "--bins"])
         yield made
