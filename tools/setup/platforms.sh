@@ -15,7 +15,8 @@ need_platforms() {
   # shellcheck disable=SC2086
   debian_packages bookworm-security debian/rust-web $RUST_WEB || return
   platforms_program rustc-web <<'PROGRAM'
-root=$bin/../debian/rust-web/usr
+# Without a `..`, by which cargo would not know the source's workspace again.
+root=$(cd "$bin/../debian/rust-web/usr" && pwd -P)
 export LD_LIBRARY_PATH="$root/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 exec "$root/bin/rustc" --sysroot "$root" "$@"
 PROGRAM

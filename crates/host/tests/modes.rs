@@ -150,34 +150,36 @@ fn readers_are_not_in_each_others_way_and_take_no_participant() {
     assert_eq!(served(&Store::open(&small(dir.path())).unwrap()), ENTRIES);
 }
 
-/// What may happen to a directory's files, and what is said of it.
+/// What is said of a directory, and what happened to its files.
+type Harm = (&'static str, fn(&Path));
+
 #[test]
 fn what_is_no_whole_cache_is_said_and_left_alone() {
-    let harms: [(&str, &dyn Fn(&Path)); 8] = [
-        ("has 100 bytes", &|path| {
+    let harms: [Harm; 8] = [
+        ("has 100 bytes", |path| {
             index(path).set_len(100).unwrap();
         }),
-        ("has 8192 bytes, and should have", &|path| {
+        ("has 8192 bytes, and should have", |path| {
             index(path).set_len(8192).unwrap();
         }),
-        ("its index is none", &|path| {
+        ("its index is none", |path| {
             // Somebody's own files that happen to have our names.
             fs::write(path.join("v1/index"), [0; 5000]).unwrap();
             fs::write(path.join("v1/blocks/important"), "x").unwrap();
         }),
-        ("a limit of 7 bytes", &|path| {
+        ("a limit of 7 bytes", |path| {
             index(path).write_all_at(&7u64.to_le_bytes(), 16).unwrap();
         }),
-        ("blocks/0000 is missing", &|path| {
+        ("blocks/0000 is missing", |path| {
             fs::remove_file(path.join("v1/blocks/0000")).unwrap();
         }),
-        ("blocks/0000 has 3 bytes", &|path| {
+        ("blocks/0000 has 3 bytes", |path| {
             fs::write(path.join("v1/blocks/0000"), "abc").unwrap();
         }),
-        ("participants is missing", &|path| {
+        ("participants is missing", |path| {
             fs::remove_file(path.join("v1/participants")).unwrap();
         }),
-        ("participants is another one", &|path| {
+        ("participants is another one", |path| {
             fs::rename(path.join("v1/participants"), path.join("v1/old")).unwrap();
             fs::write(path.join("v1/participants"), "").unwrap();
         }),
