@@ -729,3 +729,36 @@ fn a_link_that_another_user_laid_is_refused() {
     assert_eq!(error.code(), "foreign_directory");
     assert!(!ours.path().join("index").exists());
 }
+
+#[test]
+fn a_want_of_rights_is_said_with_what_helps() {
+    let dir = tempfile::tempdir().unwrap();
+    let denied = |calls| Store::open(&with_io(dir.path(), Faulty::new(calls, libc::EACCES)));
+    // Making the directory, looking at its owner, opening its locks.
+    for (calls, what) in [(0, "make"), (1, "look at"), (3, "open")] {
+        let error = denied(calls).err().unwrap();
+        let said = error.to_string();
+        assert_eq!(error.code(), "io");
+        assert!(said.contains(&format!(" may not {what} ")), "{said}");
+        assert!(
+            said.contains("grant it the rights, or choose another path"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_file_size_limit_is_said_with_what_helps() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = 0;
+    for calls in 0..40 {
+        let io = Faulty::new(calls, libc::EFBIG);
+        if let Err(error) = Store::open(&with_io(dir.path(), io)) {
+            told +=
+                u32::from(error.code() == "no_space" && error.to_string().contains("ulimit -f"));
+        }
+        std::fs::remove_dir_all(dir.path().join("v1")).ok();
+    }
+    // The index's space, and the length of the file of blocks.
+    assert!(told >= 2, "{told}");
+}
