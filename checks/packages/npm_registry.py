@@ -17,6 +17,7 @@ class Registry:
     """Serves the packages while it is entered; `address` is what npm's --registry takes."""
 
     def __init__(self, tarballs: Sequence[Path]) -> None:
+        self.tarballs = list(tarballs)
         manifests = {tarball: _manifest(tarball) for tarball in tarballs}
         registry = self
 

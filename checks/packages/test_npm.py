@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command import Running, run
 from npm_registry import Registry
-from npm_runtimes import RUNTIMES, TOOLS, say
+from npm_runtimes import NPM, QUIET, RUNTIMES, TOOLS, say
 
 pytest_plugins = ["npm_projects"]
 
@@ -49,6 +49,16 @@ def test_the_first_program_of_the_readme(
         (folder / "first.ts").write_text(code)
         # Node 22 of today strips types by itself.
         assert say(runtime, folder, "first.ts")
+
+
+def test_without_a_registry_the_tarballs_are_enough(
+    registry: Registry, project: Path, tmp_path: Path
+) -> None:
+    (project / "package.json").write_text('{ "private": true }')
+    run([NPM, "install", "--offline", *QUIET, *map(str, registry.tarballs)], project)
+    program = "console.log(new (require('polycache').Cache)({ path: process.argv[1] }).path)"
+    path = str(tmp_path / "cache")
+    assert say("node24", project, "-e", program, path) == path
 
 
 def test_bun_installs_it_too(registry: Registry, tmp_path: Path) -> None:
