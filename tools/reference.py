@@ -27,6 +27,8 @@ TOOLS = Path(os.environ.get("POLYCACHE_TOOLS") or ROOT / "target" / "tools")
 KNOWN = Path(__file__).with_name("reference_undocumented.txt")
 
 CRATES = ("polycache", "polycache-memory", "polycache-derive", "polycache-redis-namespace")
+# Not polycache-redis-namespace/aio, which the program that uses it gives a runtime.
+FEATURES = "polycache/derive,polycache/metrics,polycache/tokio,polycache/tracing"
 MODULES = ("polycache", "polycache.redis_namespace")
 ENTRIES = ("src/index.ts", "src/memory/index.ts", "src/redis-namespace/index.ts")
 # What a Ruby program names; the rest of lib/ is how it is done.
@@ -69,7 +71,7 @@ def run(command: Iterable[str | Path], folder: Path = ROOT, **environment: str) 
 def rust() -> Found:
     """The compiler itself denies what has no documentation (`missing_docs` in Cargo.toml)."""
     crates = [part for crate in CRATES for part in ("--package", crate)]
-    command = ["cargo", "doc", "--release", "--quiet", "--no-deps", "--all-features", *crates]
+    command = ["cargo", "doc", "--release", "--quiet", "--no-deps", *crates, "--features", FEATURES]
     # A folder of its own, where the pages of older crates do not linger.
     code, said = run(command, RUSTDOCFLAGS="-D warnings", CARGO_TARGET_DIR=str(target()))
     link = OUT / "rust"
