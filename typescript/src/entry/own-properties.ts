@@ -1,26 +1,16 @@
-/**
- * JavaScriptCore makes a text of each index to tell an array's properties, which takes longer than storing the array; V8
- * lists the values in a nanosecond each.
- */
-const LOOKED_THROUGH =
-  typeof (globalThis as { Bun?: unknown }).Bun === 'undefined' ? Number.POSITIVE_INFINITY : 16
-
-/**
- * The name of an enumerable property that somebody put on an array, Map, Set or Date, such as `index` of what `match`
- * gives; undefined when there is none. In Bun arrays of more than 16 elements are not looked through.
- */
+/** The name of an enumerable property that somebody put on a Map, Set or Date; undefined when there is none. */
 export function ownProperty(object: object): string | undefined {
-  if (!Array.isArray(object)) return Object.keys(object)[0]
-  const { length } = object
-  if (length > LOOKED_THROUGH) return undefined
-  // As many values as elements: there is nothing else, unless it makes up for holes, which read as undefined.
-  if (Object.values(object).length === length && !object.includes(undefined)) return undefined
-  return Object.keys(object).find((key) => !isPlace(key))
+  return Object.keys(object)[0]
 }
 
-function isPlace(key: string): boolean {
-  const place = Number(key)
-  return String(place) === key && place >= 0 && Number.isInteger(place) && place < 2 ** 32 - 1
+/**
+ * Whether a regular expression gave an array: it says at which `index` it matched, and more.
+ *
+ * Other properties of arrays are not looked for: engines make a text of each place to tell them, which takes as long as
+ * storing a short array, or a long one of numbers (V8 50 ns and 1 ns an element, JavaScriptCore 180 ns and 50 ns).
+ */
+export function isMatch(array: readonly unknown[]): boolean {
+  return (array as { index?: unknown }).index !== undefined && Object.hasOwn(array, 'index')
 }
 
 /** What to say of such an object. */

@@ -1,6 +1,8 @@
 import { InvalidArgument } from '../errors.ts'
 import { fly } from '../flight.ts'
+import { showAs } from '../inspect.ts'
 import { listOf, pairOf } from '../option-names.ts'
+import { uncloneable } from '../uncloneable.ts'
 import { orAbort } from '../wait.ts'
 import type { MemoryCore } from './core.ts'
 import { MemoryEntries } from './entries.ts'
@@ -16,10 +18,6 @@ import {
   ttlOrOwn,
 } from './options.ts'
 import { SLIDING, TIMED } from './slots.ts'
-import { refuseCloning } from './uncloneable.ts'
-
-/** The method that `console.log` looks for in Node and Bun. */
-const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 /** What a `MemoryCache` holds, and what became of the rest. */
 export interface MemoryStats {
@@ -72,9 +70,11 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   /** @internal */
   constructor(options: MemoryCacheOptions<K, V> | MemoryCore<K, V> = {}) {
     super(options as MemoryCacheOptions<K, V>)
-    refuseCloning(this)
-    // A property of the object, because bundlers keep a class whose prototype is written to.
-    Object.defineProperty(this, INSPECT, { value: this.#shown })
+    uncloneable(this)
+    showAs(this, () => {
+      const { maxEntries, maxBytes } = this.core.store.bounds
+      return { entries: this.size, maxEntries, bytes: this.bytes, maxBytes }
+    })
   }
 
   /**
@@ -372,11 +372,5 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   #dropStale(key: K): void {
     const slot = this.slotOf(key)
     if (slot !== undefined && this.entry(key)?.stale) this.drop(key, slot, 'fetch')
-  }
-
-  #shown(_depth: number, options: object, inspect: (value: object, options: object) => string) {
-    const { maxEntries, maxBytes } = this.core.store.bounds
-    const bounds = { entries: this.size, maxEntries, bytes: this.bytes, maxBytes }
-    return `MemoryCache ${inspect(bounds, options)}`
   }
 }

@@ -1,4 +1,4 @@
-import { ownProperty, wouldLose } from '../entry/own-properties.ts'
+import { isMatch, ownProperty, wouldLose } from '../entry/own-properties.ts'
 import { refused, type Segment } from '../entry/path.ts'
 import { Kind, kindOf, typedArrayName, typedArrays } from './kind.ts'
 import { AS_IS, FLAT_ARRAY, GRAPH, type Plan, TREE } from './plan.ts'
@@ -331,7 +331,7 @@ export class Walk {
   }
 
   #array(node: number, source: readonly unknown[]): void {
-    this.#refuseProperties(node, source)
+    if (isMatch(source)) throw this.#refused(node, wouldLose('index'))
     if (isSparse(source)) {
       const copy = copySparse(source)
       this.#set(node, copy, SPARSE_ARRAY)

@@ -1,5 +1,5 @@
 import { Decimal, MAX_DIGITS } from '../decimal.ts'
-import { ownProperty, wouldLose } from '../own-properties.ts'
+import { isMatch, ownProperty, wouldLose } from '../own-properties.ts'
 import { refused, type Segment } from '../path.ts'
 import { Scratch } from '../scratch.ts'
 import type { PayloadWriter } from '../serializer.ts'
@@ -199,7 +199,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   #list(values: readonly unknown[]): void {
     const { length } = values
-    this.#refuseProperties(values)
+    if (isMatch(values)) throw this.#refused(wouldLose('index'))
     const level = this.#enter()
     this.#count(length, 0x90, 0xdc, 0xdd)
     for (let place = 0; place < length; place++) {
