@@ -34,9 +34,18 @@ export interface IoredisCommand {
   transformReply(reply: unknown): unknown
   /** Set once its prefixes are on: a command is sent again after a reconnection. */
   [TAKE_OFF]?: TakeOff
+  /** Set of a command in a pipeline that begins or ends a transaction. */
+  [TURN]?: Turn
+}
+
+interface Turn {
+  readonly found: ReturnType<Session['find']>
+  /** Whether the pipeline has the transaction from its MULTI on: then it frees the replies of EXEC by itself. */
+  readonly whole: boolean
 }
 
 const TAKE_OFF: unique symbol = Symbol('takes prefixes off the reply')
+const TURN: unique symbol = Symbol('begins or ends a transaction')
 /** Made of commands that pass the view themselves. */
 const ON_VIEW =
   /^(call|callBuffer|send_command|sendCommand|multi|exec|pipeline|(s|h|z)?scan(Buffer)?Stream|createScanStream)$/
@@ -57,12 +66,19 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   const { view, layer } = layered(client)
   forward(layer, view, client, notCommands(client))
 
-  /** Puts prefixes on, once. Gives the command's promise when it was answered without being sent. */
-  function prepare(command: IoredisCommand, batched: boolean): Promise<unknown> | undefined {
+  /**
+   * Puts prefixes on, once. Gives the command's promise when it was answered without being sent.
+   *
+   * @param before the commands of its pipeline, if it is in one
+   */
+  function prepare(
+    command: IoredisCommand,
+    before?: readonly IoredisCommand[],
+  ): Promise<unknown> | undefined {
     const { args } = command
     const found = session.find(command.name, args[0])
     if (found.emulated) {
-      if (batched) throw alone(found)
+      if (before) throw alone(found)
       return answer(command, found)
     }
     const { subscribing } = found
@@ -78,9 +94,10 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
     const takeOff = session.putArguments(found, args)
     if (subscribing && prefix) subscriptions.note(subscribing, args, prefix)
     command[TAKE_OFF] = takeOff
-    if (batched) {
+    if (before) {
+      if (found.transactional) command[TURN] = { found, whole: isOpen(before) }
       // A pipeline frees the replies within EXEC by the commands that it knows, if it knows EXEC.
-      if (found.name === 'EXEC') command.name = 'exec'
+      if (found.name === 'EXEC' && command[TURN]?.whole) command.name = 'exec'
       takeOffReply(command, takeOff)
     } else {
       takeOffReply(command, session.send(found, takeOff))
@@ -103,10 +120,16 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       const known = command[TAKE_OFF]
       try {
         if (known === undefined) {
-          const answered = prepare(command, false)
+          const answered = prepare(command)
           if (answered !== undefined) return answered
         } else if (command.pipelineIndex !== undefined && !command.inTransaction) {
-          session.batched(known)
+          const turn = command[TURN]
+          if (turn === undefined) {
+            session.batched(known)
+          } else {
+            const takeOff = session.send(turn.found, known)
+            if (!turn.whole) takeOffReply(command, takeOff)
+          }
         }
       } catch (error) {
         command.reject(error)
@@ -125,7 +148,7 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   const adopted = (pipeline: Pipeline, commands: unknown): Pipeline => {
     adopt(
       pipeline,
-      (command) => command[TAKE_OFF] !== undefined || prepare(command, true),
+      (command) => command[TAKE_OFF] !== undefined || prepare(command, pipeline._queue),
       () => [...automatic.values()].includes(pipeline),
     )
     return Array.isArray(commands) ? pipeline.addBatch(commands) : pipeline
@@ -146,6 +169,12 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   )
   new Messages(client, subscriptions).give(layer, view)
   return viewOf(view, client, options)
+}
+
+/** Whether these commands leave a transaction open. */
+function isOpen(commands: readonly IoredisCommand[]): boolean {
+  const last = commands.findLast(({ name }) => /^(multi|exec|discard|reset)$/i.test(name))
+  return last !== undefined && /^multi$/i.test(last.name)
 }
 
 function takeOffReply(command: IoredisCommand, takeOff: TakeOff): void {
