@@ -88,11 +88,7 @@ fn connect(port: &str, database: usize) -> RedisResult<Connection> {
     redis::Client::open(address)?.get_connection()
 }
 
-fn sent(
-    client: &mut dyn ConnectionLike,
-    step: &Json,
-    database: usize,
-) -> RedisResult<Vec<Value>> {
+fn sent(client: &mut dyn ConnectionLike, step: &Json, database: usize) -> RedisResult<Vec<Value>> {
     if let Some(words) = step["alone"].as_array() {
         return Ok(vec![client.req_command(&command(words))?]);
     }

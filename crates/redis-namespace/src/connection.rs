@@ -26,7 +26,8 @@ use crate::table::Command;
 ///
 /// A connection of a cluster is one too: it finds the node by the key with its prefix, and asks all
 /// primaries for `KEYS`. `SCAN`, `DBSIZE`, `RANDOMKEY` and `FLUSHDB` are refused there, because they
-/// would see the keys of one node.
+/// would see the keys of one node. Pipelines are for the awaited one: redis-rs' `ClusterPipeline`
+/// takes its own connection only.
 ///
 /// Namespaces nest by wrapping: the inner one is the wrapper of the outer one's connection.
 pub struct Namespaced<C> {

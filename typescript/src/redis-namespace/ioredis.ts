@@ -1,4 +1,4 @@
-import { InvalidArgument } from '../errors.ts'
+import { CommandNotAllowed, InvalidArgument } from '../errors.ts'
 import { define, forward, type Members, namesOf } from './forward.ts'
 import { type Emitter, Messages } from './ioredis-messages.ts'
 import { adopt, type Pipeline } from './ioredis-pipeline.ts'
@@ -79,7 +79,11 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
     const found = session.find(command.name, args[0])
     if (found.emulated) {
       if (before) throw alone(found)
-      return answer(command, found)
+      return answer(command, session.emulate(found, servers(client)))
+    }
+    if (client.isCluster && OF_ONE_NODE.has(found.name)) {
+      if (before || found.name === 'SCAN') throw ofOneNode(found.name)
+      return answer(command, keysOfAll(args))
     }
     const { subscribing } = found
     if (subscribing !== undefined && args.length === 0 && !subscribing.begins) {
@@ -105,8 +109,19 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
     return undefined
   }
 
-  function answer(command: IoredisCommand, found: ReturnType<Session['find']>): Promise<unknown> {
-    session.emulate(found, servers(client)).then(
+  async function keysOfAll(args: Word[]): Promise<unknown> {
+    const words = ['keys', ...args]
+    const takeOff = session.rewrite(words)
+    const all = await Promise.all(
+      servers(client)
+        .all()
+        .map((send) => send([...words])),
+    )
+    return takeOff(all.flat())
+  }
+
+  function answer(command: IoredisCommand, answered: Promise<unknown>): Promise<unknown> {
+    answered.then(
       (reply) => command.resolve(asAsked(command, reply)),
       (error) => command.reject(error),
     )
@@ -171,6 +186,17 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   return viewOf(view, client, options)
 }
 
+/** Commands that ioredis sends to any node of a cluster, which tells of its own keys alone. */
+const OF_ONE_NODE = new Set(['KEYS', 'SCAN'])
+
+function ofOneNode(name: string): CommandNotAllowed {
+  const said =
+    name === 'SCAN'
+      ? "walk through each: cluster.nodes('master').map((node) => namespaced(node, options).scanStream())"
+      : 'call it by itself, and all primaries are asked'
+  return new CommandNotAllowed(`${name} would see the keys of one node of the cluster; ${said}`)
+}
+
 /** Whether these commands leave a transaction open. */
 function isOpen(commands: readonly IoredisCommand[]): boolean {
   const last = commands.findLast(({ name }) => /^(multi|exec|discard|reset)$/i.test(name))
@@ -228,6 +254,9 @@ function raw(client: Ioredis, [name, ...rest]: Word[]): Promise<unknown> {
 
 /** A reply as the command's encoding says. */
 function asAsked(command: IoredisCommand, reply: unknown): unknown {
+  if (Array.isArray(reply)) {
+    return reply.map((one) => (command.replyEncoding ? String(one) : one))
+  }
   return isWord(reply) && typeof reply === 'string' && !command.replyEncoding
     ? Buffer.from(reply)
     : reply
