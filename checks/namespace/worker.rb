@@ -80,7 +80,8 @@ commands = 0
 File.foreach(work) do |line|
   step = JSON.parse(line)
   space = spaces.fetch(step["who"])
-  is, should = [[space.client, 0], [space.model, Integer(first) + step["who"]]].map do |one, database|
+  is, should = [[space.client, 0],
+                [space.model, Integer(first) + step["who"]]].map do |one, database|
     canonical(sent(one, step, database), space.prefix)
   end
   commands += (step["batch"] || step["lines"] || [nil]).size
