@@ -35,6 +35,8 @@ UNEQUAL_WORDS = {"DB", "EX", "PX", "EXAT", "PXAT", "*", "IDLETIME", "FREQ"}
 READING = {"XREAD", "XREADGROUP"}
 TELLING = {"LMPOP", "ZMPOP", "BLPOP", "BRPOP", "BLMPOP", "BZMPOP", "BZPOPMIN", "BZPOPMAX"} | READING
 OFTEN = 5
+# How often a transaction ends otherwise, beside a batch.
+PLANTS = 0.15
 # What weighs the same comes in any order.
 UNEQUAL_SORTS = {"LIMIT", "STORE"}
 SCRIPTS = (
@@ -90,9 +92,78 @@ class Commands:
             return [["MULTI"], *(call for call in calls if call[0] != "WATCH"), ["EXEC"]]
         return [call for call in calls if not _blocks(call)]
 
+    def few(self) -> list[list[str]]:
+        """Commands for a transaction that is sent one by one; some look at the whole keyspace."""
+        calls = [self.call() for _ in range(self.chance.randint(0, 4))]
+        return [["KEYS", "*"], *(call for call in calls if call[0] != "WATCH")]
+
+    def planted(self) -> list[dict[str, Any]]:
+        """Steps in which a transaction ends otherwise than by an EXEC that succeeds, or a pipeline
+        fails; and then what every kind of reply with names is like."""
+        return [*self.chance.choice(PLANTED)(self), {"lines": AFTER}]
+
     def whole(self) -> list[str]:
         commands, weights = zip(*WHOLE, strict=True)
         return list(self.chance.choices(commands, weights)[0])
+
+
+# Refused when it is queued, because it wants a value; and one that fails when it is carried out.
+REFUSED = ["SET", "string0"]
+FAILING = ["LPUSH", "hash0", "v"]
+MULTI, EXEC, DISCARD, RESET = ["MULTI"], ["EXEC"], ["DISCARD"], ["RESET"]
+AFTER = [["KEYS", "*"], ["DBSIZE"], ["SCAN", "0", "COUNT", "100000"], ["LMPOP", "1", "list0", "LEFT"]]
+
+
+def _aborted(commands: Commands) -> list[dict[str, Any]]:
+    return [{"lines": [MULTI, *commands.few(), REFUSED, *commands.few(), EXEC]}]
+
+
+def _failing(commands: Commands) -> list[dict[str, Any]]:
+    return [{"lines": [MULTI, FAILING, *commands.few(), EXEC]}]
+
+
+def _discarded(commands: Commands) -> list[dict[str, Any]]:
+    return [{"lines": [MULTI, *commands.few(), DISCARD]}]
+
+
+def _nested(commands: Commands) -> list[dict[str, Any]]:
+    return [{"lines": [MULTI, *commands.few(), MULTI, ["WATCH", "string0"], EXEC]}]
+
+
+def _without_multi(_: Commands) -> list[dict[str, Any]]:
+    return [{"lines": [EXEC, DISCARD]}]
+
+
+def _conflict(commands: Commands) -> list[dict[str, Any]]:
+    change = ["SET", "string0", "v"]
+    return [{"lines": [["WATCH", "string0"], change, MULTI, *commands.few(), EXEC]}]
+
+
+def _reset(commands: Commands) -> list[dict[str, Any]]:
+    # Those who use a database of their own have to choose it again.
+    return [{"lines": [MULTI, *commands.few(), RESET], "reset": True}]
+
+
+def _lost(commands: Commands) -> list[dict[str, Any]]:
+    return [{"lines": [MULTI, *commands.few()], "lost": True}]
+
+
+def _split(commands: Commands) -> list[dict[str, Any]]:
+    """A pipeline that fails and begins a transaction, which the next one ends."""
+    return [
+        {"batch": [FAILING, REFUSED, MULTI, *commands.few()], "raises": True},
+        {"batch": [["KEYS", "*"], EXEC]},
+    ]
+
+
+def _together(commands: Commands) -> list[dict[str, Any]]:
+    return [{"batch": [MULTI, *commands.few(), REFUSED, EXEC, ["KEYS", "*"]], "raises": True}]
+
+
+PLANTED = (
+    *(_aborted, _failing, _discarded, _nested, _without_multi, _conflict),
+    *(_reset, _lost, _split, _together),
+)
 
 
 class KeyedMaker(Maker):
@@ -133,6 +204,10 @@ def work(
         if who < 2 and chance.random() < 0.05:
             yield {"who": who, "alone": inside.whole()}
             made += 1
+        elif who < 2 and chance.random() < PLANTS:
+            for step in inside.planted():
+                yield {"who": who} | step
+                made += len(step.get("lines", step.get("batch", ())))
         else:
             batch = (inside if who < 2 else bare).batch()
             yield {"who": who, "batch": batch}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,14 @@ class Space:
 
 
 def connect(port: str, database: int = 0) -> redis.Redis:
-    return redis.Redis(port=int(port), db=database, protocol=3, socket_timeout=TIMEOUT)
+    # A transaction that is begun by hand is a connection's.
+    return redis.Redis(
+        port=int(port),
+        db=database,
+        protocol=3,
+        socket_timeout=TIMEOUT,
+        single_connection_client=True,
+    )
 
 
 def canonical(reply: Reply, prefix: str) -> str:
@@ -44,17 +52,39 @@ def canonical(reply: Reply, prefix: str) -> str:
     return repr(reply)
 
 
-def sent(client: redis.Redis, step: Step) -> list[Reply]:
+def sent(client: redis.Redis, step: Step, database: int) -> list[Reply]:
+    bare: Any = client
     if "alone" in step:
-        bare: Any = client
         return [bare.execute_command(*step["alone"])]
     # On the connection itself: redis-py would reshape the replies by the commands' names.
-    connection: Any = client.connection_pool.get_connection()
-    try:
-        connection.send_packed_command(connection.pack_commands(step["batch"]))
-        return [_read(connection) for _ in step["batch"]]
-    finally:
-        client.connection_pool.release(connection)
+    connection: Any = bare.connection
+    if "lines" in step:
+        number = _called(bare, ["CLIENT", "ID"]) if "lost" in step else None
+        replies = [_called(bare, words) for words in step["lines"]]
+        if number is not None:
+            _lose(bare, number)
+        if "reset" in step:
+            # RESET has chosen the first one.
+            _called(bare, ["SELECT", str(database)])
+        return replies
+    connection.send_packed_command(connection.pack_commands(step["batch"]))
+    return [_read(connection) for _ in step["batch"]]
+
+
+def _called(client: Any, words: list[str]) -> Reply:
+    if words[0] == "DBSIZE":
+        return client.dbsize()
+    client.connection.send_command(*words)
+    return _read(client.connection)
+
+
+def _lose(client: Any, number: int) -> None:
+    """The connection is lost, with what the server knows of it."""
+    options = client.connection_pool.connection_kwargs
+    with redis.Redis(host=options["host"], port=options["port"]) as killer:
+        killer.client_kill_filter(_id=number)
+    with suppress(redis.ResponseError, redis.ConnectionError):
+        client.execute_command("EXEC")
 
 
 def _read(connection: Any) -> Reply:
@@ -77,10 +107,13 @@ def main() -> None:
             step = json.loads(line)
             space = spaces[step["who"]]
             found, expected = (
-                [canonical(reply, space.prefix) for reply in sent(client, step)]
-                for client in (space.client, space.model)
+                [canonical(reply, space.prefix) for reply in sent(client, step, database)]
+                for client, database in (
+                    (space.client, 0),
+                    (space.model, int(first) + step["who"]),
+                )
             )
-            commands += len(step.get("batch", [None]))
+            commands += len(step.get("batch") or step.get("lines") or [None])
             if sorted(found) != sorted(expected):
                 pairs = zip(found, expected, strict=True)
                 differ = [f"{is_} is not {should}" for is_, should in pairs if is_ != should]

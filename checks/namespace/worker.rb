@@ -36,10 +36,13 @@ def canonical(reply, prefix)
   end
 end
 
-def sent(client, step)
-  return [client.call(*step["alone"])] if step["alone"]
+def sent(client, step, database)
+  return [called(client, step["alone"])] if step["alone"]
+  return lost(client) { lines(client, step, database) } if step["lost"]
+  return lines(client, step, database) if step["lines"]
 
-  client.pipelined(exception: false) do |pipeline|
+  # Without replies, when one of them is an error.
+  client.pipelined(exception: step.fetch("raises", false)) do |pipeline|
     step["batch"].each do |words|
       pipeline.call(*words)
     end
@@ -48,13 +51,40 @@ rescue RedisClient::CommandError => e
   [e]
 end
 
+def called(client, words)
+  client.call(*words)
+rescue RedisClient::Error => e
+  e
+end
+
+def lines(client, step, database)
+  replies = step["lines"].map { |words| called(client, words) }
+  # RESET has chosen the first one.
+  called(client, ["SELECT", database]) if step["reset"]
+  replies
+end
+
+# The connection is lost after the block, with what the server knows of it.
+def lost(client)
+  id = client.call("CLIENT", "ID")
+  replies = yield
+  killer = RedisClient.config(port: client.config.port).new_client
+  killer.call("CLIENT", "KILL", "ID", id)
+  killer.close
+  called(client, ["EXEC"])
+  replies
+end
+
 mismatches = []
 commands = 0
 File.foreach(work) do |line|
   step = JSON.parse(line)
   space = spaces.fetch(step["who"])
-  is, should = [space.client, space.model].map { |one| canonical(sent(one, step), space.prefix) }
-  commands += step.fetch("batch", [nil]).size
+  is, should = [[space.client, 0],
+                [space.model, Integer(first) + step["who"]]].map do |one, database|
+    canonical(sent(one, step, database), space.prefix)
+  end
+  commands += (step["batch"] || step["lines"] || [nil]).size
   next if is == should
 
   differ = "#{(is - should).first(3)} is not #{(should - is).first(3)}"

@@ -5,17 +5,25 @@
 import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { namespaced } from '../../typescript/src/redis-namespace/index.ts'
 
 interface Step {
   who: number
   alone?: string[]
   batch?: string[][]
+  /** Sent one by one. */
+  lines?: string[][]
+  /** RESET is among them, which chooses the first database. */
+  reset?: boolean
+  /** The connection is lost, with what the server knows of it. */
+  lost?: boolean
 }
 
 /** Sends commands together and gives what each of them gave, errors too. */
 interface Client {
   sent(commands: string[][]): Promise<unknown[]>
+  close(): void
   namespaced(namespace: string): Client
 }
 
@@ -25,20 +33,27 @@ const require = createRequire(new URL('../../typescript/package.json', import.me
 const CLIENTS: Record<string, (port: number, db: number) => Promise<Client>> = {
   ioredis: async (port, db) => {
     const { Redis } = require('ioredis')
-    return ioredis(new Redis({ port, db }))
+    return ioredis(quiet(new Redis({ port, db })))
   },
   'node-redis': async (port, db) => {
     const { createClient } = require('redis')
     const client = createClient({ url: `redis://127.0.0.1:${port}/${db}` })
-    return nodeRedis(await client.connect())
+    return nodeRedis(await quiet(client).connect())
   },
   bun: async (port, db) => bun(new Bun.RedisClient(`redis://127.0.0.1:${port}/${db}`)),
+}
+
+/** A lost connection is told to who listens, and ends the process where nobody does. */
+function quiet<C extends { on(event: 'error', listener: () => void): unknown }>(client: C): C {
+  client.on('error', () => {})
+  return client
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: loaded at run time
 function ioredis(client: any): Client {
   return {
     namespaced: (namespace) => ioredis(namespaced(client, { namespace })),
+    close: () => client.disconnect(),
     async sent(commands) {
       if (commands.length === 1) return [await client.call(...commands[0])]
       const replies = await client.pipeline(commands.map((words) => ['call', ...words])).exec()
@@ -51,6 +66,7 @@ function ioredis(client: any): Client {
 function nodeRedis(client: any): Client {
   return {
     namespaced: (namespace) => nodeRedis(namespaced(client, { namespace })),
+    close: () => client.destroy(),
     async sent(commands) {
       const all = await Promise.allSettled(commands.map((words) => client.sendCommand(words)))
       return all.map((one) => (one.status === 'fulfilled' ? one.value : one.reason))
@@ -65,6 +81,7 @@ declare const Bun: any
 function bun(client: any): Client {
   return {
     namespaced: (namespace) => bun(namespaced(client, { namespace })),
+    close: () => client.close(),
     async sent(commands) {
       const all = await Promise.allSettled(
         commands.map(([name, ...words]) => client.send(name, words)),
@@ -88,6 +105,31 @@ function canonical(reply: unknown, prefix: string): unknown {
   return typeof reply === 'bigint' ? String(reply) : reply
 }
 
+async function done(
+  client: Client,
+  step: Step,
+  batch: string[][],
+  port: string,
+  database: number,
+): Promise<unknown[]> {
+  const called = async (words: string[]) =>
+    (await client.sent([words]).catch((error) => [error]))[0]
+  if (step.lines === undefined) return client.sent(batch).catch((error) => [error])
+  const id = step.lost ? await called(['CLIENT', 'ID']) : undefined
+  const replies: unknown[] = []
+  for (const words of batch) replies.push(await called(words))
+  if (step.lost) {
+    const killer = await connect(Number(port), 0)
+    await killer.sent([['CLIENT', 'KILL', 'ID', String(id)]])
+    killer.close()
+    await called(['EXEC'])
+    // Some clients refuse commands until they are connected again.
+    while (String(await called(['PING'])) !== 'PONG') await sleep(5)
+  }
+  if (step.reset) await called(['SELECT', String(database)])
+  return replies
+}
+
 const [kind, work, shared, models, first, ...namespaces] = process.argv.slice(2)
 const connect = CLIENTS[kind]
 // Each has a connection of its own, because keys that are watched are a connection's.
@@ -103,12 +145,13 @@ const mismatches: string[] = []
 let commands = 0
 for await (const line of createInterface({ input: createReadStream(work) })) {
   const step = JSON.parse(line) as Step
-  const batch = step.batch ?? [step.alone ?? []]
+  const batch = step.batch ?? step.lines ?? [step.alone ?? []]
   commands += batch.length
   const [is, should] = await Promise.all(
     [spaces[step.who], model[step.who]].map(async (client, at) => {
       const prefix = at === 0 && step.who < namespaces.length ? `${namespaces[step.who]}:` : ''
-      const replies = await client.sent(batch).catch((error) => [error])
+      const database = at === 0 ? 0 : Number(first) + step.who
+      const replies = await done(client, step, batch, at === 0 ? shared : models, database)
       return replies.map((reply) => JSON.stringify(canonical(reply, prefix)))
     }),
   )

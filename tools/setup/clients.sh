@@ -6,5 +6,5 @@
 need_clients() {
   need_ruby || return
   debian_packages trixie debian/trixie ruby-redis-client ruby-redis ruby-redis-namespace \
-    ruby-connection-pool ruby-sidekiq ruby-rack ruby-concurrent
+    ruby-connection-pool ruby-sidekiq ruby-rack ruby-concurrent ruby-redis-cluster-client
 }

@@ -17,6 +17,9 @@ struct Space {
     client: Box<dyn ConnectionLike>,
     model: Connection,
     prefix: String,
+    /// Nobody's, where it is the bare neighbour's.
+    name: Option<String>,
+    database: usize,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -33,6 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             client: Box::new(client),
             model,
             prefix: format!("{name}:"),
+            name: Some(name.clone()),
+            database: first + number,
         });
     }
     let model = connect(models, first + names.len())?;
@@ -41,22 +46,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         client,
         model,
         prefix: String::new(),
+        name: None,
+        database: first + names.len(),
     });
 
     let (mut commands, mut mismatches) = (0, Vec::new());
     for line in BufReader::new(File::open(work)?).lines() {
         let step: Json = serde_json::from_str(&line?)?;
         let who = step["who"].as_u64().ok_or("who")? as usize;
-        let Space {
-            client,
-            model,
-            prefix,
-        } = &mut spaces[who];
-        let is = canonical(sent(&mut **client, &step)?, prefix);
-        let should = canonical(sent(model, &step)?, prefix);
-        commands += step["batch"].as_array().map_or(1, Vec::len);
+        let space = &mut spaces[who];
+        let prefix = &space.prefix;
+        let is = canonical(sent(&mut *space.client, &step, 0)?, prefix);
+        let should = canonical(sent(&mut space.model, &step, space.database)?, prefix);
+        commands += ["batch", "lines"]
+            .iter()
+            .find_map(|kind| step[kind].as_array())
+            .map_or(1, Vec::len);
         if is != should {
             mismatches.push(format!("rust: {step}: {is} is not {should}"));
+        }
+        if step["lost"].as_bool() == Some(true) {
+            // These connections do not come back by themselves.
+            let client = connect(shared, 0)?;
+            space.client = match &space.name {
+                Some(name) => Box::new(Namespaced::new(client, Namespace::new(name)?)),
+                None => Box::new(client),
+            };
+            space.model = connect(models, space.database)?;
         }
     }
     mismatches.truncate(SHOWN);
@@ -72,9 +88,23 @@ fn connect(port: &str, database: usize) -> RedisResult<Connection> {
     redis::Client::open(address)?.get_connection()
 }
 
-fn sent(client: &mut dyn ConnectionLike, step: &Json) -> RedisResult<Vec<Value>> {
+fn sent(client: &mut dyn ConnectionLike, step: &Json, database: usize) -> RedisResult<Vec<Value>> {
     if let Some(words) = step["alone"].as_array() {
         return Ok(vec![client.req_command(&command(words))?]);
+    }
+    if let Some(lines) = step["lines"].as_array() {
+        let words = lines.iter().filter_map(Json::as_array);
+        let replies = words
+            .map(|words| {
+                let reply = client.req_command(&command(words));
+                reply.unwrap_or_else(|error| Value::SimpleString(error.to_string()))
+            })
+            .collect();
+        if step["reset"].as_bool() == Some(true) {
+            // RESET has chosen the first one.
+            client.req_command(cmd("SELECT").arg(database))?;
+        }
+        return Ok(replies);
     }
     let batch = step["batch"].as_array().map_or(&[][..], Vec::as_slice);
     if batch.is_empty() {

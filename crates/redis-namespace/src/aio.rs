@@ -15,14 +15,19 @@ use crate::table::Command;
 impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
     fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
         Box::pin(async move {
-            let known = find(&self.namespace, command)?;
+            let known = self.find(words_of(command))?;
             if known.emulated {
                 let sent = self.session.emulated(&self.namespace, known)?;
                 return emulate(&mut self.connection, sent).await;
             }
             let (rewritten, sent) = rewrite(&self.namespace, &self.session, known, command)?;
-            let reply = self.connection.req_packed_command(&rewritten).await?;
-            Ok(self.session.after(sent, reply))
+            match self.connection.req_packed_command(&rewritten).await {
+                Ok(reply) => Ok(self.session.after(sent, reply)),
+                Err(error) => {
+                    self.session.failed(sent.as_ref());
+                    Err(error)
+                }
+            }
         })
     }
 
@@ -41,7 +46,7 @@ impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
                 sent.push(self.around("MULTI")?);
             }
             for command in pipeline.cmd_iter() {
-                let known = find(&self.namespace, command)?;
+                let known = self.find(words_of(command))?;
                 let (one, its) = rewrite(&self.namespace, &self.session, known, command)?;
                 rewritten.add_command(one);
                 sent.push(its);
@@ -52,8 +57,14 @@ impl<C: ConnectionLike + Send> ConnectionLike for Namespaced<C> {
             let replies = self
                 .connection
                 .req_packed_commands(&rewritten, offset, count)
-                .await?;
-            Ok(self.session.after_all(sent, offset, replies))
+                .await;
+            match replies {
+                Ok(replies) => Ok(self.session.after_all(sent, offset, replies)),
+                Err(error) => {
+                    self.session.unseen(sent);
+                    Err(error)
+                }
+            }
         })
     }
 
@@ -70,10 +81,6 @@ impl<C> Namespaced<C> {
             prefix: self.namespace.prefix()?,
         }))
     }
-}
-
-fn find<'n>(namespace: &'n Namespace, command: &Cmd) -> Result<&'n Arc<Command>, Error> {
-    namespace.find(words_of(command))
 }
 
 /// The command with its prefixes, to be sent as it was meant to be.

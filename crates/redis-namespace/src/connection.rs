@@ -1,10 +1,14 @@
 //! A connection of redis-rs inside a namespace.
 
+use std::sync::Arc;
+
 use redis::{Cmd, ConnectionLike, RedisResult, Value};
 
+use crate::error::Error;
 use crate::packed::{words_of, Packed};
 use crate::scope::{Scope, Step};
 use crate::session::{not_encoded, Namespace, Sent, Session};
+use crate::table::Command;
 
 /// Any connection of redis-rs whose keys, patterns and channels all lie in a namespace. It is a
 /// `ConnectionLike` itself, so commands, pipelines and scripts work with it as they do without; with
@@ -20,11 +24,17 @@ use crate::session::{not_encoded, Namespace, Sent, Session};
 /// # Ok::<(), redis::RedisError>(())
 /// ```
 ///
+/// A connection of a cluster is one too: it finds the node by the key with its prefix, and asks all
+/// primaries for `KEYS`. `SCAN`, `DBSIZE`, `RANDOMKEY` and `FLUSHDB` are refused there, because they
+/// would see the keys of one node. Pipelines are for the awaited one: redis-rs' `ClusterPipeline`
+/// takes its own connection only.
+///
 /// Namespaces nest by wrapping: the inner one is the wrapper of the outer one's connection.
 pub struct Namespaced<C> {
     pub(crate) connection: C,
     pub(crate) namespace: Namespace,
     pub(crate) session: Session,
+    cluster: bool,
 }
 
 impl<C> Namespaced<C> {
@@ -34,7 +44,21 @@ impl<C> Namespaced<C> {
             connection,
             namespace,
             session: Session::default(),
+            // Nothing else tells; a test with a cluster says when the name is another one.
+            cluster: std::any::type_name::<C>().contains("ClusterConnection"),
         }
+    }
+
+    /// The command that the words are, if it can be sent on this connection.
+    pub(crate) fn find<'w>(
+        &self,
+        words: impl Iterator<Item = Option<&'w [u8]>>,
+    ) -> Result<&Arc<Command>, Error> {
+        let command = self.namespace.find(words)?;
+        if self.cluster {
+            command.refuse_on_cluster()?;
+        }
+        Ok(command)
     }
 
     /// The connection as it was.
@@ -60,7 +84,7 @@ impl<C: ConnectionLike> Namespaced<C> {
         mut words: impl Clone + ExactSizeIterator<Item = Option<&'w [u8]>>,
         bytes: usize,
     ) -> RedisResult<Value> {
-        let command = self.namespace.find(words.clone())?;
+        let command = self.find(words.clone())?;
         if command.emulated {
             let sent = self.session.emulated(&self.namespace, command)?;
             return emulate(&mut self.connection, sent);
@@ -69,8 +93,13 @@ impl<C: ConnectionLike> Namespaced<C> {
         let sent =
             self.session
                 .rewrite(&self.namespace, command, &mut words, bytes, &mut rewritten)?;
-        let reply = self.connection.req_packed_command(&rewritten)?;
-        Ok(self.session.after(sent, reply))
+        match self.connection.req_packed_command(&rewritten) {
+            Ok(reply) => Ok(self.session.after(sent, reply)),
+            Err(error) => {
+                self.session.failed(sent.as_ref());
+                Err(error)
+            }
+        }
     }
 }
 
@@ -92,7 +121,7 @@ impl<C: ConnectionLike> ConnectionLike for Namespaced<C> {
         // All commands are rewritten before any is sent.
         while !rest.is_empty() {
             let mut words = Packed::first(rest).ok_or_else(not_encoded)?;
-            let command = self.namespace.find(words.clone())?;
+            let command = self.find(words.clone())?;
             sent.push(self.session.rewrite(
                 &self.namespace,
                 command,
@@ -102,10 +131,16 @@ impl<C: ConnectionLike> ConnectionLike for Namespaced<C> {
             )?);
             rest = words.rest();
         }
-        let replies = self
+        match self
             .connection
-            .req_packed_commands(&rewritten, offset, count)?;
-        Ok(self.session.after_all(sent, offset, replies))
+            .req_packed_commands(&rewritten, offset, count)
+        {
+            Ok(replies) => Ok(self.session.after_all(sent, offset, replies)),
+            Err(error) => {
+                self.session.unseen(sent);
+                Err(error)
+            }
+        }
     }
 
     fn req_command(&mut self, command: &Cmd) -> RedisResult<Value> {

@@ -7,8 +7,7 @@
 //! name. `SCAN` without a pattern, `KEYS`, `DBSIZE`, `RANDOMKEY` and `FLUSHDB` stay inside.
 //!
 //! A Lua script gets its KEYS rewritten; one that makes up keys of its own has to know the prefix
-//! itself. Redis Cluster's connections are not for this crate: they choose a node by the key before
-//! it has its prefix.
+//! itself.
 
 #[cfg(feature = "aio")]
 mod aio;

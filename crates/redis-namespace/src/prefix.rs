@@ -4,6 +4,8 @@ use crate::error::Error;
 
 /// Where the server tells a connection of keys that changed.
 pub(crate) const INVALIDATE: &[u8] = b"__redis__:invalidate";
+/// What stands behind a name, unless it is said otherwise.
+pub(crate) const SEPARATOR: &str = ":";
 const KEYSPACE: &[u8] = b"__keyspace@";
 const KEYEVENT: &[u8] = b"__keyevent@";
 
@@ -21,6 +23,19 @@ impl Prefix {
     /// # Errors
     /// `InvalidArgument` where there is no name, or an empty one.
     pub fn new<N: AsRef<str>>(names: &[N]) -> Result<Self, Error> {
+        Self::with_separator(names, SEPARATOR)
+    }
+
+    /// The same with another text than a colon behind each name.
+    ///
+    /// # Errors
+    /// `InvalidArgument` as for `new`, and for an empty separator: a namespace would hold every other
+    /// whose name begins with its own.
+    pub fn with_separator<N: AsRef<str>>(names: &[N], separator: &str) -> Result<Self, Error> {
+        if separator.is_empty() {
+            let message = "a separator is text that is not empty".to_owned();
+            return Err(Error::InvalidArgument(message));
+        }
         if names.is_empty() || names.iter().any(|name| name.as_ref().is_empty()) {
             let message = "a namespace has a name, and nested ones have one each".to_owned();
             return Err(Error::InvalidArgument(message));
@@ -28,7 +43,7 @@ impl Prefix {
         let mut text = Vec::new();
         for name in names {
             text.extend_from_slice(name.as_ref().as_bytes());
-            text.push(b':');
+            text.extend_from_slice(separator.as_bytes());
         }
         let mut pattern = Vec::with_capacity(text.len());
         for &byte in &text {
@@ -40,7 +55,7 @@ impl Prefix {
         Ok(Self { text, pattern })
     }
 
-    /// The namespace with its colon.
+    /// The namespace with its separator.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -58,6 +73,19 @@ impl Prefix {
             return Ok(name.to_vec());
         }
         Ok(notification(name, &self.text)?.unwrap_or_else(|| self.key(name)))
+    }
+
+    /// A channel that is published to. What the server itself tells there reaches every namespace,
+    /// and so would this.
+    pub(crate) fn publish(&self, name: &[u8]) -> Result<Vec<u8>, Error> {
+        if name != INVALIDATE && !tells_of_events(name) {
+            return self.channel(name);
+        }
+        Err(Error::InvalidArgument(format!(
+            "every namespace hears what is published to {}, where the server tells of keys; choose \
+             another channel",
+            String::from_utf8_lossy(name)
+        )))
     }
 
     pub(crate) fn channel_pattern(&self, glob: &[u8]) -> Result<Vec<u8>, Error> {

@@ -18,6 +18,7 @@ pub(crate) enum Kind {
     Key,
     Pattern,
     Channel,
+    Publish,
     ChannelPattern,
     By,
     Get,
@@ -87,13 +88,17 @@ impl Rule {
     /// Reads one of `spec/commands.json`; None where it is none.
     pub(crate) fn read(rule: &Value) -> Option<Self> {
         let rule = rule.as_array()?;
-        let number = |at: usize| rule.get(at)?.as_u64().map(|number| number as usize);
+        // 0 is the command's name, which is never rewritten, and no step.
+        let number = |at: usize| match rule.get(at)?.as_u64() {
+            None | Some(0) => None,
+            Some(number) => usize::try_from(number).ok(),
+        };
         match rule.first()?.as_str()? {
             "numkeys" => Some(Rule::Numkeys {
                 at: number(1)?,
                 first: number(2)?,
             }),
-            "options" | "options-or-key" => {
+            kind @ ("options" | "options-or-key") => {
                 let words = rule.get(2)?.as_object()?.iter();
                 let words = words
                     .map(|(word, following)| {
@@ -106,7 +111,10 @@ impl Rule {
                 Some(Rule::Options {
                     first: number(1)?,
                     words,
-                    otherwise: number(3),
+                    otherwise: match kind {
+                        "options" => None,
+                        _ => Some(number(3)?),
+                    },
                 })
             }
             kind => Some(Rule::Range {
@@ -114,7 +122,7 @@ impl Rule {
                 row: Row {
                     first: number(1)?,
                     last: rule.get(2)?.as_i64()?,
-                    step: number(3).filter(|step| *step > 0)?,
+                    step: number(3)?,
                 },
             }),
         }
@@ -166,6 +174,7 @@ impl Kind {
             "key" | "prefix" => Kind::Key,
             "pattern" => Kind::Pattern,
             "channel" => Kind::Channel,
+            "publish" => Kind::Publish,
             "channel-pattern" => Kind::ChannelPattern,
             "by" => Kind::By,
             "get" => Kind::Get,
@@ -182,7 +191,8 @@ impl Following {
             Value::Array(kinds) => {
                 let kinds = kinds.iter().map(|kind| match kind {
                     Value::String(name) => Kind::read(name).map(Some),
-                    _ => Some(None),
+                    Value::Number(number) if number.as_u64() == Some(0) => Some(None),
+                    _ => None,
                 });
                 kinds.collect::<Option<_>>().map(Following::Words)
             }
@@ -196,6 +206,7 @@ fn put(word: &mut Cow<'_, [u8]>, kind: Kind, prefix: &Prefix) -> Result<(), Erro
         Kind::Key => prefix.key(word),
         Kind::Pattern => prefix.glob(word),
         Kind::Channel => prefix.channel(word)?,
+        Kind::Publish => prefix.publish(word)?,
         Kind::ChannelPattern => prefix.channel_pattern(word)?,
         Kind::By => prefix.by(word)?,
         Kind::Get => prefix.get(word)?,

@@ -8,7 +8,7 @@ use redis::Value;
 
 use crate::error::Error;
 use crate::packed::Out;
-use crate::prefix::Prefix;
+use crate::prefix::{Prefix, SEPARATOR};
 use crate::rules::{Row, Words};
 use crate::table::{Command, Table};
 
@@ -26,13 +26,14 @@ type Ask = dyn Fn() -> Vec<String> + Send + Sync;
 /// ```
 #[derive(Clone)]
 pub struct Namespace {
-    prefix: Source,
+    source: Source,
+    separator: Arc<str>,
     table: Arc<Table>,
 }
 
 #[derive(Clone)]
 enum Source {
-    Fixed(Arc<Prefix>),
+    Fixed(Arc<Prefix>, Arc<[String]>),
     Asked(Arc<Ask>),
 }
 
@@ -50,10 +51,10 @@ impl Namespace {
     /// # Errors
     /// `InvalidArgument` without a name, or with an empty one.
     pub fn nested<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Result<Self, Error> {
-        let names: Vec<N> = names.into_iter().collect();
-        let prefix = Source::Fixed(Arc::new(Prefix::new(&names)?));
+        let names: Arc<[String]> = names.into_iter().map(|n| n.as_ref().to_owned()).collect();
         Ok(Self {
-            prefix,
+            source: Source::Fixed(Arc::new(Prefix::new(&names)?), names),
+            separator: SEPARATOR.into(),
             table: Table::default(),
         })
     }
@@ -61,9 +62,37 @@ impl Namespace {
     /// A namespace that is asked for at every command. Where it gives no name, nothing is sent.
     pub fn asked(ask: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
         Self {
-            prefix: Source::Asked(Arc::new(ask)),
+            source: Source::Asked(Arc::new(ask)),
+            separator: SEPARATOR.into(),
             table: Table::default(),
         }
+    }
+
+    /// Says what stands behind each name; a colon unless it is said otherwise.
+    ///
+    /// ```
+    /// use polycache_redis_namespace::Namespace;
+    ///
+    /// let app = Namespace::new("app")?.separator("-")?;
+    /// assert_eq!(app.prefix()?.text(), b"app-");
+    /// # Ok::<(), polycache_redis_namespace::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an empty one: a namespace would hold every other whose name begins with
+    /// its own.
+    pub fn separator(mut self, separator: &str) -> Result<Self, Error> {
+        let names: &[String] = match &self.source {
+            Source::Fixed(_, names) => names,
+            // The names are not known yet.
+            Source::Asked(_) => &["name".to_owned()],
+        };
+        let prefix = Prefix::with_separator(names, separator)?;
+        if let Source::Fixed(fixed, _) = &mut self.source {
+            *fixed = Arc::new(prefix);
+        }
+        self.separator = separator.into();
+        Ok(self)
     }
 
     /// Lets a command pass as it is: one that touches the whole server (`"FLUSHALL"`), or one that
@@ -89,17 +118,17 @@ impl Namespace {
     /// # Errors
     /// `InvalidArgument` where a function gave no name.
     pub fn prefix(&self) -> Result<Arc<Prefix>, Error> {
-        match &self.prefix {
-            Source::Fixed(prefix) => Ok(prefix.clone()),
-            Source::Asked(ask) => Prefix::new(&ask()).map(Arc::new),
+        match &self.source {
+            Source::Fixed(prefix, _) => Ok(prefix.clone()),
+            Source::Asked(ask) => Prefix::with_separator(&ask(), &self.separator).map(Arc::new),
         }
     }
 
     /// The prefix of this moment, for this moment.
     fn current(&self) -> Result<Cow<'_, Prefix>, Error> {
-        match &self.prefix {
-            Source::Fixed(prefix) => Ok(Cow::Borrowed(prefix)),
-            Source::Asked(ask) => Prefix::new(&ask()).map(Cow::Owned),
+        match &self.source {
+            Source::Fixed(prefix, _) => Ok(Cow::Borrowed(prefix)),
+            Source::Asked(ask) => Prefix::with_separator(&ask(), &self.separator).map(Cow::Owned),
         }
     }
 
@@ -115,8 +144,8 @@ impl Namespace {
 
 impl fmt::Debug for Namespace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.prefix {
-            Source::Fixed(prefix) => {
+        match &self.source {
+            Source::Fixed(prefix, _) => {
                 write!(
                     out,
                     "Namespace({:?})",
@@ -186,16 +215,48 @@ impl Session {
 
     /// The reply without prefixes.
     pub(crate) fn after(&mut self, sent: Option<Sent>, reply: Value) -> Value {
+        let refused = matches!(reply, Value::ServerError(_));
         match sent.as_ref().map(|sent| &sent.command.name[..]) {
+            // Within a transaction it is refused, and changes nothing.
+            Some("MULTI") if refused => {}
             Some("MULTI") => self.queued = Some(Vec::new()),
             Some("DISCARD" | "RESET") => self.queued = None,
             Some("EXEC") => return executed(self.queued.take().unwrap_or_default(), reply),
             _ => match &mut self.queued {
                 Some(queued) if is_queued(&reply) => queued.push(sent),
-                _ => return take_off(sent.as_ref(), reply),
+                Some(_) if refused => {}
+                _ => {
+                    // The server has carried it out, so there is no transaction.
+                    self.queued = None;
+                    return take_off(sent.as_ref(), reply);
+                }
             },
         }
         reply
+    }
+
+    /// The command has no reply but an error. Whatever the server has against EXEC, what was queued
+    /// will not be carried out.
+    pub(crate) fn failed(&mut self, sent: Option<&Sent>) {
+        if sent.is_some_and(|sent| matches!(&sent.command.name[..], "EXEC" | "DISCARD" | "RESET")) {
+            self.queued = None;
+        }
+    }
+
+    /// Commands were sent whose replies nobody has seen. One that the server would not queue makes it
+    /// abort the transaction, so an EXEC that succeeds has all of them.
+    pub(crate) fn unseen(&mut self, sent: Vec<Option<Sent>>) {
+        for sent in sent {
+            match sent.as_ref().map(|sent| &sent.command.name[..]) {
+                Some("MULTI") => _ = self.queued.get_or_insert_with(Vec::new),
+                Some("EXEC" | "DISCARD" | "RESET") => self.queued = None,
+                _ => {
+                    if let Some(queued) = &mut self.queued {
+                        queued.push(sent);
+                    }
+                }
+            }
+        }
     }
 
     /// Replies of a pipeline, of which redis-rs gives those from `offset` on: all, or the EXEC of a

@@ -70,6 +70,18 @@ impl Command {
         }
     }
 
+    /// Refuses what would be done on one node of a cluster, and so look like all of it.
+    pub(crate) fn refuse_on_cluster(&self) -> Result<(), Error> {
+        if !self.emulated && self.name != "SCAN" {
+            return Ok(());
+        }
+        Err(Error::CommandNotAllowed(format!(
+            "{} would see the keys of one node of the cluster; send it on a connection to each of \
+             the primaries, or ask for KEYS, which all of them answer",
+            self.name
+        )))
+    }
+
     /// Puts prefixes on the words.
     pub(crate) fn rewrite(&self, words: &mut Words<'_>, prefix: &Prefix) -> Result<(), Error> {
         for rule in &self.rules {
@@ -173,11 +185,17 @@ impl Table {
 
     /// Says where a command has its keys, as in `spec/commands.json`.
     pub(crate) fn add(&mut self, name: &str, at: &str) -> Result<(), Error> {
+        if name.is_empty() {
+            return Err(Error::InvalidArgument("a command has a name".to_owned()));
+        }
         let read = serde_json::from_str(at).ok().and_then(|at| rules(&at));
         let Some(rules) = read else {
-            return Err(Error::InvalidArgument(format!("these are no rules: {at}")));
+            return Err(Error::InvalidArgument(format!(
+                "{at} says not where keys stand; for a first key it is [[\"key\", 1, 1, 1]]"
+            )));
         };
-        self.put(Command::new(name.to_uppercase(), Do::Rewrite, rules, None));
+        let name = name.to_uppercase().replace(' ', "|");
+        self.put(Command::new(name, Do::Rewrite, rules, None));
         Ok(())
     }
 

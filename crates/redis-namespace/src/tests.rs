@@ -11,12 +11,37 @@ use crate::Namespaced;
 const CALLS: &str = include_str!("../../../spec/vectors/commands.json");
 const CASES: &str = include_str!("../../../spec/vectors/namespaces.json");
 
-fn namespace(name: &Json) -> Namespace {
-    match name {
+fn namespace(case: &Json) -> Namespace {
+    made(case).expect("good options")
+}
+
+/// The namespace of a case with its options.
+fn made(case: &Json) -> Result<Namespace, crate::Error> {
+    let mut namespace = match &case["namespace"] {
         Json::String(name) => Namespace::new(name),
         names => Namespace::nested(texts(names)),
+    }?;
+    if let Some(separator) = case.get("separator") {
+        namespace = namespace.separator(separator.as_str().expect("a text"))?;
     }
-    .expect("a good name")
+    if let Some(commands) = case.get("commands") {
+        for (name, rules) in commands.as_object().expect("rules by name") {
+            namespace = namespace.command(name, &rules.to_string())?;
+        }
+    }
+    Ok(namespace)
+}
+
+/// Whether the options of a case can be written down in Rust.
+fn is_typed(case: &Json) -> bool {
+    let named = match &case["namespace"] {
+        Json::String(_) => true,
+        names => names.as_array().is_some(),
+    };
+    named
+        && case.get("separator").is_none_or(Json::is_string)
+        && case.get("allow").is_none()
+        && case.get("commands").is_none_or(Json::is_object)
 }
 
 fn texts(list: &Json) -> Vec<String> {
@@ -104,7 +129,7 @@ fn keys_are_rewritten_and_nothing_else() {
 #[test]
 fn commands() {
     for case in cases("commands") {
-        let found = rewritten(&namespace(&case["namespace"]), &texts(&case["words"]));
+        let found = rewritten(&namespace(&case), &texts(&case["words"]));
         match case.get("error") {
             Some(code) => {
                 let error = found.expect_err(&case.to_string());
@@ -118,7 +143,7 @@ fn commands() {
 #[test]
 fn replies() {
     for case in cases("replies") {
-        let namespace = namespace(&case["namespace"]);
+        let namespace = namespace(&case);
         let words = texts(&case["words"]);
         let mut words = words.iter().map(|word| Some(word.as_bytes()));
         let mut session = Session::default();
@@ -135,17 +160,54 @@ fn replies() {
 }
 
 #[test]
+fn options_that_are_wrong() {
+    let cases = cases("options");
+    assert!(cases.len() > 20);
+    for case in cases.into_iter().filter(is_typed) {
+        let error = made(&case).expect_err(&case.to_string());
+        assert_eq!(error.code(), case["error"], "{case}");
+    }
+}
+
+#[test]
+fn transactions() {
+    for case in cases("transactions") {
+        let (namespace, mut session) = (namespace(&case), Session::default());
+        for step in case["steps"].as_array().expect("a list") {
+            let words = texts(&step["words"]);
+            let mut words = words.iter().map(|word| Some(word.as_bytes()));
+            let command = namespace.find(words.clone()).expect("it is known");
+            let sent = session
+                .rewrite(&namespace, command, &mut words, 0, &mut Vec::new())
+                .expect("it is known");
+            if step.get("fails").is_some() {
+                session.failed(sent.as_ref());
+            } else {
+                let reply = session.after(sent, value(&step["reply"]));
+                assert_eq!(reply, value(&step["returns"]), "{}", case["says"]);
+            }
+        }
+    }
+}
+
+#[test]
 fn events() {
     for case in cases("events") {
-        let prefix = namespace(&case["namespace"])
-            .prefix()
-            .expect("it has a name");
+        let prefix = namespace(&case).prefix().expect("it has a name");
         let Value::Array(event) = value(&case["event"]) else {
             panic!("an event is a list")
         };
         let told = message(&event, &prefix).map_or(Value::Nil, Value::Array);
         assert_eq!(told, value(&case["told"]), "{case}");
     }
+}
+
+#[test]
+fn a_separator_of_names_that_are_asked_for() {
+    let namespace = Namespace::asked(|| vec!["a".to_owned(), "b".to_owned()]);
+    let namespace = namespace.separator("-").expect("it is no empty one");
+    assert_eq!(namespace.prefix().expect("two names").text(), b"a-b-");
+    assert!(namespace.separator("").is_err());
 }
 
 #[test]

@@ -180,6 +180,80 @@ fn pipelines_and_transactions() {
     });
 }
 
+/// Each way in which a transaction may end otherwise: the replies after it are as before.
+#[test]
+fn transactions_that_end_otherwise() {
+    everywhere(|server, protocol| {
+        let mut shop = shop(server, protocol);
+        let _: () = call(&mut shop, "SET s v").unwrap();
+        let as_before = |shop: &mut Namespaced<Connection>| {
+            assert_eq!(call::<Vec<String>>(shop, "KEYS *").unwrap(), ["s"]);
+            assert_eq!(call::<i64>(shop, "DBSIZE").unwrap(), 1);
+            assert_eq!(call::<String>(shop, "RANDOMKEY").unwrap(), "s");
+        };
+        let opened = |shop: &mut Namespaced<Connection>| {
+            let _: () = call(shop, "MULTI").unwrap();
+            let _: String = call(shop, "KEYS *").unwrap();
+        };
+
+        opened(&mut shop);
+        assert!(call::<Value>(&mut shop, "SET a").is_err());
+        assert!(call::<Value>(&mut shop, "EXEC").is_err());
+        as_before(&mut shop);
+
+        opened(&mut shop);
+        let _: () = call(&mut shop, "DISCARD").unwrap();
+        as_before(&mut shop);
+
+        let _: () = call(&mut shop, "WATCH s").unwrap();
+        let _: () = cmd("SET")
+            .arg("shop:s")
+            .arg("w")
+            .query(&mut server.connection(protocol))
+            .unwrap();
+        opened(&mut shop);
+        assert_eq!(call::<Value>(&mut shop, "EXEC").unwrap(), Value::Nil);
+        as_before(&mut shop);
+
+        let mut aborted = pipe();
+        aborted.atomic().cmd("KEYS").arg("*").cmd("SET").arg("a");
+        assert!(aborted.query::<Value>(&mut shop).is_err());
+        as_before(&mut shop);
+
+        // An error first, and a transaction that ends in another pipeline.
+        let mut opening = pipe();
+        opening
+            .cmd("INCR")
+            .arg("s")
+            .cmd("MULTI")
+            .cmd("KEYS")
+            .arg("*");
+        assert!(opening.query::<Value>(&mut shop).is_err());
+        let mut ending = pipe();
+        ending.cmd("GET").arg("s").cmd("EXEC");
+        let (_, (keys, value)): (String, (Vec<String>, String)) = ending.query(&mut shop).unwrap();
+        assert_eq!((keys, &value[..]), (vec!["s".to_owned()], "w"));
+        as_before(&mut shop);
+    });
+}
+
+#[test]
+fn nobody_is_told_through_the_servers_own_channels() {
+    everywhere(|server, protocol| {
+        let mut shop = shop(server, protocol);
+        for publish in [
+            "PUBLISH __keyevent@0__:custom k",
+            "PUBLISH __redis__:invalidate k",
+        ] {
+            let error = call::<i64>(&mut shop, publish).unwrap_err();
+            assert!(
+                error.to_string().contains("every namespace hears"),
+                "{error}"
+            );
+        }
+    });
+}
+
 #[test]
 fn whole_database_commands_stay_inside() {
     everywhere(|server, protocol| {
@@ -313,6 +387,10 @@ async fn awaited_connections_too() {
         let (keys, _, popped): (Vec<String>, i64, (String, Vec<String>)) =
             both.query_async(&mut shop).await.unwrap();
         assert_eq!((keys, popped.0), (vec!["b".to_owned()], "l".to_owned()));
+        let _: () = cmd("MULTI").query_async(&mut shop).await.unwrap();
+        for words in ["SET", "EXEC"] {
+            assert!(cmd(words).query_async::<Value>(&mut shop).await.is_err());
+        }
         let size: i64 = cmd("DBSIZE").query_async(&mut shop).await.unwrap();
         assert_eq!(size, 2);
         let _: () = cmd("FLUSHDB").query_async(&mut shop).await.unwrap();

@@ -75,7 +75,7 @@ class DropInTest < Minitest::Test
     assert_respond_to @ns, :lpos
     refute_respond_to @ns, :to_ary
     refute_respond_to @ns, :nosuch
-    assert_equal "OK", @ns.public_send("SET", "k", 1) # rubocop:disable Style/SendWithLiteralMethodName
+    assert_equal "OK", @ns.public_send("SET", "k", 1)
   end
 
   def test_a_delegator
@@ -86,7 +86,7 @@ class DropInTest < Minitest::Test
     assert_equal({ "f" => "1" }, ns.hgetall("h"))
     assert_equal %w[l x], ns.blpop("l", timeout: 1)
     assert_equal %w[h l], ns.keys.sort
-    assert_equal [%w[h l]], (ns.multi(&:keys).map(&:sort))
+    assert_equal [%w[h l]], ns.multi(&:keys).map(&:sort)
     assert_equal %w[ns:h ns:l], everything
   end
 

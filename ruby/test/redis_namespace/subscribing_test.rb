@@ -36,8 +36,11 @@ class SubscribingTest < Minitest::Test
   end
 
   def test_nobody_is_told_through_the_servers_own_channels
-    assert_equal ["subscribe", "__keyevent@0__:custom", 1], told("SUBSCRIBE", "__keyevent@0__:custom")
-    assert_raises(Polycache::InvalidArgument) { @shop.call("PUBLISH", "__keyevent@0__:custom", "k") }
+    assert_equal ["subscribe", "__keyevent@0__:custom", 1],
+                 told("SUBSCRIBE", "__keyevent@0__:custom")
+    assert_raises(Polycache::InvalidArgument) do
+      @shop.call("PUBLISH", "__keyevent@0__:custom", "k")
+    end
     assert_raises(Polycache::InvalidArgument) { @shop.call("PUBLISH", "__redis__:invalidate", "k") }
   end
 

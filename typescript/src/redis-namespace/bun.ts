@@ -43,7 +43,10 @@ export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
       const found = session.find(name, given[0] as string | undefined)
       // Whatever else a command is given whose first word is its key, it stays as it is.
       if (found.emulated || !(texts || found.firstKey)) return runMixed(name, given.map(copy), send)
-      const takeOff = told(found, session.send(found, session.putArguments(found, given as string[])))
+      const takeOff = told(
+        found,
+        session.send(found, session.putArguments(found, given as string[])),
+      )
       const reply = send(given)
       return takeOff === asItIs ? reply : reply.then(takeOff)
     } catch (error) {

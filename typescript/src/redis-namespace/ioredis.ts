@@ -1,4 +1,4 @@
-import { InvalidArgument } from '../errors.ts'
+import { CommandNotAllowed, InvalidArgument } from '../errors.ts'
 import { define, forward, type Members, namesOf } from './forward.ts'
 import { type Emitter, Messages } from './ioredis-messages.ts'
 import { adopt, type Pipeline } from './ioredis-pipeline.ts'
@@ -34,9 +34,18 @@ export interface IoredisCommand {
   transformReply(reply: unknown): unknown
   /** Set once its prefixes are on: a command is sent again after a reconnection. */
   [TAKE_OFF]?: TakeOff
+  /** Set of a command in a pipeline that begins or ends a transaction. */
+  [TURN]?: Turn
+}
+
+interface Turn {
+  readonly found: ReturnType<Session['find']>
+  /** Whether the pipeline has the transaction from its MULTI on: then it frees the replies of EXEC by itself. */
+  readonly whole: boolean
 }
 
 const TAKE_OFF: unique symbol = Symbol('takes prefixes off the reply')
+const TURN: unique symbol = Symbol('begins or ends a transaction')
 /** Made of commands that pass the view themselves. */
 const ON_VIEW =
   /^(call|callBuffer|send_command|sendCommand|multi|exec|pipeline|(s|h|z)?scan(Buffer)?Stream|createScanStream)$/
@@ -57,13 +66,24 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   const { view, layer } = layered(client)
   forward(layer, view, client, notCommands(client))
 
-  /** Puts prefixes on, once. Gives the command's promise when it was answered without being sent. */
-  function prepare(command: IoredisCommand, batched: boolean): Promise<unknown> | undefined {
+  /**
+   * Puts prefixes on, once. Gives the command's promise when it was answered without being sent.
+   *
+   * @param before the commands of its pipeline, if it is in one
+   */
+  function prepare(
+    command: IoredisCommand,
+    before?: readonly IoredisCommand[],
+  ): Promise<unknown> | undefined {
     const { args } = command
     const found = session.find(command.name, args[0])
     if (found.emulated) {
-      if (batched) throw alone(found)
-      return answer(command, found)
+      if (before) throw alone(found)
+      return answer(command, session.emulate(found, servers(client)))
+    }
+    if (client.isCluster && OF_ONE_NODE.has(found.name)) {
+      if (before || found.name === 'SCAN') throw ofOneNode(found.name)
+      return answer(command, keysOfAll(args))
     }
     const { subscribing } = found
     if (subscribing !== undefined && args.length === 0 && !subscribing.begins) {
@@ -78,9 +98,10 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
     const takeOff = session.putArguments(found, args)
     if (subscribing && prefix) subscriptions.note(subscribing, args, prefix)
     command[TAKE_OFF] = takeOff
-    if (batched) {
+    if (before) {
+      if (found.transactional) command[TURN] = { found, whole: isOpen(before) }
       // A pipeline frees the replies within EXEC by the commands that it knows, if it knows EXEC.
-      if (found.name === 'EXEC') command.name = 'exec'
+      if (found.name === 'EXEC' && command[TURN]?.whole) command.name = 'exec'
       takeOffReply(command, takeOff)
     } else {
       takeOffReply(command, session.send(found, takeOff))
@@ -88,8 +109,19 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
     return undefined
   }
 
-  function answer(command: IoredisCommand, found: ReturnType<Session['find']>): Promise<unknown> {
-    session.emulate(found, servers(client)).then(
+  async function keysOfAll(args: Word[]): Promise<unknown> {
+    const words = ['keys', ...args]
+    const takeOff = session.rewrite(words)
+    const all = await Promise.all(
+      servers(client)
+        .all()
+        .map((send) => send([...words])),
+    )
+    return takeOff(all.flat())
+  }
+
+  function answer(command: IoredisCommand, answered: Promise<unknown>): Promise<unknown> {
+    answered.then(
       (reply) => command.resolve(asAsked(command, reply)),
       (error) => command.reject(error),
     )
@@ -103,10 +135,16 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       const known = command[TAKE_OFF]
       try {
         if (known === undefined) {
-          const answered = prepare(command, false)
+          const answered = prepare(command)
           if (answered !== undefined) return answered
         } else if (command.pipelineIndex !== undefined && !command.inTransaction) {
-          session.batched(known)
+          const turn = command[TURN]
+          if (turn === undefined) {
+            session.batched(known)
+          } else {
+            const takeOff = session.send(turn.found, known)
+            if (!turn.whole) takeOffReply(command, takeOff)
+          }
         }
       } catch (error) {
         command.reject(error)
@@ -125,7 +163,7 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   const adopted = (pipeline: Pipeline, commands: unknown): Pipeline => {
     adopt(
       pipeline,
-      (command) => command[TAKE_OFF] !== undefined || prepare(command, true),
+      (command) => command[TAKE_OFF] !== undefined || prepare(command, pipeline._queue),
       () => [...automatic.values()].includes(pipeline),
     )
     return Array.isArray(commands) ? pipeline.addBatch(commands) : pipeline
@@ -146,6 +184,23 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   )
   new Messages(client, subscriptions).give(layer, view)
   return viewOf(view, client, options)
+}
+
+/** Commands that ioredis sends to any node of a cluster, which tells of its own keys alone. */
+const OF_ONE_NODE = new Set(['KEYS', 'SCAN'])
+
+function ofOneNode(name: string): CommandNotAllowed {
+  const said =
+    name === 'SCAN'
+      ? "walk through each: cluster.nodes('master').map((node) => namespaced(node, options).scanStream())"
+      : 'call it by itself, and all primaries are asked'
+  return new CommandNotAllowed(`${name} would see the keys of one node of the cluster; ${said}`)
+}
+
+/** Whether these commands leave a transaction open. */
+function isOpen(commands: readonly IoredisCommand[]): boolean {
+  const last = commands.findLast(({ name }) => /^(multi|exec|discard|reset)$/i.test(name))
+  return last !== undefined && /^multi$/i.test(last.name)
 }
 
 function takeOffReply(command: IoredisCommand, takeOff: TakeOff): void {
@@ -199,6 +254,9 @@ function raw(client: Ioredis, [name, ...rest]: Word[]): Promise<unknown> {
 
 /** A reply as the command's encoding says. */
 function asAsked(command: IoredisCommand, reply: unknown): unknown {
+  if (Array.isArray(reply)) {
+    return reply.map((one) => (command.replyEncoding ? String(one) : one))
+  }
   return isWord(reply) && typeof reply === 'string' && !command.replyEncoding
     ? Buffer.from(reply)
     : reply

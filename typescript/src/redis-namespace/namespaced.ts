@@ -2,6 +2,7 @@ import { InvalidArgument } from '../errors.ts'
 import { bunView, isBunRedis } from './bun.ts'
 import { ioredisView, isIoredis } from './ioredis.ts'
 import { isNodeRedis, isNodeRedisPool, nodeRedisPoolView, nodeRedisView } from './node-redis.ts'
+import { isNodeRedisCluster, nodeRedisClusterView } from './node-redis-cluster.ts'
 import { checkOptions, type NamespaceOptions, within } from './session.ts'
 import { originOf } from './views.ts'
 
@@ -14,7 +15,7 @@ import { originOf } from './views.ts'
  * (CommandNotAllowed), unless `allow` names it. A Lua script gets its KEYS rewritten; one that makes
  * up keys of its own has to know the prefix itself. A view of a view is of a nested namespace.
  *
- * @param client ioredis' Redis or Cluster, node-redis' client or pool, or Bun's RedisClient
+ * @param client ioredis' Redis or Cluster, node-redis' client, pool or cluster, or Bun's RedisClient
  * @throws {InvalidArgument} it is none of these, has a prefix of its own, or an option is wrong
  */
 export function namespaced<C extends object>(client: C, options: NamespaceOptions): C {
@@ -31,8 +32,11 @@ function made(client: object, options: NamespaceOptions): object {
   if (isIoredis(client)) return ioredisView(client, options)
   if (isNodeRedis(client)) return nodeRedisView(client, options)
   if (isNodeRedisPool(client)) return nodeRedisPoolView(client, options)
+  if (isNodeRedisCluster(client)) return nodeRedisClusterView(client, options)
   if (isBunRedis(client)) return bunView(client, options)
   throw new InvalidArgument(
-    "namespaced takes a Redis or Cluster of ioredis, a client or pool of node-redis, or Bun's RedisClient",
+    "namespaced takes a Redis or Cluster of ioredis, a client, pool or cluster of node-redis, or Bun's " +
+      'RedisClient. A Sentinel of node-redis hands its clients out one by one: ask it for the address ' +
+      'of the server and namespace a client of that, or take ioredis with its option sentinels',
   )
 }

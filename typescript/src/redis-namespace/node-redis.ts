@@ -36,26 +36,26 @@ export interface NodeRedisPool extends Members {
   MULTI(): unknown
 }
 
-interface Parser {
+export interface Parser {
   readonly redisArgs: Word[]
   readonly keys: Word[]
   readonly preserve: unknown
 }
 
-interface Queued {
+export interface Queued {
   readonly args: Word[]
 }
 
-interface CommandOptions {
+export interface CommandOptions {
   readonly typeMapping?: Readonly<Record<number, unknown>>
 }
 
-type Transform = (reply: unknown, preserve: unknown, typeMapping: unknown) => unknown
+export type Transform = (reply: unknown, preserve: unknown, typeMapping: unknown) => unknown
 type Batch = '_executeMulti' | '_executePipeline'
 
 /** RESP's sign of a text of known length, whose replies a client gives as text or bytes. */
 const BLOB_STRING = '$'.charCodeAt(0)
-const AS_BYTES: CommandOptions = { typeMapping: { [BLOB_STRING]: Buffer } }
+export const AS_BYTES: CommandOptions = { typeMapping: { [BLOB_STRING]: Buffer } }
 
 /** Made of commands that pass the view themselves, or of a copy of the view. */
 const ON_VIEW =
@@ -90,7 +90,7 @@ export function nodeRedisView(client: NodeRedis, options: NamespaceOptions): Nod
         const words = parser.redisArgs
         const found = session.find(words[0], words[1])
         if (found.emulated) {
-          return emulated(session, found, client, given).then((reply) =>
+          return emulated(session, found, servers(client), given).then((reply) =>
             transform ? transform(reply, parser.preserve, given?.typeMapping) : reply,
           )
         }
@@ -113,7 +113,7 @@ export function nodeRedisView(client: NodeRedis, options: NamespaceOptions): Nod
         // A script is sent again under another name when the server does not know it: with the same words.
         const words = [...given]
         const found = session.find(words[0], words[1])
-        if (found.emulated) return emulated(session, found, client, options)
+        if (found.emulated) return emulated(session, found, servers(client), options)
         const takeOff = session.send(found, session.put(found, words))
         const reply = client.sendCommand(words, options)
         return takeOff === asItIs ? reply : reply.then(takeOff)
@@ -179,12 +179,12 @@ export function nodeRedisPoolView(pool: NodeRedisPool, options: NamespaceOptions
 }
 
 /** Makes the view the one that commands are done on; everything else is done by the client. */
-function become<C extends NodeRedis | NodeRedisPool>(
+export function become<C extends Members & { readonly _self: Members }>(
   layer: object,
   view: C,
   client: C,
   base: string,
-) {
+): void {
   const names = new Set<string>()
   let above = false
   // Commands are on a class of their own, below the one that has the client's methods.
@@ -206,18 +206,18 @@ function become<C extends NodeRedis | NodeRedisPool>(
   define(layer, '_keyPrefix', undefined)
 }
 
-function alias(layer: object, names: string[], value: unknown): void {
+export function alias(layer: object, names: string[], value: unknown): void {
   for (const name of names) define(layer, name, value)
 }
 
-function refuseKeyPrefix(options: { keyPrefix?: unknown } | undefined): void {
+export function refuseKeyPrefix(options: { keyPrefix?: unknown } | undefined): void {
   if (!options?.keyPrefix) return
   throw new InvalidArgument(
     'the client has a keyPrefix, which would be put before keys too; make it without one',
   )
 }
 
-function before(transform: Transform | undefined, takeOff: TakeOff): Transform | undefined {
+export function before(transform: Transform | undefined, takeOff: TakeOff): Transform | undefined {
   if (takeOff === asItIs) return transform
   return (reply, preserve, typeMapping) => {
     const own = takeOff(reply)
@@ -225,7 +225,7 @@ function before(transform: Transform | undefined, takeOff: TakeOff): Transform |
   }
 }
 
-function rename(session: Session, keys: Word[]): (key: Word, at: number) => void {
+export function rename(session: Session, keys: Word[]): (key: Word, at: number) => void {
   return (key, at) => {
     keys[at] = session.prefix.key(key)
   }
@@ -238,13 +238,13 @@ function servers(client: NodeRedis): Servers {
   }
 }
 
-async function emulated(
+export async function emulated(
   session: Session,
   found: ReturnType<Session['find']>,
-  client: NodeRedis,
+  servers: Servers,
   options: CommandOptions | undefined,
 ): Promise<unknown> {
-  return asAsked(await session.emulate(found, servers(client)), options)
+  return asAsked(await session.emulate(found, servers), options)
 }
 
 /** Text or bytes, as the command's options say. */

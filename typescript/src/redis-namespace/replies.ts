@@ -28,9 +28,7 @@ export const replies = {
     return reply.map((pair) => {
       // ioredis 6 takes pairs for a flat list, where RESET has brought it back to RESP2.
       const mistaken = Array.isArray(pair) && Array.isArray(pair[0])
-      return mistaken
-        ? pair.map((one) => replies.first(one, prefix))
-        : replies.first(pair, prefix)
+      return mistaken ? pair.map((one) => replies.first(one, prefix)) : replies.first(pair, prefix)
     })
   },
 

@@ -1,9 +1,9 @@
 /** ioredis' own ways of calling commands. */
-import { execFileSync } from 'node:child_process'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { InvalidArgument, namespaced } from '../../src/redis-namespace/index.ts'
 import { failure } from '../support/failure.ts'
+import { RedisCluster } from '../support/redis-cluster.ts'
 import { PROGRAMS, RedisServer, until } from '../support/redis-server.ts'
 
 const [PROGRAM] = PROGRAMS
@@ -190,25 +190,42 @@ function onServer(): void {
 }
 
 function onCluster(): void {
-  let servers: RedisServer[]
+  let servers: RedisCluster
   let bare: Cluster
   let shop: Cluster
 
   beforeAll(async () => {
-    const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000']
-    servers = await Promise.all([1, 2, 3].map(() => RedisServer.start(PROGRAM, ...options)))
-    const nodes = servers.map(({ port }) => `127.0.0.1:${port}`)
-    execFileSync('redis-cli', ['--cluster', 'create', ...nodes, '--cluster-yes'])
-    bare = new Cluster(servers.map(({ port }) => ({ host: '127.0.0.1', port })))
+    servers = await RedisCluster.start()
+    bare = new Cluster(servers.ports.map((port) => ({ host: '127.0.0.1', port })))
     shop = namespaced(bare, { namespace: 'shop' })
     await until(() => shop.set('a', '0').catch(() => undefined))
   })
   afterAll(async () => {
     bare.disconnect()
-    await Promise.all(servers.map((server) => server.stop()))
+    await servers.stop()
+  })
+
+  test('all primaries are asked for keys, and none walks for all', async () => {
+    await bare.set('neighbour', '1')
+    await shop.flushdb()
+    const names = Array.from({ length: 50 }, (_, at) => `k${at}`).sort()
+    await Promise.all(names.map((name) => shop.set(name, name)))
+    expect((await shop.keys('*')).sort()).toEqual(names)
+    expect((await shop.keysBuffer('k1')).map(String)).toEqual(['k1'])
+    const refused = { code: 'command_not_allowed' }
+    await expect(shop.scan('0')).rejects.toMatchObject(refused)
+    await expect(shop.pipeline().keys('*').exec()).rejects.toMatchObject(refused)
+    const walked: string[] = []
+    for (const node of shop.nodes('master')) {
+      const stream = namespaced(node, { namespace: 'shop' }).scanStream()
+      for await (const keys of stream) walked.push(...keys)
+    }
+    expect(walked.sort()).toEqual(names)
+    await shop.flushdb()
   })
 
   test('keys go to the server of their whole name', async () => {
+    await shop.flushdb()
     const keys = Array.from({ length: 50 }, (_, at) => `k${at}`)
     await Promise.all(keys.map((key) => shop.set(key, key)))
     expect(await Promise.all(keys.map((key) => bare.get(`shop:${key}`)))).toEqual(keys)
@@ -224,7 +241,7 @@ function onCluster(): void {
       .exec()
     expect(multi?.at(-1)).toEqual([null, ['{x}l', ['v']]])
     await bare.set('neighbour', '1')
-    expect(await shop.dbsize()).toBe(53)
+    expect(await shop.dbsize()).toBe(52)
     expect(await shop.flushdb()).toBe('OK')
     expect(await shop.dbsize()).toBe(0)
     expect(await shop.randomkey()).toBeNull()

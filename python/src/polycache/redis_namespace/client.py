@@ -10,6 +10,8 @@ import redis.asyncio
 import redis.utils
 from redis import client as synchronous
 from redis.asyncio import client as asynchronous
+from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
+from redis.cluster import RedisCluster
 
 from ..errors import InvalidArgument
 from .command_table import Rules
@@ -59,6 +61,12 @@ def namespaced(
     elif isinstance(client, redis.asyncio.Redis) and not isinstance(client, asynchronous.Pipeline):
         base, pools, monitors = redis.asyncio.Redis, AsyncPool, asynchronous.Monitor
         single = client.single_connection_client
+    elif isinstance(client, (RedisCluster, AsyncRedisCluster)):
+        raise InvalidArgument(
+            f"{type(client).__name__} finds the node by the key before it has its prefix, and there "
+            "is no place to put one there. Namespace a client of one server, or write the prefix "
+            'into the keys: f"shop:{key}"'
+        )
     else:
         raise InvalidArgument(
             f"a namespace is for redis.Redis or redis.asyncio.Redis, not {type(client).__name__}"

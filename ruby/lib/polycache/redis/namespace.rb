@@ -147,7 +147,7 @@ module Polycache
         RedisNamespace::CommandTable.default.known?(name) || super
       end
 
-      def method_missing(name, *) # rubocop:disable Style/MissingRespondToMissing -- it is above
+      def method_missing(name, *)
         return super unless name.start_with?("to_")
 
         ::BasicObject.instance_method(:method_missing).bind_call(self, name)

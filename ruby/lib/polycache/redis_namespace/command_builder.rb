@@ -7,12 +7,17 @@ require_relative "session"
 module Polycache
   module RedisNamespace
     # Puts prefixes on where commands are built, for what has to know the real keys before a
-    # connection is chosen: redis-cluster-client. It cannot take them off replies.
-    #
-    #   builder = Polycache::RedisNamespace::CommandBuilder.new(namespace: "shop")
-    #   RedisClient.cluster(command_builder: builder)
+    # connection is chosen: redis-cluster-client (RedisNamespace.cluster). It cannot take them off
+    # replies.
     class CommandBuilder
-      # @param options [Hash] namespace, and optionally separator, allow and commands (see RedisNamespace)
+      # A word that has its prefix already: redis-cluster-client takes a command apart by slots, and
+      # builds other commands of the parts.
+      class Prefixed < String
+      end
+      private_constant :Prefixed
+
+      # @param options [Hash] namespace, and optionally separator, allow and commands (see
+      #   RedisNamespace)
       # @param builder [#generate] what makes words of arguments
       def initialize(builder: ::RedisClient::CommandBuilder, **options)
         @builder = builder
@@ -22,7 +27,11 @@ module Polycache
       # @return [Array<String>] the command's words, with prefixes
       def generate(arguments, keywords = nil)
         words = @builder.generate(arguments, keywords)
+        return words if words.any?(Prefixed)
+
+        before = words.dup
         @session.rewrite(words)
+        words.each_index { |at| words[at] = Prefixed.new(words[at]) if words[at] != before[at] }
         words
       end
     end

@@ -32,7 +32,8 @@ module Polycache
 
       # Without one, a namespace would hold every other whose name begins with its own.
       def checked(separator)
-        return separator if separator.is_a?(String) && !separator.empty? && separator.valid_encoding?
+        text = separator.is_a?(String) && separator.valid_encoding?
+        return separator if text && !separator.empty?
 
         raise InvalidArgument, "a separator is text that is not empty, not #{separator.inspect}"
       end

@@ -95,8 +95,8 @@ module Polycache
         return channel(name) unless name == INVALIDATE || name.start_with?(KEYEVENT)
 
         raise InvalidArgument,
-              "every namespace hears what is published to #{name.inspect}, where the server tells " \
-              "of keys; choose another channel"
+              "every namespace hears what is published to #{name.inspect}, where the server " \
+              "tells of keys; choose another channel"
       end
 
       def channel_pattern(glob)

@@ -64,13 +64,13 @@ module Polycache
       end
 
       # The same of words that nobody sends again, so that they stay rewritten.
-      def call_once(words)
+      def call_once(words, &block)
         prefix = self.prefix
         command = @table.find(words)
         return scope(command, prefix) if command.emulated
 
         put_on(command, words, prefix) if command.changes
-        return transact(command, prefix) { yield } if @queued || command.transaction
+        return transact(command, prefix, &block) if @queued || command.transaction
 
         command.replies ? command.reply(yield, prefix) : yield
       end
@@ -106,6 +106,22 @@ module Polycache
         commands.zip(replies).map { |command, reply| received(command, prefix, reply) }
       end
 
+      # The same of words that have their prefixes already.
+      def call_prefixed(words, &block)
+        command = @table.find(words)
+        return transact(command, prefix, &block) if @queued || command.transaction
+
+        command.replies ? command.reply(yield, prefix) : yield
+      end
+
+      # The same of many commands at once.
+      def call_pipelined_prefixed(list, &block)
+        prefix = self.prefix
+        commands = list.map { |words| @table.find(words) }
+        replies = sent(commands, prefix, &block)
+        commands.zip(replies).map { |command, reply| received(command, prefix, reply) }
+      end
+
       # Puts prefixes on the words, in place.
       #
       # @return [Proc] that takes them off the reply
@@ -130,8 +146,8 @@ module Polycache
         return if command.subscribing
 
         raise CommandNotAllowed,
-              "#{command.name.tr("|", " ")} would be answered among a subscriber's messages; call " \
-              "it on the client"
+              "#{command.name.tr("|", " ")} would be answered among a subscriber's messages; " \
+              "call it on the client"
       end
 
       # @return [Boolean] whether a transaction may be open

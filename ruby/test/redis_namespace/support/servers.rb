@@ -34,6 +34,27 @@ module Servers
     end
   end
 
+  # A cluster of three primaries.
+  #
+  # @return [Array<Integer>] their ports
+  def cluster
+    @cluster ||= begin
+      ports = Array.new(3) { start_of_cluster }
+      nodes = ports.map { |port| "127.0.0.1:#{port}" }
+      system("redis-cli", "--cluster-yes", "--cluster", "create", *nodes, out: File::NULL) ||
+        raise("no cluster comes up")
+      ports
+    end
+  end
+
+  def start_of_cluster
+    in_folder do |folder, port|
+      options = "--bind 127.0.0.1 --port #{port} --dir #{folder} --cluster-enabled yes " \
+                "--cluster-port #{free_port}".split
+      [PROGRAMS.first, *options, "--save", ""]
+    end
+  end
+
   def start(program)
     in_folder do |folder, port|
       options = "--bind 127.0.0.1 --port #{port} --dir #{folder} --notify-keyspace-events KEA".split

@@ -20,8 +20,8 @@ module Polycache
         # @return [Hash] what is known of commands
         def table = @given.slice(:separator, :allow, :commands).compact
 
-        def warning? = said(:warning) { !ENV["REDIS_NAMESPACE_QUIET"] }
-        def deprecations? = said(:deprecations) { ENV["REDIS_NAMESPACE_DEPRECATIONS"] }
+        def warning? = said(:warning) { !ENV.key?("REDIS_NAMESPACE_QUIET") }
+        def deprecations? = said(:deprecations) { ENV.key?("REDIS_NAMESPACE_DEPRECATIONS") }
 
         private
 
@@ -38,8 +38,8 @@ module Polycache
 
         def refuse_distributed
           raise InvalidArgument,
-                "Redis::Distributed chooses a server by the key, before it has its prefix. Give its " \
-                "servers the namespace: Redis::Distributed.new(urls, middlewares: " \
+                "Redis::Distributed chooses a server by the key, before it has its prefix. Give " \
+                "its servers the namespace: Redis::Distributed.new(urls, middlewares: " \
                 "[Polycache::RedisNamespace], custom: { namespace: ... })"
         end
       end
