@@ -79,6 +79,15 @@ def readme_snippet() -> str:
     return next(one.code for one in found if one.suffix == ".rs" and not one.skipped)
 
 
+def configure(folder: Path, crates: dict[str, Path]) -> None:
+    """Cargo finds these crates from this folder on."""
+    patches = "".join(
+        f"{name} = {{ path = {json.dumps(str(path))} }}\n" for name, path in crates.items()
+    )
+    (folder / ".cargo").mkdir()
+    (folder / ".cargo/config.toml").write_text(f"[patch.crates-io]\n{patches}")
+
+
 @pytest.fixture(scope="module")
 def unpacked() -> Iterator[dict[str, Path]]:
     """Each crate's own folder, outside the checkout."""
@@ -91,6 +100,8 @@ def unpacked() -> Iterator[dict[str, Path]]:
             with tarfile.open(packed[0]) as archive:
                 archive.extractall(folder, filter="data")
             found[name] = Path(folder, packed[0].stem)
+        # `cargo install --path` is configured where the crate lies.
+        configure(Path(folder), found)
         yield found
 
 
@@ -107,11 +118,7 @@ def project(unpacked: dict[str, Path]) -> Iterator[Project]:
             '[package]\nname = "stranger"\nversion = "1.0.0"\nedition = "2021"\n'
             f"[dependencies]{DEPENDENCIES}"
         )
-        patches = "".join(
-            f"{name} = {{ path = {json.dumps(str(path))} }}\n" for name, path in unpacked.items()
-        )
-        (folder / ".cargo").mkdir()
-        (folder / ".cargo/config.toml").write_text(f"[patch.crates-io]\n{patches}")
+        configure(folder, unpacked)
         # The versions that the checkout was built with are those that are here.
         shutil.copy(ROOT / "Cargo.lock", folder)
         subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=ROOT, check=True)
