@@ -46,7 +46,11 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
+        // A command that refuses its arguments ends without reading.
+        let written = child.stdin.take().unwrap().write_all(input);
+        if let Err(error) = written {
+            assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+        }
         Ran::new(child.wait_with_output().unwrap())
     }
 
