@@ -31,6 +31,12 @@ export interface MemoryEntry<V> {
 
 const NO_OPTIONS = {}
 
+/** Not in the place where it is called: compilers take small functions into their callers. */
+function refuseUndefined(value: unknown): never {
+  if (value === undefined) throw new UnsupportedValue('$', 'undefined is what a miss gives')
+  throw new InvalidKey('undefined is no key')
+}
+
 /** A write whose place in time is known already. */
 interface Timed {
   /** Milliseconds; 0 is for ever. */
@@ -136,12 +142,9 @@ export class MemoryEntries<K = string, V = unknown> {
    */
   set(key: K, value: V, options?: MemorySetOptions<V>): void {
     const core = this.#core
-    if (options !== undefined || core.keepsExpiry) {
-      this.#setBy(key, value, options === undefined ? NO_OPTIONS : options)
-    } else {
-      // All arguments, for JavaScriptCore calls slower with some left out.
-      this.#put(key, value, core.ttl, core.sliding, undefined, undefined)
-    }
+    if (options !== undefined || core.keepsExpiry) this.#setBy(key, value, options)
+    // All arguments, for JavaScriptCore calls slower with some left out.
+    else this.#put(key, value, core.ttl, core.sliding, undefined, undefined)
   }
 
   /** Deletes the key and voids a load of it under way; true when it had an entry. */
@@ -402,7 +405,7 @@ export class MemoryEntries<K = string, V = unknown> {
     this.#core.expireIn(slot, ttl[slot], (state[slot] & SLIDING) !== 0)
   }
 
-  #setBy(key: K, value: V, options: MemorySetOptions<V>): void {
+  #setBy(key: K, value: V, options: MemorySetOptions<V> = {}): void {
     checkSet(options)
     const { core } = this
     let ttl = ttlOrOwn(options.ttl, core.ttl)
@@ -433,8 +436,7 @@ export class MemoryEntries<K = string, V = unknown> {
     expires: number | undefined,
     size: number | undefined,
   ): void {
-    if (value === undefined) throw new UnsupportedValue('$', 'undefined is what a miss gives')
-    if (key === undefined) throw new InvalidKey('undefined is no key')
+    if (value === undefined || key === undefined) refuseUndefined(value)
     const core = this.#core
     const { keeper } = core
     // First, for these may run code of the user's.
@@ -442,12 +444,17 @@ export class MemoryEntries<K = string, V = unknown> {
     const { plan } = keeper
     const flags = plan === AS_IS ? 0 : COPIED
     const weight = size === undefined ? core.weigh(key, value) : core.weighAs(size)
+    const listeners = this.#listeners
     const slots = this.#slots
     const { state } = slots
     let slot = this.#index.get(key)
-    if (slot !== undefined && (state[slot] & ORDERED) === 0 && slots.weights[slot] === weight) {
+    if (
+      slot !== undefined &&
+      slots.weights[slot] === weight &&
+      (state[slot] & ORDERED) === 0 &&
+      listeners === undefined
+    ) {
       // The same as `Store.put`, when it has nothing to do but this.
-      if (this.#listeners !== undefined) this.#beforeSet(this.#listeners, key, slot, kept)
       slots.values[slot] = kept
       state[slot] = VISITED | flags
     } else {
@@ -456,7 +463,7 @@ export class MemoryEntries<K = string, V = unknown> {
     slots.plan[slot] = plan
     core.counts.writes++
     if (ttl > 0) core.expireIn(slot, ttl, sliding, expires)
-    if (this.#listeners !== undefined) this.#tellOfSet(this.#listeners, key, kept, plan)
+    if (listeners !== undefined) this.#tellOfSet(listeners, key, kept, plan)
   }
 
   #putSlowly(found: number | undefined, key: K, kept: V, weight: number, flags: number): number {
