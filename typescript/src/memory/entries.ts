@@ -1,6 +1,6 @@
 import type { Duration } from '../duration.ts'
-import { EntryTooLarge, InvalidKey, NoSpace, UnsupportedValue } from '../errors.ts'
 import { MemoryCore, Owner } from './core.ts'
+import type { MemoryEntry, Timed } from './entry.ts'
 import { type EventName, type Heard, type Listener, Listeners, onceOnly, tell } from './events.ts'
 import {
   checkGet,
@@ -16,36 +16,10 @@ import {
   ttlOrOwn,
 } from './options.ts'
 import { AS_IS, copyOut } from './plan.ts'
+import { full, refuseUndefined, tooHeavy } from './refusals.ts'
 import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
 
-/** An entry as `MemoryCache.entry` tells of it. */
-export interface MemoryEntry<V> {
-  readonly value: V
-  /** Milliseconds since 1970 at which it expires; `Infinity` when it does not. */
-  readonly expires: number
-  /** Whether it has expired. Such an entry is told of until it is freed, and by `entry` only. */
-  readonly stale: boolean
-  /** Bytes that it weighs with its key; 0 when nothing is weighed. */
-  readonly size: number
-}
-
 const NO_OPTIONS = {}
-
-/** Not in the place where it is called: compilers take small functions into their callers. */
-function refuseUndefined(value: unknown): never {
-  if (value === undefined) throw new UnsupportedValue('$', 'undefined is what a miss gives')
-  throw new InvalidKey('undefined is no key')
-}
-
-/** A write whose place in time is known already. */
-interface Timed {
-  /** Milliseconds; 0 is for ever. */
-  readonly ttl: number
-  readonly sliding: boolean
-  /** For an entry that keeps its expiry. */
-  readonly expires?: number | undefined
-  readonly size?: number | undefined
-}
 
 /** The entries of one namespace in memory, key by key: what a `MemoryCache` and a cache without a directory have in common. */
 export class MemoryEntries<K = string, V = unknown> {
@@ -481,22 +455,14 @@ export class MemoryEntries<K = string, V = unknown> {
   #refuse(key: K, weight: number): never {
     this.delete(key)
     const { heaviest, store } = this.#core
-    const whose = heaviest < store.bounds.maxBytes ? 'an entry' : 'all entries together'
-    throw new EntryTooLarge(
-      `the entry weighs ${weight} bytes, and ${whose} may weigh ${heaviest}`,
-      weight,
-      heaviest,
-    )
+    throw tooHeavy(weight, heaviest, store.bounds)
   }
 
   /** For a cache that evicts nothing. */
   #makeRoom(key: K, weight: number): number | undefined {
     if (!this.#core.hasRoom(this.#index, key, weight)) {
       this.delete(key)
-      const { maxEntries, maxBytes } = this.#core.store.bounds
-      throw new NoSpace(
-        `the cache is full (${maxEntries} entries, ${maxBytes} bytes) and its policy is none: delete something, or take another policy`,
-      )
+      throw full(this.#core.store.bounds)
     }
     return this.#index.get(key)
   }
