@@ -124,7 +124,8 @@ async function load<T, K>(flight: Flight, token: Token, request: Request<T, K>):
   flight.token = token
   // When the lease is old enough for others to take it, those who wait here may do so too.
   const late = setTimeout(() => flight.land(undefined), namespace.handle.leaseTimeout)
-  late.unref()
+  // A number in browsers.
+  if (typeof late === 'object') late.unref()
   try {
     const value = await orAbort(Promise.resolve(loader({ signal })), signal)
     flight.land(namespace.fill(key, token, value, ttl, flight.joiners > 0))

@@ -13,7 +13,8 @@ export function patience(elapsed: number): number {
  */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const waited = new Promise<void>((resolve) => {
-    if (ms < 1) setImmediate(resolve)
+    // Browsers have none.
+    if (ms < 1 && typeof setImmediate === 'function') setImmediate(resolve)
     else setTimeout(resolve, ms)
   })
   return orAbort(waited, signal)

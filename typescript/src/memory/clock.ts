@@ -86,6 +86,8 @@ export class Timer {
   }
 
   clear(): void {
-    this.#clear(this.#timer)
+    // Browsers refuse it as a method of anything.
+    const clear = this.#clear
+    clear(this.#timer)
   }
 }

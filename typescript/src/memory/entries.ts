@@ -1,6 +1,6 @@
 import type { Duration } from '../duration.ts'
-import { EntryTooLarge, InvalidKey, NoSpace, UnsupportedValue } from '../errors.ts'
 import { MemoryCore, Owner } from './core.ts'
+import type { MemoryEntry, Timed } from './entry.ts'
 import { type EventName, type Heard, type Listener, Listeners, onceOnly, tell } from './events.ts'
 import {
   checkGet,
@@ -16,30 +16,10 @@ import {
   ttlOrOwn,
 } from './options.ts'
 import { AS_IS, copyOut } from './plan.ts'
+import { full, refuseUndefined, tooHeavy } from './refusals.ts'
 import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
 
-/** An entry as `MemoryCache.entry` tells of it. */
-export interface MemoryEntry<V> {
-  readonly value: V
-  /** Milliseconds since 1970 at which it expires; `Infinity` when it does not. */
-  readonly expires: number
-  /** Whether it has expired. Such an entry is told of until it is freed, and by `entry` only. */
-  readonly stale: boolean
-  /** Bytes that it weighs with its key; 0 when nothing is weighed. */
-  readonly size: number
-}
-
 const NO_OPTIONS = {}
-
-/** A write whose place in time is known already. */
-interface Timed {
-  /** Milliseconds; 0 is for ever. */
-  readonly ttl: number
-  readonly sliding: boolean
-  /** For an entry that keeps its expiry. */
-  readonly expires?: number | undefined
-  readonly size?: number | undefined
-}
 
 /** The entries of one namespace in memory, key by key: what a `MemoryCache` and a cache without a directory have in common. */
 export class MemoryEntries<K = string, V = unknown> {
@@ -136,12 +116,9 @@ export class MemoryEntries<K = string, V = unknown> {
    */
   set(key: K, value: V, options?: MemorySetOptions<V>): void {
     const core = this.#core
-    if (options !== undefined || core.keepsExpiry) {
-      this.#setBy(key, value, options === undefined ? NO_OPTIONS : options)
-    } else {
-      // All arguments, for JavaScriptCore calls slower with some left out.
-      this.#put(key, value, core.ttl, core.sliding, undefined, undefined)
-    }
+    if (options !== undefined || core.keepsExpiry) this.#setBy(key, value, options)
+    // All arguments, for JavaScriptCore calls slower with some left out.
+    else this.#put(key, value, core.ttl, core.sliding, undefined, undefined)
   }
 
   /** Deletes the key and voids a load of it under way; true when it had an entry. */
@@ -402,7 +379,7 @@ export class MemoryEntries<K = string, V = unknown> {
     this.#core.expireIn(slot, ttl[slot], (state[slot] & SLIDING) !== 0)
   }
 
-  #setBy(key: K, value: V, options: MemorySetOptions<V>): void {
+  #setBy(key: K, value: V, options: MemorySetOptions<V> = {}): void {
     checkSet(options)
     const { core } = this
     let ttl = ttlOrOwn(options.ttl, core.ttl)
@@ -433,8 +410,7 @@ export class MemoryEntries<K = string, V = unknown> {
     expires: number | undefined,
     size: number | undefined,
   ): void {
-    if (value === undefined) throw new UnsupportedValue('$', 'undefined is what a miss gives')
-    if (key === undefined) throw new InvalidKey('undefined is no key')
+    if (value === undefined || key === undefined) refuseUndefined(value)
     const core = this.#core
     const { keeper } = core
     // First, for these may run code of the user's.
@@ -442,12 +418,17 @@ export class MemoryEntries<K = string, V = unknown> {
     const { plan } = keeper
     const flags = plan === AS_IS ? 0 : COPIED
     const weight = size === undefined ? core.weigh(key, value) : core.weighAs(size)
+    const listeners = this.#listeners
     const slots = this.#slots
     const { state } = slots
     let slot = this.#index.get(key)
-    if (slot !== undefined && (state[slot] & ORDERED) === 0 && slots.weights[slot] === weight) {
+    if (
+      slot !== undefined &&
+      slots.weights[slot] === weight &&
+      (state[slot] & ORDERED) === 0 &&
+      listeners === undefined
+    ) {
       // The same as `Store.put`, when it has nothing to do but this.
-      if (this.#listeners !== undefined) this.#beforeSet(this.#listeners, key, slot, kept)
       slots.values[slot] = kept
       state[slot] = VISITED | flags
     } else {
@@ -456,7 +437,7 @@ export class MemoryEntries<K = string, V = unknown> {
     slots.plan[slot] = plan
     core.counts.writes++
     if (ttl > 0) core.expireIn(slot, ttl, sliding, expires)
-    if (this.#listeners !== undefined) this.#tellOfSet(this.#listeners, key, kept, plan)
+    if (listeners !== undefined) this.#tellOfSet(listeners, key, kept, plan)
   }
 
   #putSlowly(found: number | undefined, key: K, kept: V, weight: number, flags: number): number {
@@ -474,22 +455,14 @@ export class MemoryEntries<K = string, V = unknown> {
   #refuse(key: K, weight: number): never {
     this.delete(key)
     const { heaviest, store } = this.#core
-    const whose = heaviest < store.bounds.maxBytes ? 'an entry' : 'all entries together'
-    throw new EntryTooLarge(
-      `the entry weighs ${weight} bytes, and ${whose} may weigh ${heaviest}`,
-      weight,
-      heaviest,
-    )
+    throw tooHeavy(weight, heaviest, store.bounds)
   }
 
   /** For a cache that evicts nothing. */
   #makeRoom(key: K, weight: number): number | undefined {
     if (!this.#core.hasRoom(this.#index, key, weight)) {
       this.delete(key)
-      const { maxEntries, maxBytes } = this.#core.store.bounds
-      throw new NoSpace(
-        `the cache is full (${maxEntries} entries, ${maxBytes} bytes) and its policy is none: delete something, or take another policy`,
-      )
+      throw full(this.#core.store.bounds)
     }
     return this.#index.get(key)
   }

@@ -8,7 +8,7 @@ export {
   PolycacheError,
   UnsupportedValue,
 } from '../errors.ts'
-export type { MemoryEntry } from './entries.ts'
+export type { MemoryEntry } from './entry.ts'
 export type { MemoryCacheEvents } from './events.ts'
 export { type DumpedEntry, MemoryCache, type MemoryStats, type Pairs } from './memory-cache.ts'
 export type {

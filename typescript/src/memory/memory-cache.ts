@@ -122,7 +122,8 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     if (!Number.isFinite(by)) throw new InvalidArgument(`by is ${String(by)}: write a number`)
     const { ttl, sliding, slots } = this.core
     const value: unknown = this.peek(key)
-    if (value === undefined) {
+    // What has expired may be served on, but not counted on.
+    if (value === undefined || (this.core.behaviour.allowStale && !this.has(key))) {
       this.put(key, by as V, { ttl, sliding })
       return by
     }

@@ -7,6 +7,7 @@ import {
   type MemoryStatus,
   UnsupportedValue,
 } from '../../src/memory/index.ts'
+import { pause } from '../../src/wait.ts'
 import { checkAfterEach, openMemory } from '../support/structure.ts'
 import { Timers } from '../support/timers.ts'
 
@@ -239,6 +240,41 @@ describe('getOrSet', () => {
     await expect(failing).rejects.toThrow('no')
     expect(cache.get('k')).toBe('newer')
   })
+})
+
+test('where timers are numbers, methods of the window alone, and setImmediate is missing: in browsers', async () => {
+  const { setTimeout: set, clearTimeout: clear, setImmediate: immediate } = globalThis
+  const numbers = new Map<number, ReturnType<typeof setTimeout>>()
+  const isWindow = (self: unknown) => {
+    if (self !== undefined && self !== globalThis) throw new TypeError('Illegal invocation')
+  }
+  Object.assign(globalThis, {
+    setImmediate: undefined,
+    setTimeout(this: unknown, run: () => void, ms: number) {
+      isWindow(this)
+      numbers.set(numbers.size + 1, set(run, ms))
+      return numbers.size
+    },
+    clearTimeout(this: unknown, number: number) {
+      isWindow(this)
+      clear(numbers.get(number))
+    },
+  })
+  try {
+    const { cache } = openMemory<string, number>({ ttl: '1h', clock: Date.now })
+    cache.set('first', 1)
+    cache.set('sooner', 1, { ttl: '1m' })
+    expect(await cache.getOrSet('k', async () => 1)).toBe(1)
+    const slow = new Load()
+    const first = cache.getOrSet('slow', slow.loader)
+    await settle()
+    slow.end(2)
+    expect([await first, numbers.size > 2]).toEqual([2, true])
+    await pause(0, undefined)
+  } finally {
+    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear, setImmediate: immediate })
+    for (const timer of numbers.values()) clear(timer)
+  }
 })
 
 describe('what has expired', () => {

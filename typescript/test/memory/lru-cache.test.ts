@@ -119,6 +119,13 @@ describe('reads of what has expired', () => {
     expect([cache.delete('k'), cache.entry('k')]).toEqual([false, undefined])
   })
 
+  test('a number that has expired begins anew', () => {
+    const { cache, clock } = openMemory<string, number>({ ttl: '1s', allowStale: true })
+    cache.increment('k', 5)
+    clock.now += 1000
+    expect([cache.peek('k'), cache.increment('k'), cache.ttl('k')]).toEqual([5, 1, 1000])
+  })
+
   test('noDeleteOnStaleGet leaves it, also for a read that does not ask for it', () => {
     const { cache, clock } = openMemory<string, Any>({ ttl: '1s', noDeleteOnStaleGet: true })
     cache.set('k', 1)
