@@ -63,6 +63,7 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
   }
   const session = new Session(options, () => client.connectionEpoch)
   const subscriptions = new Subscriptions()
+  const cluster = client.isCluster
   const { view, layer } = layered(client)
   forward(layer, view, client, notCommands(client))
 
@@ -81,7 +82,7 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       if (before) throw alone(found)
       return answer(command, session.emulate(found, servers(client)))
     }
-    if (client.isCluster && OF_ONE_NODE.has(found.name)) {
+    if (cluster && OF_ONE_NODE.has(found.name)) {
       if (before || found.name === 'SCAN') throw ofOneNode(found.name)
       return answer(command, keysOfAll(args))
     }
