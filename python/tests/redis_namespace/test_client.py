@@ -576,7 +576,8 @@ def test_a_cluster_is_refused_with_the_reason(kind: Any) -> None:
 
 def test_a_client_that_asks_a_sentinel(server: Server) -> None:
     with sentinel(server.port) as port:
-        asked = Sentinel([("127.0.0.1", port)], sentinel_kwargs={"protocol": server.protocol})
+        kind: Any = Sentinel
+        asked = kind([("127.0.0.1", port)], sentinel_kwargs={"protocol": server.protocol})
         with asked.master_for("main", protocol=server.protocol, decode_responses=True) as client:
             shop = namespaced(client, "shop")
             shop.set("a", 1)
