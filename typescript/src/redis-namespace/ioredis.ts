@@ -5,7 +5,7 @@ import { adopt, type Pipeline } from './ioredis-pipeline.ts'
 import type { Servers } from './scope.ts'
 import { alone, asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
 import { Subscriptions } from './subscriptions.ts'
-import { layered, viewOf } from './views.ts'
+import { layered, sharedOf, viewOf } from './views.ts'
 import { isWord, type Word } from './word.ts'
 
 /** What is used of ioredis' Redis and Cluster. */
@@ -61,7 +61,7 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       'the client has a keyPrefix, which would be put before keys too; make it without one',
     )
   }
-  const session = new Session(options, () => client.connectionEpoch)
+  const session = new Session(options, () => client.connectionEpoch, sharedOf(client))
   const subscriptions = new Subscriptions()
   const cluster = client.isCluster
   const { view, layer } = layered(client)
