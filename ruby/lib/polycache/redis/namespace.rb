@@ -2,8 +2,7 @@
 
 require "redis"
 
-require_relative "../redis_namespace/session"
-require_relative "../redis_namespace/subscribing"
+require_relative "../redis_namespace"
 require_relative "../redis_namespace/words"
 require_relative "../version"
 require_relative "namespace/options"
