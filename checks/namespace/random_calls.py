@@ -111,7 +111,12 @@ class Commands:
 REFUSED = ["SET", "string0"]
 FAILING = ["LPUSH", "hash0", "v"]
 MULTI, EXEC, DISCARD, RESET = ["MULTI"], ["EXEC"], ["DISCARD"], ["RESET"]
-AFTER = [["KEYS", "*"], ["DBSIZE"], ["SCAN", "0", "COUNT", "100000"], ["LMPOP", "1", "list0", "LEFT"]]
+AFTER = [
+    ["KEYS", "*"],
+    ["DBSIZE"],
+    ["SCAN", "0", "COUNT", "100000"],
+    ["LMPOP", "1", "list0", "LEFT"],
+]
 
 
 def _aborted(commands: Commands) -> list[dict[str, Any]]:

@@ -19,9 +19,11 @@ PATIENCE = 10
 @contextmanager
 def running(program: str, *options: str) -> Iterator[int]:
     """Yields the port. The server keeps nothing on disk, and is ended by its own process."""
-    with tempfile.TemporaryDirectory(prefix="polycache-server-") as folder:
-        with _started(program, "--save", "", "--dir", folder, *options) as port:
-            yield port
+    with (
+        tempfile.TemporaryDirectory(prefix="polycache-server-") as folder,
+        _started(program, "--save", "", "--dir", folder, *options) as port,
+    ):
+        yield port
 
 
 @contextmanager

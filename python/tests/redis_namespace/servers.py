@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 PROGRAMS = [
@@ -22,20 +23,36 @@ PATIENCE = 10
 @contextmanager
 def running(program: str) -> Iterator[int]:
     """Yields the port."""
-    port = _free_port()
-    options = ["--bind", "127.0.0.1", "--port", str(port), "--save", ""]
     with tempfile.TemporaryDirectory(prefix="polycache-server-") as folder:
-        process = subprocess.Popen(
-            [program, *options, "--dir", folder, "--notify-keyspace-events", "KEA"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
-        try:
-            _wait(port, process)
+        options = ["--save", "", "--dir", folder, "--notify-keyspace-events", "KEA"]
+        with _started([program], options) as port:
             yield port
-        finally:
-            process.terminate()
-            process.wait()
+
+
+@contextmanager
+def sentinel(watched: int) -> Iterator[int]:
+    """The same of a Sentinel that watches the server on that port, and calls it "main"."""
+    with tempfile.TemporaryDirectory(prefix="polycache-sentinel-") as folder:
+        state = Path(folder) / "sentinel.conf"
+        state.write_text(f"sentinel monitor main 127.0.0.1 {watched} 1\n")
+        with _started(["redis-server", str(state), "--sentinel"], ["--dir", folder]) as port:
+            yield port
+
+
+@contextmanager
+def _started(program: list[str], options: list[str]) -> Iterator[int]:
+    port = _free_port()
+    process = subprocess.Popen(
+        [*program, "--bind", "127.0.0.1", "--port", str(port), *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        _wait(port, process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def _wait(port: int, process: subprocess.Popen[bytes]) -> None:

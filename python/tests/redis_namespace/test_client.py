@@ -10,12 +10,14 @@ from typing import Any, assert_type
 import pytest
 import redis
 import redis._parsers
+import redis.asyncio
 from helpers import together
+from redis.sentinel import Sentinel
 
 from polycache import CommandNotAllowed, InvalidArgument, UnknownCommand
 from polycache.redis_namespace import namespaced
 
-from .servers import Server
+from .servers import Server, sentinel
 
 
 @pytest.fixture
@@ -562,3 +564,22 @@ def test_the_client_side_cache(server: Server) -> None:
         server.bare.set("shop:a", 3)
         server.bare.ping()
         assert shop.get("a") == b"3"
+
+
+@pytest.mark.parametrize("kind", [redis.RedisCluster, redis.asyncio.RedisCluster])
+def test_a_cluster_is_refused_with_the_reason(kind: Any) -> None:
+    # One that has never connected.
+    cluster = object.__new__(kind)
+    with pytest.raises(InvalidArgument, match="finds the node by the key"):
+        namespaced(cluster, "shop")
+
+
+def test_a_client_that_asks_a_sentinel(server: Server) -> None:
+    with sentinel(server.port) as port:
+        kind: Any = Sentinel
+        asked = kind([("127.0.0.1", port)], sentinel_kwargs={"protocol": server.protocol})
+        with asked.master_for("main", protocol=server.protocol, decode_responses=True) as client:
+            shop = namespaced(client, "shop")
+            shop.set("a", 1)
+            assert shop.keys() == ["a"]
+            assert server.keys == [b"shop:a"]

@@ -152,6 +152,24 @@ class DropInTest < Minitest::Test
     assert_includes everything, "b-k"
   end
 
+  # Also beside the cache, which loads the namespaces when they are named.
+  def test_every_file_can_be_required_by_itself
+    clients = File.expand_path("support/clients", __dir__)
+    lib = File.expand_path("../../lib", __dir__)
+    %w[
+      redis_namespace redis_namespace/cluster redis_namespace/command_builder redis/namespace
+      redis/namespace/alias
+    ].each do |file|
+      script = "require #{clients.dump}; module Polycache; " \
+               "autoload :RedisNamespace, 'polycache/redis_namespace'; end; " \
+               "require 'polycache/#{file}'; puts Polycache::RedisNamespace"
+      said = IO.popen([RbConfig.ruby, "-w", "-I#{lib}", "-e", script], err: %i[child out], &:read)
+
+      assert_empty said.lines.grep(%r{lib/polycache.*warning|Error}), file
+      assert_equal "Polycache::RedisNamespace\n", said.lines.last
+    end
+  end
+
   def test_the_alias_takes_the_place_of_redis_namespace
     script = <<~RUBY
       require #{File.expand_path("support/clients", __dir__).inspect}

@@ -215,6 +215,16 @@ class WrapperTransactionsTest < Minitest::Test
     super
   end
 
+  def test_a_transaction_in_which_another_namespace_sends
+    other = Polycache::Redis::Namespace.new("other", redis: @redis)
+    call("MULTI")
+
+    assert_equal %w[QUEUED QUEUED], [other.call("KEYS", "*"), call("KEYS", "s*")]
+    assert_raises(Polycache::CommandNotAllowed) { other.dbsize }
+    assert_equal [["s"], ["s"]], other.call("EXEC")
+    assert_as_before
+  end
+
   private
 
   def call(...) = @shop.call(...)

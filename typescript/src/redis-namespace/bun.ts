@@ -3,7 +3,7 @@ import { chain, define, forward, type Members, namesOf } from './forward.ts'
 import { wrap } from './node-redis-listeners.ts'
 import type { Servers } from './scope.ts'
 import { asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
-import { layered, viewOf } from './views.ts'
+import { layered, sharedOf, viewOf } from './views.ts'
 import { asBuffer, isWord, type Word } from './word.ts'
 
 /** What is used of Bun's RedisClient. */
@@ -26,7 +26,7 @@ export function isBunRedis(client: object): client is BunRedis {
 
 /** A view of a client, on the same connection, that knows one namespace's keys. */
 export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
-  const session = new Session(options)
+  const session = new Session(options, undefined, sharedOf(client))
   const { view, layer } = layered(client)
   forward(layer, view, client, NO_COMMANDS)
 

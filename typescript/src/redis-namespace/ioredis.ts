@@ -5,7 +5,7 @@ import { adopt, type Pipeline } from './ioredis-pipeline.ts'
 import type { Servers } from './scope.ts'
 import { alone, asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
 import { Subscriptions } from './subscriptions.ts'
-import { layered, viewOf } from './views.ts'
+import { layered, sharedOf, viewOf } from './views.ts'
 import { isWord, type Word } from './word.ts'
 
 /** What is used of ioredis' Redis and Cluster. */
@@ -61,8 +61,9 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       'the client has a keyPrefix, which would be put before keys too; make it without one',
     )
   }
-  const session = new Session(options, () => client.connectionEpoch)
+  const session = new Session(options, () => client.connectionEpoch, sharedOf(client))
   const subscriptions = new Subscriptions()
+  const cluster = client.isCluster
   const { view, layer } = layered(client)
   forward(layer, view, client, notCommands(client))
 
@@ -81,7 +82,7 @@ export function ioredisView(client: Ioredis, options: NamespaceOptions): Ioredis
       if (before) throw alone(found)
       return answer(command, session.emulate(found, servers(client)))
     }
-    if (client.isCluster && OF_ONE_NODE.has(found.name)) {
+    if (cluster && OF_ONE_NODE.has(found.name)) {
       if (before || found.name === 'SCAN') throw ofOneNode(found.name)
       return answer(command, keysOfAll(args))
     }

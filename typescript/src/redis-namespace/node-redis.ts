@@ -3,7 +3,7 @@ import { chain, define, forward, type Members, namesOf } from './forward.ts'
 import { Listeners } from './node-redis-listeners.ts'
 import type { Servers } from './scope.ts'
 import { asItIs, type NamespaceOptions, Session, type TakeOff } from './session.ts'
-import { layered, viewOf } from './views.ts'
+import { layered, sharedOf, viewOf } from './views.ts'
 import { isWord, type Word } from './word.ts'
 
 /** What is used of node-redis' client. */
@@ -72,7 +72,7 @@ export function isNodeRedisPool(client: object): client is NodeRedisPool {
 /** A view of a client, on the same connection, that knows one namespace's keys. */
 export function nodeRedisView(client: NodeRedis, options: NamespaceOptions): NodeRedis {
   refuseKeyPrefix(client.options)
-  const session = new Session(options, () => client.socketEpoch)
+  const session = new Session(options, () => client.socketEpoch, sharedOf(client._self))
   const { view, layer } = layered(client)
   become(layer, view, client, '_executeCommand')
 

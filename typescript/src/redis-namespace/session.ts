@@ -15,6 +15,11 @@ export interface NamespaceOptions extends TableOptions {
   readonly separator?: string
 }
 
+/** What the views of one client share: its connection's transaction, in which all of them may send. */
+export interface Shared {
+  transaction?: Transaction | undefined
+}
+
 /** The options of a view of a view: those of the views around it, the outermost first. */
 interface NestedOptions extends NamespaceOptions {
   readonly [OUTER]?: readonly Level[]
@@ -57,10 +62,17 @@ export class Session {
   readonly #namespaces: Namespaces
   readonly #table: CommandTable
   readonly #connection: () => unknown
-  #transaction: Transaction | undefined
+  readonly #shared: Shared
 
-  /** @param connection what changes with each connection, where a transaction ends with it */
-  constructor(options: NamespaceOptions, connection: () => unknown = () => undefined) {
+  /**
+   * @param connection what changes with each connection, where a transaction ends with it
+   * @param shared what all views of a client share
+   */
+  constructor(
+    options: NamespaceOptions,
+    connection: () => unknown = () => undefined,
+    shared: Shared = {},
+  ) {
     checkOptions(options)
     const { allow, commands } = options
     this.#namespaces = new Namespaces([...outerOf(options), options])
@@ -69,6 +81,7 @@ export class Session {
         ? CommandTable.default
         : new CommandTable({ allow: allow ?? [], commands: commands ?? {} })
     this.#connection = connection
+    this.#shared = shared
   }
 
   /** The prefix of this moment. */
@@ -122,13 +135,13 @@ export class Session {
 
   /** Minds transactions: what takes prefixes off the reply of a command that is sent by itself now. */
   send(command: Command, takeOff: TakeOff): TakeOff {
-    if (this.#transaction === undefined && !command.transactional) return takeOff
+    if (this.#shared.transaction === undefined && !command.transactional) return takeOff
     return this.#inTransaction(command, takeOff)
   }
 
   /** The same for a command of a pipeline, which was prepared before. */
   batched(takeOff: TakeOff): void {
-    if (this.#transaction !== undefined) this.#open()?.queue(takeOff)
+    if (this.#shared.transaction !== undefined) this.#open()?.queue(takeOff)
   }
 
   /** What an emulated command gives, made of others. */
@@ -143,22 +156,23 @@ export class Session {
   }
 
   #open(): Transaction | undefined {
-    if (this.#transaction?.connection !== this.#connection()) this.#transaction = undefined
-    return this.#transaction
+    if (this.#shared.transaction?.connection !== this.#connection())
+      this.#shared.transaction = undefined
+    return this.#shared.transaction
   }
 
   #inTransaction(command: Command, takeOff: TakeOff): TakeOff {
     const open = this.#open()
     switch (command.name) {
       case 'MULTI':
-        this.#transaction ??= new Transaction(this.#connection())
-        return this.#transaction.begun()
+        this.#shared.transaction ??= new Transaction(this.#connection())
+        return this.#shared.transaction.begun()
       case 'EXEC':
-        this.#transaction = undefined
+        this.#shared.transaction = undefined
         return open === undefined ? takeOff : (reply) => open.executed(reply)
       case 'DISCARD':
       case 'RESET':
-        this.#transaction = undefined
+        this.#shared.transaction = undefined
         return takeOff
       case 'WATCH':
         // Never queued: within a transaction it is refused, which does not abort it.
@@ -166,7 +180,7 @@ export class Session {
     }
     if (open === undefined) return takeOff
     return open.queue(takeOff, () => {
-      if (this.#transaction === open) this.#transaction = undefined
+      if (this.#shared.transaction === open) this.#shared.transaction = undefined
     })
   }
 }

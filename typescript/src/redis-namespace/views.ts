@@ -1,10 +1,19 @@
 import { showAs } from '../inspect.ts'
-import type { NamespaceOptions } from './session.ts'
+import type { NamespaceOptions, Shared } from './session.ts'
 
 /** What a view was made of. */
 export interface Origin<C extends object = object> {
   readonly client: C
   readonly options: NamespaceOptions
+}
+
+const shared = new WeakMap<object, Shared>()
+
+/** What all views of a client share. */
+export function sharedOf(client: object): Shared {
+  const known = shared.get(client) ?? {}
+  shared.set(client, known)
+  return known
 }
 
 const origins = new WeakMap<object, Origin>()

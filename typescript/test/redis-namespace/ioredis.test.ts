@@ -50,6 +50,19 @@ function onServer(): void {
     expect(shop.status).toBe('ready')
   })
 
+  test('a client that asks a Sentinel', async () => {
+    if (PROGRAM !== 'redis-server') return
+    const sentinel = await RedisServer.sentinel(server.port)
+    const sentinels = [{ host: '127.0.0.1', port: sentinel.port }]
+    const asking = new Redis({ sentinels, name: 'main' })
+    const inShop = namespaced(asking, { namespace: 'shop' })
+    await inShop.set('a', '1')
+    expect(await inShop.keys('*')).toEqual(['a'])
+    expect(await stored()).toEqual(['shop:a'])
+    asking.disconnect()
+    await sentinel.stop()
+  })
+
   test('a method whose reply ioredis mistakes after RESET', async () => {
     await shop.xadd('st', '1-1', 'f', 'v')
     await shop.call('RESET')

@@ -102,6 +102,16 @@ function behaviour(connect: (port: number) => Promise<Client>): void {
     await asBefore()
   })
 
+  test('a transaction in which other views of the connection send', async () => {
+    const other = own.namespaced({ namespace: 'other' })
+    await shop.call('MULTI')
+    expect(await other.call('KEYS', '*')).toBe('QUEUED')
+    expect(await shop.call('KEYS', 's*')).toBe('QUEUED')
+    await expect(other.call('DBSIZE')).rejects.toMatchObject({ code: 'command_not_allowed' })
+    expect(await other.call('EXEC')).toEqual([['s'], ['s']])
+    await asBefore()
+  })
+
   test('a transaction that is aborted as a whole', async () => {
     await expect(shop.transaction(['SET', 'a'], ['KEYS', '*'])).rejects.toThrow()
     await asBefore()

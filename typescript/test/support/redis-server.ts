@@ -1,7 +1,7 @@
 /** Redis and Valkey servers on free loopback ports, started from programs on PATH or in $POLYCACHE_TOOLS/bin. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -29,13 +29,28 @@ export class RedisServer {
   }
 
   static async start(program: string, ...options: string[]): Promise<RedisServer> {
+    return RedisServer.#run(program, () => ['--save', '', ...options])
+  }
+
+  /** A Sentinel that watches the server on that port, and calls it "main". */
+  static sentinel(watched: number): Promise<RedisServer> {
+    return RedisServer.#run('redis-server', (folder) => {
+      const state = join(folder, 'sentinel.conf')
+      writeFileSync(state, `sentinel monitor main 127.0.0.1 ${watched} 1\n`)
+      return [state, '--sentinel']
+    })
+  }
+
+  static async #run(
+    program: string,
+    options: (folder: string) => readonly string[],
+  ): Promise<RedisServer> {
     const port = await freePort()
     const folder = mkdtempSync(join(tmpdir(), 'polycache-redis-'))
-    const started = spawn(
-      pathOf(program) ?? program,
-      ['--port', String(port), '--save', '', '--dir', folder, '--bind', '127.0.0.1', ...options],
-      { stdio: 'ignore' },
-    )
+    const own = ['--port', String(port), '--dir', folder, '--bind', '127.0.0.1']
+    const started = spawn(pathOf(program) ?? program, [...options(folder), ...own], {
+      stdio: 'ignore',
+    })
     const server = new RedisServer(port, started, folder)
     for (let tried = 0; !(await answers(port)); tried++) {
       if (tried > 500 || started.exitCode !== null) throw new Error(`${program} does not start`)

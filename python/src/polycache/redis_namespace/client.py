@@ -63,9 +63,9 @@ def namespaced(
         single = client.single_connection_client
     elif isinstance(client, (RedisCluster, AsyncRedisCluster)):
         raise InvalidArgument(
-            f"{type(client).__name__} finds the node by the key before it has its prefix, and there "
-            "is no place to put one there. Namespace a client of one server, or write the prefix "
-            'into the keys: f"shop:{key}"'
+            f"{type(client).__name__} finds the node by the key before it has its prefix, and has "
+            "no place to put one there. Namespace a client of one server, or write the prefix into "
+            'the keys: f"shop:{key}"'
         )
     else:
         raise InvalidArgument(

@@ -2,8 +2,7 @@
 
 require "redis"
 
-require_relative "../redis_namespace/session"
-require_relative "../redis_namespace/subscribing"
+require_relative "../redis_namespace"
 require_relative "../redis_namespace/words"
 require_relative "../version"
 require_relative "namespace/options"
@@ -28,6 +27,9 @@ module Polycache
 
       # Keys that are unlinked at once.
       BATCH = RedisNamespace::Scope::BATCH
+
+      TRANSACTIONS = ObjectSpace::WeakMap.new
+      private_constant :TRANSACTIONS
 
       # @return [Redis, ConnectionPool, Namespace] what commands are sent through
       attr_reader :redis
@@ -65,7 +67,8 @@ module Polycache
 
       def namespace=(namespace)
         @namespace = namespace
-        @session = RedisNamespace::Session.new({ namespace: namespace, **@table }) do |words|
+        options = { namespace: namespace, **@table }
+        @session = RedisNamespace::Session.new(options, transaction) do |words|
           target { |redis| redis.call(*words) }
         end
       end
@@ -165,6 +168,11 @@ module Polycache
       def beside(namespace, redis = @redis) = self.class.new(namespace, redis: redis, **@table)
 
       private
+
+      # All namespaces of a Redis send on its connection.
+      def transaction
+        TRANSACTIONS[@redis] ||= RedisNamespace::Transaction.new
+      end
 
       def own_namespace = @session.prefix.namespace
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "command_builder"
-require_relative "subscribing"
 
 module Polycache
   # The options of a cluster's client inside a namespace.

@@ -2,7 +2,7 @@
 
 require "redis_client"
 
-require_relative "session"
+require_relative "../redis_namespace"
 
 module Polycache
   module RedisNamespace

@@ -12,16 +12,16 @@ module Polycache
     class Session
       # @param options [Hash] namespace, and optionally separator, allow and commands (see
       #   RedisNamespace)
+      # @param transaction [Transaction] of the connection, which others may share
       # @yield [words] sends a command as it is, for those that stay inside the namespace by others
       # @raise [InvalidArgument] an option is wrong
-      def initialize(options, &send)
+      def initialize(options, transaction = Transaction.new, &send)
         options = options.transform_keys(&:to_sym)
         @namespaces = Namespaces.new(options[:namespace], options[:separator] || Prefix::SEPARATOR)
         @fixed = @namespaces.fixed
         @table = Session.table(options)
         @send = send
-        @transaction = Transaction.new
-        @queued = false
+        @transaction = transaction
       end
 
       def self.table(options)
@@ -38,7 +38,7 @@ module Polycache
       #   when they are sent; nil when nothing is done
       def put_on_keys(words)
         command = @table.by_name(words[0])
-        return if @queued || !command || !(keys = command.keys)
+        return if @transaction.open || !command || !(keys = command.keys)
 
         prefix = self.prefix
         if command.first_key && (key = words[1])
@@ -57,7 +57,7 @@ module Polycache
         command = @table.find(words)
         return scope(command, prefix) if command.emulated
         return transact(command, prefix) { rewritten(command, words, prefix, &block) } if
-          @queued || command.transaction
+          @transaction.open || command.transaction
 
         reply = rewritten(command, words, prefix, &block)
         command.replies ? command.reply(reply, prefix) : reply
@@ -70,7 +70,7 @@ module Polycache
         return scope(command, prefix) if command.emulated
 
         put_on(command, words, prefix) if command.changes
-        return transact(command, prefix, &block) if @queued || command.transaction
+        return transact(command, prefix, &block) if @transaction.open || command.transaction
 
         command.replies ? command.reply(yield, prefix) : yield
       end
@@ -82,7 +82,7 @@ module Polycache
       # @return [Array, nil]
       def flat(command)
         known = @table.by_name(command[0])
-        return if @queued || !known
+        return if @transaction.open || !known
         return known.keys&.apply_to_flat(command, prefix) unless known.first_key
 
         key = command[1]
@@ -109,7 +109,7 @@ module Polycache
       # The same of words that have their prefixes already.
       def call_prefixed(words, &block)
         command = @table.find(words)
-        return transact(command, prefix, &block) if @queued || command.transaction
+        return transact(command, prefix, &block) if @transaction.open || command.transaction
 
         command.replies ? command.reply(yield, prefix) : yield
       end
@@ -151,21 +151,21 @@ module Polycache
       end
 
       # @return [Boolean] whether a transaction may be open
-      def queueing? = @queued
+      def queueing? = @transaction.open
 
       # The reply of a command without prefixes, or the error that stands for it.
       def received(command, prefix, reply)
         return command.replies ? command.reply(reply, prefix) : reply unless
-          @queued || command.transaction
+          @transaction.open || command.transaction
 
-        minding { @transaction.received(command, prefix, reply) }
+        @transaction.received(command, prefix, reply)
       end
 
       # Commands whose replies nobody has seen, because one of them was raised.
       #
       # @param commands [Array<(CommandTable::Command, Prefix)>]
       def unseen(commands)
-        minding { @transaction.unseen(commands) }
+        @transaction.unseen(commands)
       end
 
       # A message without prefixes; nil when it tells of another namespace's key.
@@ -174,7 +174,6 @@ module Polycache
       # A new connection is in no transaction.
       def reset
         @transaction.end
-        @queued = false
       end
 
       private
@@ -204,7 +203,7 @@ module Polycache
         yield
       rescue StandardError
         unseen(commands.map { |command| [command, prefix] }) if
-          @queued || commands.any?(&:transaction)
+          @transaction.open || commands.any?(&:transaction)
         raise
       end
 
@@ -245,7 +244,7 @@ module Polycache
 
       # Whether the replies stay as they are: as usual, one whole transaction or none.
       def untouched?(commands)
-        return false if @queued
+        return false if @transaction.open
 
         index = 0
         last = commands.size - 1
@@ -272,17 +271,10 @@ module Polycache
         reply = begin
           yield
         rescue StandardError
-          minding { @transaction.failed(command) }
+          @transaction.failed(command)
           raise
         end
-        minding { @transaction.received(command, prefix, reply) }
-      end
-
-      # Keeps in mind whether a transaction is open, which is asked with every command.
-      def minding
-        yield
-      ensure
-        @queued = @transaction.open?
+        @transaction.received(command, prefix, reply)
       end
 
       def refuse_emulated(command)
@@ -294,7 +286,7 @@ module Polycache
       end
 
       def scope(command, prefix)
-        refuse_emulated(command) if @queued
+        refuse_emulated(command) if @transaction.open
         Scope.public_send(command.name.downcase, prefix, @send)
       end
     end

@@ -9,14 +9,17 @@ module Polycache
       QUEUED = "QUEUED"
 
       def initialize
-        @queued = nil
+        @open = nil
       end
 
-      # @return [Boolean] whether the server may be queueing
-      def open? = !@queued.nil?
+      # Asked with every command; so it has no question mark: as such Ruby calls it without a method
+      # of its own.
+      #
+      # @return [Array, nil] what is queued, if the server may be queueing
+      attr_reader :open
 
       def end
-        @queued = nil
+        @open = nil
       end
 
       # The reply of a command, without prefixes.
@@ -24,9 +27,9 @@ module Polycache
       # @param reply [Object] an error too, where errors stand among replies
       def received(command, prefix, reply)
         case command.name
-        when "MULTI" then @queued = [] unless reply.is_a?(Exception)
+        when "MULTI" then @open = [] unless reply.is_a?(Exception)
         when "EXEC" then return executed(reply)
-        when "DISCARD", "RESET" then @queued = nil
+        when "DISCARD", "RESET" then @open = nil
         else return other(command, prefix, reply)
         end
         reply
@@ -35,7 +38,7 @@ module Polycache
       # The command raised, so it has no reply. Whatever the server has against EXEC or DISCARD,
       # what was queued will not be carried out.
       def failed(command)
-        @queued = nil if command.transaction && command.name != "MULTI"
+        @open = nil if command.transaction && command.name != "MULTI"
       end
 
       # Commands that were sent together and whose replies nobody has seen, because one of them is
@@ -46,10 +49,10 @@ module Polycache
       def unseen(commands)
         commands.each do |command, prefix|
           case command.name
-          when "MULTI" then @queued ||= []
-          when "EXEC", "DISCARD", "RESET" then @queued = nil
+          when "MULTI" then @open ||= []
+          when "EXEC", "DISCARD", "RESET" then @open = nil
           when "WATCH" then nil # Refused inside a transaction, without aborting it.
-          else @queued&.push([command, prefix])
+          else @open&.push([command, prefix])
           end
         end
       end
@@ -57,21 +60,21 @@ module Polycache
       private
 
       def other(command, prefix, reply)
-        return command.reply(reply, prefix) unless @queued
+        return command.reply(reply, prefix) unless @open
 
         if reply == QUEUED
-          @queued.push([command, prefix])
+          @open.push([command, prefix])
         elsif !reply.is_a?(Exception)
           # The server carried it out, so there is no transaction.
-          @queued = nil
+          @open = nil
           return command.reply(reply, prefix)
         end
         reply
       end
 
       def executed(reply)
-        queued = @queued || []
-        @queued = nil
+        queued = @open || []
+        @open = nil
         return reply unless reply.is_a?(Array) && reply.size == queued.size
 
         queued.zip(reply).map { |(command, prefix), one| command.reply(one, prefix) }
