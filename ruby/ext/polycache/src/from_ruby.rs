@@ -220,7 +220,9 @@ impl Walk<'_> {
                 let class = class_name(key);
                 return Err(Stop::refused(
                     path,
-                    format!("a map's key is text, and this one is of class {class}: store key.to_s"),
+                    format!(
+                        "a map's key is text, and this one is of class {class}: store key.to_s"
+                    ),
                 ));
             }
         };
