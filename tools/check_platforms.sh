@@ -32,6 +32,13 @@ zig_target() {
   esac
 }
 
+zig_archiver() {
+  case $1 in
+    *-msvc) echo zig-lib ;;
+    *) echo zig-ar ;;
+  esac
+}
+
 crates() {
   printf -- '-p %s ' $CRATES
   case $1 in
@@ -44,7 +51,7 @@ passed=0 failed=0
 # shellcheck disable=SC2086
 for target in ${*:-$TARGETS}; do
   name=${target//-/_}
-  export "CC_$name=$bin/zig-cc-$(zig_target "$target")" "AR_$name=$bin/zig-ar"
+  export "CC_$name=$bin/zig-cc-$(zig_target "$target")" "AR_$name=$bin/$(zig_archiver "$target")"
   if cargo check --quiet -Zbuild-std=std,panic_abort --target "$target" $(crates "$target"); then
     echo "$target: passes"
     passed=$((passed + 1))

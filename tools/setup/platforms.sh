@@ -21,6 +21,8 @@ export LD_LIBRARY_PATH="$root/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRAR
 exec "$root/bin/rustc" --sysroot "$root" "$@"
 PROGRAM
   platforms_zig zig-ar ar
+  # The same with the options of Visual C++'s lib.exe.
+  platforms_zig zig-lib lib
   # What rustc makes import libraries of Windows' own DLLs with, under the name that it looks for.
   platforms_zig x86_64-w64-mingw32-dlltool dlltool
   # A program a target: cargo takes a C compiler without arguments.
