@@ -1,6 +1,6 @@
 import { MalformedEntry } from '../errors.ts'
+import { isMatch, MATCH } from './match.ts'
 import { MAX_DEPTH } from './messagepack/limits.ts'
-import { isMatch, ownProperty, wouldLose } from './own-properties.ts'
 import { refused, type Segment } from './path.ts'
 import {
   describe,
@@ -51,11 +51,7 @@ function writeObject(value: object, path: Segment[]): string {
     throw refused(path, `JSON does not have ${nameOf(value)}: use messagepack`)
   }
   if (path.length === MAX_DEPTH) throw refused(path, TOO_DEEP)
-  if (pairs === undefined && isMatch(value as readonly unknown[])) {
-    throw refused(path, wouldLose('index'))
-  }
-  const name = pairs === value ? ownProperty(value) : undefined
-  if (name !== undefined) throw refused(path, wouldLose(name))
+  if (pairs === undefined && isMatch(value as readonly unknown[])) throw refused(path, MATCH)
   const level = path.length
   const parts: string[] = []
   if (pairs === undefined) {

@@ -1,5 +1,9 @@
+import { Buffer } from 'node:buffer'
 import { types } from 'node:util'
 import { Kind, kindOf } from '../memory/kind.ts'
+
+// The global one is a getter in Node.
+const bufferPrototype = Buffer.prototype
 
 export const TOO_DEEP = 'nested deeper than 128 lists, sets and maps, or a cycle'
 export const LONE_SURROGATE = 'text with half a surrogate pair has no UTF-8 form'
@@ -22,34 +26,36 @@ export function isPlainObject(value: object): value is Record<string, unknown> {
   )
 }
 
-/** Whether a value is an array, of this realm or of another one: not an instance of a class that extends Array. */
+/** Whether a value is an array. Here and below: of any realm, and not an instance of a class that extends the built-in one. */
 export function isList(value: object): value is readonly unknown[] {
   if (!Array.isArray(value)) return false
   return Object.getPrototypeOf(value) === Array.prototype || kindOf(value) === Kind.Array
 }
 
-/** Like `isList`, for sets. */
 export function isSet(value: object): value is Set<unknown> {
-  return (value instanceof Set || types.isSet(value)) && kindOf(value) === Kind.Set
+  return Object.getPrototypeOf(value) === Set.prototype || isForeign(value, Kind.Set, types.isSet)
 }
 
-/** Like `isList`, for maps. */
 export function isMap(value: object): value is Map<unknown, unknown> {
-  return (value instanceof Map || types.isMap(value)) && kindOf(value) === Kind.Map
+  return Object.getPrototypeOf(value) === Map.prototype || isForeign(value, Kind.Map, types.isMap)
 }
 
-/** Like `isList`, for dates. */
 export function isDate(value: object): value is Date {
-  return (value instanceof Date || types.isDate(value)) && kindOf(value) === Kind.Date
+  return (
+    Object.getPrototypeOf(value) === Date.prototype || isForeign(value, Kind.Date, types.isDate)
+  )
 }
 
-/** Like `isList`, for bytes; a Buffer is bytes as well. */
+/** A Buffer is bytes as well. */
 export function isBytes(value: object): value is Uint8Array {
-  if (!(value instanceof Uint8Array || types.isUint8Array(value))) return false
+  if (!(value instanceof Uint8Array)) return isForeign(value, Kind.TypedArray, types.isUint8Array)
   const prototype = Object.getPrototypeOf(value)
-  if (prototype === Uint8Array.prototype || prototype === Buffer.prototype) return true
-  const kind = kindOf(value)
-  return kind === Kind.TypedArray || kind === Kind.Buffer
+  return prototype === Uint8Array.prototype || prototype === bufferPrototype
+}
+
+/** Of another realm: what extends a class of this one has another kind. */
+function isForeign(value: object, kind: Kind, hasState: (value: object) => boolean): boolean {
+  return hasState(value) && kindOf(value) === kind
 }
 
 /** What to say of a value that is in no row of the type map. */

@@ -8,13 +8,13 @@
  * in the copy too; cycles are kept.
  *
  * Changed: of an accessor the value is stored that it has at `set`; non-enumerable properties, and those that somebody put
- * on an array, a RegExp, a buffer or a typed array, are left out; a frozen object's copy is not frozen; a proxy becomes what
- * it looks like. A typed array's copy has a buffer of its own, with no more than its bytes, unless the value holds that
- * buffer by another way as well: then they share one in the copy too. A Buffer's copy always stands alone.
+ * on an array, Date, Map or another built-in object, are left out; a frozen object's copy is not frozen; a proxy becomes
+ * what it looks like. A typed array's copy has a buffer of its own, with no more than its bytes, unless the value holds
+ * that buffer by another way as well: then they share one in the copy too. A Buffer's copy always stands alone.
  *
- * Refused with `UnsupportedValue`: functions, symbols, instances of classes (but see `CloneOptions` and `immutable.ts`), a Map,
- * Set or Date that somebody put a property on, what a regular expression gave (`../entry/own-properties.ts`),
- * SharedArrayBuffer and views on one, resizable and detached buffers, WeakMap, Promise and the like.
+ * Refused with `UnsupportedValue`: functions, symbols, instances of classes (but see `CloneOptions` and `immutable.ts`), what
+ * a regular expression gave (`../entry/match.ts`), SharedArrayBuffer and views on one, resizable and detached buffers,
+ * WeakMap, Promise and the like.
  */
 import { refused } from '../entry/path.ts'
 import { Kind } from './kind.ts'

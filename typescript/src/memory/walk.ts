@@ -1,4 +1,4 @@
-import { isMatch, ownProperty, wouldLose } from '../entry/own-properties.ts'
+import { isMatch, MATCH } from '../entry/match.ts'
 import { refused, type Segment } from '../entry/path.ts'
 import { Kind, kindOf, typedArrayName, typedArrays } from './kind.ts'
 import { AS_IS, FLAT_ARRAY, GRAPH, type Plan, TREE } from './plan.ts'
@@ -250,7 +250,6 @@ export class Walk {
         break
       }
       case Kind.Date:
-        this.#refuseProperties(node, source)
         this.weight += weight.DATE
         this.#set(node, new Date((source as Date).getTime()), DATE)
         break
@@ -258,12 +257,10 @@ export class Walk {
         this.#regExp(node, source as RegExp)
         break
       case Kind.Map:
-        this.#refuseProperties(node, source)
         this.weight += weight.TABLE + weight.MAP_ENTRY * (source as Map<unknown, unknown>).size
         this.#content(node, MAP, contentOfMap(source as Map<unknown, unknown>))
         break
       case Kind.Set:
-        this.#refuseProperties(node, source)
         this.weight += weight.TABLE + weight.SET_ENTRY * (source as Set<unknown>).size
         this.#content(node, SET, [...members.call(source as Set<unknown>)])
         break
@@ -331,7 +328,7 @@ export class Walk {
   }
 
   #array(node: number, source: readonly unknown[]): void {
-    if (isMatch(source)) throw this.#refused(node, wouldLose('index'))
+    if (isMatch(source)) throw this.#refused(node, MATCH)
     if (isSparse(source)) {
       const copy = copySparse(source)
       this.#set(node, copy, SPARSE_ARRAY)
@@ -519,12 +516,6 @@ export class Walk {
     }
     // An immutable one is seen and has no place.
     return places.get(object) ?? -1
-  }
-
-  /** Like the serializers: what would be lost is refused. */
-  #refuseProperties(node: number, source: object): void {
-    const name = ownProperty(source)
-    if (name !== undefined) throw this.#refused(node, wouldLose(name))
   }
 
   #refused(node: number, reason: string): Error {

@@ -1,5 +1,5 @@
 import { Decimal, MAX_DIGITS } from '../decimal.ts'
-import { isMatch, ownProperty, wouldLose } from '../own-properties.ts'
+import { isMatch, MATCH } from '../match.ts'
 import { refused, type Segment } from '../path.ts'
 import { Scratch } from '../scratch.ts'
 import type { PayloadWriter } from '../serializer.ts'
@@ -199,7 +199,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   #list(values: readonly unknown[]): void {
     const { length } = values
-    if (isMatch(values)) throw this.#refused(wouldLose('index'))
+    if (isMatch(values)) throw this.#refused(MATCH)
     const level = this.#enter()
     this.#count(length, 0x90, 0xdc, 0xdd)
     for (let place = 0; place < length; place++) {
@@ -223,7 +223,6 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #map(map: ReadonlyMap<unknown, unknown>): void {
-    this.#refuseProperties(map)
     const level = this.#enter()
     this.#count(map.size, 0x80, 0xde, 0xdf)
     for (const [key, value] of map) {
@@ -236,7 +235,6 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #set(values: ReadonlySet<unknown>): void {
-    this.#refuseProperties(values)
     const level = this.#enter()
     // The length of the extension's head depends on what follows, which is written first and then moved.
     const start = this.#at
@@ -258,7 +256,6 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #date(date: Date): void {
-    this.#refuseProperties(date)
     const ms = date.getTime()
     const seconds = Math.floor(ms / 1000)
     if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) throw this.#refused(NO_DATE)
@@ -353,11 +350,6 @@ export class MessagePackWriter implements PayloadWriter {
       this.#path[level] = symbol.toString()
       throw this.#refused(SYMBOL_KEY)
     }
-  }
-
-  #refuseProperties(object: object): void {
-    const name = ownProperty(object)
-    if (name !== undefined) throw this.#refused(wouldLose(name))
   }
 
   #refused(reason: string): Error {

@@ -1,8 +1,3 @@
-/** The name of an enumerable property that somebody put on a Map, Set or Date; undefined when there is none. */
-export function ownProperty(object: object): string | undefined {
-  return Object.keys(object)[0]
-}
-
 /**
  * Whether a regular expression gave an array: it says at which `index` it matched, and more.
  *
@@ -13,7 +8,5 @@ export function isMatch(array: readonly unknown[]): boolean {
   return (array as { index?: unknown }).index !== undefined && Object.hasOwn(array, 'index')
 }
 
-/** What to say of such an object. */
-export function wouldLose(name: string): string {
-  return `it has a property of its own (${name}), which would be lost: store a plain object, or a copy without it`
-}
+export const MATCH =
+  'what a regular expression gave has properties (index, input, groups), which would be lost: store a plain object, or [...match]'
