@@ -40,6 +40,31 @@ pub fn with_value<R>(
     }
 }
 
+/// The same of a value that is not going to be written: it is refused all the same if it could not be.
+pub fn with_writable_value<R>(
+    object: &Bound<'_, PyAny>,
+    serializer: Serializer,
+    use_it: impl FnOnce(&Value<'_>) -> R,
+) -> PyResult<R> {
+    let mut reader = Reader::default();
+    let value = reader.value(object, 0);
+    if let Some(reason) = reader.refusal {
+        return Err(errors::raise(
+            object.py(),
+            locate(value, reason, serializer),
+        ));
+    }
+    if reader.to_be_tried {
+        let options = EntryOptions {
+            serializer,
+            ..EntryOptions::default()
+        };
+        encode(&value, &options, &mut Vec::new())
+            .map_err(|error| errors::raise(object.py(), error.into()))?;
+    }
+    Ok(use_it(&value))
+}
+
 /// Walks a Python object and everything in it.
 #[derive(Default)]
 struct Reader<'py> {
@@ -50,6 +75,9 @@ struct Reader<'py> {
     refusal: Option<Cow<'static, str>>,
     /// Bytes of text and bytes, and a few for everything else.
     size: usize,
+    /// True once there was a value that only writing tells to be unsupported: a set of lists, a decimal
+    /// that is no number, a time far away.
+    to_be_tried: bool,
 }
 
 impl<'py> Reader<'py> {
@@ -227,6 +255,7 @@ impl<'py> Reader<'py> {
         if !self.enter(depth) {
             return Value::Null;
         }
+        self.to_be_tried = true;
         let elements = match object.try_iter() {
             Ok(elements) => elements,
             Err(error) => return self.refuse(error.to_string()),
@@ -258,6 +287,7 @@ impl<'py> Reader<'py> {
         let py = object.py();
         let classes = Classes::get(py)?;
         let class = object.get_type();
+        self.to_be_tried = true;
         if class.is(&classes.datetime) {
             return self.timestamp(object, classes);
         }
@@ -279,10 +309,23 @@ impl<'py> Reader<'py> {
             return Ok(self.copied(bytes.extract()?));
         }
         let name = errors::class_of(object);
+        if name == "coroutine" {
+            return Ok(self.refuse(
+                "a coroutine is no value: await it, or use AsyncCache, whose get_or_set awaits its loader",
+            ));
+        }
         Ok(self.refuse(match base_of(object) {
-            Some(base) => format!(
-                "{name} is a subclass of {base} and would come back as {base}: convert it to {base}"
-            ),
+            Some(base) => {
+                let back = match base {
+                    "tuple" => "list",
+                    "frozenset" => "set",
+                    "bytearray" => "bytes",
+                    other => other,
+                };
+                format!(
+                    "{name} is a subclass of {base} and would come back as {back}: convert it to {back}"
+                )
+            }
             None => format!("{name} is not in the type map: convert it to a dict, list or text"),
         }))
     }
