@@ -2,9 +2,11 @@
 
 import math
 import pickle
+import threading
 from typing import Any
 
 import pytest
+from helpers import together
 
 from polycache import EntryTooLarge, MemoryCache
 from polycache import cached as polycached
@@ -171,6 +173,33 @@ def test_the_decorator(cache: Any) -> None:
     assert cache is None or keys.hashkey(1) in cache
     function.cache_clear()  # type: ignore[attr-defined]
     assert function.cache_info()[:2] == (0, 0) and not cache  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ["lock", "condition"])
+def test_other_mappings_are_guarded(kind: str) -> None:
+    held = threading.Condition() if kind == "condition" else threading.RLock()
+    results: dict[Any, int] = {}
+    calls: list[int] = []
+
+    @cached(results, **{kind: held})  # type: ignore[arg-type]
+    def square(number: int) -> int:
+        calls.append(number)
+        return number * number
+
+    work = [lambda: [square(number) for number in range(50)]] * 4
+    assert together(*work) == [[number * number for number in range(50)]] * 4
+    assert len(results) == 50
+    if kind == "condition":
+        assert sorted(calls) == list(range(50))
+    assert square.cache_lock is held  # type: ignore[attr-defined]
+
+    @cached(results, **{kind: held})
+    def fails(number: int) -> int:
+        raise ZeroDivisionError
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            fails(100)
 
 
 def test_methods() -> None:

@@ -65,6 +65,9 @@ pub fn with_writable_value<R>(
     Ok(use_it(&value))
 }
 
+/// Days since 1970 that a `datetime` in UTC can have.
+const YEARS_1_TO_9999: std::ops::RangeInclusive<i64> = -719_162..=2_932_896;
+
 /// Walks a Python object and everything in it.
 #[derive(Default)]
 struct Reader<'py> {
@@ -255,7 +258,6 @@ impl<'py> Reader<'py> {
         if !self.enter(depth) {
             return Value::Null;
         }
-        self.to_be_tried = true;
         let elements = match object.try_iter() {
             Ok(elements) => elements,
             Err(error) => return self.refuse(error.to_string()),
@@ -270,6 +272,10 @@ impl<'py> Reader<'py> {
                 break;
             }
         }
+        // What has no hash in Python would make no set again.
+        self.to_be_tried |= values
+            .iter()
+            .any(|value| matches!(value, Value::List(_) | Value::Set(_) | Value::Map(_)));
         Value::Set(values)
     }
 
@@ -287,7 +293,6 @@ impl<'py> Reader<'py> {
         let py = object.py();
         let classes = Classes::get(py)?;
         let class = object.get_type();
-        self.to_be_tried = true;
         if class.is(&classes.datetime) {
             return self.timestamp(object, classes);
         }
@@ -295,6 +300,7 @@ impl<'py> Reader<'py> {
             // The context decides whether an exponent is written as E or e; no other form of a
             // decimal has an e that the type map knows.
             let text = object.str()?.to_string_lossy().replace('e', "E");
+            self.to_be_tried |= text.contains(|c: char| c.is_alphabetic() && c != 'E');
             return Ok(Value::Decimal(Cow::Owned(text)));
         }
         if class.is(&classes.uuid) {
@@ -349,6 +355,7 @@ impl<'py> Reader<'py> {
         let days: i64 = since_epoch.getattr("days")?.extract()?;
         let seconds: i64 = since_epoch.getattr("seconds")?.extract()?;
         let microseconds: u32 = since_epoch.getattr("microseconds")?.extract()?;
+        self.to_be_tried |= !YEARS_1_TO_9999.contains(&days);
         Ok(Value::Timestamp {
             seconds: days * 86_400 + seconds,
             nanos: microseconds * 1000,

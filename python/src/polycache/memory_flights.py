@@ -159,18 +159,6 @@ class Flight:
 
 
 @contextmanager
-def inside(flight: Flight) -> Iterator[None]:
-    """Around the loader of a flight: what it calls is part of that load."""
-    token = _inside.set((*_inside.get(), ref(flight)))
-    try:
-        yield
-    finally:
-        # A coroutine that is collected ends in another context.
-        with suppress(ValueError):
-            _inside.reset(token)
-
-
-@contextmanager
 def waiting(flight: Flight) -> Iterator[bool]:
     """Around waiting for a load; gives True when that load waits for the caller in turn.
 
@@ -248,10 +236,14 @@ class Loads:
     ) -> Iterator[list[Any]]:
         """Around a load of the caller's own, which puts its value into the list."""
         loaded: list[Any] = []
+        # What the loader calls is part of the load.
+        token = _inside.set((*_inside.get(), ref(flight)))
         try:
-            with inside(flight):
-                yield loaded
+            yield loaded
         finally:
+            # A coroutine that is collected ends in another context.
+            with suppress(ValueError):
+                _inside.reset(token)
             cache._end(flight.load)
             self._leave(flight)
             flight.end(loaded[0] if loaded else MISSING)

@@ -5,7 +5,6 @@ from contextlib import suppress
 from functools import partial, update_wrapper
 from typing import Any, TypeVar, cast
 
-from ..errors import InvalidArgument
 from ..memory_cache import MemoryCache
 from ..memory_loading import load
 from ..memory_memoize import CacheInfo
@@ -33,25 +32,75 @@ class _Counts:
         return CacheInfo(self.hits, self.misses, None, len(cache))
 
 
-def _call(cache: AnyCache, key: Any, function: Callable[[], Any], counts: _Counts) -> Any:
+class _Lock:
+    """What guards a mapping that threads must not share."""
+
+    def __init__(self, lock: Any, condition: Any) -> None:
+        self.lock = lock if lock is not None else condition
+        self.condition = condition
+        self._loading: set[Any] = set()
+
+    def __enter__(self) -> None:
+        if self.lock is not None:
+            self.lock.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self.lock is not None:
+            self.lock.__exit__(*error)
+
+    def begin(self, key: Any) -> None:
+        """Waits until nobody loads the key."""
+        if self.condition is not None:
+            self.condition.wait_for(lambda: key not in self._loading)
+
+    def load(self, key: Any) -> None:
+        """Has others wait, where there is a condition."""
+        if self.condition is not None:
+            self._loading.add(key)
+
+    def end(self, key: Any) -> None:
+        """Lets others go on."""
+        if self.condition is not None:
+            with self:
+                self._loading.discard(key)
+                self.condition.notify_all()
+
+
+def _call(
+    cache: AnyCache, key: Any, function: Callable[[], Any], counts: _Counts, guard: _Lock
+) -> Any:
     """The key's value, or the function's, which is kept if it can be."""
     if cache is None:
         counts.misses += 1
         return function()
-    if not isinstance(cache, MemoryCache):
+    if isinstance(cache, MemoryCache):
+        return _call_ours(cache, key, function, counts)
+    with guard:
+        guard.begin(key)
         try:
             value = cache[key]
         except KeyError:
-            pass
+            counts.misses += 1
+            guard.load(key)
         else:
             counts.hits += 1
             return value
-        counts.misses += 1
+    try:
         value = function()
         # What is too large is not kept.
-        with suppress(ValueError):
+        with guard, suppress(ValueError):
+            if guard.lock is not None:
+                # Another may have been faster.
+                return cache.setdefault(key, value)
             cache[key] = value
         return value
+    finally:
+        guard.end(key)
+
+
+def _call_ours(
+    cache: MemoryCache[Any, Any], key: Any, function: Callable[[], Any], counts: _Counts
+) -> Any:
     if type(cache).__getitem__ is MemoryCache.__getitem__ and not hasattr(cache, "__missing__"):
         value = cache._hit(key, MISSING)
     else:
@@ -76,22 +125,23 @@ def cached(
 ) -> Callable[[F], F]:
     """A decorator that keeps what a function returns in `cache`, a mapping or None.
 
-    `lock` and `condition` are not used for caches of this package, which any thread may use: of
-    all callers of a key one runs the function. For other mappings they are `InvalidArgument`.
+    `lock` and `condition` guard mappings of other kinds. Caches of this package need none and use
+    none: any thread may use them, and of all callers of a key one runs the function.
     """
-    _check_lock(cache, lock, condition)
 
     def decorate(function: F) -> F:
         counts = _Counts()
+        guard = _Lock(lock, condition)
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             k = key(*args, **kwargs)
-            return _call(cache, k, lambda: function(*args, **kwargs), counts)
+            return _call(cache, k, lambda: function(*args, **kwargs), counts, guard)
 
         def cache_clear() -> None:
-            counts.clear()
-            if cache is not None:
-                cache.clear()
+            with guard:
+                counts.clear()
+                if cache is not None:
+                    cache.clear()
 
         made: Any = update_wrapper(wrapper, function)
         made.cache = cache
@@ -105,15 +155,6 @@ def cached(
     return decorate
 
 
-def _check_lock(cache: Any, lock: Any, condition: Any) -> None:
-    others = cache is not None and not isinstance(cache, MemoryCache)
-    if others and not (lock is None and condition is None):
-        raise InvalidArgument(
-            "lock and condition are for mappings that threads must not share: give a cache of "
-            "polycache instead, which needs none"
-        )
-
-
 class _Bound:
     """A method of one instance, whose results are kept."""
 
@@ -123,9 +164,14 @@ class _Bound:
         method: Callable[..., Any],
         cache: Callable[[Any], AnyCache],
         key: Callable[..., Any],
+        lock: Callable[[Any], Any] | None,
+        condition: Callable[[Any], Any] | None,
         info: bool,
     ) -> None:
         update_wrapper(self, method)
+        self.cache_condition = None if condition is None else condition(instance)
+        self.cache_lock = self.cache_condition if lock is None else lock(instance)
+        self._guard = _Lock(self.cache_lock, self.cache_condition)
         self._instance = instance
         self._method = method
         self._cache = cache
@@ -141,10 +187,11 @@ class _Bound:
 
     def cache_clear(self) -> None:
         """Deletes the results."""
-        self._counts.clear()
-        cache = self.cache
-        if cache is not None:
-            cache.clear()
+        with self._guard:
+            self._counts.clear()
+            cache = self.cache
+            if cache is not None:
+                cache.clear()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _call(
@@ -152,6 +199,7 @@ class _Bound:
             self.cache_key(*args, **kwargs),
             lambda: self._method(self._instance, *args, **kwargs),
             self._counts,
+            self._guard,
         )
 
 
@@ -170,9 +218,11 @@ class _Method:
         self._name = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
         bound = _Bound(instance, self._method, *self._how)
         kept = getattr(instance, "__dict__", None)
-        if instance is None or self._name is None or not isinstance(kept, dict):
+        if self._name is None or not isinstance(kept, dict):
             return bound
         # Of threads that come here at once, one makes it.
         return kept.setdefault(self._name, bound)
@@ -187,6 +237,6 @@ def cachedmethod(
 ) -> Callable[[Callable[..., Any]], Any]:
     """A decorator for methods: `cache(self)` is the mapping that keeps the results, or None.
 
-    `lock` and `condition` are not used: see `cached`.
+    `lock(self)` and `condition(self)` are for mappings of other kinds: see `cached`.
     """
-    return lambda method: _Method(method, cache, key, info)
+    return lambda method: _Method(method, cache, key, lock, condition, info)
