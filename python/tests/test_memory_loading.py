@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from helpers import LIMIT, together
 
-from polycache import InvalidArgument, MemoryCache, memory_loading
+from polycache import InvalidArgument, MemoryCache, memory_flights
 
 
 def test_it_loads_what_is_not_there() -> None:
@@ -167,7 +167,7 @@ async def test_a_task_waits_for_a_thread_s_load() -> None:
 
 
 def interleaved(first: Callable[[], object], steps: dict[int, Callable[[], object]]) -> int:
-    """Calls `first`, and before the lines of memory_loading.py that it comes to, counted, `steps`.
+    """Calls `first`, and before the lines of memory_flights.py that it comes to, counted, `steps`.
 
     Returns how many lines there were. Another thread may run between any two lines.
     """
@@ -175,7 +175,7 @@ def interleaved(first: Callable[[], object], steps: dict[int, Callable[[], objec
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
         nonlocal lines
-        if frame.f_code.co_filename != memory_loading.__file__:
+        if frame.f_code.co_filename != memory_flights.__file__:
             return None
         if event == "line":
             steps.get(lines, int)()
@@ -199,9 +199,9 @@ def test_after_a_voided_load_one_loads_wherever_others_come_between(who: str) ->
         begun = []
 
         def begin() -> None:
-            begun.append(loads.join_or_begin(cache, "k", object()))
+            begun.append(loads.join_or_begin(cache, "k", None))
 
-        voided, _ = loads.join_or_begin(cache, "k", object())
+        voided, _ = loads.join_or_begin(cache, "k", None)
         cache.delete("k")
         assert voided.load.voided
 
@@ -234,6 +234,7 @@ def test_nothing_is_left_of_loads() -> None:
 
     together(*[lambda seed=seed: work(seed) for seed in (1, 2, 3, 5)])
     assert not cache._loads
-    begun = cache._begin("k")
+    woken: list[int] = []
+    begun = cache._begin("k", lambda: woken.append(1))
     cache.set("k", 1)
-    assert begun.voided
+    assert begun.voided and woken == [1]

@@ -191,7 +191,7 @@ def test_what_has_no_dict_is_refused() -> None:
 
 def test_options_out_of_range() -> None:
     size: Any = {"size": 1}
-    for wrong in (cached(0), cached(ttl=-1), cached(**size)):
+    for wrong in (cached(-1), cached(ttl=-1), cached(**size)):
         with pytest.raises(InvalidArgument):
             wrong(area)
 

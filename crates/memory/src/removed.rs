@@ -47,6 +47,11 @@ impl<K, V> Removed<K, V> {
         }
     }
 
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &(K, V, RemovalCause)> {
+        self.first.iter().chain(&self.more)
+    }
+
     /// The first one.
     pub fn first(&self) -> Option<&(K, V, RemovalCause)> {
         self.first.as_ref()

@@ -486,6 +486,13 @@ impl<K: Eq, V> Shard<K, V> {
         self.soonest != NEVER && now() >= self.soonest
     }
 
+    /// Has the search for expired entries begin anew, so that it knows when the next one is over once it
+    /// has come round.
+    pub fn begin_sweep(&mut self) {
+        self.swept = 0;
+        self.soonest_swept = NEVER;
+    }
+
     /// Looks at the next so many places for entries whose time is over, and takes those out.
     #[cold]
     pub fn sweep(

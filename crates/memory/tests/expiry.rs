@@ -164,6 +164,54 @@ fn purge_expired_takes_out_those_whose_time_is_over_and_no_others() {
 }
 
 #[test]
+fn what_a_purge_leaves_is_exactly_what_is_not_over() {
+    let time = Time::default();
+    let builder = MemoryCache::builder().max_entries(100_000).shards(2);
+    let cache = builder.clock(time.clock()).build().unwrap();
+    let (mut now, mut ends) = (0_u64, HashMap::new());
+    for step in 0..2000_u64 {
+        // Now many at once, now a few: searches end anywhere.
+        for key in 0..1 + step % 7 {
+            let (key, ttl) = (step * 10 + key, 1 + (step * 7919 + key * 104_729) % 3000);
+            cache
+                .set_with(key, step, Duration::from_millis(ttl))
+                .unwrap();
+            ends.insert(key, now + ttl);
+        }
+        if step % 3 == 0 {
+            let prolonged = Duration::from_millis(1 + step % 50);
+            if cache.touch(&(step * 10), prolonged).unwrap() {
+                ends.insert(step * 10, now + 1 + step % 50);
+            }
+        }
+        time.pass(step % 13);
+        now += step % 13;
+        let mut over: Vec<u64> = ends
+            .iter()
+            .filter(|(_, end)| **end <= now)
+            .map(|(key, _)| *key)
+            .collect();
+        over.sort_unstable();
+        if step % 2 == 0 {
+            let expired = cache.stats().expired;
+            cache.purge_expired();
+            assert!(cache.stats().expired - expired <= over.len() as u64);
+        } else {
+            let mut taken: Vec<u64> = cache
+                .take_expired()
+                .into_iter()
+                .map(|(key, _)| key)
+                .collect();
+            taken.sort_unstable();
+            // Writes have taken some out already.
+            assert!(taken.iter().all(|key| over.binary_search(key).is_ok()));
+        }
+        ends.retain(|_, end| *end > now);
+        assert_eq!(cache.len(), ends.len(), "step {step}");
+    }
+}
+
+#[test]
 fn an_entry_whose_time_is_over_is_neither_deleted_nor_replaced() {
     let time = Time::default();
     let builder = MemoryCache::builder()

@@ -13,6 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3::{Borrowed, PyTraverseError, PyVisit};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 /// An open cache and what is needed to write to it.
 pub struct Handle {
@@ -23,6 +25,8 @@ pub struct Handle {
     clock: Option<CallableClock>,
     /// The memory tier, if there is one.
     memory: Option<Memory>,
+    /// Misses of `get_or_set` that are counted once more, or turn out a hit, when it asks for the lease.
+    counted_twice: Arc<AtomicU64>,
 }
 
 /// Encoding so many bytes takes some 10 µs with zstd, and 100 µs without: longer than letting another
@@ -42,6 +46,7 @@ impl Handle {
             memory,
             serializer: self.serializer,
             slow_from: self.slow_from,
+            counted_twice: self.counted_twice.clone(),
             clock: self.clock.as_ref().map(|clock| clock.clone_ref(py)),
         }
     }
@@ -304,6 +309,7 @@ impl Cache {
                 cache,
                 serializer: read.serializer,
                 slow_from,
+                counted_twice: Arc::default(),
                 clock: read.clock,
                 memory: read
                     .memory
@@ -342,7 +348,13 @@ impl Cache {
         key::bytes(key)?;
         ttl.read()?;
         let found = match &self.tiers {
-            Host(handle) => handle.read(py, key)?,
+            Host(handle) => {
+                let found = handle.read(py, key)?;
+                if found.is_none() {
+                    handle.counted_twice.fetch_add(1, Ordering::Relaxed);
+                }
+                found
+            }
             InMemory(alone) => alone.peek(key)?,
         };
         match found {
@@ -536,7 +548,9 @@ impl Cache {
             }
         };
         let cache = &handle.cache;
-        let stats = Cache::failed(py, py.detach(|| cache.stats()))?;
+        let mut stats = Cache::failed(py, py.detach(|| cache.stats()))?;
+        let counted_twice = handle.counted_twice.load(Ordering::Relaxed);
+        stats.misses = stats.misses.saturating_sub(counted_twice);
         let memory = handle.memory.as_ref();
         statistics::stats(py, &stats, memory.map_or(0, Memory::hits))
     }

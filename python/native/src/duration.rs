@@ -53,17 +53,57 @@ pub fn extract(object: &Bound<'_, PyAny>) -> PyResult<Duration> {
         let text = text.to_str().map_err(|_| not_a_duration(object))?;
         return polycache::duration::parse(text).map_err(|error| errors::raise(py, error));
     }
-    if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
-        let seconds = object.extract().map_err(|_| no_length(object))?;
-        return Ok(Duration::from_secs(seconds));
-    }
-    if let Ok(seconds) = object.cast::<PyFloat>() {
-        return Duration::try_from_secs_f64(seconds.value()).map_err(|_| no_length(object));
+    if let Some(seconds) = seconds(object) {
+        return match seconds {
+            Seconds::Whole(seconds) => Ok(Duration::from_secs(seconds)),
+            Seconds::Parts(seconds) => {
+                Duration::try_from_secs_f64(seconds).map_err(|_| no_length(object))
+            }
+            Seconds::OutOfRange => Err(no_length(object)),
+        };
     }
     if object.is_instance(Classes::get(py)?.timedelta.bind(py))? {
         return timedelta(object)?.ok_or_else(|| no_length(object));
     }
     Err(not_a_duration(object))
+}
+
+/// A number of seconds.
+enum Seconds {
+    Whole(u64),
+    Parts(f64),
+    OutOfRange,
+}
+
+/// None of what is no number. Of any class that is one, like numpy's; no bool.
+fn seconds(object: &Bound<'_, PyAny>) -> Option<Seconds> {
+    if object.is_instance_of::<PyBool>() {
+        return None;
+    }
+    if let Ok(seconds) = object.cast::<PyFloat>() {
+        return Some(Seconds::Parts(seconds.value()));
+    }
+    if let Ok(seconds) = object.extract::<u64>() {
+        return Some(Seconds::Whole(seconds));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return Some(Seconds::OutOfRange);
+    }
+    let is_number = object.hasattr("__float__").unwrap_or(false);
+    let seconds = is_number.then(|| object.extract::<f64>().ok()).flatten();
+    seconds.map(Seconds::Parts)
+}
+
+/// Whether a lifetime is 0 or less: of what a callable says that is no mistake.
+pub fn is_over_at_once(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if seconds(object).is_some() {
+        return object.le(0);
+    }
+    let timedelta = Classes::get(object.py())?.timedelta.bind(object.py());
+    if object.is_instance(timedelta)? {
+        return object.le(timedelta.call0()?);
+    }
+    Ok(false)
 }
 
 /// None when it is negative: a negative timedelta has negative days.

@@ -25,12 +25,14 @@ pub fn hold_ended_threads() {
 /// while the interpreter is shutting down, by finalizers for example.
 #[inline(always)]
 pub fn attached<R>(f: impl FnOnce(pyo3::Python<'_>) -> R) -> R {
-    // SAFETY: always safe to ask.
-    if unsafe { pyo3::ffi::Py_IsInitialized() } != 0 {
-        return pyo3::Python::attach(f);
+    let mut f = Some(f);
+    let done = pyo3::Python::try_attach(|py| f.take().map(|f| f(py)));
+    match (done.flatten(), f) {
+        (Some(result), _) => result,
+        // SAFETY: the caller was called by the interpreter, in a thread that is attached.
+        (None, Some(f)) => f(unsafe { pyo3::Python::assume_attached() }),
+        (None, None) => unreachable!("what was called has given something"),
     }
-    // SAFETY: the caller was called by the interpreter, in a thread that is attached.
-    f(unsafe { pyo3::Python::assume_attached() })
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

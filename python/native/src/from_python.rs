@@ -40,6 +40,34 @@ pub fn with_value<R>(
     }
 }
 
+/// The same of a value that is not going to be written: it is refused all the same if it could not be.
+pub fn with_writable_value<R>(
+    object: &Bound<'_, PyAny>,
+    serializer: Serializer,
+    use_it: impl FnOnce(&Value<'_>) -> R,
+) -> PyResult<R> {
+    let mut reader = Reader::default();
+    let value = reader.value(object, 0);
+    if let Some(reason) = reader.refusal {
+        return Err(errors::raise(
+            object.py(),
+            locate(value, reason, serializer),
+        ));
+    }
+    if reader.to_be_tried {
+        let options = EntryOptions {
+            serializer,
+            ..EntryOptions::default()
+        };
+        encode(&value, &options, &mut Vec::new())
+            .map_err(|error| errors::raise(object.py(), error.into()))?;
+    }
+    Ok(use_it(&value))
+}
+
+/// Days since 1970 that a `datetime` in UTC can have.
+const YEARS_1_TO_9999: std::ops::RangeInclusive<i64> = -719_162..=2_932_896;
+
 /// Walks a Python object and everything in it.
 #[derive(Default)]
 struct Reader<'py> {
@@ -50,6 +78,9 @@ struct Reader<'py> {
     refusal: Option<Cow<'static, str>>,
     /// Bytes of text and bytes, and a few for everything else.
     size: usize,
+    /// True once there was a value that only writing tells to be unsupported: a set of lists, a decimal
+    /// that is no number, a time far away.
+    to_be_tried: bool,
 }
 
 impl<'py> Reader<'py> {
@@ -241,6 +272,10 @@ impl<'py> Reader<'py> {
                 break;
             }
         }
+        // What has no hash in Python would make no set again.
+        self.to_be_tried |= values
+            .iter()
+            .any(|value| matches!(value, Value::List(_) | Value::Set(_) | Value::Map(_)));
         Value::Set(values)
     }
 
@@ -265,6 +300,7 @@ impl<'py> Reader<'py> {
             // The context decides whether an exponent is written as E or e; no other form of a
             // decimal has an e that the type map knows.
             let text = object.str()?.to_string_lossy().replace('e', "E");
+            self.to_be_tried |= text.contains(|c: char| c.is_alphabetic() && c != 'E');
             return Ok(Value::Decimal(Cow::Owned(text)));
         }
         if class.is(&classes.uuid) {
@@ -279,10 +315,23 @@ impl<'py> Reader<'py> {
             return Ok(self.copied(bytes.extract()?));
         }
         let name = errors::class_of(object);
+        if name == "coroutine" {
+            return Ok(self.refuse(
+                "a coroutine is no value: await it, or use AsyncCache, whose get_or_set awaits its loader",
+            ));
+        }
         Ok(self.refuse(match base_of(object) {
-            Some(base) => format!(
-                "{name} is a subclass of {base} and would come back as {base}: convert it to {base}"
-            ),
+            Some(base) => {
+                let back = match base {
+                    "tuple" => "list",
+                    "frozenset" => "set",
+                    "bytearray" => "bytes",
+                    other => other,
+                };
+                format!(
+                    "{name} is a subclass of {base} and would come back as {back}: convert it to {back}"
+                )
+            }
             None => format!("{name} is not in the type map: convert it to a dict, list or text"),
         }))
     }
@@ -306,6 +355,7 @@ impl<'py> Reader<'py> {
         let days: i64 = since_epoch.getattr("days")?.extract()?;
         let seconds: i64 = since_epoch.getattr("seconds")?.extract()?;
         let microseconds: u32 = since_epoch.getattr("microseconds")?.extract()?;
+        self.to_be_tried |= !YEARS_1_TO_9999.contains(&days);
         Ok(Value::Timestamp {
             seconds: days * 86_400 + seconds,
             nanos: microseconds * 1000,

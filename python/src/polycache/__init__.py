@@ -57,8 +57,9 @@ if TYPE_CHECKING:
     from .async_cache import AsyncCache
     from .cache import Cache
     from .memoize import Memoized
-    from .memory_cache import MemoryCache, MemoryOptions, MemoryStats
-    from .memory_memoize import MemoryMemoized, cached, cached_method
+    from .memory_cache import MemoryCache, MemoryStats
+    from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
+    from .memory_options import MemoryOptions
 
 # The same in the packages of every language.
 __version__ = "0.1.0"
@@ -67,6 +68,7 @@ __all__ = [
     "MISSING",
     "AsyncCache",
     "Cache",
+    "CacheInfo",
     "ChecksumMismatch",
     "Closed",
     "CommandNotAllowed",
@@ -114,10 +116,11 @@ __all__ = [
 _NATIVE = {
     "AsyncCache": "async_cache",
     "Cache": "cache",
+    "CacheInfo": "memory_memoize",
     "Memoized": "memoize",
     "MemoryCache": "memory_cache",
     "MemoryMemoized": "memory_memoize",
-    "MemoryOptions": "memory_cache",
+    "MemoryOptions": "memory_options",
     "MemoryStats": "memory_cache",
     "cached": "memory_memoize",
     "cached_method": "memory_memoize",

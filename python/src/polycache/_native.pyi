@@ -1,41 +1,69 @@
 """The native extension (python/native). Import from `polycache` instead."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, Unpack, overload
 
 from .durations import Duration
+from .memory_options import MemoryOptions
 from .missing import Missing
 from .options import EncryptionKey
 
 class Cache:
+    """The native half of `polycache.Cache`."""
+
     def __new__(
         cls, path: str | PathLike[str] | Missing | Cache, options: Mapping[str, object], /
     ) -> Self: ...
-    def get(self, key: str | bytes, default: Any = None) -> Any: ...
-    def set(
-        self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = ...
-    ) -> None: ...
-    def delete(self, key: str | bytes) -> bool: ...
-    def has(self, key: str | bytes) -> bool: ...
+    def get(self, key: str | bytes, default: Any = None) -> Any:
+        """The value of the key, or `default` when there is none.
+
+        Lists, dicts and sets are each caller's own, unless the memory tier was told to share them.
+        A stored None is a value: `default=polycache.MISSING` tells it from a miss. Raises
+        `MalformedEntry`, `UnsupportedSerializer` and their like for an entry that cannot be read.
+        """
+    def set(self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = ...) -> None:
+        """Stores a value; every read on this machine that begins afterwards sees it or a later one.
+
+        `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for
+        ever, and without it the cache's own `ttl` counts. Raises `InvalidArgument` and
+        `UnsupportedValue`, which change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after
+        which the old value is gone as well.
+        """
+    def delete(self, key: str | bytes) -> bool:
+        """Deletes the key and voids every load of it under way. True when an entry stood there."""
+    def has(self, key: str | bytes) -> bool:
+        """True when the key has an entry; its value is not decoded. So does `key in cache`."""
     def __contains__(self, key: str | bytes) -> bool: ...
-    def ttl(self, key: str | bytes) -> float | None: ...
-    def get_many(self, keys: Iterable[str | bytes]) -> dict[str | bytes, Any]: ...
+    def ttl(self, key: str | bytes) -> float | None:
+        """Seconds that the entry has left: infinite when it does not expire, None for a miss."""
+    def get_many(self, keys: Iterable[str | bytes]) -> dict[str | bytes, Any]:
+        """The values of those keys that are there, in a dict, under the keys as they were given."""
     def set_many(
         self,
         entries: Mapping[str, Any] | Mapping[bytes, Any],
         *,
         ttl: Duration | Missing | None = ...,
-    ) -> None: ...
-    def delete_many(self, keys: Iterable[str | bytes]) -> int: ...
-    def clear(self) -> None: ...
-    def flush(self) -> None: ...
-    def close(self) -> None: ...
+    ) -> None:
+        """Stores every value of a mapping, in its order, with one time to live.
+
+        Raises what `set` raises; the entries before the one that failed stay.
+        """
+    def delete_many(self, keys: Iterable[str | bytes]) -> int:
+        """Deletes several keys, and returns how many of them had an entry."""
+    def clear(self) -> None:
+        """Clears this namespace and those nested in it, at once; loads under way are not stored."""
+    def flush(self) -> None:
+        """Writes the directory to its disk; only `keep_after_reboot` has a use for it."""
+    def close(self) -> None:
+        """Closes the handle and every namespace made from it. Closing again does nothing."""
     @property
-    def closed(self) -> bool: ...
+    def closed(self) -> bool:
+        """True after `close`."""
     @property
-    def path(self) -> Path | None: ...
+    def path(self) -> Path | None:
+        """The cache's directory, absolute; None without one."""
 
     # What polycache.Cache and AsyncCache are built from.
     def _hit(self, key: str | bytes, ttl: Duration | Missing | None) -> Any: ...
@@ -65,7 +93,9 @@ V = TypeVar("V")
 D = TypeVar("D")
 
 class MemoryCache(Generic[K, V]):
-    def __new__(cls, maxsize: int | None = None, **options: Any) -> Self: ...
+    """The native half of `polycache.MemoryCache`."""
+
+    def __new__(cls, maxsize: int | None = ..., **options: Unpack[MemoryOptions]) -> Self: ...
     def __getitem__(self, key: K, /) -> V: ...
     def __setitem__(self, key: K, value: V, /) -> None: ...
     def __delitem__(self, key: K, /) -> None: ...
@@ -77,27 +107,57 @@ class MemoryCache(Generic[K, V]):
     @overload
     def get(self, key: K, default: V | D, /) -> V | D: ...
     @overload
-    def peek(self, key: K, /) -> V | None: ...
+    def peek(self, key: K, /) -> V | None:
+        """As `get`, without being a use of the entry, and not counted."""
     @overload
     def peek(self, key: K, default: V | D, /) -> V | D: ...
-    def has(self, key: K, /) -> bool: ...
-    def set(self, key: K, value: V, *, ttl: Duration | Missing | None = ...) -> None: ...
-    def setdefault(self, key: K, default: V = ..., /) -> V: ...
-    def delete(self, key: K, /) -> bool: ...
-    def touch(self, key: K, *, ttl: Duration | Missing | None = ...) -> bool: ...
-    def ttl(self, key: K, /) -> float | None: ...
-    def get_many(self, keys: Iterable[K], /) -> dict[K, V]: ...
-    def set_many(self, entries: Mapping[K, V], *, ttl: Duration | Missing | None = ...) -> None: ...
-    def delete_many(self, keys: Iterable[K], /) -> int: ...
-    def clear(self) -> None: ...
-    def purge_expired(self) -> None: ...
-    def getsizeof(self, value: V, /) -> int: ...
+    def has(self, key: K, /) -> bool:
+        """True when the key has an entry; not a use of it. So does `key in cache`."""
+    def set(self, key: K, value: V, *, ttl: Duration | Missing | None = ...) -> None:
+        """Stores a value; every read that begins afterwards sees it or a later one.
+
+        `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for
+        ever, and without it the cache's own `ttl` counts. Raises `InvalidArgument`,
+        `UnsupportedValue` (with `isolation="clone"`) and `EntryTooLarge`, which change nothing.
+        """
+    def setdefault(self, key: K, default: V = ..., /) -> V:
+        """The key's value; when it has none, `default`, which is stored then."""
+    def delete(self, key: K, /) -> bool:
+        """Deletes the key and voids a load of it under way; True when an entry stood there."""
+    def touch(self, key: K, *, ttl: Duration | Missing | None = ...) -> bool:
+        """Gives the key's entry another time to live from now on, the cache's own without `ttl`,
+        and is a use of it. True when there is one.
+        """
+    def ttl(self, key: K, /) -> float | None:
+        """Seconds that the key's entry has left, to live or to idle: infinite when it does not
+        expire, None when there is none. Not a use of it.
+        """
+    def get_many(self, keys: Iterable[K], /) -> dict[K, V]:
+        """The values of those keys that are there, in a dict."""
+    def set_many(self, entries: Mapping[K, V], *, ttl: Duration | Missing | None = ...) -> None:
+        """Stores every value of a mapping, in its order, with one time to live.
+
+        Raises what `set` raises; the entries before the one that failed stay.
+        """
+    def delete_many(self, keys: Iterable[K], /) -> int:
+        """Deletes several keys, and returns how many of them had an entry."""
+    def clear(self) -> None:
+        """Deletes everything, and voids all loads under way."""
+    def purge_expired(self) -> None:
+        """Takes out every entry whose time is over. Each write does so for a few."""
+    def getsizeof(self, value: V, /) -> int:
+        """What a value counts of `maxsize`."""
     @property
-    def maxsize(self) -> int: ...
+    def maxsize(self) -> int | None:
+        """How much may be held: entries, or with `getsizeof` the sum of what that says; None: any
+        number.
+        """
     @property
-    def max_bytes(self) -> int | None: ...
+    def max_bytes(self) -> int | None:
+        """How many bytes may be held; None when they are not estimated."""
     @property
-    def currsize(self) -> int: ...
+    def currsize(self) -> int:
+        """How much is held, in the same terms as `maxsize`."""
 
     # What polycache.MemoryCache is built from.
     def _hit(self, key: K, ttl: Duration | Missing | None, /) -> V | Missing: ...
@@ -105,7 +165,8 @@ class MemoryCache(Generic[K, V]):
     def _keys(self) -> list[K]: ...
     def _items(self) -> list[tuple[K, V]]: ...
     def _own(self, value: V) -> V: ...
-    def _begin(self, key: K) -> Load: ...
+    def _expire(self, now: float | None = None, /) -> list[tuple[K, V]]: ...
+    def _begin(self, key: K, wake: Callable[[], object]) -> Load: ...
     def _fill(self, load: Load, key: K, value: V, ttl: Duration | Missing | None) -> bool: ...
     def _end(self, load: Load) -> None: ...
     def _stats(self) -> dict[str, int]: ...
@@ -124,6 +185,7 @@ class Arguments:
         mark: object,
         names: tuple[str | None, ...],
         defaults: tuple[Any, ...],
+        typed: bool,
     ) -> Self: ...
 
 class QuickArguments(Arguments):

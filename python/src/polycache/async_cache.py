@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from .async_loading import load
 from .cache import Cache
@@ -101,11 +101,23 @@ class AsyncCache:
             return await load(self._flights, key, loader, ttl)
         return cast(T, value)
 
+    @overload
+    def memoize(self, function: Callable[P, Awaitable[T]], /) -> Memoized[P, Awaitable[T]]: ...
+    @overload
     def memoize(
-        self, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
-    ) -> Callable[[Callable[P, Awaitable[T]]], Memoized[P, Awaitable[T]]]:
+        self, /, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
+    ) -> Callable[[Callable[P, Awaitable[T]]], Memoized[P, Awaitable[T]]]: ...
+    def memoize(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        name: str | None = None,
+    ) -> Any:
         """See `Cache.memoize`; for asynchronous functions."""
-        return self._cache.memoize(ttl=ttl, name=name)
+        decorate = self._cache.memoize(ttl=ttl, name=name)
+        return decorate if function is None else decorate(function)
 
     async def keys(self, prefix: str | bytes = "") -> AsyncIterator[str | bytes]:
         """See `Cache.keys`; other tasks run after some thousand places of the index."""

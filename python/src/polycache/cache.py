@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from . import _native
 from .durations import Duration
@@ -74,9 +74,20 @@ class Cache(_native.QuickCache):
             return load(self, key, loader, ttl)
         return cast(T, value)
 
+    @overload
+    def memoize(self, function: Callable[P, T], /) -> Memoized[P, T]: ...
+    @overload
     def memoize(
-        self, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
-    ) -> Callable[[Callable[P, T]], Memoized[P, T]]:
+        self, /, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
+    ) -> Callable[[Callable[P, T]], Memoized[P, T]]: ...
+    def memoize(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        name: str | None = None,
+    ) -> Any:
         """A decorator that stores what a function returns, under its arguments.
 
         For synchronous and asynchronous functions, by the rules of `get_or_set`. Arguments are
@@ -93,10 +104,10 @@ class Cache(_native.QuickCache):
             load_user.forget_all()
         """
 
-        def decorate(function: Callable[P, T]) -> Memoized[P, T]:
+        def decorate(function: Callable[..., Any]) -> Any:
             return memoized(self.namespace(name or name_of(function)), function, ttl)
 
-        return decorate
+        return decorate if function is None else decorate(function)
 
     def keys(self, prefix: str | bytes = "") -> Iterator[str | bytes]:
         """The keys of this namespace, without those nested in it, that begin with `prefix`.

@@ -39,8 +39,12 @@ class UnsupportedValue(PolycacheError, TypeError):
         self.path = path
 
 
-class EntryTooLarge(PolycacheError):
-    """Key and entry do not fit one block; the key's old value is gone. Sizes are in bytes."""
+class EntryTooLarge(PolycacheError, ValueError):
+    """Key and entry do not fit one block, or an object weighs more than all in its cache may.
+
+    The key's old value is gone; in a `MemoryCache` it stays. `size` and `limit` are in bytes, or in
+    what `getsizeof` counts.
+    """
 
     code = "entry_too_large"
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from . import _native
 from .backoff import Backoff
+from .coroutines import refuse_coroutine as _value
 from .durations import Duration
 from .missing import Missing
 
@@ -24,9 +25,9 @@ def load(
         return value
     if answer is None:
         # No room for a lease: too many loads of other keys. This one is not stored.
-        return loader()
+        return _value(loader())
     try:
-        value = loader()
+        value = _value(loader())
         # A set, delete or clear during the load wins: then the value is this caller's alone.
         answer.fill(value, ttl=ttl)
         return value

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from . import _native
 from .async_loading import load as load_async
 from .durations import Duration
-from .errors import InvalidArgument
+from .errors import InvalidArgument, UnsupportedValue
 from .flights import Flights
 from .loading import load
 from .missing import MISSING, Missing
@@ -69,6 +69,7 @@ def _key_maker(function: Callable[..., Any]) -> Callable[[Any, Any], bytes]:
     """What turns arguments into a key: all of them in order, defaults included, so that it does not
     matter how they are passed."""
     signature = inspect.signature(function)
+    encode = _encoder(next(iter(signature.parameters), "") in ("self", "cls"))
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     # Arguments that are all given by place are in order already.
@@ -77,15 +78,33 @@ def _key_maker(function: Callable[..., Any]) -> Callable[[Any, Any], bytes]:
 
     def key_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         if not kwargs and len(args) == complete:
-            return _native.encode_arguments(args)
+            return encode(args)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         values = list(bound.arguments.values())
         if takes_more:
             values[-1] = dict(sorted(values[-1].items()))
-        return _native.encode_arguments(values)
+        return encode(values)
 
     return key_for
+
+
+def _encoder(is_method: bool) -> Callable[[Any], bytes]:
+    """What writes arguments. Raises `UnsupportedValue` for those that can't be."""
+    if not is_method:
+        return _native.encode_arguments
+
+    def encode(values: Any) -> bytes:
+        try:
+            return _native.encode_arguments(values)
+        except UnsupportedValue as error:
+            raise UnsupportedValue(
+                f"{error} (the instance of a method is an argument, too: memoize a function of "
+                "plain values that the method calls, or use cached_method, in memory)",
+                error.path,
+            ) from None
+
+    return encode
 
 
 def name_of(function: Callable[..., Any]) -> str:

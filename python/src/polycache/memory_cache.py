@@ -10,12 +10,23 @@ from collections.abc import (
     ValuesView,
 )
 from dataclasses import dataclass
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, cast, overload
+from typing import (
+    Any,
+    ParamSpec,
+    Self,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
+from weakref import ReferenceType, ref
 
 from . import _native
 from .durations import Duration
-from .memory_loading import Loads, load, load_async
+from .memory_flights import Loads
+from .memory_loading import load, load_async
 from .memory_memoize import MemoryMemoized, memoized
+from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
 
 K = TypeVar("K")
@@ -24,38 +35,8 @@ D = TypeVar("D")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-
-class MemoryOptions(TypedDict, total=False):
-    """The options of a `MemoryCache` beside `maxsize`. None stands for an option's default."""
-
-    max_bytes: int | str | None
-    """How many bytes keys and values take at most, by an estimate: a number, or text like "64MiB".
-    Default: nothing is weighed. Not together with `getsizeof`."""
-
-    getsizeof: Callable[[Any], int] | None
-    """What a value counts of `maxsize`, a whole number; 0 is taken for 1. Default: all are 1."""
-
-    ttl: Duration | None
-    """How long an entry lives when its write does not say. Default: until it is evicted."""
-
-    time_to_idle: Duration | None
-    """How long an entry stays without being read or written. Default: until it is evicted."""
-
-    policy: Literal["2q-clock"] | None
-    """Which entry goes when there is no room (`spec/eviction.md`)."""
-
-    isolation: Literal["none", "clone"] | None
-    """"none", the default: what is stored is what is handed out, the object itself, as
-    `functools.lru_cache` does. "clone": what is stored is a copy, and so is what is handed out,
-    each time (`copy.deepcopy`)."""
-
-    listener: Callable[[Any, Any, str], object] | None
-    """Called with key, value and cause of each entry that left, after it left, without a lock:
-    "replaced", "deleted", "expired", "evicted" or "cleared". What it raises goes to
-    `sys.unraisablehook`."""
-
-    clock: Callable[[], float] | None
-    """Returns milliseconds since any instant; for tests. Default: the system's clock."""
+DEFAULT_SIZE = 10_000
+"""Entries of a cache whose `maxsize` is not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +66,10 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     """A cache of this program's own: its objects, in memory, within bounds.
 
     A mapping. Keys are any hashable objects, equal by `==` as in a dict. Values are what was stored
-    itself, unless `isolation="clone"`. `maxsize` is the most entries, 1 to 2**24 (default 10,000);
-    with `getsizeof` it is the most that this says of all values together. The options are those of
-    `MemoryOptions`. A subclass with a `__missing__` is asked for what `cache[key]` does not find.
+    itself, unless `isolation="clone"`. `maxsize` is the most entries (default 10,000; None: any
+    number; 0: none, every write is refused); with `getsizeof` it is the most that this says of all
+    values together. The options are those of `MemoryOptions`. A subclass with a `__missing__` is
+    asked for what `cache[key]` does not find, and one with a `getsizeof` for what values count.
 
     Every method may be called from any thread, and no lock is held over code of yours: `__eq__` and
     `__hash__` of keys, `__del__`, `getsizeof`, loaders and listeners may use the cache. Reading
@@ -96,17 +78,36 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     pickled; a child that is forked has a copy of its own.
 
     Raises `InvalidArgument` for an unknown option or one out of range. A write raises
-    `EntryTooLarge` for a value that is heavier than all may be together; then the key's old value
-    is gone as well.
+    `EntryTooLarge`, a ValueError, for a value that is heavier than all may be together; then
+    nothing is changed.
     """
 
-    __slots__ = ("__weakref__", "_loads")
+    __slots__ = ("__weakref__", "_counts_itself", "_loads")
     _loads: Loads
+    _counts_itself: bool
 
-    def __new__(cls, *args: Any, **options: Any) -> "MemoryCache[K, V]":
-        cache = super().__new__(cls, *args, **options)
+    def __new__(cls, maxsize: int | None = DEFAULT_SIZE, **options: Unpack[MemoryOptions]) -> Self:
+        counts_itself = options.get("getsizeof") is None and cls.getsizeof is not _getsizeof
+        if counts_itself:
+            itself = _Itself()
+            options["getsizeof"] = itself
+        cache = super().__new__(cls, maxsize, **options)
+        if counts_itself:
+            itself.cache = ref(cache)
+        cache._counts_itself = counts_itself
         cache._loads = Loads()
         return cache
+
+    def getsizeof(self, value: V) -> int:
+        """What a value counts of `maxsize`."""
+        return 1 if self._counts_itself else super().getsizeof(value)
+
+    def expire(self, time: float | None = None) -> list[tuple[K, V]]:
+        """Takes out the entries whose time is over, and returns their keys and values.
+
+        In a cache with a `clock`, `time` is what it is to say, in milliseconds.
+        """
+        return self._expire(time)
 
     def get_or_set(
         self, key: K, loader: Callable[[], V], *, ttl: Duration | Missing | None = MISSING
@@ -139,15 +140,32 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
             value = await load_async(self, self._loads, key, loader, ttl)
         return cast(V, value)
 
+    @overload
+    def memoize(self, function: Callable[P, T], /) -> MemoryMemoized[P, T]: ...
+    @overload
     def memoize(
-        self, *, ttl: Duration | Missing | None = MISSING
-    ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]:
+        self,
+        /,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        key: Callable[..., Any] | None = None,
+        typed: bool = True,
+    ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
+    def memoize(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        key: Callable[..., Any] | None = None,
+        typed: bool = True,
+    ) -> Any:
         """A decorator that keeps what a function returns, under its arguments: see `cached`."""
 
-        def decorate(function: Callable[P, T]) -> MemoryMemoized[P, T]:
-            return memoized(self, function, ttl)
+        def decorate(function: Callable[..., Any]) -> Any:
+            return memoized(self, function, ttl, key=key, typed=typed)
 
-        return decorate
+        return decorate if function is None else decorate(function)
 
     @overload
     def pop(self, key: K, /) -> V: ...
@@ -169,7 +187,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
                 value = self._pop(key)
                 if value is not MISSING:
                     return key, value
-        raise KeyError("the cache is empty")
+        raise KeyError("the cache is empty") from None
 
     def items(self) -> ItemsView[K, V]:
         """A view of the entries; walking through it takes them as they are when it begins."""
@@ -193,6 +211,20 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
 
     def __repr__(self) -> str:
         return f"<polycache.{type(self).__name__} {self.currsize} of {self.maxsize}>"
+
+
+_getsizeof = MemoryCache.getsizeof
+
+
+class _Itself:
+    """What a value counts by the method of the subclass: the cache does not hold itself."""
+
+    __slots__ = ("cache",)
+    cache: "ReferenceType[MemoryCache[Any, Any]]"
+
+    def __call__(self, value: Any) -> int:
+        cache = self.cache()
+        return 1 if cache is None else cache.getsizeof(value)
 
 
 class _Items(ItemsView[K, V]):

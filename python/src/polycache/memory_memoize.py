@@ -8,6 +8,7 @@ from typing import (
     Any,
     Concatenate,
     Generic,
+    NamedTuple,
     ParamSpec,
     Protocol,
     TypeVar,
@@ -21,15 +22,25 @@ from .durations import Duration
 from .errors import InvalidArgument
 from .memoize import Memoized
 from .memory_loading import load, load_async
+from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
 
 if TYPE_CHECKING:
-    from .memory_cache import MemoryCache, MemoryOptions
+    from .memory_cache import MemoryCache
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
 T = TypeVar("T")
+
+
+class CacheInfo(NamedTuple):
+    """What `cache_info` tells, as that of `functools.lru_cache`."""
+
+    hits: int
+    misses: int
+    maxsize: int | None
+    currsize: int
 
 
 class MemoryMemoized(Memoized[P, R], Protocol[P, R]):
@@ -39,16 +50,43 @@ class MemoryMemoized(Memoized[P, R], Protocol[P, R]):
     def cache(self) -> "MemoryCache[Any, Any]":
         """Where the results are."""
 
+    def cache_info(self) -> CacheInfo:
+        """Hits and misses of the cache since `cache_clear`, and how much it holds."""
+
+    def cache_clear(self) -> None:
+        """Deletes the results, as `forget_all`, and counts hits and misses anew."""
+
+    def cache_parameters(self) -> dict[str, Any]:
+        """`maxsize` and `typed`."""
+
+
+class CachedOptions(MemoryOptions, total=False):
+    """The options of `cached` and `cached_method` beside `maxsize`."""
+
+    key: Callable[..., Any] | None
+    """Makes the key of a call, from its arguments. Default: all of them, with their types."""
+
+    typed: bool
+    """Whether arguments that are equal but of different types (1, 1.0, True) make different keys.
+    Default: True."""
+
 
 @overload
+def cached(function: Callable[P, T], /) -> MemoryMemoized[P, T]: ...
+@overload
 def cached(
-    cache: "MemoryCache[Any, Any]", /, *, ttl: Duration | Missing | None = ...
+    cache: "MemoryCache[Any, Any]",
+    /,
+    *,
+    ttl: Duration | Missing | None = ...,
+    key: Callable[..., Any] | None = ...,
+    typed: bool = ...,
 ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
 @overload
 def cached(
-    maxsize: int | None = None, /, **options: Unpack["MemoryOptions"]
+    maxsize: int | None = ..., **options: Unpack[CachedOptions]
 ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
-def cached(given: Any = None, /, **options: Any) -> Any:
+def cached(maxsize: Any = MISSING, **options: Any) -> Any:
     """A decorator that keeps what a function returns in memory, under its arguments.
 
         @cached(1000, ttl="5m")
@@ -58,36 +96,51 @@ def cached(given: Any = None, /, **options: Any) -> Any:
         load_user.forget(1)
         load_user.forget_all()
 
-    It makes a `MemoryCache` with these options for the function, or uses the one that it is given,
-    which functions may share. For synchronous and asynchronous functions, by the rules of
-    `get_or_set`: of all callers one runs. Arguments are hashable, and told apart by value and type,
-    however they are passed. The signature stays. Under `@staticmethod` and `@classmethod` it works
-    as on a function; on a method `self` would be an argument, kept alive by the cache: use
-    `cached_method`.
+    It makes a `MemoryCache` with these options for the function (`@cached` alone: with the default
+    ones), or uses the one that it is given, which functions may share. For synchronous and
+    asynchronous functions, by the rules of `get_or_set`: of all callers one runs. A value that is
+    too large is returned and not kept, and a call with equal arguments within a call runs the
+    function. Arguments are hashable, and told apart by value and type, however they are passed; the
+    order of `**kwargs` does not matter. The signature stays. Under `@staticmethod` and
+    `@classmethod` it works as on a function; on a method `self` would be an argument, kept alive by
+    the cache: use `cached_method`.
 
     Raises `InvalidArgument` for an option that is unknown or out of range.
     """
     from .memory_cache import MemoryCache
 
-    def decorate(function: Callable[P, T]) -> MemoryMemoized[P, T]:
-        if isinstance(given, MemoryCache):
-            return given.memoize(**options)(function)
-        cache: MemoryCache[Any, Any] = MemoryCache(given, **options)
-        return cache.memoize()(function)
+    if isinstance(maxsize, MemoryCache):
+        return maxsize.memoize(**options)
+    if callable(maxsize) or isinstance(maxsize, classmethod):
+        return _cache((), options).memoize(maxsize)
+    size = () if maxsize is MISSING else (maxsize,)
+    how = {name: options.pop(name) for name in ("key", "typed") if name in options}
+    return lambda function: _cache(size, options).memoize(**how)(function)
 
-    return decorate
+
+def _cache(size: tuple[Any, ...], options: Any) -> "MemoryCache[Any, Any]":
+    from .memory_cache import MemoryCache
+
+    return MemoryCache(*size, **options)
 
 
+@overload
+def cached_method(function: Callable[Concatenate[S, P], T], /) -> "_CachedMethod[S, P, T]": ...
+@overload
 def cached_method(
-    maxsize: int | None = None, /, **options: Unpack["MemoryOptions"]
-) -> "Callable[[Callable[Concatenate[S, P], T]], _CachedMethod[S, P, T]]":
+    maxsize: int | None = ..., **options: Unpack[CachedOptions]
+) -> "Callable[[Callable[Concatenate[S, P], T]], _CachedMethod[S, P, T]]": ...
+def cached_method(maxsize: Any = MISSING, **options: Any) -> Any:
     """A decorator for methods: each instance gets a `MemoryCache` of its own, with these options.
 
     `self` is no part of the key, need not be hashable, and goes when nobody else has it; its
     results go with it. An instance needs a `__dict__`, where its memoized method is kept under the
     method's name. `instance.method.forget(...)`, `.forget_all()` and `.cache` are that instance's.
     """
-    return lambda function: _CachedMethod(function, maxsize, options)
+    if callable(maxsize):
+        return _CachedMethod(maxsize, (), {})
+    size = () if maxsize is MISSING else (maxsize,)
+    return lambda function: _CachedMethod(function, size, options)
 
 
 class _CachedMethod(Generic[S, P, T]):
@@ -96,13 +149,15 @@ class _CachedMethod(Generic[S, P, T]):
     def __init__(
         self,
         function: Callable[Concatenate[S, P], T],
-        maxsize: int | None,
-        options: "MemoryOptions",
+        size: tuple[Any, ...],
+        options: dict[str, Any],
     ) -> None:
         _check(function)
         self._function = function
-        self._maxsize = maxsize
-        self._options = options
+        self._size = size
+        self._options = options.copy()
+        names = ("key", "typed")
+        self._how = {name: self._options.pop(name) for name in names if name in options}
         self._name = getattr(function, "__name__", "")
         update_wrapper(self, function)
 
@@ -114,8 +169,6 @@ class _CachedMethod(Generic[S, P, T]):
     @overload
     def __get__(self, instance: S, owner: type) -> MemoryMemoized[P, T]: ...
     def __get__(self, instance: Any, owner: type) -> Any:
-        from .memory_cache import MemoryCache
-
         if instance is None:
             return self
         kept = getattr(instance, "__dict__", None)
@@ -124,10 +177,10 @@ class _CachedMethod(Generic[S, P, T]):
                 f"instances of {owner.__qualname__} have no __dict__, where "
                 f"{self._name} could keep its results"
             )
-        cache: MemoryCache[Any, Any] = MemoryCache(self._maxsize, **self._options)
+        cache = _cache(self._size, self._options)
         bound = self._function.__get__(instance, owner)
         # Of threads that come here at once, one makes it.
-        return kept.setdefault(self._name, memoized(cache, bound, MISSING))
+        return kept.setdefault(self._name, memoized(cache, bound, MISSING, **self._how))
 
     def __call__(self, instance: S, *args: P.args, **kwargs: P.kwargs) -> T:
         """As a function of the class: `Class.method(instance, ...)`."""
@@ -135,13 +188,23 @@ class _CachedMethod(Generic[S, P, T]):
 
 
 def memoized(
-    cache: "MemoryCache[Any, Any]", function: Callable[P, T], ttl: Duration | Missing | None
+    cache: "MemoryCache[Any, Any]",
+    function: Callable[P, T],
+    ttl: Duration | Missing | None,
+    *,
+    key: Callable[..., Any] | None = None,
+    typed: bool = True,
 ) -> MemoryMemoized[P, T]:
     """The function, with its results in `cache`."""
     _check(function)
     # Tells its keys from those of other functions that share the cache.
     mark = object()
-    find, key_for = _keys(cache, function, mark)
+    find: Callable[[Any, Any], Any]
+    key_for: Callable[[Any, Any], Any]
+    if key is None:
+        find, key_for = _keys(cache, function, mark, typed)
+    else:
+        find, key_for = _nothing, lambda args, kwargs: key(*args, **kwargs)
     hit, loads = cache._hit, cache._loads
 
     if inspect.iscoroutinefunction(function):
@@ -155,7 +218,9 @@ def memoized(
             value = hit(key, ttl)
             if value is not MISSING:
                 return value
-            return await load_async(cache, loads, key, lambda: function(*args, **kwargs), ttl)
+            return await load_async(
+                cache, loads, key, lambda: function(*args, **kwargs), ttl, lenient=True
+            )
 
         wrapper: Any = asynchronous
     else:
@@ -169,12 +234,30 @@ def memoized(
             value = hit(key, ttl)
             if value is not MISSING:
                 return value
-            return load(cache, loads, key, lambda: function(*args, **kwargs), ttl)
+            return load(cache, loads, key, lambda: function(*args, **kwargs), ttl, lenient=True)
 
         wrapper = synchronous
 
+    keyed = key is not None
+    hits = misses = 0
+
+    def cache_info() -> CacheInfo:
+        stats = cache._stats()
+        return CacheInfo(
+            stats["hits"] - hits, stats["misses"] - misses, cache.maxsize, cache.currsize
+        )
+
+    def cache_clear() -> None:
+        nonlocal hits, misses
+        forget_all()
+        stats = cache._stats()
+        hits, misses = stats["hits"], stats["misses"]
+
     def forget_all() -> None:
-        """Deletes all results of this function."""
+        """Deletes all results of this function; with a `key` of its own, all of the cache."""
+        if keyed:
+            cache.clear()
+            return
         for key in cache:
             if isinstance(key, tuple) and key and key[0] is mark:
                 cache.delete(key)
@@ -182,15 +265,18 @@ def memoized(
     wrapper.forget = lambda *args, **kwargs: cache.delete(key_for(args, kwargs))
     wrapper.forget_all = forget_all
     wrapper.cache = cache
+    wrapper.cache_info = cache_info
+    wrapper.cache_clear = cache_clear
+    wrapper.cache_parameters = lambda: {"maxsize": cache.maxsize, "typed": typed}
     return cast(MemoryMemoized[P, T], wrapper)
 
 
 def _keys(
-    cache: "MemoryCache[Any, Any]", function: Callable[..., Any], mark: object
+    cache: "MemoryCache[Any, Any]", function: Callable[..., Any], mark: object, typed: bool
 ) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], tuple[Any, ...]]]:
     """What looks for a result quickly, given a call's arguments, and what turns them into its key.
 
-    A key is all of them in order, defaults included, and their types.
+    A key is all of them in order, defaults included, and their types if it is `typed`.
     """
     signature = inspect.signature(function)
     parameters = signature.parameters.values()
@@ -202,6 +288,7 @@ def _keys(
             mark,
             tuple(p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in parameters),
             tuple(p.default for p in parameters if p.default is not p.empty),
+            typed,
         )
 
         def in_order(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -218,6 +305,8 @@ def _keys(
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         named = tuple(sorted(bound.kwargs.items()))
+        if not typed:
+            return mark, bound.args, named
         types = *map(type, bound.args), *(type(value) for _, value in named)
         return mark, bound.args, named, types
 

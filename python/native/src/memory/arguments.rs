@@ -21,6 +21,8 @@ pub struct Arguments {
     names: Py<PyTuple>,
     /// Of the last parameters.
     defaults: Py<PyTuple>,
+    /// Whether the arguments' types are part of the key.
+    typed: bool,
     missing: Py<PyAny>,
 }
 
@@ -33,12 +35,14 @@ impl Arguments {
         mark: Py<PyAny>,
         names: Py<PyTuple>,
         defaults: Py<PyTuple>,
+        typed: bool,
     ) -> PyResult<Arguments> {
         Ok(Arguments {
             cache,
             mark,
             names,
             defaults,
+            typed,
             missing: classes::missing(py)?.clone().unbind(),
         })
     }
@@ -52,8 +56,8 @@ impl Arguments {
 }
 
 impl Arguments {
-    /// The mark, all arguments in order, defaults included, and their types. Null, with no exception,
-    /// when the arguments do not fit, or with one when there is no memory.
+    /// The mark, all arguments in order, defaults included, and their types if it is typed. Null, with no
+    /// exception, when the arguments do not fit, or with one when there is no memory.
     ///
     /// # Safety
     /// Of a tuple and a dict, in an attached thread.
@@ -73,7 +77,8 @@ impl Arguments {
             if given + named > all {
                 return null_mut();
             }
-            let key = ffi::PyTuple_New(1 + 2 * all);
+            let types = if self.typed { all } else { 0 };
+            let key = ffi::PyTuple_New(1 + all + types);
             if key.is_null() {
                 return key;
             }
@@ -95,7 +100,9 @@ impl Arguments {
                     return null_mut();
                 }
                 put(key, 1 + place, value);
-                put(key, 1 + all + place, ffi::Py_TYPE(value).cast());
+                if self.typed {
+                    put(key, 1 + all + place, ffi::Py_TYPE(value).cast());
+                }
             }
             // One is left that there is no parameter for, or one that was given by place, too.
             if named > 0 {

@@ -9,7 +9,7 @@ use super::quietly;
 use super::size;
 use crate::classes::{self, imported};
 use crate::clock::CallableClock;
-use crate::duration::TtlArgument;
+use crate::duration::{self, TtlArgument};
 use crate::errors;
 use crate::exit::attached;
 use crate::many;
@@ -50,15 +50,19 @@ impl Listener {
 #[pyclass(frozen, subclass, mapping, module = "polycache._native")]
 pub struct MemoryCache {
     engine: Engine,
-    maxsize: u64,
+    maxsize: Option<u64>,
     max_bytes: Option<u64>,
     weigh: Weigh,
     isolation: Isolation,
+    /// Says how long an entry lives whose write does not.
+    lifetime: Option<Py<PyAny>>,
     listener: Option<Arc<Listener>>,
     clock: Option<CallableClock>,
     loads: Loads,
     /// Whether a hit needs neither a clock nor a copy.
     plain: bool,
+    /// Whether a write needs no more than that, nor a weight, nor a look at the value.
+    writes_plainly: bool,
     /// Reads that the engine counted as misses, since they were in doubt, and that were begun anew.
     anew: AtomicU64,
 }
@@ -185,10 +189,9 @@ impl MemoryCache {
             }
             Weigh::Getsizeof(getsizeof) => {
                 let said = getsizeof.bind(value.py()).call1((value,))?;
-                let is_number = said.is_instance_of::<PyInt>();
                 said.extract::<u64>()
                     .ok()
-                    .filter(|_| is_number)
+                    .filter(|_| !said.is_instance_of::<PyBool>())
                     .ok_or_else(|| {
                         let what = format!(
                             "getsizeof returned {}: a whole number, 0 or more, is wanted",
@@ -206,7 +209,7 @@ impl MemoryCache {
     /// Of two objects, in an attached thread.
     #[inline(always)]
     pub unsafe fn put(&self, key: *mut ffi::PyObject, value: *mut ffi::PyObject) -> Put {
-        if !self.plain || !matches!(self.weigh, Weigh::Count) {
+        if !self.writes_plainly {
             return Put::Unknown;
         }
         // SAFETY: as the caller promises, who has both.
@@ -218,7 +221,7 @@ impl MemoryCache {
             (asked, Object::from_raw(value))
         };
         let mut stored = Stored { size: 1, object };
-        let free = || self.free_to_store(asked.hash);
+        let free = || self.free_to_store_quickly();
         // SAFETY: as in `hit`.
         if unsafe { quietly::swap(&self.engine, &asked, &mut stored, free) } {
             return Put::Done;
@@ -229,7 +232,7 @@ impl MemoryCache {
     /// The same where a key may be new.
     #[inline(never)]
     fn put_anew(&self, asked: &Asked<'_>, stored: Stored) -> Put {
-        let admit = |key: &Key, _: Option<&Stored>| self.free_to_store(key.hash);
+        let admit = |_: &Key, _: Option<&Stored>| self.free_to_store_quickly();
         let key = (**asked).clone();
         match self.engine.set_if(key, stored, Ttl::Default, admit) {
             Ok(None) => Put::Done,
@@ -240,14 +243,20 @@ impl MemoryCache {
         }
     }
 
+    /// The same of a write that wakes nobody: false when there are loads, too.
+    #[inline]
+    fn free_to_store_quickly(&self) -> bool {
+        !in_doubt() && !self.loads.any()
+    }
+
     /// Asked under the lock by a write: false when a key in doubt was met. Else it voids loads.
     #[inline]
-    fn free_to_store(&self, hash: u64) -> bool {
+    fn free_to_store(&self, hash: u64, loaded: Option<&Load>) -> bool {
         if in_doubt() {
             return false;
         }
         // Here, since a load that begins after this sees the value, or is begun after all.
-        self.loads.void(hash);
+        self.loads.void(hash, loaded);
         true
     }
 
@@ -256,13 +265,15 @@ impl MemoryCache {
         self.anew.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Stores a value if `admit` agrees, which is asked under the lock; false when it did not.
+    /// Stores a value, perhaps one that was `loaded`, if `admit` agrees, which is asked under the lock; false
+    /// when it did not.
     fn write(
         &self,
         py: Python<'_>,
         asked: &Asked<'_>,
         stored: Stored,
         ttl: Ttl,
+        loaded: Option<&Load>,
         admit: impl Fn(Option<&Stored>) -> bool,
     ) -> PyResult<bool> {
         let mut new = Some(((**asked).clone(), stored));
@@ -270,7 +281,7 @@ impl MemoryCache {
             let (key, stored) = new.take()?;
             let hash = key.hash;
             let result = self.engine.set_if(key, stored, ttl, |_, stands| {
-                admit(stands) && self.free_to_store(hash)
+                admit(stands) && self.free_to_store(hash, loaded)
             });
             match result {
                 Ok(None) => None,
@@ -282,7 +293,9 @@ impl MemoryCache {
             }
         };
         let doubtless = |result: &Option<_>| result.is_none();
-        match settled(py, store, doubtless)? {
+        let stored = settled(py, store, doubtless)?;
+        self.loads.tell(py)?;
+        match stored {
             None => Ok(true),
             Some(Ok(())) => Ok(false),
             Some(Err(error)) => Err(raise(py, error)),
@@ -294,17 +307,43 @@ impl MemoryCache {
         let py = key.py();
         let asked = Key::asked(key, ())?;
         let stored = self.stored(key, value)?;
+        let ttl = self.living(key, value, ttl)?;
         self.tick(py)?;
-        self.refuse_too_large(&asked, py, stored.size)?;
-        self.write(py, &asked, stored, ttl, |_| true)?;
+        self.refuse_too_large(py, stored.size)?;
+        let Some(ttl) = ttl else {
+            // Its time is over at once; so is that of what it supersedes.
+            self.take(py, &asked)?;
+            return Ok(());
+        };
+        self.write(py, &asked, stored, ttl, None, |_| true)?;
         Ok(())
     }
 
-    /// What is too large supersedes the key's value all the same.
-    fn refuse_too_large(&self, asked: &Asked<'_>, py: Python<'_>, size: u64) -> PyResult<()> {
+    /// How long an entry lives that is written; None when its time is over at once.
+    fn living(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: Ttl,
+    ) -> PyResult<Option<Ttl>> {
+        let (Some(lifetime), Ttl::Default) = (&self.lifetime, ttl) else {
+            return Ok(Some(ttl));
+        };
+        let said = lifetime.bind(key.py()).call1((key, value))?;
+        if said.is_none() {
+            return Ok(Some(Ttl::Forever));
+        }
+        if duration::is_over_at_once(&said)? {
+            return Ok(None);
+        }
+        Ok(Some(Ttl::For(duration::extract(&said)?)))
+    }
+
+    /// Before anything is changed: what is too large leaves the key's value as it is, as users of
+    /// cachetools expect.
+    fn refuse_too_large(&self, py: Python<'_>, size: u64) -> PyResult<()> {
         match self.limit() {
             Some(limit) if size > limit => {
-                self.take(py, asked)?;
                 let error = polycache_memory::Error::EntryTooLarge { size, limit };
                 Err(raise(py, error))
             }
@@ -315,17 +354,18 @@ impl MemoryCache {
     /// The most that entries may weigh.
     fn limit(&self) -> Option<u64> {
         match self.weigh {
-            Weigh::Count => None,
-            Weigh::Getsizeof(_) => Some(self.maxsize),
+            Weigh::Count | Weigh::Getsizeof(_) => self.maxsize,
+            Weigh::Bytes if self.maxsize == Some(0) => Some(0),
             Weigh::Bytes => self.max_bytes,
         }
     }
 
     fn take(&self, py: Python<'_>, asked: &Asked<'_>) -> PyResult<Option<Stored>> {
-        self.loads.void(asked.hash);
+        self.loads.void(asked.hash, None);
         let taken = settled(py, || self.engine.take(&**asked), Option::is_some)?;
         // Those that began before the entry left.
-        self.loads.void(asked.hash);
+        self.loads.void(asked.hash, None);
+        self.loads.tell(py)?;
         Ok(taken)
     }
 
@@ -347,7 +387,7 @@ fn ttl(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
     })
 }
 
-/// `copy.deepcopy`, which is not called for what can't change.
+/// A copy to its depth, which is not made of what can't change. Raises `UnsupportedValue`.
 fn copy(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let constant = value.is_none()
         || value.is_exact_instance_of::<PyString>()
@@ -358,7 +398,7 @@ fn copy(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if constant {
         return Ok(value);
     }
-    imported(value.py(), &DEEPCOPY, "copy", "deepcopy")?.call1((value,))
+    imported(value.py(), &DEEPCOPY, "polycache.copying", "copied")?.call1((value,))
 }
 
 #[cold]
@@ -388,13 +428,16 @@ impl MemoryCache {
     ) -> PyResult<MemoryCache> {
         let options = Options::read(maxsize, options)?;
         let plain = options.clock.is_none() && options.isolation == Isolation::None;
+        let counts = matches!(options.weigh, Weigh::Count) && options.maxsize != Some(0);
         Ok(MemoryCache {
             plain,
+            writes_plainly: plain && counts && options.lifetime.is_none(),
             engine: options.engine(py)?,
             maxsize: options.maxsize,
             max_bytes: options.max_bytes,
             weigh: options.weigh,
             isolation: options.isolation,
+            lifetime: options.lifetime,
             listener: options.listener,
             clock: options.clock,
             loads: Loads::default(),
@@ -427,9 +470,10 @@ impl MemoryCache {
         self.has(key)
     }
 
-    /// Entries that are held. Those whose time is over count until they are taken out.
-    fn __len__(&self) -> usize {
-        self.engine.len()
+    /// Entries whose time is not over. Those whose is are taken out, when there are any.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.purge_expired(py)?;
+        Ok(self.engine.len())
     }
 
     /// The keys that are there now, as a list is gone through: the cache may change meanwhile.
@@ -532,9 +576,13 @@ impl MemoryCache {
             }
             let asked = Key::asked(key, ())?;
             let stored = self.stored(key, &default)?;
+            let ttl = self.living(key, &default, Ttl::Default)?;
             self.tick(py)?;
-            self.refuse_too_large(&asked, py, stored.size)?;
-            if self.write(py, &asked, stored, Ttl::Default, |stands| stands.is_none())? {
+            self.refuse_too_large(py, stored.size)?;
+            let Some(ttl) = ttl else {
+                return Ok(default);
+            };
+            if self.write(py, &asked, stored, ttl, None, |stands| stands.is_none())? {
                 return Ok(default);
             }
         }
@@ -627,10 +675,26 @@ impl MemoryCache {
     }
 
     /// Deletes everything, and voids all loads under way.
-    fn clear(&self) {
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.loads.void_all();
         self.engine.clear();
         self.loads.void_all();
+        self.loads.tell(py)
+    }
+
+    /// Takes out every entry whose time is over, and returns their keys and values. With a clock, `now`
+    /// says what time it is, in its milliseconds.
+    #[pyo3(signature = (now = None, /))]
+    fn _expire<'py>(&self, py: Python<'py>, now: Option<f64>) -> PyResult<Bound<'py, PyList>> {
+        match (&self.clock, now) {
+            (Some(clock), Some(now)) => clock.set(now),
+            _ => self.tick(py)?,
+        }
+        let items = PyList::empty(py);
+        for (key, stored) in self.engine.take_expired() {
+            items.append((key.object.into_bound(py), stored.object.into_bound(py)))?;
+        }
+        Ok(items)
     }
 
     /// Takes out every entry whose time is over. Each write does so for a few.
@@ -640,9 +704,10 @@ impl MemoryCache {
         Ok(())
     }
 
-    /// Says that the caller loads the key: to be ended by `_end`.
-    fn _begin(&self, key: &Bound<'_, PyAny>) -> PyResult<Load> {
-        Ok(self.loads.begin(Key::asked(key, ())?.hash))
+    /// Says that the caller loads the key: to be ended by `_end`. `wake` is called when a set, delete or
+    /// clear comes before that.
+    fn _begin(&self, key: &Bound<'_, PyAny>, wake: Py<PyAny>) -> PyResult<Load> {
+        Ok(self.loads.begin(Key::asked(key, ())?.hash, wake))
     }
 
     /// Stores a loaded value; False when a set, delete or clear came in between.
@@ -658,12 +723,13 @@ impl MemoryCache {
         let ttl = self::ttl(ttl)?;
         let asked = Key::asked(key, ())?;
         let stored = self.stored(key, value)?;
+        let ttl = self.living(key, value, ttl)?;
         self.tick(py)?;
-        if load.voided() {
+        let (false, Some(ttl)) = (load.voided(), ttl) else {
             return Ok(false);
-        }
-        self.refuse_too_large(&asked, py, stored.size)?;
-        self.write(py, &asked, stored, ttl, |_| !load.voided())
+        };
+        self.refuse_too_large(py, stored.size)?;
+        self.write(py, &asked, stored, ttl, Some(load), |_| !load.voided())
     }
 
     fn _end(&self, load: &Bound<'_, Load>) {
@@ -708,9 +774,9 @@ impl MemoryCache {
         Ok(dict)
     }
 
-    /// How much may be held: entries, or with `getsizeof` the sum of what that says.
+    /// How much may be held: entries, or with `getsizeof` the sum of what that says; None: any number.
     #[getter]
-    fn maxsize(&self) -> u64 {
+    fn maxsize(&self) -> Option<u64> {
         self.maxsize
     }
 
@@ -722,11 +788,12 @@ impl MemoryCache {
 
     /// How much is held, in the same terms as `maxsize`.
     #[getter]
-    fn currsize(&self) -> u64 {
-        match self.weigh {
+    fn currsize(&self, py: Python<'_>) -> PyResult<u64> {
+        self.purge_expired(py)?;
+        Ok(match self.weigh {
             Weigh::Getsizeof(_) => self.engine.bytes(),
             Weigh::Count | Weigh::Bytes => self.engine.len() as u64,
-        }
+        })
     }
 
     /// What a value counts of `maxsize`.
@@ -760,6 +827,9 @@ impl MemoryCache {
         }
         if let Some(clock) = &self.clock {
             visit.call(clock.callable())?;
+        }
+        if let Some(lifetime) = &self.lifetime {
+            visit.call(lifetime)?;
         }
         Ok(())
     }

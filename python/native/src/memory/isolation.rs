@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyStri
 /// kept themselves. Raises `UnsupportedValue` for what is outside the type map.
 pub fn copy_in<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
-    from_python::with_value(value, Serializer::MessagePack, |read, _| {
+    from_python::with_writable_value(value, Serializer::MessagePack, |read| {
         if is_constant(value) {
             Ok(value.clone())
         } else {

@@ -12,28 +12,53 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Loads {
     /// Of `listed`.
     count: AtomicUsize,
-    listed: Mutex<Vec<(u64, Arc<AtomicBool>)>>,
+    listed: Mutex<Vec<Listed>>,
+    /// Those who wait for loads that were voided: to be called when no lock is held.
+    woken: Mutex<Vec<Py<PyAny>>>,
+}
+
+struct Listed {
+    hash: u64,
+    void: Arc<AtomicBool>,
+    /// Wakes those who wait.
+    wake: Py<PyAny>,
 }
 
 impl Loads {
-    pub fn begin(&self, hash: u64) -> Load {
+    /// `wake` is called when the load is voided.
+    pub fn begin(&self, hash: u64, wake: Py<PyAny>) -> Load {
         let void = Arc::new(AtomicBool::new(false));
         let mut listed = self.listed();
-        listed.push((hash, void.clone()));
+        listed.push(Listed {
+            hash,
+            void: void.clone(),
+            wake,
+        });
         self.count.store(listed.len(), Ordering::SeqCst);
         Load { hash, void }
     }
 
     /// A load is over.
     pub fn end(&self, load: &Load) {
-        self.keep(|(_, void)| !Arc::ptr_eq(void, &load.void));
+        let ended = self.take(|one| Arc::ptr_eq(&one.void, &load.void));
+        drop(ended);
     }
 
-    /// Voids the loads of the hash.
+    /// True when there are loads under way.
     #[inline]
-    pub fn void(&self, hash: u64) {
-        if self.count.load(Ordering::SeqCst) > 0 {
-            self.void_where(|of| of == hash);
+    pub fn any(&self) -> bool {
+        self.count.load(Ordering::SeqCst) > 0
+    }
+
+    /// Voids the loads of the hash, but for the one whose value is written. Under a lock of the engine:
+    /// [`Loads::tell`] is to follow.
+    #[inline]
+    pub fn void(&self, hash: u64, written: Option<&Load>) {
+        if self.any() {
+            self.void_where(|one| {
+                let is_written = written.is_some_and(|load| Arc::ptr_eq(&one.void, &load.void));
+                one.hash == hash && !is_written
+            });
         }
     }
 
@@ -42,26 +67,61 @@ impl Loads {
         self.void_where(|_| true);
     }
 
-    #[cold]
-    fn void_where(&self, wanted: impl Fn(u64) -> bool) {
-        self.keep(|(hash, void)| {
-            if wanted(*hash) {
-                void.store(true, Ordering::SeqCst);
-                return false;
-            }
-            true
-        });
+    /// Calls those who wait for loads that were voided. They look at the cache again.
+    #[inline]
+    pub fn tell(&self, py: Python<'_>) -> PyResult<()> {
+        // Most often nobody loads.
+        if self.woken_is_empty() {
+            return Ok(());
+        }
+        self.tell_woken(py)
     }
 
-    fn keep(&self, keep: impl FnMut(&(u64, Arc<AtomicBool>)) -> bool) {
+    fn woken_is_empty(&self) -> bool {
+        self.woken().is_empty()
+    }
+
+    #[cold]
+    fn tell_woken(&self, py: Python<'_>) -> PyResult<()> {
+        let woken = std::mem::take(&mut *self.woken());
+        for wake in woken {
+            wake.bind(py).call0()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn void_where(&self, wanted: impl Fn(&Listed) -> bool) {
+        let voided = self.take(wanted);
+        for one in voided {
+            one.void.store(true, Ordering::SeqCst);
+            self.woken().push(one.wake);
+        }
+    }
+
+    /// Takes some off the list; they are let go of without the lock.
+    fn take(&self, wanted: impl Fn(&Listed) -> bool) -> Vec<Listed> {
         let mut listed = self.listed();
-        listed.retain(keep);
+        let mut taken = Vec::new();
+        let mut place = 0;
+        while let Some(one) = listed.get(place) {
+            if wanted(one) {
+                taken.push(listed.swap_remove(place));
+            } else {
+                place += 1;
+            }
+        }
         self.count.store(listed.len(), Ordering::SeqCst);
+        taken
     }
 
     /// Held for a walk through the list, in which nothing of Python's is used.
-    fn listed(&self) -> MutexGuard<'_, Vec<(u64, Arc<AtomicBool>)>> {
+    fn listed(&self) -> MutexGuard<'_, Vec<Listed>> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn woken(&self) -> MutexGuard<'_, Vec<Py<PyAny>>> {
+        self.woken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,7 +7,8 @@ use crate::clock::CallableClock;
 use crate::{duration, errors};
 use polycache_memory::{Builder, RemovalCause};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
@@ -42,12 +43,15 @@ pub enum Isolation {
 
 /// The options, read.
 pub struct Options {
-    pub maxsize: u64,
+    /// None: as many as the engine takes.
+    pub maxsize: Option<u64>,
     pub max_bytes: Option<u64>,
     pub weigh: Weigh,
     pub isolation: Isolation,
     pub listener: Option<Arc<Listener>>,
     pub clock: Option<CallableClock>,
+    /// Says how long an entry lives, by its key and value.
+    pub lifetime: Option<Py<PyAny>>,
     ttl: Option<std::time::Duration>,
     time_to_idle: Option<std::time::Duration>,
 }
@@ -63,7 +67,6 @@ const NAMES: [&str; 8] = [
     "clock",
 ];
 
-const DEFAULT_ENTRIES: u64 = 10_000;
 const MOST_ENTRIES: u64 = 1 << 24;
 
 impl Options {
@@ -73,25 +76,25 @@ impl Options {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Options> {
         let mut read = Options {
-            maxsize: DEFAULT_ENTRIES,
+            maxsize: None,
             max_bytes: None,
             weigh: Weigh::Count,
             isolation: Isolation::None,
             listener: None,
             clock: None,
+            lifetime: None,
             ttl: None,
             time_to_idle: None,
         };
         for (name, value) in options.into_iter().flatten() {
             read.option(&name.extract::<String>()?, &value)?;
         }
-        if let Some(value) = maxsize.filter(|value| !value.is_none()) {
-            let most = match read.weigh {
-                Weigh::Getsizeof(_) => i64::MAX as u64,
-                Weigh::Count | Weigh::Bytes => MOST_ENTRIES,
-            };
-            read.maxsize = count("maxsize", value, most)?;
-        }
+        let most = match read.weigh {
+            Weigh::Getsizeof(_) => i64::MAX as u64,
+            Weigh::Count | Weigh::Bytes => MOST_ENTRIES,
+        };
+        let maxsize = maxsize.map(|value| number("maxsize", value, 0..=most));
+        read.maxsize = maxsize.transpose()?;
         Ok(read)
     }
 
@@ -115,6 +118,7 @@ impl Options {
                 self.weigh = Weigh::Bytes;
             }
             "getsizeof" => self.weigh = Weigh::Getsizeof(callable(name, value)?),
+            "ttl" if value.is_callable() => self.lifetime = Some(value.clone().unbind()),
             "ttl" => self.ttl = Some(duration::extract(value)?),
             "time_to_idle" => self.time_to_idle = Some(duration::extract(value)?),
             "policy" => choice(name, value, &[("2q-clock", ())])?,
@@ -138,9 +142,14 @@ impl Options {
         // One shard: with the GIL no two threads are in the engine at once, and the policy is exact.
         let mut builder: Builder<Key, Stored> = Engine::builder().shards(1);
         let weigher = |_: &Key, stored: &Stored| stored.size;
-        builder = match self.weigh {
-            Weigh::Getsizeof(_) => builder.max_bytes(self.maxsize).weigher(weigher),
-            Weigh::Count | Weigh::Bytes => builder.max_entries(self.maxsize),
+        // What is to hold nothing refuses all writes before the engine is asked.
+        let maxsize = self.maxsize.map(|maxsize| maxsize.max(1));
+        builder = match (&self.weigh, maxsize) {
+            (Weigh::Getsizeof(_), Some(maxsize)) => builder.max_bytes(maxsize).weigher(weigher),
+            (Weigh::Count | Weigh::Bytes, Some(maxsize)) => builder.max_entries(maxsize),
+            // Weighed all the same, for `currsize`.
+            (Weigh::Getsizeof(_), None) => builder.max_bytes(i64::MAX as u64).weigher(weigher),
+            (Weigh::Count | Weigh::Bytes, None) => builder.max_entries(u64::MAX),
         };
         if let Some(bytes) = self.max_bytes {
             builder = builder.max_bytes(bytes).weigher(weigher);
@@ -191,14 +200,18 @@ pub fn raise(py: Python<'_>, error: polycache_memory::Error) -> PyErr {
 
 /// A whole number from 1 to `most`.
 pub fn count(name: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
-    let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    number(name, value, 1..=most)
+}
+
+/// A whole number within a range, of any class that has an `__index__`, but no bool.
+fn number(name: &str, value: &Bound<'_, PyAny>, range: RangeInclusive<u64>) -> PyResult<u64> {
     match value.extract::<u64>() {
-        Ok(number) if is_number && (1..=most).contains(&number) => Ok(number),
-        _ => Err(wrong(
-            name,
-            &format!("a whole number from 1 to {most}"),
-            value,
-        )),
+        Ok(number) if !value.is_instance_of::<PyBool>() && range.contains(&number) => Ok(number),
+        _ => {
+            let (least, most) = range.into_inner();
+            let wanted = format!("a whole number from {least} to {most}");
+            Err(wrong(name, &wanted, value))
+        }
     }
 }
 

@@ -1,0 +1,134 @@
+"""`MemoryCache` with the arguments and attributes of cachetools' classes."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+from ..memory_cache import MemoryCache
+
+K = TypeVar("K")
+V = TypeVar("V")
+Number = int | float
+Timer = Callable[[], Number]
+
+
+class Cache(MemoryCache[K, V]):
+    """A cache of at most `maxsize`, counted in entries or by `getsizeof`.
+
+    Which entry goes is not told by the class, as in cachetools: it is the policy of
+    `spec/eviction.md`, whose hits are more than those of LRU, and which any thread may use.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, maxsize: Number, getsizeof: Callable[[V], int] | None = None) -> Self:
+        return super().__new__(cls, _whole(maxsize), getsizeof=getsizeof)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(maxsize={self.maxsize!r}, currsize={self.currsize!r})"
+
+
+class LRUCache(Cache[K, V]):
+    """See `Cache`."""
+
+    __slots__ = ()
+
+
+class _TimedCache(MemoryCache[K, V]):
+    """A cache whose entries have a time to live, by a timer of the program's own."""
+
+    __slots__ = ("_timer",)
+    _timer: Timer
+
+    @property
+    def timer(self) -> Timer:
+        """Tells the time."""
+        return self._timer
+
+    def expire(self, time: Number | None = None) -> list[tuple[K, V]]:
+        """Takes out what is over at this time, or now, and returns keys and values."""
+        return self._expire(None if time is None else time * 1000)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(maxsize={self.maxsize!r}, currsize={self.currsize!r})"
+
+
+class TTLCache(_TimedCache[K, V]):
+    """A cache whose entries live for `ttl`, in seconds or in what `timer` counts."""
+
+    __slots__ = ("_ttl",)
+    _ttl: Number
+
+    def __new__(
+        cls,
+        maxsize: Number,
+        ttl: Number,
+        timer: Timer = time.monotonic,
+        getsizeof: Callable[[V], int] | None = None,
+    ) -> Self:
+        cache = super().__new__(
+            cls,
+            _whole(maxsize),
+            ttl=_lifetime(ttl),
+            clock=_clock(timer),
+            getsizeof=getsizeof,
+        )
+        cache._ttl = ttl
+        cache._timer = timer
+        return cache
+
+    @property
+    def ttl(self) -> Number:  # type: ignore[override]
+        """How long entries live."""
+        return self._ttl
+
+
+class TLRUCache(_TimedCache[K, V]):
+    """A cache whose entries live until `ttu(key, value, now)`."""
+
+    __slots__ = ("_ttu",)
+    _ttu: Callable[[Any, Any, Any], Number]
+
+    def __new__(
+        cls,
+        maxsize: Number,
+        ttu: Callable[[K, V, Any], Number],
+        timer: Timer = time.monotonic,
+        getsizeof: Callable[[V], int] | None = None,
+    ) -> Self:
+        def lifetime(key: K, value: V) -> Number | None:
+            now = timer()
+            left = ttu(key, value, now) - now
+            return None if left == math.inf else left
+
+        cache = super().__new__(
+            cls, _whole(maxsize), ttl=lifetime, clock=_clock(timer), getsizeof=getsizeof
+        )
+        cache._ttu = ttu
+        cache._timer = timer
+        return cache
+
+    @property
+    def ttu(self) -> Callable[[K, V, Any], Number]:
+        """Says until when an entry lives."""
+        return self._ttu
+
+
+def _whole(maxsize: Number) -> int | None:
+    if maxsize == math.inf:
+        return None
+    return int(maxsize) if isinstance(maxsize, float) and maxsize.is_integer() else maxsize  # type: ignore[return-value]
+
+
+def _lifetime(ttl: Number) -> Any:
+    if ttl == math.inf:
+        return None
+    return ttl if ttl > 0 else lambda _key, _value: 0
+
+
+def _clock(timer: Timer) -> Callable[[], float] | None:
+    # The cache's own clock is as good as these two, and need not be called for each hit.
+    if timer in (time.monotonic, time.time):
+        return None
+    return lambda: timer() * 1000

@@ -1,0 +1,38 @@
+"""What a program that uses `functools.lru_cache` and `cache` imports instead.
+
+    from polycache.functools import lru_cache
+
+They are `polycache.cached` with the defaults of functools; docs/from-functools.md says what stays
+different.
+"""
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
+from .memory_memoize import MemoryMemoized, cached
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+__all__ = ["cache", "lru_cache"]
+
+
+@overload
+def lru_cache(maxsize: Callable[P, T], typed: bool = ...) -> MemoryMemoized[P, T]: ...
+@overload
+def lru_cache(
+    maxsize: int | None = ..., typed: bool = ...
+) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
+def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
+    """A decorator that keeps the last results of a function, under its arguments; with `maxsize`
+    None all, with 0 or less none."""
+    if callable(maxsize):
+        return cached(128, typed=typed)(maxsize)
+    if maxsize is not None and not isinstance(maxsize, int):
+        raise TypeError("maxsize is a whole number, a function, or None")
+    return cached(maxsize if maxsize is None else max(maxsize, 0), typed=typed)
+
+
+def cache(function: Callable[P, T], /) -> MemoryMemoized[P, T]:
+    """A decorator that keeps all results of a function: `lru_cache(maxsize=None)`."""
+    return cached(None, typed=False)(function)

@@ -1,0 +1,156 @@
+"""What users of functools.lru_cache rely on, after changing the import."""
+
+from typing import Any
+
+import pytest
+
+import polycache
+from polycache import InvalidArgument, MemoryCache, cached, cached_method
+from polycache.functools import cache, lru_cache
+
+
+def test_a_bare_decorator() -> None:
+    calls: list[int] = []
+
+    @cached
+    def square(number: int) -> int:
+        """Squares."""
+        calls.append(number)
+        return number * number
+
+    assert [square(2), square(2), square(3)] == [4, 4, 9] and calls == [2, 3]
+    assert square.__doc__ == "Squares." and square.cache.maxsize == 10_000
+    assert square.cache_info() == (1, 2, 10_000, 2)
+    square.cache_clear()
+    assert square.cache_info() == (0, 0, 10_000, 0)
+    assert square(2) == 4 and square.cache_info() == (0, 1, 10_000, 1)
+    assert square.cache_parameters() == {"maxsize": 10_000, "typed": True}
+
+
+def test_bare_decorators_of_methods_and_caches(directory: Any) -> None:
+    class Squares:
+        @cached_method
+        def square(self, number: int) -> int:
+            return number * number
+
+    assert Squares().square(3) == 9
+    memory: MemoryCache[Any, Any] = MemoryCache()
+
+    @memory.memoize
+    def one() -> int:
+        return 1
+
+    assert one() == 1 == len(memory)
+    with polycache.Cache(directory) as disk:
+
+        @disk.memoize
+        def two() -> int:
+            return 2
+
+        assert two() == 2 == two()
+        assert two.forget()
+
+
+def test_any_number_of_results() -> None:
+    @cached(None)
+    def same(number: int) -> int:
+        return number
+
+    for number in range(20_000):
+        same(number)
+    assert same.cache_info() == (0, 20_000, None, 20_000)
+
+
+@pytest.mark.parametrize("decorate", [cached(0), lru_cache(0), lru_cache(maxsize=-1)])
+def test_no_results(decorate: Any) -> None:
+    same = decorate(lambda number: number)
+
+    assert [same(1), same(1)] == [1, 1]
+    assert same.cache_info() == (0, 2, 0, 0)
+
+
+def test_keys_of_ones_own() -> None:
+    @cached(10, key=lambda user: user["id"])
+    def name(user: dict[str, Any]) -> str:
+        return str(user["name"])
+
+    assert name({"id": 1, "name": "Ada"}) == "Ada" == name({"id": 1, "name": "Bea"})
+    assert name({"id": 2, "name": "Cid"}) == "Cid"
+    assert 1 in name.cache
+    assert name.forget({"id": 1}) and not name.forget({"id": 1})
+    name.forget_all()
+    assert not name.cache
+
+
+def test_types_of_arguments() -> None:
+    @lru_cache
+    def same(value: Any) -> Any:
+        return value
+
+    assert same(1) == 1 and same(1.0) is same(True) is same(1)
+
+    @lru_cache(typed=True)
+    def typed(value: Any) -> Any:
+        return value
+
+    assert [type(typed(value)) for value in (1, 1.0, True)] == [int, float, bool]
+
+    @cached(typed=False)
+    def named(**values: Any) -> Any:
+        return values["a"]
+
+    assert named(a=1, b=2) is named(b=2, a=1.0)
+
+
+def test_the_order_of_named_arguments_does_not_matter() -> None:
+    calls: list[Any] = []
+
+    @cached
+    def function(*args: Any, **kwargs: Any) -> None:
+        calls.append(kwargs)
+
+    function(1, a=1, b=2)
+    function(1, b=2, a=1)
+    assert len(calls) == 1
+
+
+def test_recursion() -> None:
+    @cache
+    def fibonacci(number: int) -> int:
+        return number if number < 2 else fibonacci(number - 1) + fibonacci(number - 2)
+
+    assert fibonacci(30) == 832_040
+    assert fibonacci.cache_info() == (28, 31, None, 31)
+
+    seen: list[int] = []
+
+    @cached
+    def again(number: int) -> int:
+        seen.append(number)
+        return again(number) + 1 if len(seen) < 3 else 0
+
+    assert again(1) == 2 == again(1) and len(seen) == 3
+
+
+async def test_recursion_of_coroutines() -> None:
+    seen: list[int] = []
+
+    @cached
+    async def again(number: int) -> int:
+        seen.append(number)
+        return await again(number) + 1 if len(seen) < 3 else 0
+
+    assert await again(1) == 2 == await again(1) and len(seen) == 3
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(TypeError):
+        lru_cache("large")  # type: ignore[call-overload]
+    with pytest.raises(InvalidArgument, match="no option"):
+        cached(max_size=5)(lambda: 1)  # type: ignore[call-overload]
+    # mypy finds it, too: else the remark would be one too many.
+    with pytest.raises(InvalidArgument, match="max_size is no option"):
+        MemoryCache(max_size=5)  # type: ignore[call-arg]
+    for size in (-1, 1.5, True, "10"):
+        with pytest.raises(InvalidArgument, match="maxsize"):
+            MemoryCache(size)  # type: ignore[arg-type]
