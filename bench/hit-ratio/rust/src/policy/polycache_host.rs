@@ -80,7 +80,10 @@ fn entries(limit: u64) -> Result<u64, Error> {
 fn limit(capacity: u64) -> Result<u64, Error> {
     let smallest = entries(MIN_LIMIT)?;
     if smallest > capacity {
-        return Err(format!("NotOffered: its smallest limit, 2 MiB, holds {smallest} such entries").into());
+        return Err(format!(
+            "NotOffered: its smallest limit, 2 MiB, holds {smallest} such entries"
+        )
+        .into());
     }
     let mut limit = (2 * capacity * RECORD).max(MIN_LIMIT);
     while entries(limit)? > capacity {
