@@ -90,8 +90,27 @@ pub enum Quick<'a> {
     Value(*mut ffi::PyObject),
     /// Nothing: to be read from the host tier.
     Missed(&'a Handle),
+    /// To be asked of the memory tier alone.
+    Alone(&'a Alone),
     /// To be asked for by the ordinary methods.
     Unknown,
+}
+
+impl Quick<'_> {
+    /// The value of a key that was not found quickly, or a default.
+    pub fn read_or<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        let found = match self {
+            Quick::Missed(handle) => return handle.read_or(key, default),
+            Quick::Alone(alone) => alone.read(key)?,
+            Quick::Value(_) | Quick::Unknown => None,
+        };
+        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+    }
 }
 
 impl Handle {
@@ -158,7 +177,7 @@ impl Cache {
         match &self.tiers {
             // SAFETY: as the caller promises.
             Host(handle) => unsafe { handle.quick(key) },
-            InMemory(_) => Quick::Unknown,
+            InMemory(alone) => Quick::Alone(alone),
         }
     }
 }

@@ -54,10 +54,10 @@ unsafe extern "C" fn get(
             return value;
         }
         attached(|py| {
-            if let Quick::Missed(handle) = found {
+            if plain && !matches!(found, Quick::Unknown) {
                 let key = Bound::from_borrowed_ptr(py, *arguments);
                 let default = (count == 2).then(|| Bound::from_borrowed_ptr(py, *arguments.add(1)));
-                return given(py, handle.read_or(&key, default));
+                return given(py, found.read_or(&key, default));
             }
             let base = py.get_type::<Cache>();
             given(py, by_method(&base, "get", slf, arguments, count, names))
