@@ -99,19 +99,30 @@ def test_types_of_arguments() -> None:
     def named(**values: Any) -> Any:
         return values["a"]
 
-    assert named(a=1, b=2) is named(b=2, a=1.0)
+    assert named(a=1, b=2) is named(a=1.0, b=2)
 
 
-def test_the_order_of_named_arguments_does_not_matter() -> None:
+def test_a_function_that_sees_the_order_of_named_arguments_is_given_its_own_results() -> None:
+    @cached
+    def names(*args: Any, **kwargs: Any) -> list[str]:
+        return list(kwargs)
+
+    assert names(1, a=1, b=2) == ["a", "b"]
+    assert names(1, b=2, a=1) == ["b", "a"]
+    assert names.cache_info()[:2] == (0, 2)
+
+
+def test_the_order_of_parameters_does_not_matter() -> None:
     calls: list[Any] = []
 
     @cached
-    def function(*args: Any, **kwargs: Any) -> None:
-        calls.append(kwargs)
+    def function(a: int, *, b: int, c: int = 3, **more: int) -> None:
+        calls.append((a, b, c))
 
-    function(1, a=1, b=2)
-    function(1, b=2, a=1)
-    assert len(calls) == 1
+    function(1, b=2, d=4)
+    function(d=4, b=2, a=1)
+    function(c=3, d=4, a=1, b=2)
+    assert calls == [(1, 2, 3)]
 
 
 def test_recursion() -> None:

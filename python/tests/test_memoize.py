@@ -57,10 +57,13 @@ def test_arguments_are_told_apart_by_their_type(cache: Cache) -> None:
 
 def test_any_number_of_arguments(cache: Cache) -> None:
     memoized = cache.memoize()(total)
-    assert memoized(1, 2, a=3, b=4) == memoized(1, 2, b=4, a=3) == 10
+    assert memoized(1, 2, a=3, b=4) == memoized(1, 2, a=3, b=4) == 10
     assert memoized() == memoized() == 0
     assert memoized(1) == 1
     assert len(calls) == 3
+    # The function can see the order.
+    assert memoized(1, 2, b=4, a=3) == 10
+    assert len(calls) == 4
 
 
 def test_results_are_forgotten_one_or_all(cache: Cache) -> None:

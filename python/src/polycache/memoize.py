@@ -74,17 +74,15 @@ def _key_maker(function: Callable[..., Any]) -> Callable[[Any, Any], bytes]:
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     # Arguments that are all given by place are in order already.
     complete = len(kinds) if all(kind in by_place for kind in kinds) else None
-    takes_more = inspect.Parameter.VAR_KEYWORD in kinds
 
     def key_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         if not kwargs and len(args) == complete:
             return encode(args)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        values = list(bound.arguments.values())
-        if takes_more:
-            values[-1] = dict(sorted(values[-1].items()))
-        return encode(values)
+        # In the order of the signature; those of `**kwargs` as they were given, because a function may
+        # make something of their order.
+        return encode(list(bound.arguments.values()))
 
     return key_for
 

@@ -100,8 +100,8 @@ def cached(maxsize: Any = MISSING, **options: Any) -> Any:
     ones), or uses the one that it is given, which functions may share. For synchronous and
     asynchronous functions, by the rules of `get_or_set`: of all callers one runs. A value that is
     too large is returned and not kept, and a call with equal arguments within a call runs the
-    function. Arguments are hashable, and told apart by value and type, however they are passed; the
-    order of `**kwargs` does not matter. The signature stays. Under `@staticmethod` and
+    function. Arguments are hashable, and told apart by value and type, however they are passed; those
+    that `**kwargs` takes by their order, too, which the function can see. The signature stays. Under `@staticmethod` and
     `@classmethod` it works as on a function; on a method `self` would be an argument, kept alive by
     the cache: use `cached_method`.
 
@@ -304,7 +304,9 @@ def _keys(
     def by_name(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        named = tuple(sorted(bound.kwargs.items()))
+        # Parameters in the order of the signature, then those of `**kwargs` as they were given: a
+        # function may make something of their order.
+        named = tuple(bound.kwargs.items())
         if not typed:
             return mark, bound.args, named
         types = *map(type, bound.args), *(type(value) for _, value in named)
