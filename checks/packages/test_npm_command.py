@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,16 @@ def test_without_a_native_part_it_says_so(registry: Registry, project: Path) -> 
     assert plain.startswith("polycache: ") and "linux-x64-gnu" in plain
     error = json.loads(run([*script, "--json"], project, code=4).stderr)["error"]
     assert error["code"] == "unsupported_platform" and error["retryable"] is False
+
+
+def test_arguments_are_taken_as_they_are_given(user: Path, tmp_path: Path) -> None:
+    """Node shows bytes that are not UTF-8 as U+FFFD, which would be another key."""
+    command = [RUNTIMES["node24"], SCRIPT]
+    place = ["-d", str(tmp_path / "cache")]
+    subprocess.run([*command, "set", *place, b"k\xff", "v"], cwd=user, check=True)
+    keys = subprocess.run([*command, "keys", *place], cwd=user, check=True, capture_output=True)
+    assert keys.stdout == b"hex:6bff\n"
+    refused = subprocess.run(
+        [*command, "set", *place, "k", b"v\xff"], cwd=user, capture_output=True
+    )
+    assert refused.returncode == 2 and b"UTF-8" in refused.stderr

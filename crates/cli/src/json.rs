@@ -133,9 +133,67 @@ pub fn add_facts(object: &mut Map<String, serde_json::Value>, facts: &Facts) {
     object.insert("ttl".into(), ttl);
 }
 
+/// The first whole number in a JSON text that a reader would round. One with a point or an exponent is
+/// meant to be a float.
+pub fn rounded(text: &[u8]) -> Option<&str> {
+    let part_of_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'"' => {
+                at += 1;
+                while at < text.len() && text[at] != b'"' {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let end = text[at..].iter().position(|byte| !part_of_number(byte));
+                let end = end.map_or(text.len(), |length| at + length);
+                let number = std::str::from_utf8(&text[at..end]).unwrap_or_default();
+                let whole = !number.contains(['.', 'e', 'E']);
+                let fits = number
+                    .parse()
+                    .is_ok_and(|whole: i128| (-SAFE..=SAFE).contains(&whole));
+                // What is no number at all is refused by the reader, which says why.
+                if whole && !fits && number.len() > 1 {
+                    return Some(number);
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_that_would_be_rounded_are_found() {
+        for exact in [
+            "1",
+            "-9007199254740991",
+            "1e300",
+            "9007199254740993.0",
+            r#"{"9007199254740993":"\"9007199254740993"}"#,
+            "[1,-2,3.5]",
+        ] {
+            assert_eq!(rounded(exact.as_bytes()), None, "{exact}");
+        }
+        for (text, found) in [
+            ("9007199254740993", "9007199254740993"),
+            ("[1, -9007199254740992]", "-9007199254740992"),
+            (
+                r#"{"a":"\\\\","n":123456789012345678901234567890123456789012}"#,
+                "123456789012345678901234567890123456789012",
+            ),
+        ] {
+            assert_eq!(rounded(text.as_bytes()), Some(found));
+        }
+    }
 
     fn text(value: Value<'_>) -> String {
         serde_json::to_string(&JsonValue(&value)).unwrap()

@@ -67,6 +67,11 @@ fn value<'a>(set: &Set, input: &'a mut Vec<u8>) -> Result<Value<'a>, Failure> {
             Failure::Usage("the text is not valid UTF-8; --type bytes stores any bytes".into())
         }),
         Type::Json => {
+            if let Some(number) = crate::json::rounded(input) {
+                return Err(Failure::Usage(format!(
+                    "{number} is beyond 2^53, where readers of JSON round it; nothing was stored"
+                )));
+            }
             let limits = Limits::of(input.len() as u64);
             decode_value(Serializer::Json, input, &limits).map_err(|error| match error {
                 // Its own text is about an entry.

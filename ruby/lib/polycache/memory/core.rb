@@ -19,6 +19,9 @@ module Polycache
     class Core
       HITS, MISSES, WRITES, DELETES, VOIDED_FILLS, EXPIRED, EVICTED = (0..6).to_a
 
+      LATER = { Object => :never }.freeze
+      private_constant :LATER
+
       # Counts by the constants above.
       attr_reader :counts
       attr_reader :store, :settings, :root, :closed
@@ -45,6 +48,9 @@ module Polycache
 
       # Changes the store, alone. The block must not run code of the user's.
       def change
+        # Not a block argument, which would be an object at every change.
+        return change_in_turn { yield } if @lock.locked? # rubocop:disable Style/ExplicitBlockArgument
+
         result = left = nil
         @lock.synchronize do
           start_over if @changing
@@ -99,6 +105,25 @@ module Polycache
       end
 
       private
+
+      # +change+ where there is a wait. A thread that is killed while it waits for a Mutex may keep
+      # the wake-up that was meant for the next one, which then sleeps for ever: the process does
+      # not exit (CRuby's do_mutex_lock). So it is killed when it has had its turn. Masking takes
+      # longer than a change, hence only here.
+      def change_in_turn
+        result = left = nil
+        Thread.handle_interrupt(LATER) do
+          @lock.synchronize do
+            start_over if @changing
+            @changing = true
+            result = yield
+            left = take_left unless @left.empty?
+            @changing = false
+          end
+        end
+        tell(left) if left
+        result
+      end
 
       def too_large(bytes)
         most = @store.max_bytes
