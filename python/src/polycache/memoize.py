@@ -80,8 +80,8 @@ def _key_maker(function: Callable[..., Any]) -> Callable[[Any, Any], bytes]:
             return encode(args)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        # In the order of the signature; those of `**kwargs` as they were given, because a function may
-        # make something of their order.
+        # In the order of the signature; those of `**kwargs` as they were given, because a function
+        # may make something of their order.
         return encode(list(bound.arguments.values()))
 
     return key_for

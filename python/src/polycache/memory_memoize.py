@@ -100,10 +100,10 @@ def cached(maxsize: Any = MISSING, **options: Any) -> Any:
     ones), or uses the one that it is given, which functions may share. For synchronous and
     asynchronous functions, by the rules of `get_or_set`: of all callers one runs. A value that is
     too large is returned and not kept, and a call with equal arguments within a call runs the
-    function. Arguments are hashable, and told apart by value and type, however they are passed; those
-    that `**kwargs` takes by their order, too, which the function can see. The signature stays. Under `@staticmethod` and
-    `@classmethod` it works as on a function; on a method `self` would be an argument, kept alive by
-    the cache: use `cached_method`.
+    function. Arguments are hashable, and told apart by value and type, however they are
+    passed; those that `**kwargs` takes by their order, too, which the function can see. The
+    signature stays. Under `@staticmethod` and `@classmethod` it works as on a function; on a method
+    `self` would be an argument, kept alive by the cache: use `cached_method`.
 
     Raises `InvalidArgument` for an option that is unknown or out of range.
     """
