@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-require "test_helper"
-require "polycache/memory"
+require "memory/helper"
 
 # Threads that are killed while they wait for a cache's lock.
 class KilledThreadsTest < Minitest::Test
