@@ -43,7 +43,7 @@ const CLIENTS: Record<string, (port: number, db: number) => Promise<Client>> = {
   bun: async (port, db) => bun(new Bun.RedisClient(`redis://127.0.0.1:${port}/${db}`)),
 }
 
-/** A lost connection is told to who listens, and ends the process where nobody does. */
+/** A lost connection is an event; without a listener it would end the process. */
 function quiet<C extends { on(event: 'error', listener: () => void): unknown }>(client: C): C {
   client.on('error', () => {})
   return client

@@ -151,12 +151,13 @@ pub fn rounded(text: &[u8]) -> Option<&str> {
                 let end = text[at..].iter().position(|byte| !part_of_number(byte));
                 let end = end.map_or(text.len(), |length| at + length);
                 let number = std::str::from_utf8(&text[at..end]).unwrap_or_default();
-                let whole = !number.contains(['.', 'e', 'E']);
+                let digits = number.strip_prefix('-').unwrap_or(number);
+                // What is no number at all is refused by the reader, which says why.
+                let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
                 let fits = number
                     .parse()
                     .is_ok_and(|whole: i128| (-SAFE..=SAFE).contains(&whole));
-                // What is no number at all is refused by the reader, which says why.
-                if whole && !fits && number.len() > 1 {
+                if whole && !fits {
                     return Some(number);
                 }
                 at = end;
@@ -180,6 +181,10 @@ mod tests {
             "9007199254740993.0",
             r#"{"9007199254740993":"\"9007199254740993"}"#,
             "[1,-2,3.5]",
+            // No JSON: the reader says so.
+            "1-9007199254740993",
+            "-",
+            r#""\"#,
         ] {
             assert_eq!(rounded(exact.as_bytes()), None, "{exact}");
         }

@@ -65,7 +65,7 @@ pub enum Error {
     NoSpace(String),
     /// The directory exists with another byte limit.
     ConfigMismatch(String),
-    /// The directory holds no cache; for who opens one without making it, as the command `polycache`
+    /// The directory holds no cache. Only a mode that makes none answers this, as the command `polycache`
     /// does.
     NoCache(String),
     /// The directory holds something that is no whole cache; as above.

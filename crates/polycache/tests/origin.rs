@@ -126,7 +126,13 @@ fn what_is_marked_outlives_what_is_not() {
         let there = |key: &&String| opened.cache.has(key.as_str()).unwrap();
         keys.iter().filter(there).count()
     };
-    // Which keys compete hangs on the directory's seed: one in thirty directories loses one of them.
-    assert!(there(&marked) >= marked.len() - 3);
+    // Fillers that compete for a full pair of buckets may push a marked key out, depending on the
+    // directory's seed (one in thirty loses one). That is counted, and no loss is without a count.
+    let lost = (marked.len() - there(&marked)) as u64;
+    let conflicts = opened.cache.stats().unwrap().evicted_by_conflict;
+    assert!(
+        lost <= conflicts.min(3),
+        "{lost} lost, {conflicts} conflicts"
+    );
     assert!(there(&unmarked) < unmarked.len() / 2);
 }

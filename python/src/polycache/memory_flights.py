@@ -33,7 +33,7 @@ _inside: ContextVar["tuple[ReferenceType[Flight], ...]"] = ContextVar("_inside",
 
 
 class Flight:
-    """A load under way. Who waits for it is given its value, or told to look again."""
+    """A load under way. Callers that wait get its value, or are told to look again."""
 
     __slots__ = (
         "__weakref__",

@@ -22,7 +22,7 @@ export interface LoadedInto<V> {
   readonly listeners: Listeners
   readonly leaseTimeout: number
   readonly counts: { hits: number; misses: number }
-  /** The value, if it has not expired; counts a hit. Undefined for who wants another one. */
+  /** The value, if it has not expired; counts a hit. Undefined for a caller that wants a new one. */
   fresh(): V | undefined
   keep(value: V): Payload
   store(value: V): void

@@ -60,7 +60,7 @@ export interface LoadPolicy extends StaleOptions {
   readonly allowStaleOnFetchAbort?: boolean
   /** A loader that fails leaves the expired value there. */
   readonly noDeleteOnFetchRejection?: boolean
-  /** A signal that is aborted does not stop the load: its value is stored, and given to who waits. */
+  /** A signal that is aborted does not stop the load: its value is stored, and callers that wait get it. */
   readonly ignoreFetchAbort?: boolean
 }
 

@@ -27,7 +27,7 @@ export function layered<C extends object>(client: C): { view: C; layer: object }
   return { layer, view: Object.create(layer) as C }
 }
 
-/** Notes what a view was made of, says so to who looks at it, and gives the view. */
+/** Notes what a view was made of, shows it when the view is inspected, and returns the view. */
 export function viewOf<C extends object>(view: C, client: C, options: NamespaceOptions): C {
   origins.set(view, { client, options })
   // Not what the client shows of itself, passwords among it.
