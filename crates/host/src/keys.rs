@@ -36,6 +36,15 @@ pub fn prefix<S: AsRef<str>>(parts: &[S]) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
+/// What full keys of locks begin with, in the namespace of this prefix: those of a namespace `%lock` below
+/// it, which no part is called, for every `%` of a part is escaped.
+#[must_use]
+pub fn lock_prefix(prefix: &[u8]) -> Vec<u8> {
+    let parts = prefix.strip_suffix(b"::").unwrap_or(prefix);
+    let colon: &[u8] = if parts.is_empty() { b"" } else { b":" };
+    [parts, colon, b"%lock::"].concat()
+}
+
 /// The namespace's parts and the key of a full key; `None` for bytes that are no full key.
 #[must_use]
 pub fn split(full_key: &[u8]) -> Option<(Vec<String>, &[u8])> {
@@ -116,6 +125,16 @@ mod tests {
             let want: Vec<_> = (0..=parts.len()).map(|n| prefix(&parts[..n]).unwrap()).collect();
             prop_assert_eq!(ancestors(&full(&parts, &key)).collect::<Vec<_>>(), want);
         }
+    }
+
+    #[test]
+    fn locks_have_a_namespace_that_nobody_else_has() {
+        for parts in [&[][..], &["shop"], &["shop", "%lock"]] {
+            let locks = lock_prefix(&prefix(parts).unwrap());
+            assert!(split(&locks).is_none() && locks.ends_with(b"%lock::"));
+        }
+        assert_eq!(lock_prefix(b"::"), b"%lock::");
+        assert_eq!(lock_prefix(b"shop::"), b"shop:%lock::");
     }
 
     #[test]

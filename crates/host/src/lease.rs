@@ -1,7 +1,9 @@
 //! Leases: one caller loads for all (after memcached at Facebook, NSDI'13).
 //!
 //! A lease is a slot's word, so an absent key that nobody loads costs nothing. Every set, delete and
-//! eviction of the slot voids it by changing the word; a fill is one compare-and-swap from it.
+//! eviction of the slot voids it by changing the word; a fill is one compare-and-swap from it. A holder
+//! that lives keeps its lease. Who has waited too long loads beside it, and fills by a compare-and-swap
+//! from the very same word: the first of the two fills, and what voids one voids both.
 
 use crate::block::Appender;
 use crate::engine::{Engine, Environment, Key, Look, Participant};
@@ -11,7 +13,8 @@ use crate::memory::Memory;
 use crate::read::Hit;
 use crate::word::{State, Word};
 
-/// The right to load a key. Given back by `fill` or `release`; a holder that dies is replaced.
+/// The right to load a key and to fill it. Given back by `fill` or `release`; a holder that dies is
+/// replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The slot's number.
@@ -20,6 +23,8 @@ pub struct Token {
     pub word: u64,
     /// The invalidation clock before the load: a clear during the load makes its value invalid.
     pub born: u64,
+    /// The word is another caller's, beside whom this one loads: `release` leaves it alone.
+    pub beside: bool,
 }
 
 /// What a caller that would load the key gets.
@@ -29,24 +34,26 @@ pub enum Lease {
     Hit(Hit),
     /// The caller loads.
     Acquired(Token),
-    /// Another caller loads: wait and ask again.
+    /// Another caller loads: wait and ask again, or load beside it.
     Busy {
         /// The slot's number.
         slot: u64,
         /// The other's word: while it stands, its load is the one to wait for.
         word: u64,
+        /// Its load takes longer than others are asked to wait for it.
+        overdue: bool,
     },
     /// Both buckets are full of loads: load without a lease and do not store.
     Bypass,
 }
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// True when the holder of this lease cannot fill any more, or took too long.
-    pub(crate) fn lease_is_dead(&self, word: Word, ticks: u32) -> bool {
-        word.expired_at(ticks) || !self.environment.id_alive(word.owner())
+    /// True when the holder of this lease cannot fill any more.
+    pub(crate) fn lease_is_dead(&self, word: Word) -> bool {
+        !self.environment.id_alive(word.owner())
     }
 
-    /// Reads the key or takes the lease to load it, for at most `ticks` sixteenths of a second.
+    /// Reads the key or takes the lease to load it, overdue after `ticks` sixteenths of a second.
     pub fn lease(
         &self,
         me: Participant,
@@ -96,8 +103,12 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     }
                 }
             } else if word.is_lease_of(tag) {
-                if !self.lease_is_dead(word, now) {
-                    return Some(Lease::Busy { slot, word: word.0 });
+                if !self.lease_is_dead(word) {
+                    return Some(Lease::Busy {
+                        slot,
+                        word: word.0,
+                        overdue: word.expired_at(now),
+                    });
                 }
                 target = Some((slot, word));
             } else if word.state() == State::Empty && empty.is_none() {
@@ -111,7 +122,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         if !self.displace(slot, word, mine) {
             return None;
         }
-        if !self.alone(slot, key, tag, now) {
+        if !self.alone(slot, key, tag) {
             self.swap(slot, mine, mine.to_empty());
             return None;
         }
@@ -122,11 +133,41 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             slot,
             word: mine.0,
             born: self.clock(),
+            beside: false,
         }))
     }
 
+    /// The right to load the key beside the holder of this word, who keeps its lease; `None` when the
+    /// word stands no more, or something of the key stands elsewhere: ask for the lease again.
+    ///
+    /// While the word stands nobody else can insert the key: an inserter voids it first.
+    pub fn beside(&self, key: Key<'_>, slot: u64, word: u64) -> Option<Token> {
+        let tag = self.geometry.candidates(key.hash).2;
+        if !Word(word).is_lease_of(tag) || !self.slots_of(key.hash).any(|mine| mine == slot) {
+            return None;
+        }
+        let alone = self.alone(slot, key, tag);
+        // Before the look at the word: what is cleared from here on makes the load's value invalid.
+        let born = self.clock();
+        (alone && self.word(slot).0 == word).then_some(Token {
+            slot,
+            word,
+            born,
+            beside: true,
+        })
+    }
+
+    /// True when a living participant holds a lease of the key's tag in the key's slots.
+    pub fn is_leased(&self, key: Key<'_>) -> bool {
+        let tag = self.geometry.candidates(key.hash).2;
+        self.slots_of(key.hash).any(|slot| {
+            let word = self.word(slot);
+            word.is_lease_of(tag) && !self.lease_is_dead(word)
+        })
+    }
+
     /// After the lease was taken: no value of the key and no other live lease in its slots.
-    fn alone(&self, slot: u64, key: Key<'_>, tag: u32, now: u32) -> bool {
+    fn alone(&self, slot: u64, key: Key<'_>, tag: u32) -> bool {
         for other in self.slots_of(key.hash).filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);
@@ -140,7 +181,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 if !there.is_lease_of(tag) {
                     break;
                 }
-                if !self.lease_is_dead(there, now) {
+                if !self.lease_is_dead(there) {
                     return false;
                 }
                 if self.swap(other, there, there.to_empty()) {
@@ -197,10 +238,13 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(filled)
     }
 
-    /// Gives a lease back without a value: the next caller loads.
+    /// Gives a lease back without a value: the next caller loads. Does nothing for one that is void, or
+    /// another's.
     pub fn release(&self, token: Token) {
-        let lease = Word(token.word);
-        self.swap(token.slot, lease, lease.to_empty());
+        if !token.beside {
+            let lease = Word(token.word);
+            self.swap(token.slot, lease, lease.to_empty());
+        }
     }
 
     /// True while the load that this word stands for may still fill.

@@ -1,6 +1,6 @@
 //! Statistics of a store.
 
-/// What a store holds and what became of the rest. The first five count this handle's own
+/// What a store holds and what became of the rest. The first seven count this handle's own
 /// operations; the others are the directory's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -14,6 +14,10 @@ pub struct Stats {
     pub deletes: u64,
     /// Loads whose entry was refused, because a set, delete or eviction came in between.
     pub voided_fills: u64,
+    /// Loaded values that could not be stored.
+    pub unstored: u64,
+    /// Callers who waited for the loads of others as long as they would, in vain.
+    pub wait_timeouts: u64,
     /// Entries in the index now, expired ones and cleared ones included until they are recycled.
     pub entries: u64,
     /// Bytes of disk space taken by the directory.

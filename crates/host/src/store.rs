@@ -44,6 +44,8 @@ struct Inner {
     writes: AtomicU64,
     deletes: AtomicU64,
     voided_fills: AtomicU64,
+    unstored: AtomicU64,
+    wait_timeouts: AtomicU64,
 }
 
 /// The `forks` of a handle that only reads: no process has as many.
@@ -159,6 +161,8 @@ impl Store {
             writes: AtomicU64::new(0),
             deletes: AtomicU64::new(0),
             voided_fills: AtomicU64::new(0),
+            unstored: AtomicU64::new(0),
+            wait_timeouts: AtomicU64::new(0),
         })))
     }
 
@@ -174,6 +178,12 @@ impl Store {
     /// `InvalidArgument` for an empty part.
     pub fn namespace<S: AsRef<str>>(&self, parts: &[S]) -> Result<Namespace, Error> {
         Ok(Namespace::new(keys::prefix(parts)?, self.0.engine.seed))
+    }
+
+    /// The namespace of the locks that belong to this one: their names are its keys.
+    #[must_use]
+    pub fn locks_of(&self, namespace: &Namespace) -> Namespace {
+        Namespace::new(keys::lock_prefix(namespace.prefix()), self.0.engine.seed)
     }
 
     /// Appends the key's entry to `out` and says where it was found; a miss leaves `out` as it was.
@@ -289,6 +299,49 @@ impl Store {
             Lease::Busy { .. } => {}
         }
         Ok(lease)
+    }
+
+    /// The right to load the key beside the caller who holds this lease, of a [`Lease::Busy`]; `None` when
+    /// that lease stands no more: ask for one again.
+    ///
+    /// # Errors
+    /// As for [`Store::lease`].
+    pub fn beside(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        slot: u64,
+        word: u64,
+    ) -> Result<Option<Token>, Error> {
+        let inner = self.open_inner()?;
+        // Only who can append loads.
+        inner.process()?;
+        let full = namespace.full_key(key);
+        let token = inner.engine.beside(inner.engine.key(&full), slot, word);
+        if token.is_some() {
+            inner.count(&inner.misses);
+        }
+        Ok(token)
+    }
+
+    /// True while a living process holds a lease of the key (or of one that the index can't tell from it).
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn is_leased(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        Ok(inner.engine.is_leased(inner.engine.key(&full)))
+    }
+
+    /// Counts a loaded value that could not be stored.
+    pub fn count_unstored(&self) {
+        self.0.count(&self.0.unstored);
+    }
+
+    /// Counts a caller who waited in vain for the loads of others.
+    pub fn count_wait_timeout(&self) {
+        self.0.count(&self.0.wait_timeouts);
     }
 
     /// Stores the entry that the lease's holder loaded; false when a set, delete, clear or eviction
@@ -426,6 +479,8 @@ impl Store {
             writes: own(&inner.writes),
             deletes: own(&inner.deletes),
             voided_fills: own(&inner.voided_fills),
+            unstored: own(&inner.unstored),
+            wait_timeouts: own(&inner.wait_timeouts),
             entries: engine.count_values(),
             bytes: engine.geometry.index_len
                 + engine.allocated_blocks() * engine.geometry.block_size,

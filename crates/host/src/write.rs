@@ -7,8 +7,8 @@ use crate::layout::header;
 use crate::memory::Memory;
 use crate::word::{State, Word};
 
-/// How long the lease of an insert lasts, in sixteenths of a second, should its process be stopped or
-/// killed in the middle; others' loads wait that long for it.
+/// After how many sixteenths of a second the lease of an insert is overdue, should its process be
+/// stopped in the middle: others load beside it then.
 const INSERT_TICKS: u32 = 16;
 
 impl<M: Memory, E: Environment> Engine<M, E> {
@@ -128,7 +128,6 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     /// unvisited entry, else the oldest. Live leases stay, unless `even_leases` and nothing else is there.
     #[cold]
     pub(crate) fn victim(&self, key: Key<'_>, even_leases: bool) -> Option<(u64, Word)> {
-        let ticks = self.environment.ticks();
         let hand = self.memory.load(header::HAND) % self.geometry.blocks;
         let age = |word: Word| {
             let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
@@ -140,7 +139,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             let word = self.word(slot);
             match word.state() {
                 State::Empty => return Some((slot, word)),
-                State::Lease if self.lease_is_dead(word, ticks) => return Some((slot, word)),
+                State::Lease if self.lease_is_dead(word) => return Some((slot, word)),
                 State::Lease => lease = Some((slot, word)),
                 State::Value => {
                     let at = self.geometry.visited_byte_at(slot);

@@ -7,7 +7,7 @@ use crate::memory::{self, Alone};
 use crate::observe;
 use crate::presets::Preset;
 use crate::tier::{Host, Tier};
-use crate::{Clock, Compressor, Error, Jitter, Serializer, Structs};
+use crate::{Clock, Compressor, Error, Jitter, Serializer, StoreErrors, Structs};
 use polycache_entry::{Dictionaries, Limits};
 use polycache_host::{Mode, Options, Store};
 use std::path::PathBuf;
@@ -16,6 +16,8 @@ use std::time::Duration;
 /// What the host tier's leases have room for (`spec/semantics.md`); all tiers take the same.
 const SHORTEST_LEASE_MS: u128 = 63;
 const LONGEST_LEASE_MS: u128 = 8 * 60 * 60 * 1000;
+
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Options of a [`Cache`]; every one has a default.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct Builder {
     max_entries: Option<u64>,
     max_bytes: Option<u64>,
     lease_timeout: Duration,
+    wait_timeout: Duration,
+    store_errors: StoreErrors,
     keep_after_reboot: bool,
     clock: Clock,
     max_value: u64,
@@ -64,6 +68,8 @@ impl Default for Builder {
             max_entries: None,
             max_bytes: None,
             lease_timeout: host.lease_timeout,
+            wait_timeout: Duration::from_secs(60),
+            store_errors: StoreErrors::Report,
             keep_after_reboot: host.keep_after_reboot,
             clock: host.clock,
             max_value: Limits::default().max_length,
@@ -192,10 +198,25 @@ impl Builder {
         self
     }
 
-    /// How long a load may take before another caller may load the same key, 63 ms to 8 hours; 30 s
-    /// by default. A loader that dies does not count: its key is free at once.
+    /// How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8 hours; 30 s
+    /// by default. The load goes on, and whichever ends first is stored. A loader that dies does not
+    /// count: its key is free at once.
     pub fn lease_timeout(mut self, timeout: Duration) -> Builder {
         self.lease_timeout = timeout;
+        self
+    }
+
+    /// How long a caller waits for the loads of others, 1 ms to 24 hours, before it gets
+    /// [`Error::WaitTimeout`]; 60 s by default. The time its own loader takes does not count.
+    pub fn wait_timeout(mut self, timeout: Duration) -> Builder {
+        self.wait_timeout = timeout;
+        self
+    }
+
+    /// What becomes of a loaded value that cannot be stored, too large or of no type that entries have: by
+    /// default its caller gets it, it is counted in [`Stats::unstored`](crate::Stats), and observers are told.
+    pub fn store_errors(mut self, what: StoreErrors) -> Builder {
+        self.store_errors = what;
         self
     }
 
@@ -314,6 +335,12 @@ impl Builder {
                 )));
             }
         }
+        if !(Duration::from_millis(1)..=LONGEST_WAIT).contains(&self.wait_timeout) {
+            return Err(Error::InvalidArgument(format!(
+                "wait_timeout is {:?}; it must lie between 1 ms and 24 hours",
+                self.wait_timeout
+            )));
+        }
         let dictionaries = self.dictionaries.take();
         let dictionaries = dictionaries.map(|all| Dictionaries::new(all, self.compressor));
         let name = self.name.take().unwrap_or_else(|| match &self.parts[..] {
@@ -332,6 +359,9 @@ impl Builder {
             },
             encryption: self.encryption.take().transpose()?,
             memory: self.bounds()?,
+            lease_timeout: self.lease_timeout,
+            wait_timeout: self.wait_timeout,
+            store_errors: self.store_errors,
         })
     }
 

@@ -8,7 +8,9 @@ use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
 use crate::tier::Tier;
 use crate::ttl;
-use crate::{Builder, Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
+use crate::{
+    Builder, Compressor, Error, Leased, Serializer, StoreErrors, Ttl, TtlLeft, Value,
+};
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };
@@ -18,6 +20,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An open cache: one namespace of a directory that every process of the machine may share. Cheap
 /// to clone; every method may be called from any thread, and over a directory from a forked child (of what
@@ -45,6 +48,11 @@ pub(crate) struct Settings {
     pub encryption: Option<Encryption>,
     /// What a memory tier may hold; `None` is none.
     pub memory: Option<Bounds>,
+    /// How old a load may be that others wait for.
+    pub lease_timeout: Duration,
+    /// How long a caller waits for others.
+    pub wait_timeout: Duration,
+    pub store_errors: StoreErrors,
 }
 
 /// What reads the payload of an entry.
@@ -279,7 +287,7 @@ impl Cache {
                 observe::read(self, key, Answer::Miss);
                 Ok(Leased::Acquired(token))
             }
-            Lease::Busy { slot, word } => Ok(Leased::Busy { slot, word }),
+            Lease::Busy { slot, word, .. } => Ok(Leased::Busy { slot, word }),
             Lease::Bypass => {
                 observe::read(self, key, Answer::Miss);
                 Ok(Leased::Bypass)

@@ -82,6 +82,8 @@ pub enum Error {
     Closed,
     /// The operating system failed.
     Io(String),
+    /// The caller waited for the loads of others as long as `wait_timeout` says, and none brought the value.
+    WaitTimeout,
     /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -117,6 +119,7 @@ impl Error {
             Error::UnsupportedPlatform(_) => "unsupported_platform",
             Error::Closed => "closed",
             Error::Io(_) => "io",
+            Error::WaitTimeout => "wait_timeout",
             Error::LoaderFailed(_) => "loader_failed",
         }
     }
@@ -125,7 +128,10 @@ impl Error {
     #[must_use]
     pub fn retryable(&self) -> bool {
         match self {
-            Error::NoSpace(_) | Error::TooManyParticipants(_) | Error::Io(_) => true,
+            Error::NoSpace(_)
+            | Error::TooManyParticipants(_)
+            | Error::Io(_)
+            | Error::WaitTimeout => true,
             Error::LoaderFailed(source) => loader_may_pass(&**source),
             _ => false,
         }
@@ -176,6 +182,9 @@ impl fmt::Display for Error {
                 polycache_entry::Error::ValueTooLarge { size, limit }.fmt(f)
             }
             Error::Closed => f.write_str("the cache was closed; open another"),
+            Error::WaitTimeout => f.write_str(
+                "other callers have been loading this key for longer than wait_timeout; try again later",
+            ),
             Error::LoaderFailed(source) => write!(f, "the loader failed: {source}"),
             Error::InvalidArgument(what)
             | Error::InvalidKey(what)

@@ -43,6 +43,7 @@ mod get_or_set;
 mod jitter;
 mod keys;
 mod lease;
+mod load;
 mod memory;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -69,6 +70,9 @@ pub use error::Error;
 pub use jitter::Jitter;
 pub use keys::Keys;
 pub use lease::Leased;
+pub use load::StoreErrors;
+#[doc(hidden)]
+pub use load::{Filled, LoadStep, Loading, LockStep, Locking};
 pub use memory::{TypedCache, TypedValue};
 pub use origin::Origin;
 #[cfg(feature = "derive")]

@@ -121,11 +121,13 @@ unsafe extern "C" fn lease(env: sys::napi_env, info: sys::napi_callback_info) ->
             let lease = store.lease(&namespace.inner, key, &mut namespace.entry);
             Ok(Answer::Number(match lease.map_err(error::host)? {
                 Lease::Hit(_) => return hand_out(call, 4, namespace, key),
-                Lease::Acquired(Token { slot, word, born }) => {
+                Lease::Acquired(Token {
+                    slot, word, born, ..
+                }) => {
                     call.set_words(5, [slot, word, born])?;
                     code::ACQUIRED
                 }
-                Lease::Busy { slot, word } => {
+                Lease::Busy { slot, word, .. } => {
                     call.set_words(5, [slot, word, 0])?;
                     code::BUSY
                 }
@@ -142,7 +144,12 @@ unsafe extern "C" fn fill(env: sys::napi_env, info: sys::napi_callback_info) -> 
         let payload = call.range(4, 0, call.integer(5)? as usize)?;
         let ttl = call.number(6)?;
         let [slot, word, born] = call.words(7)?;
-        let token = Token { slot, word, born };
+        let token = Token {
+            slot,
+            word,
+            born,
+            beside: false,
+        };
         on(call, |namespace, store, key| {
             if let Err(failure) = namespace.write(store, key, payload, ttl) {
                 store.release(token);
@@ -161,7 +168,12 @@ unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_info) 
         let [slot, word, born] = call.words(1)?;
         registry::with(call.integer(0)?, |namespace| {
             if let Ok(store) = namespace.handle.store() {
-                store.release(Token { slot, word, born });
+                store.release(Token {
+                    slot,
+                    word,
+                    born,
+                    beside: false,
+                });
             }
             Ok(Answer::Nothing)
         })

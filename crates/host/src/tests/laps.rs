@@ -140,9 +140,9 @@ fn a_lap_during_a_copy_is_a_retry() {
 }
 
 /// The deadline of a lease that a living process forgot lies 10 hours back: modulo the ticks' lap it
-/// seems to lie 8 hours ahead.
+/// seems to lie 8 hours ahead. Others load beside it, and fill.
 #[test]
-fn a_forgotten_lease_is_not_waited_for_a_lap_later() {
+fn a_forgotten_lease_is_overdue_a_lap_later_and_loaded_beside() {
     use crate::lease::Lease;
     let world = World::default();
     let engine = engine(Plain::new(), 8, &world);
@@ -159,5 +159,13 @@ fn a_forgotten_lease_is_not_waited_for_a_lap_later() {
     let hours_ago = 100u32.wrapping_sub(10 * 3600 * 16);
     let forgotten = late.to_lease(late.tag(), me.id, hours_ago);
     assert!(engine.swap(token.slot, late, forgotten));
-    assert!(matches!(lease(480), Lease::Acquired(_)));
+    let Lease::Busy {
+        slot,
+        word,
+        overdue: true,
+    } = lease(480)
+    else {
+        panic!()
+    };
+    assert!(engine.beside(key, slot, word).is_some());
 }

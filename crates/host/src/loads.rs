@@ -1,0 +1,88 @@
+//! Loads of a store's keys: what the machines of `polycache-operations` ask of the host tier.
+
+use crate::error::Error;
+use crate::lease::{Lease, Token};
+use crate::namespace::Namespace;
+use crate::read::Hit;
+use crate::store::Store;
+use polycache_operations::{Holder, Lease as Answer, Leases};
+
+/// A key of a store.
+pub struct AtKey<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// The key's namespace.
+    pub namespace: &'a Namespace,
+    /// The key, without its namespace.
+    pub key: &'a [u8],
+    /// A hit's entry is appended here.
+    pub entry: &'a mut Vec<u8>,
+    /// Where the hit was found.
+    pub hit: Option<Hit>,
+}
+
+impl<'a> AtKey<'a> {
+    /// A key, and where the entry goes that is found.
+    pub fn new(
+        store: &'a Store,
+        namespace: &'a Namespace,
+        key: &'a [u8],
+        entry: &'a mut Vec<u8>,
+    ) -> AtKey<'a> {
+        AtKey {
+            store,
+            namespace,
+            key,
+            entry,
+            hit: None,
+        }
+    }
+}
+
+/// Whether a store that fails so can be used no more; else the caller loads without it.
+fn is_final(error: &Error) -> bool {
+    matches!(error, Error::Closed | Error::InvalidArgument(_))
+}
+
+impl Leases for AtKey<'_> {
+    type Fence = Token;
+    type Error = Error;
+
+    fn lease(&mut self) -> Result<Answer<Token>, Error> {
+        match self.store.lease(self.namespace, self.key, self.entry) {
+            Ok(Lease::Hit(hit)) => {
+                self.hit = Some(hit);
+                Ok(Answer::Hit)
+            }
+            Ok(Lease::Acquired(token)) => Ok(Answer::Acquired(token)),
+            Ok(Lease::Busy {
+                slot,
+                word,
+                overdue,
+            }) => Ok(Answer::Busy {
+                holder: Holder { slot, word },
+                overdue,
+            }),
+            Ok(Lease::Bypass) => Ok(Answer::Bypass),
+            Err(error) if is_final(&error) => Err(error),
+            // A forked child that cannot join the directory, say: its callers are served all the same.
+            Err(_) => Ok(Answer::Bypass),
+        }
+    }
+
+    fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
+        let Holder { slot, word } = holder;
+        match self.store.beside(self.namespace, self.key, slot, word) {
+            Err(error) if !is_final(&error) => Ok(None),
+            answer => answer,
+        }
+    }
+
+    fn fill(&mut self, fence: Token, entry: &[u8]) -> Result<bool, Error> {
+        self.store.fill(self.namespace, self.key, fence, entry)
+    }
+
+    fn release(&mut self, fence: Token) {
+        self.store.release(fence);
+    }
+}
