@@ -6,11 +6,13 @@
 //! under a clock and a scheduler of its own.
 
 mod acquire;
+mod flights;
 mod leases;
 mod load;
 mod pause;
 
 pub use acquire::{Acquire, Acquiring};
+pub use flights::{Flights, Joined, Landed, Leader, Part};
 pub use leases::{Holder, Lease, Leases};
 pub use load::{Bounds, Done, Event, Load, Step};
 pub use pause::pause;

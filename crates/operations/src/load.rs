@@ -138,9 +138,7 @@ impl<F: Clone> Load<F> {
                 None => Ok(Step::Done(Done::Unstored)),
             },
             Event::Unstorable => Ok(Step::Done(self.release(tiers, Done::Unstored))),
-            Event::Failed | Event::Cancelled => {
-                Ok(Step::Done(self.release(tiers, Done::Released)))
-            }
+            Event::Failed | Event::Cancelled => Ok(Step::Done(self.release(tiers, Done::Released))),
         }
     }
 

@@ -8,9 +8,7 @@ use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
 use crate::tier::Tier;
 use crate::ttl;
-use crate::{
-    Builder, Compressor, Error, Leased, Serializer, StoreErrors, Ttl, TtlLeft, Value,
-};
+use crate::{Builder, Compressor, Error, Leased, Serializer, StoreErrors, Ttl, TtlLeft, Value};
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };

@@ -189,7 +189,12 @@ impl Cache {
     }
 
     /// What a fill's result means for its caller.
-    fn stored(&self, key: &[u8], bytes: usize, filled: Result<bool, Error>) -> Result<Filled, Error> {
+    fn stored(
+        &self,
+        key: &[u8],
+        bytes: usize,
+        filled: Result<bool, Error>,
+    ) -> Result<Filled, Error> {
         match filled {
             Ok(true) => {
                 observe::stored(self, key, bytes, Ok(()));

@@ -1,0 +1,273 @@
+//! The loads of one process: who joins which, and who is told what came of it.
+//!
+//! Nothing here waits or knows the time. Drivers wait as they can, by a [`Waker`]: for threads one that
+//! unparks, for futures their executor's, for the simulation its own.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// What a load brought those who joined it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Landed<V, E> {
+    /// The value.
+    Value(V),
+    /// Its loader's error.
+    Failed(E),
+    /// A value that only its loader's caller can have: each of the others runs its own loader.
+    Unshared,
+    /// Nothing: its caller is gone. Those who joined begin anew.
+    Nothing,
+}
+
+/// A load of one key in one process.
+#[derive(Debug)]
+struct Flight<V, E, F> {
+    /// Since when its loader runs, and by which fence; `None` where it runs without a lease.
+    loading: OnceLock<(Duration, Option<F>)>,
+    /// Who runs it, by a number of the driver's.
+    runner: u64,
+    over: AtomicBool,
+    outcome: OnceLock<Landed<V, E>>,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    wakers: Vec<(u64, Waker)>,
+    next: u64,
+}
+
+/// The loads of a process, by their keys.
+#[derive(Debug)]
+pub struct Flights<K, V, E, F> {
+    running: Mutex<Running<K, V, E, F>>,
+}
+
+type Running<K, V, E, F> = HashMap<K, Vec<Arc<Flight<V, E, F>>>>;
+
+/// What a caller whose key is not there is to do.
+#[derive(Debug)]
+pub enum Part<'a, K: Eq + Hash, V: Clone, E: Clone, F> {
+    /// Wait for a load that is open.
+    Joins(Joined<V, E, F>),
+    /// Drive a load of its own, which others may join.
+    Leads(Leader<'a, K, V, E, F>),
+}
+
+impl<K, V, E, F> Default for Flights<K, V, E, F> {
+    fn default() -> Self {
+        Flights {
+            running: Mutex::new(HashMap::new()),
+        }
+    }
+}
+
+impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
+    /// Joins the newest load of the key while that is open, else begins one. A load is open while it waits for
+    /// another process, and while its loader runs for less than `lease_timeout` by a fence that `stands`.
+    /// `runner` names who would run the loader: see [`Joined::is_run_by`].
+    pub fn take_part<Q: Eq + Hash + ToOwned<Owned = K> + ?Sized>(
+        &self,
+        key: &Q,
+        runner: u64,
+        now: Duration,
+        lease_timeout: Duration,
+        stands: impl Fn(&F) -> bool,
+    ) -> Part<'_, K, V, E, F>
+    where
+        K: Borrow<Q>,
+    {
+        let mut running = lock(&self.running);
+        let newest = running.get(key).and_then(|flights| flights.last());
+        if let Some(flight) = newest.filter(|flight| flight.is_open(now, lease_timeout, stands)) {
+            return Part::Joins(Joined {
+                flight: flight.clone(),
+                number: None,
+            });
+        }
+        let flight = Arc::new(Flight {
+            loading: OnceLock::new(),
+            runner,
+            over: AtomicBool::new(false),
+            outcome: OnceLock::new(),
+            waiting: Mutex::default(),
+        });
+        let key = key.to_owned();
+        running.entry(key.clone()).or_default().push(flight.clone());
+        Part::Leads(Leader {
+            flights: self,
+            key,
+            flight,
+            landed: false,
+        })
+    }
+
+    /// Loads under way.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        lock(&self.running).values().map(Vec::len).sum()
+    }
+}
+
+impl<V: Clone, E: Clone, F> Flight<V, E, F> {
+    fn is_open(&self, now: Duration, lease_timeout: Duration, stands: impl Fn(&F) -> bool) -> bool {
+        if self.over.load(Ordering::Acquire) {
+            return false;
+        }
+        match self.loading.get() {
+            None => true,
+            // Nothing would tell that the key was set or deleted since.
+            Some((_, None)) => false,
+            Some((since, Some(fence))) => {
+                now.saturating_sub(*since) < lease_timeout && stands(fence)
+            }
+        }
+    }
+
+    /// Tells those who joined, and who joins no more from here on. The first time counts.
+    fn land(&self, landed: Landed<V, E>) {
+        let _ = self.outcome.set(landed);
+        self.over.store(true, Ordering::Release);
+        let wakers = std::mem::take(&mut lock(&self.waiting).wakers);
+        for (_, waker) in wakers {
+            waker.wake();
+        }
+    }
+
+    /// Has those who joined look at how long they may wait.
+    fn wake(&self) {
+        let wakers: Vec<Waker> = lock(&self.waiting)
+            .wakers
+            .iter()
+            .map(|(_, waker)| waker.clone())
+            .collect();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// A caller's own load. Dropped before it has landed, it tells those who joined to begin anew.
+#[derive(Debug)]
+pub struct Leader<'a, K: Eq + Hash, V: Clone, E: Clone, F> {
+    flights: &'a Flights<K, V, E, F>,
+    key: K,
+    flight: Arc<Flight<V, E, F>>,
+    landed: bool,
+}
+
+impl<K: Eq + Hash, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
+    /// The loader runs from `now` on, by this fence; `None` is without a lease.
+    pub fn loads(&self, fence: Option<F>, now: Duration) {
+        let _ = self.flight.loading.set((now, fence));
+        self.flight.wake();
+    }
+
+    /// The load is over. Where it was `stored`, all who wait for the key in this process get the value, whichever
+    /// load they joined.
+    pub fn lands(mut self, landed: Landed<V, E>, stored: bool) {
+        self.end(landed, stored);
+    }
+
+    fn end(&mut self, landed: Landed<V, E>, stored: bool) {
+        self.landed = true;
+        let mut others = Vec::new();
+        let mut running = lock(&self.flights.running);
+        if let Some(flights) = running.get_mut(&self.key) {
+            flights.retain(|one| !Arc::ptr_eq(one, &self.flight));
+            if flights.is_empty() {
+                running.remove(&self.key);
+            } else if stored {
+                others.clone_from(flights);
+            }
+        }
+        drop(running);
+        for other in others {
+            other.land(landed.clone());
+        }
+        self.flight.land(landed);
+    }
+}
+
+impl<K: Eq + Hash, V: Clone, E: Clone, F> Drop for Leader<'_, K, V, E, F> {
+    fn drop(&mut self) {
+        if !self.landed {
+            self.end(Landed::Nothing, false);
+        }
+    }
+}
+
+/// A caller that waits for another's load of its process.
+#[derive(Debug)]
+pub struct Joined<V, E, F> {
+    flight: Arc<Flight<V, E, F>>,
+    /// Under which its waker is listed.
+    number: Option<u64>,
+}
+
+impl<V: Clone, E: Clone, F> Joined<V, E, F> {
+    /// What the load brought; until then the waker is called when there is something new.
+    pub fn poll(&mut self, waker: &Waker) -> Poll<Landed<V, E>> {
+        // A waker's `clone` and `drop` may be anybody's code: not under the mutex.
+        let waker = waker.clone();
+        let mut waiting = lock(&self.flight.waiting);
+        if let Some(landed) = self.flight.outcome.get() {
+            drop(waiting);
+            self.number = None;
+            return Poll::Ready(landed.clone());
+        }
+        let number = *self.number.get_or_insert(waiting.next);
+        waiting.next = waiting.next.max(number + 1);
+        let listed = waiting
+            .wakers
+            .iter_mut()
+            .find(|(other, _)| *other == number);
+        let old = match listed {
+            Some((_, listed)) => Some(std::mem::replace(listed, waker)),
+            None => {
+                waiting.wakers.push((number, waker));
+                None
+            }
+        };
+        drop(waiting);
+        drop(old);
+        Poll::Pending
+    }
+
+    /// Until when this load is to be waited for: then the caller takes part anew.
+    #[must_use]
+    pub fn patience(&self, now: Duration, lease_timeout: Duration) -> Duration {
+        let since = self.flight.loading.get().map_or(now, |(since, _)| *since);
+        since + lease_timeout
+    }
+
+    /// True of a load that this runner drives itself: it would wait for itself.
+    #[must_use]
+    pub fn is_run_by(&self, runner: u64) -> bool {
+        self.flight.runner == runner
+    }
+}
+
+impl<V, E, F> Drop for Joined<V, E, F> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else {
+            return;
+        };
+        let mut waiting = lock(&self.flight.waiting);
+        let place = waiting
+            .wakers
+            .iter()
+            .position(|(other, _)| *other == number);
+        let waker = place.map(|place| waiting.wakers.swap_remove(place));
+        drop(waiting);
+        drop(waker);
+    }
+}
+
+/// Locks a mutex. Nothing that could panic runs under it, so nothing is left half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
