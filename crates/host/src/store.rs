@@ -210,6 +210,34 @@ impl Store {
         Ok(hit)
     }
 
+    /// As [`Store::get`], for a caller that goes on to a load, which counts its miss.
+    ///
+    /// # Errors
+    /// `Closed`.
+    #[inline]
+    pub fn find(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Hit>, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        let hit = inner
+            .engine
+            .get(inner.engine.key(&full), inner.floor(namespace), out);
+        if hit.is_some() {
+            inner.count(&inner.hits);
+        }
+        Ok(hit)
+    }
+
+    /// Counts a read that another caller's load of this process answered, or failed to.
+    pub fn count_joined(&self, found: bool) {
+        let inner = &self.0;
+        inner.count(if found { &inner.hits } else { &inner.misses });
+    }
+
     /// True while nobody changed the key since this hit, no clear happened and its slot did not come
     /// round: what a memory tier asks before it serves its object.
     #[inline]

@@ -1,9 +1,10 @@
 //! What can go wrong (`spec/errors.md`).
 
 use std::fmt;
+use std::sync::Arc;
 
 /// An error of the memory tier.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// An option or argument is out of range.
@@ -16,10 +17,15 @@ pub enum Error {
         limit: u64,
     },
     /// The loader failed; its own error is the source, and says whether a retry may help.
-    LoaderFailed(Box<dyn std::error::Error + Send + Sync>),
+    LoaderFailed(Arc<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
+    /// A loader's own error; whoever joined the load gets the same.
+    pub(crate) fn of_loader(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::LoaderFailed(error.into().into())
+    }
+
     /// The error's code, as in `spec/errors.md`.
     #[must_use]
     pub fn code(&self) -> &'static str {

@@ -82,7 +82,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                     }
                 }
                 Step::Load(loading) => {
-                    let value = load().map_err(|error| Error::LoaderFailed(error.into()))?;
+                    let value = load().map_err(Error::of_loader)?;
                     let loaded = loading.end(key.to_owned(), value, ttl)?;
                     return Ok(loaded.into_value());
                 }

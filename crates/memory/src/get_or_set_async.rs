@@ -114,7 +114,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 }
                 Step::Load(loading) => {
                     let loaded = load.await;
-                    let value = loaded.map_err(|error| Error::LoaderFailed(error.into()))?;
+                    let value = loaded.map_err(Error::of_loader)?;
                     return loading.end(key.to_owned(), value, ttl);
                 }
             }

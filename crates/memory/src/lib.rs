@@ -14,6 +14,7 @@ mod get_or_set_async;
 mod get_with;
 mod ghosts;
 mod iter;
+mod lease;
 mod load;
 mod loading;
 mod lock;
@@ -35,6 +36,8 @@ pub use cache::MemoryCache;
 pub use entry::Entry;
 pub use error::Error;
 pub use iter::{Iter, Keys};
+#[doc(hidden)]
+pub use lease::Leased;
 pub use loading::Loaded;
 pub use removed::RemovalCause;
 pub use stats::Stats;

@@ -3,12 +3,20 @@
 use crate::sync::{lock, thread_id, wait, Arc, Condvar, Mutex, ThreadId};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// The number that was given last.
+static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// A load.
 #[derive(Debug)]
 pub(crate) struct Load<V> {
+    /// No other load has it.
+    pub number: u64,
+    pub since: Instant,
     /// The thread that runs the loader, where it cannot change.
     loader: Option<ThreadId>,
     /// What came of it: a value, or nothing. Read without a lock, so that values are cloned
@@ -39,6 +47,8 @@ impl<V> Load<V> {
 
     fn new(loader: Option<ThreadId>) -> Arc<Load<V>> {
         Arc::new(Load {
+            number: LAST.fetch_add(1, Ordering::Relaxed) + 1,
+            since: Instant::now(),
             loader,
             outcome: OnceLock::new(),
             waiting: Mutex::default(),

@@ -49,6 +49,28 @@ pub(crate) struct Loading<'a, K: Eq + Hash, V: Clone, S: BuildHasher> {
     over: bool,
 }
 
+impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'a, K, V, S> {
+    /// A load that is listed.
+    pub fn of(
+        cache: &'a MemoryCache<K, V, S>,
+        place: Place,
+        load: Arc<Load<V>>,
+    ) -> Loading<'a, K, V, S> {
+        Loading {
+            cache,
+            place,
+            load,
+            over: false,
+        }
+    }
+
+    /// Leaves it on the list; its number.
+    pub fn leave(mut self) -> u64 {
+        self.over = true;
+        self.load.number
+    }
+}
+
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// Looks for the key, and lists a load of it when it is neither there nor being loaded.
     pub(crate) fn step<Q>(
@@ -90,7 +112,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     }
 
     /// A read that is not counted.
-    fn look<Q>(&self, place: Place, key: &Q) -> Option<V>
+    pub(crate) fn look<Q>(&self, place: Place, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Eq + ?Sized,

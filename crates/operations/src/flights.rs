@@ -166,6 +166,13 @@ impl<K: Eq + Hash, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
         self.flight.wake();
     }
 
+    /// True when somebody joined, so far.
+    #[must_use]
+    pub fn is_joined(&self) -> bool {
+        // This one, and the list.
+        Arc::strong_count(&self.flight) > 2
+    }
+
     /// The load is over. Where it was `stored`, all who wait for the key in this process get the value, whichever
     /// load they joined.
     pub fn lands(mut self, landed: Landed<V, E>, stored: bool) {

@@ -1,17 +1,16 @@
 //! The cache for asynchronous programs (cargo feature `tokio`).
 
-use crate::get_or_set::{pause, Held};
-use crate::memory::{Alone, Stored};
-use crate::observe::{self, Answer, Waiting};
-use crate::tier::Tier;
-use crate::{
-    Builder, Cache, Error, Leased, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
-};
+use crate::driver::{since_start, Caller, Next, View};
+use crate::observe;
+use crate::{Builder, Cache, Error, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{poll_fn, Future};
 use std::hash::Hash;
+use std::pin::pin;
+use std::task::{ready, Poll};
+use std::time::Duration;
 use tokio::time::{sleep, Instant};
 
 /// A [`Cache`] for asynchronous programs on tokio, whose timers are to be enabled: its methods as futures.
@@ -160,20 +159,10 @@ impl AsyncCache {
     {
         let (cache, key, ttl) = (&self.0, key.as_ref(), ttl.into());
         ttl.check()?;
-        let load = async {
-            load()
-                .await
-                .map_err(|error| Error::LoaderFailed(error.into()))
-        };
-        match cache.tier() {
-            Tier::Host(_) => host(cache, key, ttl, load, || cache.lease_typed(key)).await,
-            Tier::Alone(alone) => match cache.get_or_load_typed(key)? {
-                Some(there) => Ok(there),
-                None => {
-                    let storing = cache.storing(alone, key, ttl, |_| None);
-                    load_alone(cache, alone, key, load, storing).await
-                }
-            },
+        let load = async { load().await.map_err(Error::of_loader) };
+        match cache.find(key)? {
+            Some(there) => Ok(there),
+            None => load_async(cache, key, ttl, load).await,
         }
     }
 
@@ -261,13 +250,11 @@ impl AsyncCache {
     /// # Errors
     /// `Closed`.
     pub async fn clear(&self) -> Result<(), Error> {
-        match self.0.tier() {
-            Tier::Host(_) => self.0.clear(),
-            Tier::Alone(_) => {
-                let cache = self.0.clone();
-                blocking(move || cache.clear()).await
-            }
+        if !self.0.tier().clears_slowly() {
+            return self.0.clear();
         }
+        let cache = self.0.clone();
+        blocking(move || cache.clear()).await
     }
 
     /// See [`Cache::stats`].
@@ -309,57 +296,33 @@ impl AsyncCache {
     }
 }
 
-/// The key's value, loaded under a lease of the host's, which `lease` reads or takes.
-async fn host<T: Serialize + DeserializeOwned>(
-    cache: &Cache,
+/// The value of a key that was missed. It waits without blocking; dropped, it leaves the key to those who joined,
+/// or to the next caller.
+async fn load_async<T: Serialize, V: View<T>>(
+    view: &V,
     key: &[u8],
     ttl: Ttl,
     load: impl Future<Output = Result<T, Error>>,
-    lease: impl Fn() -> Result<Leased<T>, Error>,
 ) -> Result<T, Error> {
-    let load = observe::load_async(cache, key, load);
-    let mut waiting: Option<(Instant, Waiting)> = None;
-    loop {
-        match lease()? {
-            Leased::Hit(read) => {
-                if let Some((_, waiting)) = waiting {
-                    waiting.end(cache, key);
-                }
-                return Ok(read);
+    let now = || since_start(Instant::now().into_std());
+    let mut caller = Caller::new(view, key, ttl, 0, now());
+    let mut timer = pin!(sleep(Duration::ZERO));
+    let next = poll_fn(|context| loop {
+        match caller.next(context.waker(), now())? {
+            Next::Wait(time) => {
+                timer.as_mut().reset(Instant::now() + time);
+                ready!(timer.as_mut().poll(context));
             }
-            Leased::Bypass => return load.await,
-            Leased::Acquired(token) => {
-                // Dropped, it frees the key: also when this future is.
-                let held = Held { cache, token };
-                let loaded = load.await?;
-                // From here on the fill ends the lease, whatever comes of it.
-                std::mem::forget(held);
-                cache.fill_typed(key, token, &loaded, ttl)?;
-                return Ok(loaded);
-            }
-            Leased::Busy { .. } => {
-                let (since, _) = waiting.get_or_insert_with(|| (Instant::now(), Waiting::begin()));
-                sleep(pause(since.elapsed())).await;
-            }
+            next => return Poll::Ready(Ok::<_, Error>(next)),
         }
+    });
+    if let Next::Value(value) = next.await? {
+        return Ok(value);
     }
-}
-
-/// The key's value, loaded where the memory tier is alone.
-async fn load_alone<T: DeserializeOwned>(
-    cache: &Cache,
-    alone: &Alone,
-    key: &[u8],
-    load: impl Future<Output = Result<T, Error>>,
-    storing: impl Fn(&T) -> Result<Stored, Error>,
-) -> Result<T, Error> {
-    let waiting = Waiting::begin();
-    let load = async {
-        observe::read(cache, key, Answer::Miss);
-        observe::load_async(cache, key, load).await
-    };
-    let loaded = alone.load_async(key, load, storing).await?;
-    cache.loaded(key, loaded, waiting)
+    match observe::load_async(view.cache(), key, load).await {
+        Ok(value) => caller.loaded(value),
+        Err(error) => Err(caller.failed(error)),
+    }
 }
 
 /// With the cargo feature `tokio`. The other methods wait for nobody, so that an asynchronous program calls
@@ -395,22 +358,12 @@ impl<T: TypedValue> TypedCache<T> {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
         F: Future<Output = Result<T, E>>,
     {
-        let (cache, key, ttl) = (self.cache(), key.as_ref(), ttl.into());
+        let (key, ttl) = (key.as_ref(), ttl.into());
         ttl.check()?;
-        let load = async {
-            load()
-                .await
-                .map_err(|error| Error::LoaderFailed(error.into()))
-        };
-        if let Some(there) = self.kept(key)? {
-            return Ok(there);
-        }
-        match cache.tier() {
-            Tier::Host(_) => host(cache, key, ttl, load, || self.lease(key)).await,
-            Tier::Alone(alone) => {
-                let storing = cache.storing(alone, key, ttl, crate::memory::object::<T>);
-                load_alone(cache, alone, key, load, storing).await
-            }
+        let load = async { load().await.map_err(Error::of_loader) };
+        match self.find(key)? {
+            Some(there) => Ok(there),
+            None => load_async(self, key, ttl, load).await,
         }
     }
 }

@@ -3,14 +3,15 @@
 use crate::cache::{Cache, Settings};
 use crate::encryption::Encryption;
 use crate::jitter::{Lifetime, Source};
-use crate::memory::{self, Alone};
+use crate::memory;
 use crate::observe;
 use crate::presets::Preset;
-use crate::tier::{Host, Tier};
+use crate::tier::{HostTier, Options as ProcessOptions, ProcessTier, Tier};
 use crate::{Clock, Compressor, Error, Jitter, Serializer, StoreErrors, Structs};
 use polycache_entry::{Dictionaries, Limits};
 use polycache_host::{Mode, Options, Store};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the host tier's leases have room for (`spec/semantics.md`); all tiers take the same.
@@ -313,11 +314,11 @@ impl Builder {
         // Before a directory is made: a part that is refused leaves nothing behind.
         polycache_host::keys::prefix(&self.parts)?;
         let parts = std::mem::take(&mut self.parts);
-        let tier = match self.path.take() {
-            Some(path) => Tier::Host(self.host(path, &parts)?),
-            None => Tier::Alone(self.alone(&parts)?),
+        let tier: Arc<dyn Tier> = match self.path.take() {
+            Some(path) => Arc::new(self.host_tier(path, &parts)?),
+            None => Arc::new(self.process_tier(&parts)?),
         };
-        let cache = Cache::new(tier, parts, settings);
+        let cache = Cache::new(tier, Arc::default(), parts, settings);
         observe::opened(&cache);
         Ok(cache)
     }
@@ -380,7 +381,7 @@ impl Builder {
         }
     }
 
-    fn host(&self, path: PathBuf, parts: &[String]) -> Result<Host, Error> {
+    fn host_tier(&self, path: PathBuf, parts: &[String]) -> Result<HostTier, Error> {
         if path.as_os_str().is_empty() {
             return Err(Error::invalid(
                 "the path is empty: it is the directory that the cache lives in",
@@ -392,14 +393,10 @@ impl Builder {
         options.keep_after_reboot = self.keep_after_reboot;
         options.lease_timeout = self.lease_timeout;
         options.clock = self.clock.clone();
-        let store = Store::open(&options)?;
-        Ok(Host {
-            namespace: store.namespace(parts)?,
-            store,
-        })
+        HostTier::new(Store::open(&options)?, parts)
     }
 
-    fn alone(&self, parts: &[String]) -> Result<Alone, Error> {
+    fn process_tier(&self, parts: &[String]) -> Result<ProcessTier, Error> {
         let named = [
             ("limit", self.limit.is_some()),
             ("keep_after_reboot", self.keep_after_reboot),
@@ -416,11 +413,11 @@ impl Builder {
                 self.lease_timeout
             )));
         }
-        let options = memory::Options {
+        let options = ProcessOptions {
             bounds: memory::Bounds::new(self.max_entries, self.max_bytes)?,
             lease_timeout: self.lease_timeout,
             clock: self.clock.clone(),
         };
-        Alone::new(options, parts)
+        ProcessTier::new(options, parts)
     }
 }

@@ -1,18 +1,19 @@
 //! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
 
+use crate::driver::AllFlights;
 use crate::encryption::{self, Encryption};
-use crate::get_or_set::Held;
 use crate::jitter::Lifetime;
-use crate::memory::{Bounds, Object};
+use crate::memory::Bounds;
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::tier::Tier;
+use crate::tier::{Leased as TierLease, Object, Seen, Tier};
 use crate::ttl;
 use crate::{Builder, Compressor, Error, Leased, Serializer, StoreErrors, Ttl, TtlLeft, Value};
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };
-use polycache_host::{Hit, Lease, Report, Stats, Token};
+use polycache_host::{Hit, Report, Stats, Token};
+use polycache_operations::Lease;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -27,7 +28,9 @@ use std::time::Duration;
 pub struct Cache(Arc<Inner>);
 
 struct Inner {
-    tier: Tier,
+    tier: Arc<dyn Tier>,
+    /// Of all caches over the handle.
+    flights: Arc<AllFlights>,
     parts: Vec<String>,
     settings: Settings,
 }
@@ -52,6 +55,13 @@ pub(crate) struct Settings {
     pub wait_timeout: Duration,
     pub store_errors: StoreErrors,
 }
+
+/// Of an entry that stands in no slot.
+const NOWHERE: Hit = Hit {
+    slot: 0,
+    word: 0,
+    epoch: 0,
+};
 
 /// What reads the payload of an entry.
 pub(crate) trait Read<R>:
@@ -108,9 +118,15 @@ impl Cache {
         Builder::default()
     }
 
-    pub(crate) fn new(tier: Tier, parts: Vec<String>, settings: Settings) -> Cache {
+    pub(crate) fn new(
+        tier: Arc<dyn Tier>,
+        flights: Arc<AllFlights>,
+        parts: Vec<String>,
+        settings: Settings,
+    ) -> Cache {
         Cache(Arc::new(Inner {
             tier,
+            flights,
             parts,
             settings,
         }))
@@ -125,7 +141,8 @@ impl Cache {
         let mut parts = self.0.parts.clone();
         parts.push(part.into());
         let tier = self.0.tier.namespace(&parts)?;
-        Ok(Cache::new(tier, parts, self.0.settings.clone()))
+        let flights = self.0.flights.clone();
+        Ok(Cache::new(tier, flights, parts, self.0.settings.clone()))
     }
 
     /// The cache's directory, absolute; empty for a cache that has the memory tier alone.
@@ -147,37 +164,43 @@ impl Cache {
         key: &[u8],
         f: impl FnOnce(Value<'_>) -> R,
     ) -> Result<Option<R>, Error> {
-        self.get_by(key, reading(f), true)
+        self.get_by(key, reading(f))
     }
 
     /// Reads the key straight as a `T`; see [`Cache::get`].
     #[inline]
     pub(crate) fn get_typed<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, Error> {
-        self.get_by(key, reading_typed, true)
+        self.get_by(key, reading_typed)
     }
 
-    /// As [`Cache::get_typed`], for a caller that loads what it misses: observers are told of that when
-    /// it does.
+    /// Reads the key, for a caller that goes on to a load, which counts the miss and tells of it. `about` is told
+    /// where the entry stands, and its bytes.
     #[inline]
-    pub(crate) fn get_or_load_typed<T: DeserializeOwned>(
+    pub(crate) fn find_by<R, A>(
         &self,
         key: &[u8],
-    ) -> Result<Option<T>, Error> {
-        self.get_by(key, reading_typed, false)
-    }
-
-    #[inline]
-    fn get_by<R>(
-        &self,
-        key: &[u8],
+        about: impl FnOnce(Hit, &[u8]) -> A,
         read: impl Read<R>,
-        tell_misses: bool,
-    ) -> Result<Option<R>, Error> {
+    ) -> Result<Option<(R, A)>, Error> {
         let mut scratch = Scratch::take();
-        let found = self.0.tier.get(key, &mut scratch.entry)?;
-        if found || tell_misses {
-            observe::read(self, key, self.answer(found));
-        }
+        let result = match self.0.tier.find(key, &mut scratch.entry)? {
+            Some(hit) => {
+                observe::read(self, key, self.0.tier.answer());
+                let about = about(hit, &scratch.entry);
+                let value = self.read(key, &mut scratch, read);
+                value.map(|value| Some((value, about)))
+            }
+            None => Ok(None),
+        };
+        scratch.keep();
+        result
+    }
+
+    #[inline]
+    fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
+        let mut scratch = Scratch::take();
+        let found = self.0.tier.get(key, &mut scratch.entry)?.is_some();
+        observe::read(self, key, self.answer(found));
         let result = if found {
             self.read(key, &mut scratch, read).map(Some)
         } else {
@@ -223,6 +246,28 @@ impl Cache {
         self.set_by(key, ttl, write, object)
     }
 
+    /// Stores a value in the place of what was seen; false when that is there no more.
+    pub(crate) fn replace_typed<T: Serialize>(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        value: &T,
+        object: Option<Object>,
+    ) -> Result<bool, Error> {
+        let mut scratch = Scratch::take();
+        let write =
+            |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode_typed(value, options, out);
+        let replaced = match self.write(key, write, Ttl::Default, &mut scratch.entry) {
+            Ok(()) => self.0.tier.replace(key, seen, &scratch.entry, object),
+            Err(error) => Err(self.refused(key, error)),
+        };
+        if let Err(error) = &replaced {
+            observe::stored(self, key, scratch.entry.len(), Err(error));
+        }
+        scratch.keep();
+        replaced
+    }
+
     #[inline]
     fn set_by(
         &self,
@@ -234,7 +279,7 @@ impl Cache {
         self.still_open()?;
         let mut scratch = Scratch::take();
         let result = match self.write(key, write, ttl, &mut scratch.entry) {
-            Ok(()) => self.0.tier.put(key, &scratch.entry, object),
+            Ok(()) => self.0.tier.put(key, &scratch.entry, object()),
             Err(error) => Err(self.refused(key, error)),
         };
         observe::stored(self, key, scratch.entry.len(), result.as_ref().copied());
@@ -258,12 +303,6 @@ impl Cache {
         Ok(leased.map(|(value, ())| value))
     }
 
-    /// As [`Cache::lease_with`], straight as a `T`.
-    pub(crate) fn lease_typed<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Leased<T>, Error> {
-        let leased = self.lease_by(key, |_, _| (), reading_typed)?;
-        Ok(leased.map(|(value, ())| value))
-    }
-
     /// `about` is told where an entry stands, and its bytes; `read` makes the value of it.
     pub(crate) fn lease_by<R, A>(
         &self,
@@ -272,12 +311,11 @@ impl Cache {
         read: impl Read<R>,
     ) -> Result<Leased<(R, A)>, Error> {
         let mut scratch = Scratch::take();
-        let host = self.0.tier.host()?;
-        let lease = host.store.lease(&host.namespace, key, &mut scratch.entry)?;
+        let TierLease { lease, hit } = self.0.tier.lease(key, &mut scratch.entry)?;
         let result = match lease {
-            Lease::Hit(hit) => {
+            Lease::Hit => {
                 observe::read(self, key, Answer::Host);
-                let about = about(hit, &scratch.entry);
+                let about = about(hit.unwrap_or(NOWHERE), &scratch.entry);
                 let value = self.read(key, &mut scratch, read);
                 value.map(|value| Leased::Hit((value, about)))
             }
@@ -285,7 +323,10 @@ impl Cache {
                 observe::read(self, key, Answer::Miss);
                 Ok(Leased::Acquired(token))
             }
-            Lease::Busy { slot, word, .. } => Ok(Leased::Busy { slot, word }),
+            Lease::Busy { holder, .. } => Ok(Leased::Busy {
+                slot: holder.slot,
+                word: holder.word,
+            }),
             Lease::Bypass => {
                 observe::read(self, key, Answer::Miss);
                 Ok(Leased::Bypass)
@@ -310,19 +351,6 @@ impl Cache {
         self.fill_by(key, token, ttl, |options, out| encode(value, options, out))
     }
 
-    /// As [`Cache::fill_value`], for any serde type.
-    pub(crate) fn fill_typed<T: Serialize>(
-        &self,
-        key: &[u8],
-        token: Token,
-        value: &T,
-        ttl: Ttl,
-    ) -> Result<bool, Error> {
-        self.fill_by(key, token, ttl, |options, out| {
-            encode_typed(value, options, out)
-        })
-    }
-
     fn fill_by(
         &self,
         key: &[u8],
@@ -330,17 +358,15 @@ impl Cache {
         ttl: Ttl,
         write: impl Write,
     ) -> Result<bool, Error> {
-        // The value's own code runs here, and may panic.
-        let held = Held { cache: self, token };
         let mut scratch = Scratch::take();
         let written = self.write(key, write, ttl, &mut scratch.entry);
-        let result = written.and_then(|()| {
-            std::mem::forget(held);
-            let host = self.0.tier.host()?;
-            Ok(host
-                .store
-                .fill(&host.namespace, key, token, &scratch.entry)?)
-        });
+        let result = match written {
+            Ok(()) => self.0.tier.fill(key, token, &scratch.entry, None),
+            Err(error) => {
+                self.0.tier.release(key, token);
+                Err(error)
+            }
+        };
         match &result {
             Ok(false) => observe::voided(self, key),
             Ok(true) => observe::stored(self, key, scratch.entry.len(), Ok(())),
@@ -353,19 +379,20 @@ impl Cache {
     /// Gives a lease back without a value, so that the next caller loads. Does nothing when it ended
     /// already.
     pub fn release(&self, token: Token) {
-        if let Tier::Host(host) = &self.0.tier {
-            host.store.release(token);
-        }
+        self.0.tier.release(b"", token);
     }
 
     /// True while the load that a [`Leased::Busy`] told of may still fill: nobody set, deleted or
     /// cleared its key since.
     #[must_use]
     pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
-        match &self.0.tier {
-            Tier::Host(host) => host.store.lease_stands(slot, word),
-            Tier::Alone(_) => false,
-        }
+        let token = Token {
+            slot,
+            word,
+            born: 0,
+            beside: false,
+        };
+        self.0.tier.is_leased(b"", token)
     }
 
     /// Deletes the key and voids every load of it under way; true when an entry stood there.
@@ -495,7 +522,8 @@ impl Cache {
         let tier = self.0.tier.namespace(&self.0.parts)?;
         let mut settings = self.0.settings.clone();
         settings.name = name.into().into();
-        Ok(Cache::new(tier, self.0.parts.clone(), settings))
+        let flights = self.0.flights.clone();
+        Ok(Cache::new(tier, flights, self.0.parts.clone(), settings))
     }
 
     /// What metrics and traces call it.
@@ -517,10 +545,10 @@ impl Cache {
     /// Where a read was answered, for observers.
     #[inline]
     fn answer(&self, found: bool) -> Answer {
-        match self.0.tier {
-            _ if !found => Answer::Miss,
-            Tier::Host(_) => Answer::Host,
-            Tier::Alone(_) => Answer::Memory,
+        if found {
+            self.0.tier.answer()
+        } else {
+            Answer::Miss
         }
     }
 
@@ -533,8 +561,12 @@ impl Cache {
     }
 
     #[inline]
-    pub(crate) fn tier(&self) -> &Tier {
-        &self.0.tier
+    pub(crate) fn tier(&self) -> &dyn Tier {
+        &*self.0.tier
+    }
+
+    pub(crate) fn flights(&self) -> &AllFlights {
+        &self.0.flights
     }
 
     /// What `f` makes of the key's entry bytes.
@@ -544,7 +576,7 @@ impl Cache {
         f: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
-        let found = self.0.tier.get(key, &mut scratch.entry)?;
+        let found = self.0.tier.get(key, &mut scratch.entry)?.is_some();
         observe::read(self, key, self.answer(found));
         let result = found.then(|| f(&scratch.entry));
         scratch.keep();
@@ -605,7 +637,7 @@ impl Cache {
             encryption: self.encryption(key),
             max_length: settings.limits.max_length,
             // Nobody could have changed it, who could not change the checksum too.
-            unsealed: matches!(self.0.tier, Tier::Alone(_)),
+            unsealed: !self.0.tier.is_shared(),
             ..EntryOptions::default()
         };
         Ok(write(&options, entry)?)

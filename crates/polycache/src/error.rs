@@ -1,9 +1,10 @@
 //! Every error of the package: the rows of `spec/errors.md`.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What can go wrong; [`Error::code`] is the same in every language.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// An option or argument is out of range.
@@ -85,10 +86,21 @@ pub enum Error {
     /// The caller waited for the loads of others as long as `wait_timeout` says, and none brought the value.
     WaitTimeout,
     /// The loader failed; its own error is the source, and says whether a retry may help.
-    LoaderFailed(Box<dyn std::error::Error + Send + Sync>),
+    LoaderFailed(Arc<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
+    /// True of errors that a load gives its caller, whatever becomes of the value: they are of the program,
+    /// not of the data or the disk.
+    pub(crate) fn is_of_program(&self) -> bool {
+        matches!(self, Error::Closed | Error::InvalidArgument(_))
+    }
+
+    /// A loader's own error; whoever joined the load gets the same.
+    pub(crate) fn of_loader(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::LoaderFailed(error.into().into())
+    }
+
     /// The stable name of this error, the same in every language.
     #[must_use]
     pub fn code(&self) -> &'static str {

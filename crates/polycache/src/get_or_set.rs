@@ -1,32 +1,25 @@
 //! One loader per key on the whole machine.
 
-use crate::memory::{Alone, Loaded, Object, Stored};
-use crate::observe::{self, Answer, Waiting};
+use crate::cache::reading_typed;
+use crate::driver::{self, Cached, View};
 use crate::scratch::Scratch;
-use crate::tier::Tier;
-use crate::{Cache, Error, Leased, Ttl};
-use polycache_entry::{encode_typed, EntryOptions};
-use polycache_host::Token;
+use crate::tier::Object;
+use crate::{Cache, Error, Origin, Ttl};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
-use std::time::{Duration, Instant};
-
-/// Bounds of the sleep between two looks at a key that another caller loads.
-const SHORTEST_WAIT: Duration = Duration::from_micros(100);
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
-
-/// How long to wait before the next look at a key that another caller loads.
-pub(crate) fn pause(waited: Duration) -> Duration {
-    (waited / 8).clamp(SHORTEST_WAIT, LONGEST_WAIT)
-}
 
 impl Cache {
     /// The key's value, loaded when it is not there. Of all callers on this machine, in every
     /// language, one runs its loader; the others wait for its value.
     ///
     /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
-    /// is returned, but not stored. A loader that fails, panics or dies with its process leaves the
-    /// key to the next caller. It may use the cache, except for its own key.
+    /// is returned, but not stored. Whoever waits for a loader of this process that fails gets its error; one
+    /// that panics or dies with its process leaves the key to the next caller. A loader that takes longer than
+    /// [`Builder::lease_timeout`](crate::Builder::lease_timeout) goes on, and another caller loads beside it. A
+    /// loader may use the cache, except for its own key.
+    ///
+    /// What cannot be stored is returned all the same, counted, and told to observers;
+    /// [`Builder::store_errors`](crate::Builder::store_errors) makes it an error.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -41,8 +34,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// `LoaderFailed` with the loader's error as its source; as for [`Cache::get`]; as for
-    /// [`Cache::set`] when the loaded value cannot be stored.
+    /// `LoaderFailed` with the loader's error as its source; `WaitTimeout`; as for [`Cache::get`].
     pub fn get_or_set<T, E>(
         &self,
         key: impl AsRef<[u8]>,
@@ -82,126 +74,30 @@ impl Cache {
     {
         let (key, ttl) = (key.as_ref(), ttl.into());
         ttl.check()?;
-        let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
-        match self.tier() {
-            Tier::Host(_) => self.load_by_lease(key, ttl, load, || self.lease_typed(key)),
-            Tier::Alone(alone) => match self.get_or_load_typed(key)? {
-                Some(there) => Ok(there),
-                None => self.load_alone(alone, key, load, self.storing(alone, key, ttl, |_| None)),
-            },
+        if let Some(there) = View::<T>::find(self, key)? {
+            return Ok(there);
         }
-    }
-
-    /// The key's value, loaded where the memory tier is alone.
-    pub(crate) fn load_alone<T: DeserializeOwned>(
-        &self,
-        alone: &Alone,
-        key: &[u8],
-        load: impl FnOnce() -> Result<T, Error>,
-        storing: impl Fn(&T) -> Result<Stored, Error>,
-    ) -> Result<T, Error> {
-        let waiting = Waiting::begin();
-        let load = || {
-            observe::read(self, key, Answer::Miss);
-            observe::load(self, key, load)
-        };
-        self.loaded(key, alone.load(key, load, storing)?, waiting)
-    }
-
-    /// The key's value, loaded under a lease of the host's, which `lease` reads or takes.
-    pub(crate) fn load_by_lease<T: Serialize + DeserializeOwned>(
-        &self,
-        key: &[u8],
-        ttl: Ttl,
-        load: impl FnOnce() -> Result<T, Error>,
-        lease: impl Fn() -> Result<Leased<T>, Error>,
-    ) -> Result<T, Error> {
-        let load = || observe::load(self, key, load);
-        let mut waiting: Option<(Instant, Waiting)> = None;
-        loop {
-            match lease()? {
-                Leased::Hit(read) => {
-                    if let Some((_, waiting)) = waiting {
-                        waiting.end(self, key);
-                    }
-                    return Ok(read);
-                }
-                Leased::Bypass => return load(),
-                Leased::Acquired(token) => {
-                    let held = Held { cache: self, token };
-                    let loaded = load()?;
-                    // From here on the fill ends the lease, whatever comes of it.
-                    std::mem::forget(held);
-                    self.fill_typed(key, token, &loaded, ttl)?;
-                    return Ok(loaded);
-                }
-                Leased::Busy { .. } => {
-                    let (since, _) =
-                        waiting.get_or_insert_with(|| (Instant::now(), Waiting::begin()));
-                    std::thread::sleep(pause(since.elapsed()));
-                }
-            }
-        }
-    }
-
-    /// What makes an entry of what was loaded, where the memory tier is alone.
-    pub(crate) fn storing<'a, T: Serialize>(
-        &'a self,
-        alone: &'a Alone,
-        key: &'a [u8],
-        ttl: Ttl,
-        object: impl Fn(&T) -> Option<Object> + 'a,
-    ) -> impl Fn(&T) -> Result<Stored, Error> + 'a {
-        move |value| {
-            let mut scratch = Scratch::take();
-            let written = self.write(
-                key,
-                |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode_typed(value, options, out),
-                ttl,
-                &mut scratch.entry,
-            );
-            let stored = written
-                .and_then(|()| alone.loaded(key, &scratch.entry, object(value)))
-                .inspect_err(|error| {
-                    observe::stored(self, key, scratch.entry.len(), Err(error));
-                });
-            scratch.keep();
-            stored
-        }
-    }
-
-    /// The value that came of a load, where the memory tier is alone.
-    pub(crate) fn loaded<T: DeserializeOwned>(
-        &self,
-        key: &[u8],
-        loaded: Loaded<T>,
-        waiting: Waiting,
-    ) -> Result<T, Error> {
-        match loaded {
-            Loaded::Mine(value, bytes) => {
-                match bytes {
-                    Some(bytes) => observe::stored(self, key, bytes, Ok(())),
-                    None => observe::voided(self, key),
-                }
-                Ok(value)
-            }
-            Loaded::Found(stored) => {
-                observe::read(self, key, Answer::Memory);
-                waiting.end(self, key);
-                self.decode(key, &stored.entry)
-            }
-        }
+        driver::load(self, key, ttl, || load().map_err(Error::of_loader))
     }
 }
 
-/// A lease that is given back when its holder fails or panics.
-pub(crate) struct Held<'a> {
-    pub cache: &'a Cache,
-    pub token: Token,
+impl Cached for Cache {
+    fn cache(&self) -> &Cache {
+        self
+    }
 }
 
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.cache.release(self.token);
+impl<T: DeserializeOwned> View<T> for Cache {
+    fn find(&self, key: &[u8]) -> Result<Option<T>, Error> {
+        self.find_by(key, |_, _| (), reading_typed)
+            .map(|found| found.map(|(value, ())| value))
+    }
+
+    fn read_entry(&self, key: &[u8], entry: &mut Scratch, _: Option<Origin>) -> Result<T, Error> {
+        self.read(key, entry, reading_typed)
+    }
+
+    fn object(&self, _: &T) -> Option<Object> {
+        None
     }
 }

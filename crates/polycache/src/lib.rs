@@ -35,6 +35,7 @@ mod cache_key;
 #[doc = include_str!("coming_from_skp_cache.md")]
 pub mod coming_from_skp_cache {}
 pub mod compressor;
+mod driver;
 pub mod duration;
 mod encryption;
 mod entry;

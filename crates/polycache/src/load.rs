@@ -1,12 +1,12 @@
-//! One caller's load of a key over a directory, step by step: what the packages of other languages drive.
+//! One caller's load of a key, step by step: what the packages of other languages drive.
 
 use crate::cache::reading;
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::tier::Host;
+use crate::tier::{AtKey, AtLock};
 use crate::{Cache, Error, Origin, Ttl, Value};
 use polycache_entry::{encode, EntryOptions};
-use polycache_host::{AtKey, Token};
+use polycache_host::Token;
 use polycache_operations::{Acquire, Acquiring, Bounds, Done, Event, Load, Step};
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ impl Cache {
     /// there.
     ///
     /// # Errors
-    /// As for [`Cache::get_with`]; `InvalidArgument` for a cache that has the memory tier alone.
+    /// As for [`Cache::get_with`].
     #[doc(hidden)]
     pub fn step<R>(
         &self,
@@ -85,15 +85,14 @@ impl Cache {
         loading: &mut Loading,
         f: impl FnOnce(Value<'_>) -> R,
     ) -> Result<LoadStep<R>, Error> {
-        let host = self.tier().host()?;
         let now = loading.now();
         let mut scratch = Scratch::take();
-        let mut at = at(host, key, &mut scratch.entry);
+        let mut at = AtKey::new(self.tier(), key, &mut scratch.entry);
         let step = loading.machine.step(&mut at, Event::Woken, now)?;
         let hit = at.hit;
         let answer = match step {
             Step::Done(Done::Hit) => {
-                observe::read(self, key, Answer::Host);
+                observe::read(self, key, self.tier().answer());
                 let origin = Origin::of(hit.expect("a hit has a place"), &scratch.entry);
                 let value = self.read(key, &mut scratch, reading(f));
                 value.map(|value| LoadStep::Hit(value, origin))
@@ -104,7 +103,7 @@ impl Cache {
             }
             Step::Wait { until, .. } => Ok(LoadStep::Wait(until.saturating_sub(now))),
             Step::Done(_) => {
-                host.store.count_wait_timeout();
+                self.tier().count_wait_timeout();
                 Ok(LoadStep::TimedOut)
             }
         };
@@ -148,22 +147,17 @@ impl Cache {
     #[doc(hidden)]
     pub fn unstorable(&self, key: &[u8], loading: &mut Loading) {
         self.abandon(key, loading);
-        if let Ok(host) = self.tier().host() {
-            host.store.count_unstored();
-        }
+        self.tier().count_unstored();
     }
 
     /// Ends a load whose loader failed or whose caller is gone; nothing happens after its end.
     #[doc(hidden)]
     pub fn abandon(&self, key: &[u8], loading: &mut Loading) {
-        if let Ok(host) = self.tier().host() {
-            let mut unused = Vec::new();
-            let now = loading.now();
-            // Nothing is asked of the tiers that could fail.
-            let _ = loading
-                .machine
-                .step(&mut at(host, key, &mut unused), Event::Cancelled, now);
-        }
+        let mut unused = Vec::new();
+        let now = loading.now();
+        let mut at = AtKey::new(self.tier(), key, &mut unused);
+        // Nothing is asked of the tiers that could fail.
+        let _ = loading.machine.step(&mut at, Event::Cancelled, now);
     }
 
     /// True while others may join this load: nobody set, deleted or cleared the key since it began, nor was
@@ -171,20 +165,18 @@ impl Cache {
     #[doc(hidden)]
     #[must_use]
     pub fn is_open(&self, loading: &Loading) -> bool {
-        let (Ok(host), Some(fence)) = (self.tier().host(), loading.machine.fence()) else {
-            return loading.machine.is_waiting();
-        };
-        host.store.lease_stands(fence.slot, fence.word)
+        match loading.machine.fence() {
+            // A directory tells by the lease alone.
+            Some(fence) => self.tier().is_leased(b"", *fence),
+            None => loading.machine.is_waiting(),
+        }
     }
 
     fn fill_entry(&self, key: &[u8], loading: &mut Loading, entry: &[u8]) -> Result<bool, Error> {
-        let host = self.tier().host()?;
         let mut unused = Vec::new();
         let now = loading.now();
-        let step =
-            loading
-                .machine
-                .step(&mut at(host, key, &mut unused), Event::Loaded(entry), now)?;
+        let mut at = AtKey::new(self.tier(), key, &mut unused);
+        let step = loading.machine.step(&mut at, Event::Loaded(entry), now)?;
         Ok(step == Step::Done(Done::Filled))
     }
 
@@ -206,13 +198,10 @@ impl Cache {
             }
             Err(error) => {
                 observe::stored(self, key, bytes, Err(&error));
-                let is_callers = matches!(error, Error::Closed | Error::InvalidArgument(_));
-                if is_callers || self.settings().store_errors == StoreErrors::Raise {
+                if error.is_of_program() || self.settings().store_errors == StoreErrors::Raise {
                     return Err(error);
                 }
-                if let Ok(host) = self.tier().host() {
-                    host.store.count_unstored();
-                }
+                self.tier().count_unstored();
                 Ok(Filled::Unstored(error))
             }
         }
@@ -235,10 +224,6 @@ impl Cache {
     pub fn lease_timeout(&self) -> Duration {
         self.settings().lease_timeout
     }
-}
-
-fn at<'a>(host: &'a Host, key: &'a [u8], entry: &'a mut Vec<u8>) -> AtKey<'a> {
-    AtKey::new(&host.store, &host.namespace, key, entry)
 }
 
 /// A caller who wants the lock of a key's name, step by step.
@@ -273,14 +258,14 @@ impl Cache {
     /// Asks for the lock, and says what to do next.
     ///
     /// # Errors
-    /// `Closed`; `InvalidArgument` for a cache that has the memory tier alone.
+    /// `Closed`.
     #[doc(hidden)]
     pub fn lock_step(&self, key: &[u8], locking: &Locking) -> Result<LockStep, Error> {
-        let host = self.tier().host()?;
         let now = locking.began.elapsed();
-        let namespace = host.store.locks_of(&host.namespace);
-        let mut unused = Vec::new();
-        let mut at = AtKey::new(&host.store, &namespace, key, &mut unused);
+        let mut at = AtLock {
+            tier: self.tier(),
+            key,
+        };
         Ok(match locking.machine.step(&mut at, now)? {
             Acquiring::Acquired(token) => LockStep::Acquired(token),
             Acquiring::Refused => LockStep::Refused,
@@ -290,20 +275,16 @@ impl Cache {
 
     /// Gives a lock back; nothing happens when it is another's by now.
     #[doc(hidden)]
-    pub fn unlock(&self, token: Token) {
-        if let Ok(host) = self.tier().host() {
-            host.store.release(token);
-        }
+    pub fn unlock(&self, key: &[u8], token: Token) {
+        self.tier().unlock(key, token);
     }
 
     /// True while somebody has the lock of a key's name.
     ///
     /// # Errors
-    /// `Closed`; `InvalidArgument` for a cache that has the memory tier alone.
+    /// `Closed`.
     #[doc(hidden)]
     pub fn is_locked(&self, key: &[u8]) -> Result<bool, Error> {
-        let host = self.tier().host()?;
-        let namespace = host.store.locks_of(&host.namespace);
-        Ok(host.store.is_leased(&namespace, key)?)
+        self.tier().is_locked(key)
     }
 }

@@ -3,7 +3,6 @@
 use crate::cache::{reading, Read};
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::tier::Tier;
 use crate::{Cache, Error, Leased, Value};
 use polycache_entry::CLOCK_TOLERANCE_MS;
 use polycache_host::Hit;
@@ -49,7 +48,7 @@ impl Origin {
 
 impl Cache {
     /// As [`Cache::get_with`], and where the value was found: for who keeps what `f` makes of it, to
-    /// serve it again while the origin [stands](Cache::stands).
+    /// serve it again while the origin [stands](Cache::stands). Without a directory it never does.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -64,7 +63,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_with`]; `InvalidArgument` for a cache that has the memory tier alone.
+    /// As for [`Cache::get_with`].
     #[inline]
     pub fn get_with_origin<R>(
         &self,
@@ -80,10 +79,9 @@ impl Cache {
         key: &[u8],
         read: impl Read<R>,
     ) -> Result<Option<(R, Origin)>, Error> {
-        let host = self.tier().host()?;
         let mut scratch = Scratch::take();
-        let hit = host.store.get(&host.namespace, key, &mut scratch.entry)?;
-        let answer = hit.map_or(Answer::Miss, |_| Answer::Host);
+        let hit = self.tier().get(key, &mut scratch.entry)?;
+        let answer = hit.map_or(Answer::Miss, |_| self.tier().answer());
         observe::read(self, key, answer);
         let result = match hit {
             Some(hit) => {
@@ -110,32 +108,19 @@ impl Cache {
         self.lease_by(key, Origin::of, reading(f))
     }
 
-    /// As [`Cache::stands`], whatever the time.
-    pub(crate) fn is_unchanged(&self, origin: &Origin) -> bool {
-        match self.tier() {
-            Tier::Host(host) => host.store.stands(origin.hit),
-            Tier::Alone(_) => false,
-        }
-    }
-
     /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its
     /// time is over: two atomic loads, and a look at the clock where the entry has a time to live.
     /// False after [`Cache::close`].
     #[inline]
     #[must_use]
     pub fn stands(&self, origin: &Origin) -> bool {
-        let Tier::Host(host) = self.tier() else {
-            return false;
-        };
-        host.store.stands(origin.hit) && (origin.expires == 0 || origin.is_valid_at(self.now()))
+        self.tier().stands(origin.hit) && (origin.expires == 0 || origin.is_valid_at(self.now()))
     }
 
     /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
     /// stands. Entries that are only read from memory look unused to it, and would be recycled.
     #[inline]
     pub fn mark_visited(&self, origin: &Origin) {
-        if let Tier::Host(host) = self.tier() {
-            host.store.mark_visited(origin.hit);
-        }
+        self.tier().mark_visited(origin.hit);
     }
 }

@@ -64,7 +64,7 @@ impl<T: TypedValue> TypedCache<T> {
     {
         ReadThrough {
             cache: self,
-            load: Arc::new(move |key| load(key).map_err(|error| Error::LoaderFailed(error.into()))),
+            load: Arc::new(move |key| load(key).map_err(Error::of_loader)),
             key: PhantomData,
         }
     }

@@ -106,7 +106,7 @@ fn whether_a_retry_helps_is_what_the_loaders_error_says() {
     // A loader that uses another cache.
     assert!(retryable(Error::NoSpace("full".into()).into()));
     assert!(!retryable(Error::Closed.into()));
-    let nested = Error::LoaderFailed(Error::Io("failed".into()).into());
+    let nested = Error::LoaderFailed(std::sync::Arc::new(Error::Io("failed".into())));
     assert!(retryable(nested.into()));
 }
 

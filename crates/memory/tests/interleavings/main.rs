@@ -28,6 +28,8 @@ mod get_or_set_async;
 mod ghosts;
 #[path = "../../src/iter.rs"]
 mod iter;
+#[path = "../../src/lease.rs"]
+mod lease;
 #[path = "../../src/load.rs"]
 mod load;
 #[path = "../../src/loading.rs"]

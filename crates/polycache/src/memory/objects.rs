@@ -1,10 +1,11 @@
 //! The memory tier over the host tier: objects, each served while its origin stands (`spec/memory.md`).
 
 use super::bounds::Bounds;
-use super::OVERHEAD;
 use crate::cache::reading_typed;
 use crate::random::one_in_16;
-use crate::{Cache, Error, Leased, Origin, Serializer};
+use crate::scratch::Scratch;
+use crate::tier::OVERHEAD;
+use crate::{Cache, Error, Origin, Serializer};
 use polycache_entry::Limits;
 use polycache_memory::{MemoryCache, Stats};
 use serde::de::DeserializeOwned;
@@ -68,15 +69,30 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         Ok(Some(object))
     }
 
-    /// As [`Objects::read`], or takes the lease to load the key.
-    pub fn lease(&self, cache: &Cache, key: &[u8]) -> Result<Leased<T>, Error> {
-        let leased = cache.lease_by(key, Origin::of, decoded);
-        let Ok(Leased::Hit(((object, payload), origin))) = leased else {
+    /// As [`Objects::read`], for a caller that goes on to a load.
+    pub fn find(&self, cache: &Cache, key: &[u8]) -> Result<Option<T>, Error> {
+        let found = cache.find_by(key, Origin::of, decoded);
+        let Ok(Some(((object, payload), origin))) = found else {
             self.drop(key);
-            return leased.map(|leased| leased.map(|((object, _), _)| object));
+            return found.map(|_| None);
         };
         self.keep(key, &object, origin, payload);
-        Ok(Leased::Hit(object))
+        Ok(Some(object))
+    }
+
+    /// The value of an entry at hand, kept if it is known where it was read.
+    pub fn read_entry(
+        &self,
+        cache: &Cache,
+        key: &[u8],
+        entry: &mut Scratch,
+        origin: Option<Origin>,
+    ) -> Result<T, Error> {
+        let (object, payload) = cache.read(key, entry, decoded)?;
+        if let Some(origin) = origin {
+            self.keep(key, &object, origin, payload);
+        }
+        Ok(object)
     }
 
     /// Keeps what was read from the host tier; one that is too heavy is read there every time.

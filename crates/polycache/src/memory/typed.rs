@@ -1,11 +1,11 @@
 //! Caches of one type, whose values stay decoded in memory.
 
 use super::objects::Objects;
-use super::stored::Object;
-use super::Alone;
+use crate::driver::{self, Cached, View};
 use crate::observe::{self, Answer};
-use crate::tier::Tier;
-use crate::{Cache, Error, Keys, Leased, MemoryStats, Stats, Ttl, TtlLeft};
+use crate::scratch::Scratch;
+use crate::tier::{Object, Stored};
+use crate::{Cache, Error, Keys, MemoryStats, Origin, Stats, Ttl, TtlLeft};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -71,7 +71,7 @@ impl<T: TypedValue> fmt::Debug for TypedCache<T> {
     }
 }
 
-/// What was found where the memory tier is alone.
+/// What was found where objects lie beside their entries.
 enum Found<T> {
     Object(T),
     /// No typed handle decoded it, or one of another type.
@@ -85,8 +85,8 @@ impl Cache {
     /// `Closed`.
     pub fn typed<T: TypedValue>(&self) -> Result<TypedCache<T>, Error> {
         self.still_open()?;
-        let objects = match (self.tier(), self.settings().memory) {
-            (Tier::Host(_), Some(bounds)) => Some(Objects::new(bounds)?),
+        let objects = match self.settings().memory {
+            Some(bounds) if !self.tier().keeps_objects() => Some(Objects::new(bounds)?),
             _ => None,
         };
         Ok(TypedCache(Arc::new(Inner {
@@ -96,9 +96,9 @@ impl Cache {
     }
 }
 
-/// The form in which a value lies beside its entry, where the memory tier is alone.
-pub(crate) fn object<T: TypedValue>(value: &T) -> Option<Object> {
-    Some(Arc::new(value.clone()))
+/// The form in which a value lies beside its entry.
+fn object<T: TypedValue>(value: &T) -> Object {
+    Arc::new(value.clone())
 }
 
 impl<T: TypedValue> TypedCache<T> {
@@ -124,40 +124,49 @@ impl<T: TypedValue> TypedCache<T> {
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
         let key = key.as_ref();
         let cache = &self.0.cache;
-        match (&self.0.objects, cache.tier()) {
-            (Some(objects), _) => match objects.get(cache, key) {
+        match &self.0.objects {
+            Some(objects) => match objects.get(cache, key) {
                 Some(object) => {
                     observe::read(cache, key, Answer::Memory);
                     Ok(Some(object))
                 }
                 None => objects.read(cache, key),
             },
-            (None, Tier::Alone(alone)) => self.get_alone(alone, key, true),
-            (None, Tier::Host(_)) => cache.get_typed(key),
+            None if cache.tier().keeps_objects() => {
+                let found = self.object_or_entry(key)?;
+                let answer = found.as_ref().map_or(Answer::Miss, |_| Answer::Memory);
+                observe::read(cache, key, answer);
+                self.value_of(key, found)
+            }
+            None => cache.get_typed(key),
         }
     }
 
+    /// What a tier has that keeps objects.
     #[inline]
-    fn get_alone(&self, alone: &Alone, key: &[u8], tell_misses: bool) -> Result<Option<T>, Error> {
-        let found = alone.read(key, |stored| {
-            let object = stored.object.as_ref();
-            match object.and_then(|object| object.downcast_ref::<T>()) {
-                Some(object) => Found::Object(object.clone()),
-                None => Found::Entry(stored.entry.clone()),
-            }
-        })?;
-        if found.is_some() || tell_misses {
-            let answer = found.as_ref().map_or(Answer::Miss, |_| Answer::Memory);
-            observe::read(&self.0.cache, key, answer);
-        }
+    fn object_or_entry(&self, key: &[u8]) -> Result<Option<Found<T>>, Error> {
+        let mut found = None;
+        self.0
+            .cache
+            .tier()
+            .read_stored(key, &mut |stored: &Stored| {
+                let object = stored.object.as_ref();
+                found = Some(match object.and_then(|object| object.downcast_ref::<T>()) {
+                    Some(object) => Found::Object(object.clone()),
+                    None => Found::Entry(stored.entry.clone()),
+                });
+            })?;
+        Ok(found)
+    }
+
+    #[inline]
+    fn value_of(&self, key: &[u8], found: Option<Found<T>>) -> Result<Option<T>, Error> {
         match found {
             None => Ok(None),
             Some(Found::Object(value)) => Ok(Some(value)),
             Some(Found::Entry(entry)) => {
                 let value: T = self.0.cache.decode(key, &entry)?;
-                if let Some(object) = object(&value) {
-                    alone.keep(key, &entry, object);
-                }
+                self.0.cache.tier().keep(key, &entry, object(&value));
                 Ok(Some(value))
             }
         }
@@ -183,7 +192,10 @@ impl<T: TypedValue> TypedCache<T> {
     ) -> Result<(), Error> {
         let (key, ttl) = (key.as_ref(), ttl.into());
         ttl.check()?;
-        let set = self.0.cache.set_object(key, value, ttl, || object(value));
+        let set = self
+            .0
+            .cache
+            .set_object(key, value, ttl, || self.object(value));
         self.drop(key);
         set
     }
@@ -218,8 +230,7 @@ impl<T: TypedValue> TypedCache<T> {
     {
         let ttl = ttl.into();
         ttl.check()?;
-        let load = || load().map_err(|error| Error::LoaderFailed(error.into()));
-        self.load(key.as_ref(), ttl, load)
+        self.load(key.as_ref(), ttl, || load().map_err(Error::of_loader))
     }
 
     /// As [`TypedCache::get_or_set`], with a loader whose errors are ours.
@@ -237,16 +248,9 @@ impl<T: TypedValue> TypedCache<T> {
         ttl: Ttl,
         load: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if let Some(there) = self.kept(key)? {
-            return Ok(there);
-        }
-        let cache = &self.0.cache;
-        match cache.tier() {
-            Tier::Host(_) => cache.load_by_lease(key, ttl, load, || self.lease(key)),
-            Tier::Alone(alone) => {
-                let storing = cache.storing(alone, key, ttl, object::<T>);
-                cache.load_alone(alone, key, load, storing)
-            }
+        match self.find(key)? {
+            Some(there) => Ok(there),
+            None => driver::load(self, key, ttl, load),
         }
     }
 
@@ -258,34 +262,15 @@ impl<T: TypedValue> TypedCache<T> {
         load: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         let cache = &self.0.cache;
-        let (loaded, unchanged) = match cache.tier() {
-            Tier::Host(_) => {
-                let before = cache.get_by_origin(key, |_, _, _| Ok(()));
-                let Ok(Some(((), origin))) = before else {
-                    return self.load_anew(key, load);
-                };
-                let loaded = observe::load(cache, key, load)?;
-                let unchanged = cache.is_unchanged(&origin);
-                if unchanged {
-                    self.set(key, &loaded)?;
-                }
-                (loaded, unchanged)
-            }
-            Tier::Alone(alone) => {
-                let Some(before) = alone.read(key, |stored| stored.entry.clone())? else {
-                    return self.load_anew(key, load);
-                };
-                let loaded = observe::load(cache, key, load)?;
-                let new = cache.storing(alone, key, Ttl::Default, object::<T>)(&loaded)
-                    .map_err(|error| cache.refused(key, error))?;
-                let unchanged = alone.replace(key, &before, new)?;
-                (loaded, unchanged)
-            }
+        let Ok(Some(seen)) = cache.tier().see(key) else {
+            return self.load_anew(key, load);
         };
-        if !unchanged {
+        let loaded = observe::load(cache, key, load)?;
+        if !cache.replace_typed(key, &seen, &loaded, self.object(&loaded))? {
             // What stands there now may be as old as what was loaded, or older.
             self.delete(key)?;
         }
+        self.drop(key);
         Ok(loaded)
     }
 
@@ -294,27 +279,6 @@ impl<T: TypedValue> TypedCache<T> {
     fn load_anew(&self, key: &[u8], load: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.delete(key)?;
         self.load(key, Ttl::Default, load)
-    }
-
-    /// The key's value, read from the directory and kept; or the lease to load it.
-    pub(crate) fn lease(&self, key: &[u8]) -> Result<Leased<T>, Error> {
-        match &self.0.objects {
-            Some(objects) => objects.lease(&self.0.cache, key),
-            None => self.0.cache.lease_typed(key),
-        }
-    }
-
-    /// The key's value, if memory has it.
-    pub(crate) fn kept(&self, key: &[u8]) -> Result<Option<T>, Error> {
-        let cache = &self.0.cache;
-        Ok(match (&self.0.objects, cache.tier()) {
-            (Some(objects), _) => objects
-                .get(cache, key)
-                .inspect(|_| observe::read(cache, key, Answer::Memory)),
-            // Who loads tells of the miss.
-            (None, Tier::Alone(alone)) => self.get_alone(alone, key, false)?,
-            (None, Tier::Host(_)) => None,
-        })
     }
 
     /// Deletes the key; see [`Cache::delete`].
@@ -436,10 +400,9 @@ impl<T: TypedValue> TypedCache<T> {
     /// directory without a memory tier everything is 0.
     #[must_use]
     pub fn memory_stats(&self) -> MemoryStats {
-        match (&self.0.objects, self.0.cache.tier()) {
-            (Some(objects), _) => objects.stats(),
-            (None, Tier::Alone(alone)) => alone.memory_stats(),
-            (None, Tier::Host(_)) => MemoryStats::default(),
+        match &self.0.objects {
+            Some(objects) => objects.stats(),
+            None => self.0.cache.tier().memory_stats(),
         }
     }
 
@@ -448,5 +411,52 @@ impl<T: TypedValue> TypedCache<T> {
         if let Some(objects) = &self.0.objects {
             objects.drop(key);
         }
+    }
+}
+
+impl<T: TypedValue> Cached for TypedCache<T> {
+    fn cache(&self) -> &Cache {
+        &self.0.cache
+    }
+}
+
+impl<T: TypedValue> View<T> for TypedCache<T> {
+    fn find(&self, key: &[u8]) -> Result<Option<T>, Error> {
+        let cache = &self.0.cache;
+        if let Some(objects) = &self.0.objects {
+            return match objects.get(cache, key) {
+                Some(object) => {
+                    observe::read(cache, key, Answer::Memory);
+                    Ok(Some(object))
+                }
+                None => objects.find(cache, key),
+            };
+        }
+        if !cache.tier().keeps_objects() {
+            return cache.find(key);
+        }
+        let found = self.object_or_entry(key)?;
+        match &found {
+            Some(_) => observe::read(cache, key, Answer::Memory),
+            // Whoever loads counts the miss, and tells of it.
+            None => cache.tier().count_found_later(),
+        }
+        self.value_of(key, found)
+    }
+
+    fn read_entry(
+        &self,
+        key: &[u8],
+        entry: &mut Scratch,
+        origin: Option<Origin>,
+    ) -> Result<T, Error> {
+        match &self.0.objects {
+            Some(objects) => objects.read_entry(&self.0.cache, key, entry, origin),
+            None => self.0.cache.read_entry(key, entry, origin),
+        }
+    }
+
+    fn object(&self, value: &T) -> Option<Object> {
+        self.0.cache.tier().keeps_objects().then(|| object(value))
     }
 }

@@ -1,6 +1,6 @@
-//! Entries of the memory tier alone.
+//! Entries of the process tier.
 
-use super::key::Key;
+use super::process_key::Key;
 use super::OVERHEAD;
 use polycache_memory::Ttl;
 use std::any::Any;

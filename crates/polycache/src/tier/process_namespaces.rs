@@ -1,4 +1,4 @@
-//! Namespaces of the memory tier alone, and how they are cleared.
+//! Namespaces of the process tier, and how they are cleared.
 //!
 //! A namespace has a generation, a number that no other ever has, and its keys begin with that. To clear
 //! one is to give it, and those nested in it, new numbers: from then on nobody finds what was there

@@ -1,0 +1,210 @@
+//! The host tier: a namespace of a directory.
+
+use super::{Leased, Object, Seen, Tier};
+use crate::observe::Answer;
+use crate::Error;
+use polycache_host::{AtKey, Hit, Lease as HostLease, Namespace, Report, Stats, Store, Token};
+use polycache_operations::{Holder, Leases};
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) struct HostTier {
+    store: Store,
+    namespace: Namespace,
+    /// Of the locks that belong to it.
+    locks: Namespace,
+}
+
+impl HostTier {
+    /// # Errors
+    /// `InvalidArgument` for an empty part.
+    pub fn new(store: Store, parts: &[String]) -> Result<HostTier, Error> {
+        let namespace = store.namespace(parts)?;
+        Ok(HostTier {
+            locks: store.locks_of(&namespace),
+            namespace,
+            store,
+        })
+    }
+
+    fn at<'a>(&'a self, key: &'a [u8], entry: &'a mut Vec<u8>) -> AtKey<'a> {
+        AtKey::new(&self.store, &self.namespace, key, entry)
+    }
+}
+
+impl Tier for HostTier {
+    fn namespace(&self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
+        Ok(Arc::new(HostTier::new(self.store.clone(), parts)?))
+    }
+
+    fn path(&self) -> &Path {
+        // The store's files lie in a folder of their layout's version.
+        self.store.path().parent().unwrap_or(self.store.path())
+    }
+
+    #[inline]
+    fn prefix(&self) -> &[u8] {
+        self.namespace.prefix()
+    }
+
+    fn answer(&self) -> Answer {
+        Answer::Host
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+        Ok(self.store.get(&self.namespace, key, out)?)
+    }
+
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+        Ok(self.store.find(&self.namespace, key, out)?)
+    }
+
+    #[inline]
+    fn put(&self, key: &[u8], entry: &[u8], _: Option<Object>) -> Result<(), Error> {
+        Ok(self.store.put(&self.namespace, key, entry)?)
+    }
+
+    #[inline]
+    fn delete(&self, key: &[u8]) -> Result<bool, Error> {
+        Ok(self.store.delete(&self.namespace, key)?)
+    }
+
+    #[inline]
+    fn stands(&self, hit: Hit) -> bool {
+        self.store.stands(hit)
+    }
+
+    #[inline]
+    fn mark_visited(&self, hit: Hit) {
+        self.store.mark_visited(hit);
+    }
+
+    fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error> {
+        Ok(self.get(key, &mut Vec::new())?.map(Seen::Hit))
+    }
+
+    fn replace(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error> {
+        let stands = matches!(seen, Seen::Hit(hit) if self.stands(*hit));
+        if stands {
+            self.put(key, entry, object)?;
+        }
+        Ok(stands)
+    }
+
+    fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error> {
+        let mut at = self.at(key, out);
+        let lease = at.lease()?;
+        Ok(Leased { lease, hit: at.hit })
+    }
+
+    fn beside(&self, key: &[u8], holder: Holder) -> Result<Option<Token>, Error> {
+        Ok(self.at(key, &mut Vec::new()).beside(holder)?)
+    }
+
+    fn fill(
+        &self,
+        key: &[u8],
+        token: Token,
+        entry: &[u8],
+        _: Option<Object>,
+    ) -> Result<bool, Error> {
+        Ok(self.store.fill(&self.namespace, key, token, entry)?)
+    }
+
+    fn release(&self, _: &[u8], token: Token) {
+        self.store.release(token);
+    }
+
+    fn is_leased(&self, _: &[u8], token: Token) -> bool {
+        self.store.lease_stands(token.slot, token.word)
+    }
+
+    fn lock(&self, key: &[u8]) -> Result<Option<Token>, Error> {
+        match self.store.lease(&self.locks, key, &mut Vec::new())? {
+            HostLease::Acquired(token) => Ok(Some(token)),
+            HostLease::Hit(_) | HostLease::Busy { .. } | HostLease::Bypass => Ok(None),
+        }
+    }
+
+    fn unlock(&self, _: &[u8], token: Token) {
+        self.store.release(token);
+    }
+
+    fn is_locked(&self, key: &[u8]) -> Result<bool, Error> {
+        Ok(self.store.is_leased(&self.locks, key)?)
+    }
+
+    fn count_joined(&self, found: bool) {
+        self.store.count_joined(found);
+    }
+
+    fn count_unstored(&self) {
+        self.store.count_unstored();
+    }
+
+    fn count_wait_timeout(&self) {
+        self.store.count_wait_timeout();
+    }
+
+    fn keys(
+        &self,
+        prefix: &[u8],
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        Ok(self
+            .store
+            .keys(&self.namespace, prefix, cursor, budget, out)?)
+    }
+
+    fn full_keys(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        Ok(self.store.full_keys(cursor, budget, out)?)
+    }
+
+    fn clear(&self, _: &[String]) -> Result<(), Error> {
+        Ok(self.store.clear(&self.namespace)?)
+    }
+
+    fn stats(&self) -> Result<Stats, Error> {
+        Ok(self.store.stats()?)
+    }
+
+    fn check(&self) -> Result<Report, Error> {
+        Ok(self.store.check()?)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        Ok(self.store.flush()?)
+    }
+
+    fn close(&self) {
+        self.store.close();
+    }
+
+    #[inline]
+    fn is_closed(&self) -> bool {
+        self.store.is_closed()
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        self.store.now()
+    }
+}

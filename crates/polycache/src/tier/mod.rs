@@ -1,0 +1,225 @@
+//! The tier that a cache's entries live in: a directory, or this process' memory.
+//!
+//! Both answer the same questions, and nobody else asks which it is. A memory tier of objects over a directory
+//! is [`crate::memory`]'s.
+
+mod host;
+mod locks;
+mod process;
+mod process_key;
+mod process_namespaces;
+mod stored;
+
+pub(crate) use host::HostTier;
+pub(crate) use process::{Options, ProcessTier};
+pub(crate) use stored::{Object, Stored};
+
+use crate::observe::Answer;
+use crate::{Error, MemoryStats};
+use polycache_host::{Hit, Report, Stats, Token};
+use polycache_operations::{Holder, Lease, Leases};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What an entry takes in memory beside its bytes, about: its places in the shard and in the index, what the
+/// policy remembers, and what the allocator adds to two allocations.
+pub(crate) const OVERHEAD: u64 = 160;
+
+/// What a read saw, for a write that is to replace just that.
+pub(crate) enum Seen {
+    Hit(Hit),
+    Entry(Arc<[u8]>),
+}
+
+/// One namespace of a tier.
+pub(crate) trait Tier: Send + Sync {
+    /// Another namespace of the same cache.
+    fn namespace(&self, parts: &[String]) -> Result<Arc<dyn Tier>, Error>;
+    /// The directory; empty where there is none.
+    fn path(&self) -> &Path;
+    /// What the namespace's full keys begin with.
+    fn prefix(&self) -> &[u8];
+    /// What observers call it.
+    fn answer(&self) -> Answer;
+    /// Whether entries leave the process, where somebody could change them: then they have checksums.
+    fn is_shared(&self) -> bool;
+
+    /// Appends the key's entry to `out`, and says where it was found.
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error>;
+    /// As `get`, for a caller that goes on to a load, which counts its miss.
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error>;
+    /// Stores an entry; `object` is its value, for tiers that keep those.
+    fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error>;
+    fn delete(&self, key: &[u8]) -> Result<bool, Error>;
+    /// Whether a read would find that very entry.
+    fn stands(&self, hit: Hit) -> bool;
+    /// Tells that the entry is in use.
+    fn mark_visited(&self, hit: Hit);
+    /// What is there now.
+    fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error>;
+    /// Stores an entry in the place of what was seen; false when that is there no more.
+    fn replace(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error>;
+
+    /// Whether decoded values lie beside their entries.
+    fn keeps_objects(&self) -> bool {
+        false
+    }
+    /// Hands the key's entry to `f`, with its object; for tiers that keep those.
+    fn read_stored(&self, key: &[u8], f: &mut dyn FnMut(&Stored)) -> Result<bool, Error> {
+        let _ = (key, f);
+        Ok(false)
+    }
+    /// Keeps an object beside the entry that it was decoded from, if that is still there.
+    fn keep(&self, key: &[u8], entry: &Arc<[u8]>, object: Object) {
+        let _ = (key, entry, object);
+    }
+    /// Tells that a miss of `read_stored` is looked for again, by a load.
+    fn count_found_later(&self) {}
+    /// Of what `keeps_objects` says.
+    fn memory_stats(&self) -> MemoryStats {
+        MemoryStats::default()
+    }
+
+    fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error>;
+    fn beside(&self, key: &[u8], holder: Holder) -> Result<Option<Token>, Error>;
+    fn fill(
+        &self,
+        key: &[u8],
+        token: Token,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error>;
+    fn release(&self, key: &[u8], token: Token);
+    /// Whether a lease may still fill.
+    fn is_leased(&self, key: &[u8], token: Token) -> bool;
+
+    /// Takes the lock of a key's name, if it is free.
+    fn lock(&self, key: &[u8]) -> Result<Option<Token>, Error>;
+    fn unlock(&self, key: &[u8], token: Token);
+    fn is_locked(&self, key: &[u8]) -> Result<bool, Error>;
+
+    /// Counts a read that another caller's load answered, or failed to.
+    fn count_joined(&self, found: bool);
+    /// Counts a loaded value that could not be stored.
+    fn count_unstored(&self);
+    /// Counts a caller who waited in vain.
+    fn count_wait_timeout(&self);
+
+    /// Some keys of the namespace that begin with `prefix`, and where to go on.
+    fn keys(
+        &self,
+        prefix: &[u8],
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error>;
+    fn full_keys(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error>;
+    /// Clears the namespace, whose parts these are, and those nested in it.
+    fn clear(&self, parts: &[String]) -> Result<(), Error>;
+    /// Whether clearing looks at every key.
+    fn clears_slowly(&self) -> bool {
+        false
+    }
+    fn stats(&self) -> Result<Stats, Error>;
+    fn check(&self) -> Result<Report, Error>;
+    fn flush(&self) -> Result<(), Error>;
+    fn close(&self);
+    fn is_closed(&self) -> bool;
+    /// Milliseconds since 1970.
+    fn now(&self) -> u64;
+}
+
+/// What a tier answers who would load a key, and where a hit was found.
+pub(crate) struct Leased {
+    pub lease: Lease<Token>,
+    pub hit: Option<Hit>,
+}
+
+/// A key of a tier, as the machine of a load sees it.
+pub(crate) struct AtKey<'a> {
+    pub tier: &'a dyn Tier,
+    pub key: &'a [u8],
+    /// A hit's entry is appended here.
+    pub entry: &'a mut Vec<u8>,
+    pub hit: Option<Hit>,
+    /// The value of the entry that is filled, for tiers that keep those.
+    pub object: Option<Object>,
+}
+
+impl<'a> AtKey<'a> {
+    pub fn new(tier: &'a dyn Tier, key: &'a [u8], entry: &'a mut Vec<u8>) -> AtKey<'a> {
+        AtKey {
+            tier,
+            key,
+            entry,
+            hit: None,
+            object: None,
+        }
+    }
+}
+
+impl Leases for AtKey<'_> {
+    type Fence = Token;
+    type Error = Error;
+
+    fn lease(&mut self) -> Result<Lease<Token>, Error> {
+        let Leased { lease, hit } = self.tier.lease(self.key, self.entry)?;
+        self.hit = hit;
+        Ok(lease)
+    }
+
+    fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
+        self.tier.beside(self.key, holder)
+    }
+
+    fn fill(&mut self, token: Token, entry: &[u8]) -> Result<bool, Error> {
+        let object = self.object.take();
+        self.tier.fill(self.key, token, entry, object)
+    }
+
+    fn release(&mut self, token: Token) {
+        self.tier.release(self.key, token);
+    }
+}
+
+/// The lock of a key's name, as the machine that waits for it sees it.
+pub(crate) struct AtLock<'a> {
+    pub tier: &'a dyn Tier,
+    pub key: &'a [u8],
+}
+
+impl Leases for AtLock<'_> {
+    type Fence = Token;
+    type Error = Error;
+
+    fn lease(&mut self) -> Result<Lease<Token>, Error> {
+        Ok(match self.tier.lock(self.key)? {
+            Some(token) => Lease::Acquired(token),
+            None => Lease::Bypass,
+        })
+    }
+
+    fn beside(&mut self, _: Holder) -> Result<Option<Token>, Error> {
+        Ok(None)
+    }
+
+    fn fill(&mut self, token: Token, _: &[u8]) -> Result<bool, Error> {
+        self.release(token);
+        Ok(false)
+    }
+
+    fn release(&mut self, token: Token) {
+        self.tier.unlock(self.key, token);
+    }
+}

@@ -1,0 +1,518 @@
+//! The tier of a cache without a directory: entries in this process' memory.
+
+use super::locks::Locks;
+use super::process_key::{Key, Parts, Query};
+use super::process_namespaces::{Namespace, Namespaces};
+use super::{Leased, Object, Seen, Stored, Tier};
+use crate::memory::Bounds;
+use crate::observe::Answer;
+use crate::{Error, MemoryStats};
+use polycache_entry::Verify;
+use polycache_host::{Clock, Hit, Report, Stats, Token};
+use polycache_memory::{Leased as MemoryLease, MemoryCache};
+use polycache_operations::{Holder, Lease};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One namespace of it.
+#[derive(Clone)]
+pub(crate) struct ProcessTier {
+    shared: Arc<Shared>,
+    namespace: Arc<Namespace>,
+}
+
+/// What all namespaces of a cache have in common.
+struct Shared {
+    entries: MemoryCache<Key, Stored>,
+    namespaces: Namespaces,
+    locks: Locks,
+    lease_timeout: Duration,
+    clock: Clock,
+    max_bytes: u64,
+    closed: AtomicBool,
+    counts: Counts,
+}
+
+/// What the engine does not count, or counts otherwise.
+#[derive(Default)]
+struct Counts {
+    hits: AtomicU64,
+    misses: AtomicU64,
+    /// Misses of the engine that a load counts again, or turns out a hit.
+    misses_twice: AtomicU64,
+    /// Objects that were kept beside an entry that was there: no writes of anybody's.
+    kept: AtomicU64,
+    unstored: AtomicU64,
+    wait_timeouts: AtomicU64,
+    leases: AtomicU64,
+}
+
+/// What the memory tier may hold, and by which clock.
+pub(crate) struct Options {
+    pub bounds: Bounds,
+    pub lease_timeout: Duration,
+    pub clock: Clock,
+}
+
+/// Of entries whose slots nobody else sees.
+const NOWHERE: Hit = Hit {
+    slot: 0,
+    word: 0,
+    epoch: 0,
+};
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl ProcessTier {
+    /// # Errors
+    /// `InvalidArgument` for a bound of 0, or an empty part of the namespace.
+    pub fn new(options: Options, parts: &[String]) -> Result<ProcessTier, Error> {
+        let (clock, expiring) = (options.clock.clone(), options.clock.clone());
+        let entries = MemoryCache::builder()
+            .max_entries(options.bounds.max_entries)
+            .max_bytes(options.bounds.max_bytes)
+            .weigher(Stored::weigh)
+            .expire_after(move |_, stored| stored.ttl(|| expiring.now()))
+            .clock(move || clock.now());
+        let shared = Arc::new(Shared {
+            entries: entries.build()?,
+            namespaces: Namespaces::default(),
+            locks: Locks::default(),
+            lease_timeout: options.lease_timeout,
+            clock: options.clock,
+            max_bytes: options.bounds.max_bytes,
+            closed: AtomicBool::new(false),
+            counts: Counts::default(),
+        });
+        let namespace = shared.namespaces.get(parts)?;
+        Ok(ProcessTier { shared, namespace })
+    }
+
+    #[inline]
+    fn query<'a>(&'a self, key: &'a [u8]) -> Query<'a> {
+        self.query_of(self.namespace.generation(), key)
+    }
+
+    fn query_of<'a>(&'a self, generation: u64, key: &'a [u8]) -> Query<'a> {
+        Query {
+            namespace: &self.namespace,
+            generation,
+            bytes: key,
+        }
+    }
+
+    /// What `f` makes of the key's entry; a write may be waiting for it.
+    #[inline]
+    fn read<R>(&self, key: &[u8], f: impl FnOnce(&Stored) -> R) -> Result<Option<R>, Error> {
+        self.still_open()?;
+        let query: &dyn Parts = &self.query(key);
+        let entries = &self.shared.entries;
+        Ok(entries.get_with(query, |stored| {
+            self.is_served(&stored.entry).then(|| f(stored))
+        }))
+    }
+
+    /// By the rule of every tier: the memory's own clock only says when there is nothing left to serve.
+    #[inline]
+    fn is_served(&self, entry: &[u8]) -> bool {
+        polycache_entry::expires(entry) == 0
+            || polycache_entry::is_valid_at(entry, self.shared.clock.now())
+    }
+
+    /// An object that there is no room for is left out.
+    #[inline]
+    fn stored(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Stored {
+        let mut stored = Stored {
+            entry: entry.into(),
+            object,
+        };
+        if stored.object.is_some() && stored.bytes(key.len()) > self.shared.max_bytes {
+            stored.object = None;
+        }
+        stored
+    }
+
+    fn full_key(&self, key: &[u8]) -> Vec<u8> {
+        [&self.namespace.prefix, key].concat()
+    }
+
+    /// Every entry that a read would be served.
+    fn entries(&self) -> impl Iterator<Item = (Key, Stored)> + '_ {
+        self.shared.entries.iter().filter(|(key, stored)| {
+            key.namespace.generation() == key.generation && self.is_served(&stored.entry)
+        })
+    }
+
+    #[inline]
+    fn still_open(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Err(Error::Closed);
+        }
+        Ok(())
+    }
+
+    fn hit(&self, stored: &Stored, out: &mut Vec<u8>) -> Leased {
+        out.extend_from_slice(&stored.entry);
+        count(&self.shared.counts.hits);
+        Leased {
+            lease: Lease::Hit,
+            hit: Some(NOWHERE),
+        }
+    }
+}
+
+impl Tier for ProcessTier {
+    fn namespace(&self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
+        Ok(Arc::new(ProcessTier {
+            shared: self.shared.clone(),
+            namespace: self.shared.namespaces.get(parts)?,
+        }))
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("")
+    }
+
+    #[inline]
+    fn prefix(&self) -> &[u8] {
+        &self.namespace.prefix
+    }
+
+    fn answer(&self) -> Answer {
+        Answer::Memory
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+        let found = self.read(key, |stored| out.extend_from_slice(&stored.entry))?;
+        Ok(found.map(|()| NOWHERE))
+    }
+
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+        let found = self.get(key, out)?;
+        if found.is_none() {
+            count(&self.shared.counts.misses_twice);
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error> {
+        self.still_open()?;
+        let stored = self.stored(key, entry, object);
+        let (ttl, bytes) = (stored.whole_ttl(), stored.bytes(key.len()));
+        let query: &dyn Parts = &self.query(key);
+        Ok(self.shared.entries.set_weighed(query, stored, ttl, bytes)?)
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<bool, Error> {
+        self.still_open()?;
+        let query: &dyn Parts = &self.query(key);
+        let taken = self.shared.entries.take(query);
+        Ok(taken.is_some_and(|stored| self.is_served(&stored.entry)))
+    }
+
+    fn stands(&self, _: Hit) -> bool {
+        false
+    }
+
+    fn mark_visited(&self, _: Hit) {}
+
+    fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error> {
+        self.read(key, |stored| Seen::Entry(stored.entry.clone()))
+    }
+
+    fn replace(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error> {
+        self.still_open()?;
+        let Seen::Entry(before) = seen else {
+            return Ok(false);
+        };
+        let new = self.stored(key, entry, object);
+        let ttl = new.whole_ttl();
+        let is_there = |_: &Key, now: Option<&Stored>| {
+            now.is_some_and(|stored| Arc::ptr_eq(&stored.entry, before))
+        };
+        let key = self.query(key).to_key();
+        let refused = self.shared.entries.set_if(key, new, ttl, is_there)?;
+        Ok(refused.is_none())
+    }
+
+    #[inline]
+    fn keeps_objects(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn read_stored(&self, key: &[u8], f: &mut dyn FnMut(&Stored)) -> Result<bool, Error> {
+        Ok(self.read(key, f)?.is_some())
+    }
+
+    fn keep(&self, key: &[u8], entry: &Arc<[u8]>, object: Object) {
+        let entries = &self.shared.entries;
+        let whole = self.stored(key, entry, Some(object));
+        let Some(object) = whole.object else { return };
+        let kept = entries
+            .entry(self.query(key).to_key())
+            .and_modify(|stored| {
+                if Arc::ptr_eq(&stored.entry, entry) {
+                    stored.object = Some(object.clone());
+                }
+            });
+        if matches!(kept.or_nothing(), Ok(Some(_))) {
+            count(&self.shared.counts.kept);
+        }
+    }
+
+    fn count_found_later(&self) {
+        count(&self.shared.counts.misses_twice);
+    }
+
+    fn memory_stats(&self) -> MemoryStats {
+        let mut stats = self.shared.entries.stats();
+        let counts = &self.shared.counts;
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        stats.hits += now(&counts.hits);
+        let misses = stats.misses + now(&counts.misses);
+        stats.misses = misses.saturating_sub(now(&counts.misses_twice));
+        stats.writes = stats.writes.saturating_sub(now(&counts.kept));
+        stats
+    }
+
+    fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error> {
+        self.still_open()?;
+        let generation = self.namespace.generation();
+        let query = self.query_of(generation, key);
+        let parts: &dyn Parts = &query;
+        let entries = &self.shared.entries;
+        let lease = match entries.lease(parts) {
+            MemoryLease::Hit(stored) if self.is_served(&stored.entry) => {
+                return Ok(self.hit(&stored, out))
+            }
+            MemoryLease::Hit(stored) => {
+                // Another one that stands there by now stays.
+                let same = |there: &Stored| Arc::ptr_eq(&there.entry, &stored.entry);
+                entries.expire_if(&query.to_key(), same);
+                return self.lease(key, out);
+            }
+            MemoryLease::Acquired(word) => {
+                count(&self.shared.counts.misses);
+                count(&self.shared.counts.leases);
+                Lease::Acquired(Token {
+                    slot: 0,
+                    word,
+                    born: generation,
+                    beside: false,
+                })
+            }
+            MemoryLease::Busy { lease: word, since } => Lease::Busy {
+                holder: Holder {
+                    slot: generation,
+                    word,
+                },
+                overdue: since.elapsed() >= self.shared.lease_timeout,
+            },
+        };
+        Ok(Leased { lease, hit: None })
+    }
+
+    fn beside(&self, key: &[u8], holder: Holder) -> Result<Option<Token>, Error> {
+        self.still_open()?;
+        let token = Token {
+            slot: 0,
+            word: holder.word,
+            born: holder.slot,
+            beside: true,
+        };
+        let stands = self.is_leased(key, token);
+        if stands {
+            count(&self.shared.counts.misses);
+        }
+        Ok(stands.then_some(token))
+    }
+
+    fn fill(
+        &self,
+        key: &[u8],
+        token: Token,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error> {
+        let stored = self.stored(key, entry, object);
+        let (size, limit) = (stored.bytes(key.len()), self.shared.max_bytes);
+        if size > limit {
+            self.release(key, token);
+            return Err(Error::EntryTooLarge { size, limit });
+        }
+        self.still_open()?;
+        let ttl = stored.whole_ttl();
+        let query: &dyn Parts = &self.query_of(token.born, key);
+        let filled = self.shared.entries.fill(query, token.word, stored, ttl)?;
+        if !token.beside {
+            self.shared.counts.leases.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(filled)
+    }
+
+    fn release(&self, key: &[u8], token: Token) {
+        if !token.beside {
+            let query: &dyn Parts = &self.query_of(token.born, key);
+            self.shared.entries.release(query, token.word);
+            self.shared.counts.leases.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn is_leased(&self, key: &[u8], token: Token) -> bool {
+        let query: &dyn Parts = &self.query_of(token.born, key);
+        self.namespace.generation() == token.born
+            && self.shared.entries.is_leased(query, token.word)
+    }
+
+    fn lock(&self, key: &[u8]) -> Result<Option<Token>, Error> {
+        self.still_open()?;
+        Ok(self.shared.locks.take(self.full_key(key)))
+    }
+
+    fn unlock(&self, key: &[u8], token: Token) {
+        self.shared.locks.give_back(&self.full_key(key), token);
+    }
+
+    fn is_locked(&self, key: &[u8]) -> Result<bool, Error> {
+        self.still_open()?;
+        Ok(self.shared.locks.is_taken(&self.full_key(key)))
+    }
+
+    fn count_joined(&self, found: bool) {
+        let counts = &self.shared.counts;
+        count(if found { &counts.hits } else { &counts.misses });
+    }
+
+    fn count_unstored(&self) {
+        count(&self.shared.counts.unstored);
+    }
+
+    fn count_wait_timeout(&self) {
+        count(&self.shared.counts.wait_timeouts);
+    }
+
+    /// All keys at once.
+    fn keys(
+        &self,
+        prefix: &[u8],
+        _cursor: u64,
+        _budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        self.still_open()?;
+        let generation = self.namespace.generation();
+        out.extend(self.entries().filter_map(|(key, _)| {
+            let mine = key.generation == generation && key.bytes.starts_with(prefix);
+            mine.then(|| key.bytes.into_vec())
+        }));
+        Ok(None)
+    }
+
+    fn full_keys(
+        &self,
+        _cursor: u64,
+        _budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        self.still_open()?;
+        out.extend(self.entries().map(|(key, _)| {
+            let mut full = key.namespace.prefix.clone();
+            full.extend_from_slice(&key.bytes);
+            full
+        }));
+        Ok(None)
+    }
+
+    fn clear(&self, parts: &[String]) -> Result<(), Error> {
+        self.still_open()?;
+        let shared = &self.shared;
+        shared.namespaces.clear(parts);
+        // Nobody finds them any more; they go, so that others have their room, and loads are not stored.
+        if parts.is_empty() {
+            shared.entries.clear();
+        } else {
+            let cleared = |key: &Key| key.namespace.generation() != key.generation;
+            shared.entries.clear_if(cleared);
+        }
+        Ok(())
+    }
+
+    fn clears_slowly(&self) -> bool {
+        true
+    }
+
+    fn stats(&self) -> Result<Stats, Error> {
+        self.still_open()?;
+        let stats = self.memory_stats();
+        let counts = &self.shared.counts;
+        Ok(Stats {
+            hits: stats.hits,
+            misses: stats.misses,
+            writes: stats.writes,
+            deletes: stats.deletes,
+            voided_fills: stats.voided_fills,
+            unstored: counts.unstored.load(Ordering::Relaxed),
+            wait_timeouts: counts.wait_timeouts.load(Ordering::Relaxed),
+            entries: stats.entries,
+            bytes: stats.bytes,
+            limit: self.shared.max_bytes,
+            max_record: self.shared.max_bytes,
+            evicted_by_age: stats.evicted,
+            expired: stats.expired,
+            ..Stats::default()
+        })
+    }
+
+    fn check(&self) -> Result<Report, Error> {
+        self.still_open()?;
+        let mut report = Report {
+            leases: self.shared.counts.leases.load(Ordering::Relaxed),
+            ..Report::default()
+        };
+        for (key, stored) in self.entries() {
+            match polycache_entry::Header::parse(&stored.entry, Verify::Trusted) {
+                Ok(_) => report.whole += 1,
+                Err(error) => report
+                    .damaged
+                    .push(format!("{}: {error}", String::from_utf8_lossy(&key.bytes))),
+            }
+        }
+        Ok(report)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.still_open()
+    }
+
+    fn close(&self) {
+        self.shared.closed.store(true, Ordering::Release);
+        self.shared.entries.clear();
+    }
+
+    #[inline]
+    fn is_closed(&self) -> bool {
+        self.shared.closed.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        self.shared.clock.now()
+    }
+}
