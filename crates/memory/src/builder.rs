@@ -62,6 +62,7 @@ pub struct Builder<K, V> {
     expire_after: Option<ExpireAfter<K, V>>,
     listener: Option<Listener<K, V>>,
     clock: Clock,
+    wait_timeout: Duration,
     shards: Option<usize>,
 }
 
@@ -76,6 +77,7 @@ impl<K, V> Default for Builder<K, V> {
             expire_after: None,
             listener: None,
             clock: Clock::System,
+            wait_timeout: Duration::from_secs(60),
             shards: None,
         }
     }
@@ -184,6 +186,14 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
         self
     }
 
+    /// How long a thread waits for another caller's load before it gets
+    /// [`Error::WaitTimeout`]; 60 s by default.
+    #[must_use]
+    pub fn wait_timeout(mut self, timeout: Duration) -> Self {
+        self.wait_timeout = timeout;
+        self
+    }
+
     /// What time it is, for tests: milliseconds since any instant, never fewer than before. Without
     /// it, the system's monotonic clock, which is a few milliseconds behind on Linux.
     #[must_use]
@@ -241,6 +251,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
                 weigher: self.weigher,
                 listener: self.listener,
                 clock: self.clock,
+                wait_timeout: self.wait_timeout,
             },
         })))
     }

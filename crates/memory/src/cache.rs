@@ -11,6 +11,7 @@ use crate::{Builder, DefaultHashBuilder, Entry, Error, Iter, Keys, Stats, Ttl, T
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::time::Duration;
 
 /// A cache of objects inside this process, for many threads. Cheap to clone: clones are one cache.
 ///
@@ -59,6 +60,8 @@ pub(crate) struct Settings<K, V> {
     pub weigher: Option<Weigher<K, V>>,
     pub listener: Option<Listener<K, V>>,
     pub clock: Clock,
+    /// How long a thread waits for another's load.
+    pub wait_timeout: Duration,
 }
 
 /// The readers' counters.

@@ -16,6 +16,8 @@ pub enum Error {
         /// The bytes that all entries together may weigh.
         limit: u64,
     },
+    /// The caller waited for another's load as long as `wait_timeout` says.
+    WaitTimeout,
     /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -32,6 +34,7 @@ impl Error {
         match self {
             Error::InvalidArgument(_) => "invalid_argument",
             Error::EntryTooLarge { .. } => "entry_too_large",
+            Error::WaitTimeout => "wait_timeout",
             Error::LoaderFailed(_) => "loader_failed",
         }
     }
@@ -41,6 +44,7 @@ impl Error {
     pub fn retryable(&self) -> bool {
         match self {
             Error::InvalidArgument(_) | Error::EntryTooLarge { .. } => false,
+            Error::WaitTimeout => true,
             Error::LoaderFailed(source) => Error::may_pass(&**source),
         }
     }
@@ -85,6 +89,9 @@ impl fmt::Display for Error {
                 "the entry weighs {size} bytes, and all entries together may weigh {limit}: \
                  raise max_bytes, or keep something smaller"
             ),
+            Error::WaitTimeout => f.write_str(
+                "another caller has been loading this key for longer than wait_timeout; try again later",
+            ),
             Error::LoaderFailed(source) => write!(f, "the loader failed: {source}"),
         }
     }
@@ -94,7 +101,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::LoaderFailed(source) => Some(&**source),
-            Error::InvalidArgument(_) | Error::EntryTooLarge { .. } => None,
+            _ => None,
         }
     }
 }

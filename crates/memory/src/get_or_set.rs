@@ -1,20 +1,21 @@
 //! One loader per key, for callers who block.
 
-use crate::load::Load;
+use crate::load::{Load, Outcome};
 use crate::loading::Step;
 use crate::{Error, MemoryCache, Ttl};
 use std::borrow::Borrow;
 use std::convert::Infallible;
 use std::hash::{BuildHasher, Hash};
+use std::time::Instant;
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// The key's value, loaded when it is not there. Of all callers, of this method and its
     /// siblings, one runs its loader; the others wait for its value.
     ///
     /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
-    /// is returned to its loader's caller, but not stored, and those who wait look again at once. A
-    /// loader that fails or panics leaves the key to the next caller, one of those who wait first. It
-    /// may use the cache, except for its own key.
+    /// is returned to its loader's caller, but not stored, and those who wait look again at once. Those
+    /// who wait for a loader that fails get its error; one that panics leaves the key to the next caller, one
+    /// of those who wait first. It may use the cache, except for its own key.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
@@ -28,7 +29,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Errors
-    /// `LoaderFailed` with the loader's error as its source; `EntryTooLarge` when what was loaded
+    /// `LoaderFailed` with the loader's error as its source; `WaitTimeout`
+    /// ([`Builder::wait_timeout`](crate::Builder::wait_timeout)); `EntryTooLarge` when what was loaded
     /// weighs too much; `InvalidArgument` when the loader asks for its own key, to that inner call.
     pub fn get_or_set<Q, E>(&self, key: &Q, load: impl FnOnce() -> Result<V, E>) -> Result<V, Error>
     where
@@ -63,9 +65,26 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let ttl = ttl.into();
+        self.get_or_load(key, ttl.into(), load, true)
+    }
+
+    /// `shares_failures`: the caller gets the error of a load that it waited for. One whose loader cannot fail
+    /// runs that instead.
+    fn get_or_load<Q, E>(
+        &self,
+        key: &Q,
+        ttl: Ttl,
+        load: impl FnOnce() -> Result<V, E>,
+        shares_failures: bool,
+    ) -> Result<V, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         ttl.check()?;
         let place = self.place(key);
+        let begun = Instant::now();
         let mut step = self.step(place, key, Load::on_this_thread);
         self.count(&step);
         loop {
@@ -77,12 +96,21 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                             "the loader of a key asks for the same key".into(),
                         ));
                     }
-                    if let Some(value) = other.wait() {
-                        return Ok(value.clone());
+                    let left = self.0.settings.wait_timeout.saturating_sub(begun.elapsed());
+                    match other.wait(left) {
+                        Some(Outcome::Value(value)) => return Ok(value.clone()),
+                        Some(Outcome::Failed(error)) if shares_failures => {
+                            return Err(error.clone())
+                        }
+                        Some(Outcome::Failed(_) | Outcome::Nothing) => {}
+                        None => return Err(Error::WaitTimeout),
                     }
                 }
                 Step::Load(loading) => {
-                    let value = load().map_err(Error::of_loader)?;
+                    let value = match load() {
+                        Ok(value) => value,
+                        Err(error) => return Err(loading.fail(Error::of_loader(error))),
+                    };
                     let loaded = loading.end(key.to_owned(), value, ttl)?;
                     return Ok(loaded.into_value());
                 }
@@ -106,6 +134,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
     {
-        self.get_or_set(key, || Ok::<V, Infallible>(load()))
+        let load = || Ok::<V, Infallible>(load());
+        self.get_or_load(key, Ttl::Default, load, false)
     }
 }

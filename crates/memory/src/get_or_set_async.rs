@@ -1,6 +1,6 @@
 //! One loader per key, for callers who do not block.
 
-use crate::load::{Joined, Load};
+use crate::load::{Joined, Load, Outcome};
 use crate::loading::Step;
 use crate::{Error, Loaded, MemoryCache, Ttl};
 use std::borrow::Borrow;
@@ -13,7 +13,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// caller is the one who loads.
     ///
     /// A caller who is cancelled, its future dropped, leaves the key to the next one, and cancels
-    /// nobody else. A loader that awaits its own key waits for itself.
+    /// nobody else. A loader that awaits its own key waits for itself. Waiting has
+    /// no bound of its own here, where no timer is known: use your executor's.
     ///
     /// ```
     /// # futures::executor::block_on(async {
@@ -107,14 +108,16 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         loop {
             match step {
                 Step::Have(value) => return Ok(Loaded::Found(value)),
-                Step::Wait(other) => {
-                    if let Some(value) = Joined::new(other).await {
-                        return Ok(Loaded::Found(value));
-                    }
-                }
+                Step::Wait(other) => match Joined::new(other).await {
+                    Outcome::Value(value) => return Ok(Loaded::Found(value)),
+                    Outcome::Failed(error) => return Err(error),
+                    Outcome::Nothing => {}
+                },
                 Step::Load(loading) => {
-                    let loaded = load.await;
-                    let value = loaded.map_err(Error::of_loader)?;
+                    let value = match load.await {
+                        Ok(value) => value,
+                        Err(error) => return Err(loading.fail(Error::of_loader(error))),
+                    };
                     return loading.end(key.to_owned(), value, ttl);
                 }
             }

@@ -1,12 +1,13 @@
 //! A load under way: what its loader's caller and those who wait for the value share.
 
-use crate::sync::{lock, thread_id, wait, Arc, Condvar, Mutex, ThreadId};
+use crate::sync::{lock, thread_id, wait_for, Arc, Condvar, Mutex, ThreadId};
+use crate::Error;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The number that was given last.
 static LAST: AtomicU64 = AtomicU64::new(0);
@@ -19,11 +20,20 @@ pub(crate) struct Load<V> {
     pub since: Instant,
     /// The thread that runs the loader, where it cannot change.
     loader: Option<ThreadId>,
-    /// What came of it: a value, or nothing. Read without a lock, so that values are cloned
-    /// without one.
-    outcome: OnceLock<Option<V>>,
+    /// What came of it. Read without a lock, so that values are cloned without one.
+    outcome: OnceLock<Outcome<V>>,
     waiting: Mutex<Waiting>,
     over: Condvar,
+}
+
+/// What came of a load.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome<V> {
+    Value(V),
+    /// Its loader's error.
+    Failed(Error),
+    /// Nothing: those who wait look again, and one of them loads.
+    Nothing,
 }
 
 #[derive(Debug, Default)]
@@ -61,12 +71,11 @@ impl<V> Load<V> {
         self.loader == Some(thread_id())
     }
 
-    /// Ends the load, with a value for those who wait, or without: then they look again, and one of
-    /// them loads.
-    pub fn end(&self, value: Option<V>) {
-        // The first end counts. One with a value comes from who took the load off its shard's list,
-        // and nobody else ends it before that.
-        let _ = self.outcome.set(value);
+    /// Ends the load, with what those who wait get.
+    pub fn end(&self, outcome: Outcome<V>) {
+        // The first end counts. One with a value comes from the caller that took the load off its shard's
+        // list, and nobody else ends it before that.
+        let _ = self.outcome.set(outcome);
         let mut waiting = lock(&self.waiting);
         waiting.over = true;
         let wakers = std::mem::take(&mut waiting.wakers);
@@ -77,18 +86,19 @@ impl<V> Load<V> {
         }
     }
 
-    /// Waits, blocking the thread; the value if there is one.
-    pub fn wait(&self) -> Option<&V> {
+    /// Waits so long at most, blocking the thread; `None` when that is over.
+    pub fn wait(&self, mut patience: Duration) -> Option<&Outcome<V>> {
+        let begun = Instant::now();
         let mut waiting = lock(&self.waiting);
         while !waiting.over {
-            waiting = wait(&self.over, waiting);
+            if patience.is_zero() {
+                return None;
+            }
+            waiting = wait_for(&self.over, waiting, patience);
+            patience = patience.saturating_sub(begun.elapsed());
         }
         drop(waiting);
-        self.outcome()
-    }
-
-    fn outcome(&self) -> Option<&V> {
-        self.outcome.get()?.as_ref()
+        self.outcome.get()
     }
 }
 
@@ -109,11 +119,11 @@ impl<K, V> Voided<K, V> {
 
 impl<K, V> Drop for Voided<K, V> {
     fn drop(&mut self) {
-        self.load.end(None);
+        self.load.end(Outcome::Nothing);
     }
 }
 
-/// Waits without blocking; the value if there is one.
+/// Waits without blocking, for what came of a load.
 pub(crate) struct Joined<V> {
     load: Arc<Load<V>>,
     /// Under which its waker is listed.
@@ -127,9 +137,9 @@ impl<V> Joined<V> {
 }
 
 impl<V: Clone> Future for Joined<V> {
-    type Output = Option<V>;
+    type Output = Outcome<V>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<V>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<V>> {
         // Clone and drop of a waker may be anybody's code: not under the mutex.
         let waker = context.waker().clone();
         let me = &mut *self;
@@ -137,7 +147,8 @@ impl<V: Clone> Future for Joined<V> {
         if waiting.over {
             drop(waiting);
             me.number = None;
-            return Poll::Ready(me.load.outcome().cloned());
+            let outcome = me.load.outcome.get().cloned();
+            return Poll::Ready(outcome.unwrap_or(Outcome::Nothing));
         }
         let number = *me.number.get_or_insert(waiting.next);
         waiting.next = waiting.next.max(number + 1);

@@ -2,7 +2,7 @@
 
 use crate::cache::{Place, HITS, MISSES};
 use crate::clock::Moment;
-use crate::load::Load;
+use crate::load::{Load, Outcome};
 use crate::removed::Removed;
 use crate::shard::{Found, New};
 use crate::sync::Arc;
@@ -180,6 +180,18 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
         Ok(Loaded::NotStored(value))
     }
 
+    /// Tells those who wait that the loader failed; its caller gets the same error.
+    pub fn fail(mut self, error: Error) -> Error {
+        let inner = &self.cache.0;
+        let mut shard = inner.shards[self.place.shard].write(&inner.readers);
+        let key = shard.end_load(self.place.hash, &self.load);
+        drop(shard);
+        drop(key);
+        self.over = true;
+        self.load.end(Outcome::Failed(error.clone()));
+        error
+    }
+
     /// As [`Loading::end`], of a value whose time is over at once.
     fn end_without(mut self, value: V) -> Loaded<V> {
         let inner = &self.cache.0;
@@ -201,7 +213,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
         let copy = waited_for.then(|| value.clone());
         // From here on it is over. Had code of users panicked before, those who wait would look again.
         self.over = true;
-        self.load.end(copy);
+        self.load.end(copy.map_or(Outcome::Nothing, Outcome::Value));
     }
 }
 
@@ -215,6 +227,6 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Drop for Loading<'_, K, V, S> {
         let key = shard.end_load(self.place.hash, &self.load);
         drop(shard);
         drop(key);
-        self.load.end(None);
+        self.load.end(Outcome::Nothing);
     }
 }

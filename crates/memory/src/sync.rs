@@ -7,6 +7,7 @@ pub(crate) use std::thread_local;
 
 use std::cell::UnsafeCell;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 /// Locks a mutex. A panic under it left nothing half done: no code of users runs there that could
 /// panic between two changes that belong together.
@@ -19,6 +20,18 @@ pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mute
     condition
         .wait(guard)
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, for so long at most.
+pub(crate) fn wait_for<'a, T>(
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+    time: Duration,
+) -> MutexGuard<'a, T> {
+    match condition.wait_timeout(guard, time) {
+        Ok((guard, _)) => guard,
+        Err(poisoned) => poisoned.into_inner().0,
+    }
 }
 
 /// Looks at a lock that a writer is in, before sleeping.

@@ -51,6 +51,55 @@ fn a_loader_that_fails_leaves_the_key_to_the_next() {
 }
 
 #[test]
+fn whoever_waits_for_a_loader_that_fails_gets_its_error() {
+    let cache = small::<u64>(100);
+    let loading = Barrier::new(2);
+    let loads = AtomicU64::new(0);
+    let load = || {
+        if loads.fetch_add(1, Ordering::SeqCst) == 0 {
+            loading.wait();
+            // Until the others wait, or nearly: one that comes later loads itself.
+            (0..10_000).for_each(|_| thread::yield_now());
+        }
+        "x".parse::<u64>()
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(cache.get_or_set(&1, load).is_err()));
+        loading.wait();
+        let waiting: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| cache.get_or_set(&1, load)))
+            .collect();
+        for thread in waiting {
+            assert_eq!(thread.join().unwrap().unwrap_err().code(), "loader_failed");
+        }
+    });
+    assert!(loads.load(Ordering::SeqCst) <= 2, "{loads:?}");
+}
+
+#[test]
+fn waiting_ends_at_its_bound() {
+    let bounded = MemoryCache::<u64, u64>::builder()
+        .max_entries(100)
+        .wait_timeout(std::time::Duration::from_millis(1));
+    let cache = bounded.build().unwrap();
+    let (loading, over) = (Barrier::new(2), Barrier::new(2));
+    thread::scope(|scope| {
+        let holder = scope.spawn(|| {
+            cache.get_or_insert_with(&1, || {
+                loading.wait();
+                over.wait();
+                2
+            })
+        });
+        loading.wait();
+        let error = cache.get_or_insert_with(&1, || 3).unwrap_err();
+        assert!(error.code() == "wait_timeout" && error.retryable());
+        over.wait();
+        assert_eq!(holder.join().unwrap().unwrap(), 2);
+    });
+}
+
+#[test]
 fn a_loader_that_panics_leaves_the_key_to_one_who_waits() {
     let cache = small::<u64>(100);
     let loading = Barrier::new(2);

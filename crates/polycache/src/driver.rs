@@ -227,7 +227,13 @@ impl<'a, V: Cached> Caller<'a, V> {
             |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode_typed(&value, options, out);
         let written = cache.write(self.key, write, self.ttl, &mut scratch.entry);
         let is_encoded = written.is_ok();
-        let filled = written.and_then(|()| self.fill(&scratch.entry, self.view.object(&value)));
+        let filled = match written {
+            Ok(()) => self.fill(&scratch.entry, self.view.object(&value)),
+            Err(error) => {
+                self.cancel();
+                Err(error)
+            }
+        };
         let bytes = scratch.entry.len();
         let entry: Option<Arc<[u8]>> =
             (is_encoded && self.is_joined()).then(|| scratch.entry.as_slice().into());

@@ -296,6 +296,7 @@ impl From<polycache_memory::Error> for Error {
         match error {
             Memory::EntryTooLarge { size, limit } => Error::EntryTooLarge { size, limit },
             Memory::LoaderFailed(source) => Error::LoaderFailed(source),
+            Memory::WaitTimeout => Error::WaitTimeout,
             // An error that a later version adds concerns its arguments.
             other => Error::InvalidArgument(other.to_string()),
         }

@@ -48,6 +48,7 @@ mod load;
 mod memory;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+mod named_lease;
 mod observe;
 mod origin;
 pub mod presets;
@@ -75,6 +76,7 @@ pub use load::StoreErrors;
 #[doc(hidden)]
 pub use load::{Filled, LoadStep, Loading, LockStep, Locking};
 pub use memory::{TypedCache, TypedValue};
+pub use named_lease::Lease;
 pub use origin::Origin;
 #[cfg(feature = "derive")]
 pub use polycache_derive::CacheKey;

@@ -2,7 +2,8 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use polycache::{
-    compressor, duration, serializer, size, Cache, Clock, Error, Ttl, TtlLeft, TypedCache, Value,
+    compressor, duration, serializer, size, Cache, Clock, Error, Lease, StoreErrors, Ttl, TtlLeft,
+    TypedCache, Value,
 };
 use polycache_entry::tagged::{from_json, to_json};
 use serde::Deserialize;
@@ -51,6 +52,9 @@ struct Step {
     options: Option<serde_json::Map<String, Json>>,
     directory: Option<String>,
     ms: Option<i64>,
+    lease: Option<String>,
+    #[serde(default, deserialize_with = "some")]
+    wait: Option<Json>,
     #[serde(default, deserialize_with = "some")]
     result: Option<Json>,
     error: Option<String>,
@@ -132,8 +136,11 @@ fn main() {
             for case in cases.into_iter().map(Arc::new) {
                 for tiers in Tiers::ALL {
                     let name = format!("{tiers:?}, {file}: {}", case.name);
-                    // Of the capabilities that a case can ask for, Rust has the directory alone.
-                    let lacks = |needed: &String| needed != "host" || !tiers.has_host();
+                    let lacks = |needed: &String| match needed.as_str() {
+                        "host" => !tiers.has_host(),
+                        "own_key" => false,
+                        _ => true,
+                    };
                     let skipped = case.requires.iter().any(lacks);
                     let case = case.clone();
                     let trial = Trial::test(name, move || run(&case, tiers));
@@ -158,6 +165,7 @@ fn run(case: &Case, tiers: Tiers) -> Result<(), Failed> {
         root: tempfile::tempdir()?,
         clock: Arc::new(AtomicU64::new(1_700_000_000_000)),
         handles: RefCell::default(),
+        leases: RefCell::default(),
     };
     let cache = Handle::new(runner.open("main", &options)?, tiers)?;
     runner.handles.borrow_mut().insert(main_handle(), cache);
@@ -172,6 +180,7 @@ struct Runner {
     root: tempfile::TempDir,
     clock: Arc<AtomicU64>,
     handles: RefCell<HashMap<String, Handle>>,
+    leases: RefCell<HashMap<String, Lease>>,
 }
 
 impl Runner {
@@ -268,11 +277,29 @@ impl Runner {
                     Some("writes") => json!(stats.writes),
                     Some("deletes") => json!(stats.deletes),
                     Some("voided_fills") => json!(stats.voided_fills),
+                    Some("unstored") => json!(stats.unstored),
+                    Some("wait_timeouts") => json!(stats.wait_timeouts),
                     Some("entries") => json!(stats.entries),
                     Some("limit") => json!(stats.limit),
                     other => panic!("no such field: {other:?}"),
                 }
             }
+            "lease" => {
+                let name = step.r#as.clone().expect("a name");
+                let lease = cache.lease(key());
+                self.leases.borrow_mut().insert(name, lease);
+                Json::Null
+            }
+            "acquire" => {
+                let wait = match &step.wait {
+                    None | Some(Json::Bool(true)) => cache.wait_timeout(),
+                    Some(Json::Bool(false)) => Duration::ZERO,
+                    Some(wait) => time(wait)?,
+                };
+                json!(self.with_lease(step, |lease| lease.acquire(wait))?)
+            }
+            "release" => json!(self.with_lease(step, Lease::release)),
+            "locked" => json!(self.with_lease(step, Lease::locked)?),
             "check" => json!(cache.check()?.damaged.len()),
             "namespace" => {
                 opened = Some(cache.namespace(step.part.as_deref().expect("a part"))?);
@@ -298,6 +325,10 @@ impl Runner {
         Ok(result)
     }
 
+    fn with_lease<R>(&self, step: &Step, f: impl FnOnce(&Lease) -> R) -> R {
+        f(&self.leases.borrow()[step.lease.as_deref().expect("a lease")])
+    }
+
     fn open(
         &self,
         directory: &str,
@@ -321,6 +352,12 @@ impl Runner {
                 "serializer" => builder.serializer(serializer::parse(text())?),
                 "compressor" => builder.compressor(compressor::parse(text())?),
                 "lease_timeout" => builder.lease_timeout(time(value)?),
+                "wait_timeout" => builder.wait_timeout(time(value)?),
+                "store_errors" => builder.store_errors(match text() {
+                    "report" => StoreErrors::Report,
+                    "raise" => StoreErrors::Raise,
+                    other => panic!("no such word: {other}"),
+                }),
                 "keep_after_reboot" => builder.keep_after_reboot(value.as_bool().expect("a bool")),
                 "encryption" => builder.encryption(keys(value)),
                 "dictionaries" => builder.dictionaries(dictionaries(value)),

@@ -7,12 +7,24 @@ pub(crate) use std::sync::Arc;
 
 use std::cell::UnsafeCell;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condition
+        .wait(guard)
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Time does not pass.
+pub(crate) fn wait_for<'a, T>(
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+    _time: Duration,
+) -> MutexGuard<'a, T> {
     condition
         .wait(guard)
         .unwrap_or_else(PoisonError::into_inner)

@@ -1,19 +1,19 @@
 //! A cache without a path: what the cases of spec/conformance cannot say about it.
 
-use polycache::{Bincode, Cache, Clock, Error, Json, Leased, Serializer, TtlLeft, Zstd};
+use polycache::{Bincode, Cache, Clock, Error, Json, Serializer, TtlLeft, Zstd};
 use std::convert::Infallible;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-fn alone() -> Cache {
+fn in_memory() -> Cache {
     Cache::builder().build().unwrap()
 }
 
 #[test]
 fn it_is_this_handles_own() {
-    let (one, other) = (alone(), alone());
+    let (one, other) = (in_memory(), in_memory());
     one.set("k", "v").unwrap();
     assert_eq!(one.clone().get("k").unwrap(), Some("v".to_owned()));
     assert_eq!(other.get::<String>("k").unwrap(), None);
@@ -65,8 +65,8 @@ fn bounds_hold() {
     );
     assert_eq!(cache.get::<String>("k").unwrap(), None);
     let load = || Ok::<_, Infallible>("x".repeat(10_000));
-    let error = cache.get_or_set("k", load).unwrap_err();
-    assert_eq!(error.code(), "entry_too_large");
+    assert_eq!(cache.get_or_set("k", load).unwrap().len(), 10_000);
+    assert_eq!(cache.stats().unwrap().unstored, 1);
     assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(7)).unwrap(), 7);
 }
 
@@ -84,6 +84,8 @@ fn wrong_options_are_refused() {
         Cache::builder().keep_after_reboot(true),
         Cache::builder().encryption([(1, [1; 32])]),
         Cache::builder().lease_timeout(Duration::from_millis(62)),
+        Cache::builder().wait_timeout(Duration::ZERO),
+        Cache::builder().wait_timeout(Duration::MAX),
         Cache::builder().compressor(Zstd::new(0)),
         Cache::builder().namespace(""),
         Cache::builder().ttl(Duration::ZERO),
@@ -93,7 +95,7 @@ fn wrong_options_are_refused() {
         let error = builder.clone().build().expect_err(&format!("{builder:?}"));
         assert_eq!(error.code(), "invalid_argument", "{builder:?}");
     }
-    let cache = alone();
+    let cache = in_memory();
     assert!(cache.namespace("").is_err());
     for wrong in [Duration::ZERO, Duration::MAX] {
         cache.set("k", "v").unwrap();
@@ -101,16 +103,14 @@ fn wrong_options_are_refused() {
         assert_eq!(error.code(), "invalid_argument");
         assert_eq!(cache.get("k").unwrap(), Some("v".to_owned()));
     }
-    assert_eq!(
-        cache.lease_with(b"k", |_| ()).unwrap_err().code(),
-        "invalid_argument"
-    );
-    assert!(cache.get_with_origin(b"k", |_| ()).is_err());
+    // What was read here is read here again.
+    let (_, origin) = cache.get_with_origin(b"k", |_| ()).unwrap().unwrap();
+    assert!(!cache.stands(&origin));
 }
 
 #[test]
 fn of_many_callers_one_loads() {
-    let cache = alone();
+    let cache = in_memory();
     let (threads, rounds) = (8, 50);
     let loads = AtomicU64::new(0);
     let barrier = Barrier::new(threads);
@@ -146,7 +146,7 @@ fn a_panic_in_a_loader_or_a_value_frees_its_key() {
             unreachable!("never stored")
         }
     }
-    let cache = alone();
+    let cache = in_memory();
     let load = || -> Result<u64, Infallible> { panic!("in the loader") };
     assert!(catch_unwind(AssertUnwindSafe(|| cache.get_or_set("k", load))).is_err());
     let load = || Ok::<_, Infallible>(Bad);
@@ -154,37 +154,6 @@ fn a_panic_in_a_loader_or_a_value_frees_its_key() {
     assert!(caught.is_err());
     assert_eq!(cache.check().unwrap().leases, 0);
     assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(7)).unwrap(), 7);
-}
-
-#[test]
-fn a_load_that_takes_too_long_loses_its_key() {
-    let cache = Cache::builder()
-        .lease_timeout(Duration::from_millis(63))
-        .build()
-        .unwrap();
-    let (loading, over) = (Barrier::new(2), Barrier::new(2));
-    std::thread::scope(|scope| {
-        let slow = scope.spawn(|| {
-            cache.get_or_set("k", || {
-                loading.wait();
-                over.wait();
-                Ok::<_, Infallible>("slow".to_owned())
-            })
-        });
-        loading.wait();
-        let begun = Instant::now();
-        let quick = cache.get_or_set("k", || Ok::<_, Infallible>("quick".to_owned()));
-        assert_eq!(quick.unwrap(), "quick");
-        assert!(
-            begun.elapsed() >= Duration::from_millis(40),
-            "it did not wait"
-        );
-        over.wait();
-        assert_eq!(slow.join().unwrap().unwrap(), "slow");
-    });
-    assert_eq!(cache.get("k").unwrap(), Some("quick".to_owned()));
-    let stats = cache.stats().unwrap();
-    assert_eq!((stats.voided_fills, stats.deletes), (1, 0));
 }
 
 /// The clock went back: what stands there is of a time to come, and is not served.
@@ -204,25 +173,9 @@ fn an_entry_that_is_not_served_makes_way_for_a_load() {
     assert_eq!((stats.deletes, stats.expired), (0, 1));
 }
 
-/// A loader that asks for its own key waits for itself until the lease timeout, and then loads.
-#[test]
-fn a_loader_of_its_own_key_comes_to_an_end() {
-    let cache = Cache::builder()
-        .lease_timeout(Duration::from_millis(63))
-        .build()
-        .unwrap();
-    let load = || {
-        cache
-            .get_or_set("k", || Ok::<_, Infallible>(1))
-            .map(|inner| inner + 1)
-    };
-    assert_eq!(cache.get_or_set("k", load).unwrap(), 2);
-    assert_eq!(cache.get("k").unwrap(), Some(1));
-}
-
 #[test]
 fn a_clear_of_a_nested_namespace_voids_its_loads() {
-    let cache = alone();
+    let cache = in_memory();
     let users = cache.namespace("users").unwrap();
     let old = users.namespace("old").unwrap();
     let others = cache.namespace("usersAbc").unwrap();
@@ -245,7 +198,7 @@ fn a_clear_of_a_nested_namespace_voids_its_loads() {
 
 #[test]
 fn a_namespace_keeps_its_entries_without_handles() {
-    let cache = alone();
+    let cache = in_memory();
     for number in 0..1000 {
         let namespace = cache.namespace(format!("n{number}")).unwrap();
         namespace.set("k", &number).unwrap();
@@ -263,7 +216,7 @@ fn a_namespace_keeps_its_entries_without_handles() {
 
 #[test]
 fn what_was_cleared_leaves_room() {
-    let cache = alone();
+    let cache = in_memory();
     let users = cache.namespace("users").unwrap();
     users
         .set_many((0..100).map(|n| (n.to_string(), n)))
@@ -300,7 +253,7 @@ fn a_load_is_voided_once() {
 
 #[test]
 fn the_memory_tier_counts_as_the_cache_does() {
-    let cache = alone();
+    let cache = in_memory();
     let typed = cache.typed::<u64>().unwrap();
     for number in 0..10 {
         let key = number.to_string();
@@ -310,7 +263,7 @@ fn the_memory_tier_counts_as_the_cache_does() {
     let stats = typed.memory_stats();
     assert_eq!((stats.hits, stats.misses, stats.writes), (0, 10, 10));
 
-    let cache = alone();
+    let cache = in_memory();
     let typed = cache.typed::<u64>().unwrap();
     cache.set("k", &1).unwrap();
     assert_eq!(typed.get("k").unwrap(), Some(1));
@@ -343,7 +296,7 @@ fn hits_misses_and_expiry_are_counted() {
 /// Writers count up; whoever reads sees no number go down, in whatever way it reads.
 #[test]
 fn no_read_is_stale() {
-    let cache = alone();
+    let cache = in_memory();
     let acknowledged = AtomicU64::new(0);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -367,10 +320,4 @@ fn no_read_is_stale() {
             });
         }
     });
-}
-
-#[test]
-fn leases_are_of_directories() {
-    let error = alone().lease_with(b"k", |_| ()).map(|_: Leased<()>| ());
-    assert!(error.unwrap_err().to_string().contains("get_or_set"));
 }
