@@ -100,7 +100,22 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let ttl = ttl.into();
+        self.await_load(key, ttl.into(), load, true).await
+    }
+
+    /// `shares_failures`: as for threads.
+    async fn await_load<Q, E>(
+        &self,
+        key: &Q,
+        ttl: Ttl,
+        load: impl Future<Output = Result<V, E>>,
+        shares_failures: bool,
+    ) -> Result<Loaded<V>, Error>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         ttl.check()?;
         let place = self.place(key);
         let mut step = self.step(place, key, Load::anywhere);
@@ -110,8 +125,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 Step::Have(value) => return Ok(Loaded::Found(value)),
                 Step::Wait(other) => match Joined::new(other).await {
                     Outcome::Value(value) => return Ok(Loaded::Found(value)),
-                    Outcome::Failed(error) => return Err(error),
-                    Outcome::Nothing => {}
+                    Outcome::Failed(error) if shares_failures => return Err(error),
+                    Outcome::Failed(_) | Outcome::Nothing => {}
                 },
                 Step::Load(loading) => {
                     let value = match load.await {
@@ -147,6 +162,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
     {
         let load = async { Ok::<V, std::convert::Infallible>(load.await) };
-        self.get_or_set_async(key, load).await
+        let loaded = self.await_load(key, Ttl::Default, load, false).await?;
+        Ok(loaded.into_value())
     }
 }
