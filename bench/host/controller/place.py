@@ -41,6 +41,7 @@ def open_filled(
             command="open",
             directory=str(directory),
             limit=workload.limit,
+            keys=workload.keys,
             redis_port=setting.redis.port,
             data=str(setting.data),
         )

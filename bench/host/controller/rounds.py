@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.worker import Unavailable, reason
 
 from .place import Opened, open_filled, wipe
-from .row import FAMILIES, Row
+from .row import FAMILIES, TIERED, Row
 from .setting import Setting
 from .subjects import Subject
 from .workload import Workload
@@ -36,6 +36,9 @@ class Cell:
     def run(self) -> float:
         """One round; nanoseconds per operation."""
         worker, operation = self.opened.worker, self.row.operation
+        if operation in TIERED:
+            # Writes since the last round have voided what memory held.
+            worker.ask(command="run", operation=operation, count=self.row.workload.keys)
         reply = worker.ask(command="run", operation=operation, count=self.count)
         if reply["misses"] > self.count * MISSES_ALLOWED:
             raise Unavailable(f"{reply['misses']} of {self.count} reads found nothing")

@@ -1,7 +1,21 @@
-"""The Python package: text is encoded by every set and decoded by every get."""
+"""The Python package: text is encoded by every set, and decoded by every get that memory does not answer."""
+
+from functools import partial
 
 import polycache
-from session import GET, PUT, Place, Reads, Run, Subject, Writes, serve
+from session import (
+    GET,
+    GET_ALL_IN_MEMORY,
+    GET_TENTH_IN_MEMORY,
+    GET_WITHOUT_MEMORY,
+    PUT,
+    Place,
+    Reads,
+    Run,
+    Subject,
+    Writes,
+    serve,
+)
 
 
 class Polycache(Subject):
@@ -9,18 +23,29 @@ class Polycache(Subject):
     bounded = True
 
     def __init__(self, place: Place) -> None:
-        self.cache = polycache.Cache(place.directory, limit=place.limit, memory=False)
+        def opened(memory: object) -> polycache.Cache:
+            return polycache.Cache(place.directory, limit=place.limit, memory=memory)
+
+        self.cache = opened(False)
+        self.all_in_memory = opened({"max_entries": place.keys, "max_bytes": None})
+        self.tenth_in_memory = opened({"max_entries": place.keys // 10, "max_bytes": None})
 
     def operations(self) -> dict[str, Run]:
-        return {PUT: self.fill, GET: self.get}
+        return {
+            PUT: self.fill,
+            GET: self.get,
+            GET_WITHOUT_MEMORY: self.get,
+            GET_ALL_IN_MEMORY: partial(self.get, cache=self.all_in_memory),
+            GET_TENTH_IN_MEMORY: partial(self.get, cache=self.tenth_in_memory),
+        }
 
     def fill(self, writes: Writes) -> None:
         put = self.cache.set
         for key, value in writes:
             put(key, value)
 
-    def get(self, keys: Reads) -> int:
-        get, misses = self.cache.get, 0
+    def get(self, keys: Reads, cache: polycache.Cache | None = None) -> int:
+        get, misses = (cache or self.cache).get, 0
         for key in keys:
             if get(key) is None:
                 misses += 1
@@ -36,7 +61,8 @@ class Polycache(Subject):
         return stats.blocks_claimed * block / stats.limit
 
     def close(self) -> None:
-        self.cache.close()
+        for cache in (self.cache, self.all_in_memory, self.tenth_in_memory):
+            cache.close()
 
 
 serve(Polycache)

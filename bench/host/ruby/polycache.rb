@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The Ruby package: text is encoded by every set and decoded by every get.
+# The Ruby package: text is encoded by every set, and decoded by every get that memory does not answer. Over
+# a directory there is no memory tier by default; where there is one here, it hands out frozen values.
 
 require "session"
 require "polycache"
@@ -13,18 +14,33 @@ class PolycacheSubject
     @durability = Session::SURVIVES_KILL
     @versions = {} # The commit names it.
     @cache = Polycache::Cache.new(path: place.directory, limit: place.limit)
+    @all_in_memory = with_memory(place, place.keys)
+    @tenth_in_memory = with_memory(place, place.keys / 10)
+  end
+
+  def with_memory(place, entries)
+    memory = { max_entries: entries, max_bytes: "4GiB", isolation: "freeze" }
+    Polycache::Cache.new(path: place.directory, limit: place.limit, memory: memory)
   end
 
   def bounded? = true
 
   def operations
-    { Session::PUT => method(:fill), Session::GET => method(:get) }
+    {
+      Session::PUT => method(:fill),
+      Session::GET => reading(@cache),
+      Session::GET_WITHOUT_MEMORY => reading(@cache),
+      Session::GET_ALL_IN_MEMORY => reading(@all_in_memory),
+      Session::GET_TENTH_IN_MEMORY => reading(@tenth_in_memory)
+    }
   end
 
-  def get(keys)
-    misses = 0
-    keys.each { |key| misses += 1 if @cache.get(key).nil? }
-    misses
+  def reading(cache)
+    lambda do |keys|
+      misses = 0
+      keys.each { |key| misses += 1 if cache.get(key).nil? }
+      misses
+    end
   end
 
   def fill(pairs)
@@ -39,7 +55,7 @@ class PolycacheSubject
     stats.fetch(:blocks_claimed) * block / stats.fetch(:limit).to_f
   end
 
-  def close = @cache.close
+  def close = [@cache, @all_in_memory, @tenth_in_memory].each(&:close)
 end
 
 Session.serve(PolycacheSubject)

@@ -31,6 +31,7 @@ mod serializer;
 #[cfg(feature = "vectors")]
 pub mod tagged;
 mod typed;
+mod utf8;
 mod value;
 
 pub use compressor::{train, Compressor, CompressorId, Dictionaries};

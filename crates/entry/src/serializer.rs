@@ -4,7 +4,7 @@ pub(crate) mod json;
 pub(crate) mod messagepack;
 mod path;
 
-use crate::{Error, Value};
+use crate::{utf8, Error, Value};
 pub(crate) use path::Refusal;
 use std::borrow::Cow;
 
@@ -102,9 +102,9 @@ impl Serializer {
     pub(crate) fn read(self, payload: &[u8]) -> Result<Value<'_>, Error> {
         match self {
             Serializer::Bytes => Ok(Value::Bytes(Cow::Borrowed(payload))),
-            Serializer::Text => std::str::from_utf8(payload)
+            Serializer::Text => utf8::text(payload)
                 .map(Value::from)
-                .map_err(|_| Error::malformed("the text is not valid UTF-8")),
+                .ok_or_else(|| Error::malformed("the text is not valid UTF-8")),
             Serializer::Json => json::read(payload),
             Serializer::MessagePack => messagepack::read(payload),
             Serializer::Bincode => Err(Error::UnsupportedSerializer { id: self as u8 }),

@@ -37,6 +37,20 @@ impl Bounds {
         }
     }
 
+    /// Whether there is no room for another entry of the mean weight.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        let entries = self.entries.used();
+        if entries >= self.entries.bound() {
+            return true;
+        }
+        let Some(bytes) = self.bytes.as_ref().filter(|_| entries > 0) else {
+            return false;
+        };
+        let used = bytes.used();
+        used.saturating_add(used / entries) > bytes.bound()
+    }
+
     /// The bytes that are held; 0 when nothing is weighed.
     pub fn bytes(&self) -> u64 {
         self.bytes.as_ref().map_or(0, Budget::used)

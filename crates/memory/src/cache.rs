@@ -427,6 +427,23 @@ impl<K, V, S> MemoryCache<K, V, S> {
         self.len() == 0
     }
 
+    /// True when something has to leave before another entry can come in that weighs as much as those that
+    /// are there do on average.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(2)?;
+    /// cache.set(1, 10)?;
+    /// assert!(!cache.is_full());
+    /// cache.set(2, 20)?;
+    /// assert!(cache.is_full());
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.0.bounds.is_full()
+    }
+
     /// Bytes that the entries weigh, by the weigher; 0 when nothing is weighed.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -4,9 +4,7 @@
 //! that are overwritten meanwhile, being older than all others, are at a chain's end: who follows the
 //! chain stops at the first that is too old, and nothing is ever taken out to forget it.
 
-/// Keys are remembered until so many further ones left, times the entries there are.
-const TIMES: usize = 2;
-/// And no more than these, so that ages fit in 32 bits.
+/// No more than these are remembered, so that ages fit in 32 bits.
 const MOST: usize = 1 << 31;
 
 /// The latest keys that left. A key is 32 bits of its hash: two keys of the same are taken for one,
@@ -45,10 +43,10 @@ impl Ghosts {
         self.buried = number.wrapping_add(1);
     }
 
-    /// When the key's entry was inserted, if it is remembered, which it is no longer; so many entries
-    /// are there now.
+    /// When the key's entry was inserted, if it is among the last so many that left. It is remembered no
+    /// longer.
     #[inline]
-    pub fn take(&mut self, hash: u32, entries: usize) -> Option<u32> {
+    pub fn take(&mut self, hash: u32, most: usize) -> Option<u32> {
         let chain = self.place(hash);
         let (mut later, mut age) = (None::<usize>, 0);
         let mut number = *self.chains.get(chain)?;
@@ -67,18 +65,18 @@ impl Ghosts {
                     None => self.chains[chain] = before,
                     Some(later) => self.ring[later].before = before,
                 }
-                return (age as usize <= TIMES * entries).then_some(born);
+                return (age as usize <= most).then_some(born);
             }
             later = Some(place);
             number = ghost.before;
         }
     }
 
-    /// Keeps at least as many as are of use with so many entries.
+    /// Remembers at least so many from now on.
     #[inline]
-    pub fn keep(&mut self, entries: usize) {
-        if TIMES * entries > self.ring.len() && self.ring.len() < MOST {
-            self.grow(TIMES * entries);
+    pub fn keep(&mut self, most: usize) {
+        if most > self.ring.len() && self.ring.len() < MOST {
+            self.grow(most);
         }
     }
 

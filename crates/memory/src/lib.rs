@@ -6,6 +6,7 @@ mod budget;
 mod builder;
 mod cache;
 mod clock;
+mod doorkeeper;
 mod entry;
 mod error;
 mod exclusive;
@@ -33,6 +34,7 @@ mod ttl;
 
 pub use builder::{Builder, DefaultHashBuilder};
 pub use cache::MemoryCache;
+pub use doorkeeper::Doorkeeper;
 pub use entry::Entry;
 pub use error::Error;
 pub use iter::{Iter, Keys};

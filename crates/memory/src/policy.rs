@@ -20,6 +20,8 @@ const PARTS: usize = 25;
 const LEAST: usize = 100;
 const MOST: usize = 10;
 const START: usize = 50;
+/// Keys that left the small queue are remembered for so many further ones, times the entries.
+const GHOSTS: usize = 2;
 /// Entries the hand passes in one challenge.
 const STEPS: usize = 6;
 const MOST_COUNTED: u8 = 7;
@@ -90,7 +92,7 @@ impl Policy {
     #[inline]
     pub fn arrive(&mut self, hash: u32) -> Coming {
         self.clock = self.clock.wrapping_add(1);
-        let born = self.ghosts.take(hash, self.len());
+        let born = self.ghosts.take(hash, GHOSTS * self.len());
         Coming {
             away: born.map(|born| self.clock.wrapping_sub(born)),
             won: false,
@@ -150,7 +152,7 @@ impl Policy {
     pub fn on_insert(&mut self, coming: &Coming, index: u32, bytes: u64) {
         let queue = if coming.won { MAIN } else { SMALL };
         self.enter(queue, index, bytes);
-        self.ghosts.keep(self.len());
+        self.ghosts.keep(GHOSTS * self.len());
     }
 
     /// The entry weighs something else now.

@@ -83,6 +83,6 @@ pub use polycache_derive::CacheKey;
 pub use polycache_entry::{Compressor, CompressorId, Serializer, Structs, Value};
 pub use polycache_host::keys::split as split_full_key;
 pub use polycache_host::{Clock, Report, Stats, Token};
-pub use polycache_memory::{MemoryCache, Stats as MemoryStats, Ttl, TtlLeft};
+pub use polycache_memory::{Doorkeeper, MemoryCache, Stats as MemoryStats, Ttl, TtlLeft};
 pub use read_through::ReadThrough;
 pub use serializer::{Bincode, Json, MessagePack};

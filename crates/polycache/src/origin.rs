@@ -28,6 +28,12 @@ impl Origin {
         }
     }
 
+    /// The number of the entry's slot in the directory: another key's is another one, while both have entries.
+    #[must_use]
+    pub fn place(&self) -> u64 {
+        self.hit.slot
+    }
+
     /// When the entry was written, in milliseconds since 1970.
     #[must_use]
     pub fn created(&self) -> u64 {

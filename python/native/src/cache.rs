@@ -88,16 +88,17 @@ impl Handle {
 pub enum Quick<'a> {
     /// A reference that is the caller's.
     Value(*mut ffi::PyObject),
-    /// Nothing: to be read from the host tier.
-    Missed(&'a Handle),
+    /// Nothing: to be read from the host tier, and kept in memory.
+    Missed(&'a Handle, &'a Memory),
+    /// There was no look: the handle has no memory tier, or a clock that is to be asked first.
+    Unasked(&'a Handle),
     /// To be asked of the memory tier alone.
     Alone(&'a Alone),
-    /// To be asked for by the ordinary methods.
-    Unknown,
 }
 
 impl Quick<'_> {
     /// The value of a key that was not found quickly, or a default.
+    #[inline]
     pub fn read_or<'py>(
         &self,
         key: &Bound<'py, PyAny>,
@@ -105,9 +106,10 @@ impl Quick<'_> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
         let found = match self {
-            Quick::Missed(handle) => return handle.read_or(key, default),
+            Quick::Missed(handle, memory) => handle.read_into(py, memory, key)?,
+            Quick::Unasked(handle) => handle.read(py, key)?,
             Quick::Alone(alone) => alone.read(key)?,
-            Quick::Value(_) | Quick::Unknown => None,
+            Quick::Value(_) => None,
         };
         Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
     }
@@ -121,28 +123,14 @@ impl Handle {
     #[inline(always)]
     unsafe fn quick(&self, key: *mut ffi::PyObject) -> Quick<'_> {
         let (Some(memory), None) = (&self.memory, &self.clock) else {
-            return Quick::Unknown;
+            return Quick::Unasked(self);
         };
         // SAFETY: as the caller promises; only plain references are made and let go of.
         let key = unsafe { Borrowed::from_ptr(Python::assume_attached(), key) };
         match memory.read(&self.cache, &key) {
             Some(value) => Quick::Value(value.into_ptr()),
-            None => Quick::Missed(self),
+            None => Quick::Missed(self, memory),
         }
-    }
-
-    /// The value of a key that memory does not have, or a default.
-    pub fn read_or<'py>(
-        &self,
-        key: &Bound<'py, PyAny>,
-        default: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = key.py();
-        let found = match &self.memory {
-            Some(memory) => self.read_into(py, memory, key)?,
-            None => None,
-        };
-        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
     }
 
     /// The same from the host tier, kept in memory.

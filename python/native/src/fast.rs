@@ -1,5 +1,6 @@
-//! `polycache.Cache.get` as a C extension would write it, for hits of the memory tier, which take less
-//! time than what pyo3 puts around a method. Everything else goes on to the methods of `Cache`.
+//! `polycache.Cache.get` as a C extension would write it: a hit of the memory tier takes less time than what
+//! pyo3 puts around a method, and one of the host tier not much more. No call that is right goes by the name of
+//! the ordinary method, which costs more than all the rest.
 
 use crate::cache::{Cache, Quick};
 use crate::exit::attached;
@@ -7,6 +8,8 @@ use crate::memory::fast::{by_method, extended, given, native};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use std::ffi::CStr;
+use std::ptr::null_mut;
 
 /// The methods that stand in front of the native class' own.
 pub fn methods() -> Vec<ffi::PyMethodDef> {
@@ -42,25 +45,107 @@ unsafe extern "C" fn get(
     count: ffi::Py_ssize_t,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: as above; only so many arguments are looked at.
+    // SAFETY: as above; what `asked` gives are arguments.
     unsafe {
-        let plain = names.is_null() && (count == 1 || count == 2);
-        let found = if plain {
-            native::<Cache>(&slf).quick(*arguments)
-        } else {
-            Quick::Unknown
+        let Some(Asked { key, default }) = asked(arguments, count, names) else {
+            return refused(slf, arguments, count, names);
         };
+        let found = native::<Cache>(&slf).quick(key);
         if let Quick::Value(value) = found {
             return value;
         }
         attached(|py| {
-            if plain && !matches!(found, Quick::Unknown) {
-                let key = Bound::from_borrowed_ptr(py, *arguments);
-                let default = (count == 2).then(|| Bound::from_borrowed_ptr(py, *arguments.add(1)));
-                return given(py, found.read_or(&key, default));
-            }
-            let base = py.get_type::<Cache>();
-            given(py, by_method(&base, "get", slf, arguments, count, names))
+            let key = Bound::from_borrowed_ptr(py, key);
+            let default = Bound::from_borrowed_ptr_or_opt(py, default);
+            given(py, found.read_or(&key, default))
         })
     }
+}
+
+/// What a call of `get` gives.
+struct Asked {
+    key: *mut ffi::PyObject,
+    /// Null when it is left out.
+    default: *mut ffi::PyObject,
+}
+
+/// The arguments of a call, if they are those of `get`.
+///
+/// # Safety
+/// Of arguments as they are given to a method with `METH_KEYWORDS`, in an attached thread.
+#[inline(always)]
+unsafe fn asked(
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> Option<Asked> {
+    // SAFETY: only so many arguments are looked at.
+    unsafe {
+        if !names.is_null() {
+            return asked_by_name(arguments, count, names);
+        }
+        match count {
+            1 => Some(Asked {
+                key: *arguments,
+                default: null_mut(),
+            }),
+            2 => Some(Asked {
+                key: *arguments,
+                default: *arguments.add(1),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The same of a call that names some of them.
+///
+/// # Safety
+/// As [`asked`], with names.
+unsafe fn asked_by_name(
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> Option<Asked> {
+    if count > 2 {
+        return None;
+    }
+    let count = count as usize;
+    let mut places = [null_mut(); 2];
+    // SAFETY: there are so many by place, and behind them one for each name, which are text.
+    unsafe {
+        for (place, argument) in places.iter_mut().enumerate().take(count) {
+            *argument = *arguments.add(place);
+        }
+        for index in 0..ffi::PyTuple_Size(names) {
+            let name = ffi::PyTuple_GetItem(names, index);
+            let is = |text: &CStr| ffi::PyUnicode_CompareWithASCIIString(name, text.as_ptr()) == 0;
+            let place = [c"key", c"default"].into_iter().position(is)?;
+            if !places[place].is_null() {
+                return None;
+            }
+            places[place] = *arguments.add(count + index as usize);
+        }
+    }
+    let [key, default] = places;
+    (!key.is_null()).then_some(Asked { key, default })
+}
+
+/// The error that the ordinary method has for such arguments.
+///
+/// # Safety
+/// As [`get`].
+#[cold]
+#[inline(never)]
+unsafe fn refused(
+    slf: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as the caller promises.
+    attached(|py| unsafe {
+        let base = py.get_type::<Cache>();
+        given(py, by_method(&base, "get", slf, arguments, count, names))
+    })
 }

@@ -92,6 +92,7 @@ module Polycache
       refuse_unknown(options.keys - OPTIONS.keys, OPTIONS.keys)
       options[:ttl] = expires_in unless expires_in.nil?
       @tiers = Memory::Build.tiers(options, OPTIONS.except(:memory))
+      @reader = Memory::Build.reader(@tiers)
       @namespace = Array(options[:namespace]).map(&:to_s)
     end
 
@@ -103,7 +104,7 @@ module Polycache
     # @raise [ValueTooLarge, MalformedEntry, UnsupportedVersion, UnsupportedFlags,
     #   UnsupportedSerializer, UnsupportedCompressor, UnknownDictionary, NotEncrypted,
     #   UnknownEncryptionKey, DecryptionFailed] for an entry that cannot be read
-    def get(key, default = nil) = @tiers.get(key, default)
+    def get(key, default = nil) = @reader.get(key, default)
     alias [] get
 
     # Stores a value. When it returns, every read on this machine that begins sees it or a later
@@ -236,6 +237,7 @@ module Polycache
 
     def rebind(tiers, namespace)
       @tiers = tiers
+      @reader = Memory::Build.reader(tiers)
       @namespace = namespace
       self
     end

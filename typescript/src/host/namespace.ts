@@ -99,25 +99,21 @@ export class HostNamespace implements Keyspace {
   }
 
   get(key: Key): unknown {
-    const remembered = this.#recall(key)
-    if (remembered !== undefined) return remembered
-    const value = this.#lookUp(key)
+    const value = this.peek(key)
     if (value === undefined) this.handle.counts.misses++
     return value
   }
 
   peek(key: Key): unknown {
-    const remembered = this.#recall(key)
-    return remembered === undefined ? this.#lookUp(key) : remembered
-  }
-
-  /** What the memory tier has. Of a closed cache it has nothing, and bytes are no keys there. */
-  #recall(key: Key): unknown {
+    // Of a closed cache memory has nothing, and bytes are no keys there.
     const slot = this.#held.get(key as string)
-    return slot === undefined ? undefined : this.#memory?.read(slot)
+    if (slot === undefined) return this.#lookUp(key, true)
+    const remembered = this.#memory?.read(slot)
+    return remembered === undefined ? this.#lookUp(key, false) : remembered
   }
 
-  #lookUp(key: Key): unknown {
+  /** What the host tier has. `isNew` when the memory tier had nothing of the key. */
+  #lookUp(key: Key, isNew: boolean): unknown {
     const { handle } = this
     handle.check()
     this.#key.set(key)
@@ -133,7 +129,9 @@ export class HostNamespace implements Keyspace {
     }
     handle.counts.hits++
     if (this.#memory === undefined || typeof key !== 'string') return value
-    return this.#memory.remember(this.#held, key, value, origin as Origin)
+    const memory = this.#memory
+    if (isNew && memory.turnsAway(origin as Origin)) return memory.giveOnly(value)
+    return memory.remember(this.#held, key, value, origin as Origin)
   }
 
   checkKey(key: Key): void {

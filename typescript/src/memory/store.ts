@@ -93,6 +93,13 @@ export class Store<K, V> {
     return this.weight - this.slots.weights[found] + weight <= this.bounds.maxBytes
   }
 
+  /** Whether something has to leave before another entry comes in that weighs as much as these do on average. */
+  get isCrowded(): boolean {
+    const { live, bounds } = this
+    if (live >= bounds.maxEntries) return true
+    return live > 0 && this.weight + this.weight / live > bounds.maxBytes
+  }
+
   /** Lets the entry leave that is the next to do so. */
   evict(): void {
     const before = this.live

@@ -1,5 +1,6 @@
 import type { Mapping } from '../host/mapping.ts'
 import { CoarseClock } from './clock.ts'
+import { Doorkeeper } from './doorkeeper.ts'
 import { Keeper } from './keeper.ts'
 import type { ResolvedMemory } from './options.ts'
 import { AS_IS, copyOut } from './plan.ts'
@@ -60,7 +61,9 @@ export class MemoryTier {
   hits = 0
   readonly #slots = new TierSlots()
   readonly #store: Store<string, unknown>
+  readonly #doorkeeper = new Doorkeeper()
   readonly #keeper: Keeper
+  readonly #freezes: boolean
   readonly #clock: CoarseClock
   readonly #index: Int32Array
   readonly #visited: Uint8Array
@@ -78,6 +81,7 @@ export class MemoryTier {
       bounds.maxBytes !== Number.POSITIVE_INFINITY,
       cloneInstance,
     )
+    this.#freezes = isolation === 'freeze'
     this.#clock = new CoarseClock(clock)
     this.#index = mapping.index
     this.#visited = mapping.indexBytes
@@ -129,6 +133,23 @@ export class MemoryTier {
     if ((state & TIMED) !== 0 && !this.#slots.isServed(slot, this.#clock.now())) return false
     if ((state & VISITED) === 0) this.#store.visit(slot)
     return true
+  }
+
+  /** Whether a value that was just read, of a key that is not here, is not to be kept: `spec/memory.md`, "Admission". */
+  turnsAway(origin: Origin): boolean {
+    const store = this.#store
+    return store.isCrowded && !this.#doorkeeper.admits(origin.slot, store.live)
+  }
+
+  /** What the reader of a value is given that is turned away. */
+  giveOnly(value: unknown): unknown {
+    if (!this.#freezes) return value
+    try {
+      return this.#keeper.keep(value)
+    } catch {
+      // It has no frozen form.
+      return value
+    }
   }
 
   /** Keeps a value that was just read. Returns what its reader is given. */
@@ -185,5 +206,6 @@ export class MemoryTier {
   close(): void {
     for (const held of this.#namespaces) held.clear()
     this.#store.clear()
+    this.#doorkeeper.clear()
   }
 }

@@ -25,6 +25,9 @@ export const PUT_ALL = 'put, one transaction'
 export const GET = 'get'
 export const GET_100 = 'get, batches of 100'
 export const GET_ALL = 'get, one transaction'
+export const GET_WITHOUT_MEMORY = 'get without memory tier'
+export const GET_ALL_IN_MEMORY = 'get with all in memory'
+export const GET_TENTH_IN_MEMORY = 'get with a tenth in memory'
 
 // What a write survives once it has returned.
 export const NONE = 'none'

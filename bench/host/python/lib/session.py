@@ -19,6 +19,9 @@ PUT_ALL = "put, one transaction"
 GET = "get"
 GET_100 = "get, batches of 100"
 GET_ALL = "get, one transaction"
+GET_WITHOUT_MEMORY = "get without memory tier"
+GET_ALL_IN_MEMORY = "get with all in memory"
+GET_TENTH_IN_MEMORY = "get with a tenth in memory"
 
 # What a write survives once it has returned.
 NONE = "none"
@@ -39,6 +42,8 @@ class Place:
 
     directory: Path
     limit: int
+    # How many there are.
+    keys: int
     redis_port: int
 
 

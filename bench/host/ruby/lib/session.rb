@@ -14,13 +14,16 @@ require "json"
 #   close
 class Session
   # Where a subject keeps its store.
-  Place = Struct.new(:directory, :limit, :redis_port, keyword_init: true)
+  Place = Struct.new(:directory, :limit, :keys, :redis_port, keyword_init: true)
 
   # Names of the operations, the same in every language.
   PUT = "put"
   PUT_100 = "put, batches of 100"
   GET = "get"
   GET_100 = "get, batches of 100"
+  GET_WITHOUT_MEMORY = "get without memory tier"
+  GET_ALL_IN_MEMORY = "get with all in memory"
+  GET_TENTH_IN_MEMORY = "get with a tenth in memory"
 
   # What a write survives once it has returned.
   NONE = "none"

@@ -36,6 +36,12 @@ pub mod name {
     pub const GET_100: &str = "get, batches of 100";
     /// All reads of a round in one transaction.
     pub const GET_ALL: &str = "get, one transaction";
+    /// One read as an object of the language, without a memory tier over the host tier.
+    pub const GET_WITHOUT_MEMORY: &str = "get without memory tier";
+    /// The same with a memory tier that holds all keys.
+    pub const GET_ALL_IN_MEMORY: &str = "get with all in memory";
+    /// The same with one that holds a tenth of them.
+    pub const GET_TENTH_IN_MEMORY: &str = "get with a tenth in memory";
     /// A put and a get in turn.
     pub const MIXED: &str = "mixed";
 }

@@ -10,6 +10,8 @@ pub struct Place {
     pub directory: PathBuf,
     /// Byte limit, for a store that has one.
     pub limit: u64,
+    /// How many keys there are.
+    pub keys: u64,
     /// Port of the local Redis.
     pub redis_port: u16,
     /// Where the keys and values are.

@@ -7,7 +7,7 @@ use crate::scratch::Scratch;
 use crate::tier::OVERHEAD;
 use crate::{Cache, Error, Origin, Serializer};
 use polycache_entry::Limits;
-use polycache_memory::{MemoryCache, Stats};
+use polycache_memory::{Doorkeeper, MemoryCache, Stats};
 use serde::de::DeserializeOwned;
 
 /// A value, and how many bytes it had.
@@ -20,7 +20,10 @@ fn decoded<T: DeserializeOwned>(
 }
 
 /// The objects of one namespace.
-pub(crate) struct Objects<T>(MemoryCache<Box<[u8]>, Kept<T>>);
+pub(crate) struct Objects<T> {
+    kept: MemoryCache<Box<[u8]>, Kept<T>>,
+    doorkeeper: Doorkeeper,
+}
 
 /// An object, where it was read, and how large it was there.
 #[derive(Clone)]
@@ -40,13 +43,16 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
             .weigher(|key, kept| {
                 (key.len() + kept.payload + size_of::<Kept<T>>()) as u64 + OVERHEAD
             });
-        Ok(Objects(kept.build()?))
+        Ok(Objects {
+            kept: kept.build()?,
+            doorkeeper: Doorkeeper::new(),
+        })
     }
 
     /// The key's object, if a read of the host tier would give that very one.
     #[inline]
     pub fn get(&self, cache: &Cache, key: &[u8]) -> Option<T> {
-        self.0.get_with(key, |kept| {
+        self.kept.get_with(key, |kept| {
             if !cache.stands(&kept.origin) {
                 return None;
             }
@@ -95,27 +101,32 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         Ok(object)
     }
 
-    /// Keeps what was read from the host tier; one that is too heavy is read there every time.
+    /// Keeps what was read from the host tier, if there is room or it was read there lately; one that is too
+    /// heavy is read there every time.
     fn keep(&self, key: &[u8], object: &T, origin: Origin, payload: usize) {
+        let Objects { kept, doorkeeper } = self;
+        if kept.is_full() && !doorkeeper.admits(origin.place(), kept.len()) {
+            return;
+        }
         let kept = Kept {
             object: object.clone(),
             origin,
             payload,
         };
-        let _ = self.0.set(key.into(), kept);
+        let _ = self.kept.set(key.into(), kept);
     }
 
     /// Forgets a key that this process wrote or deleted. What others did, its origin tells.
     #[inline]
     pub fn drop(&self, key: &[u8]) {
-        self.0.delete(key);
+        self.kept.delete(key);
     }
 
     pub fn clear(&self) {
-        self.0.clear();
+        self.kept.clear();
     }
 
     pub fn stats(&self) -> Stats {
-        self.0.stats()
+        self.kept.stats()
     }
 }

@@ -34,6 +34,7 @@ struct Kept {
 /// Of all caches over one handle.
 pub struct Tier {
     engine: polycache_memory::MemoryCache<Key, Kept>,
+    doorkeeper: polycache_memory::Doorkeeper,
     /// Lists, dicts and sets are kept and given out, too: `isolation="none"`.
     shares_all: bool,
     hits: AtomicU32,
@@ -126,6 +127,7 @@ impl Memory {
         }
         let tier = Arc::new(Tier {
             engine: builder.build().ok()?,
+            doorkeeper: polycache_memory::Doorkeeper::new(),
             shares_all: options.shares_all,
             hits: AtomicU32::new(0),
             stale: AtomicU64::new(0),
@@ -174,13 +176,19 @@ impl Memory {
         Some(kept.object.into_bound(key.py()))
     }
 
-    /// Keeps what was just read. What can be changed is made anew for each reader instead, unless all
+    /// Keeps what was just read, if there is room or it was read from the host tier lately. What can be changed is made anew for each reader instead, unless all
     /// readers are to share it.
     pub fn remember(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, origin: Origin) {
         let changes = value.is_exact_instance_of::<PyDict>()
             || value.is_exact_instance_of::<PyList>()
             || value.is_exact_instance_of::<PySet>();
         if changes && !self.tier.shares_all {
+            return;
+        }
+        let Tier {
+            engine, doorkeeper, ..
+        } = &*self.tier;
+        if engine.is_full() && !doorkeeper.admits(origin.place(), engine.len()) {
             return;
         }
         let Some(asked) = Memory::asked(key, &self.space) else {
@@ -196,7 +204,7 @@ impl Memory {
             size: size::ENTRY + key_size + value_size,
         };
         // What is too large is read anew each time.
-        let _ = self.tier.engine.set((*asked).clone(), kept);
+        let _ = engine.set((*asked).clone(), kept);
     }
 
     /// Lets go of a value, which is the host tier's no more.

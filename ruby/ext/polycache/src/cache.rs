@@ -10,8 +10,8 @@ use magnus::{
     function, gc::Marker, method, prelude::*, typed_data, value::Opaque, DataTypeFunctions, Error,
     RArray, RHash, RModule, Ruby, TypedData, Value,
 };
-use polycache::{Clock, TtlLeft};
-use std::sync::atomic::{AtomicU64, Ordering};
+use polycache::{Clock, Doorkeeper, Origin, TtlLeft};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 /// Slots that one page of keys looks at.
@@ -25,6 +25,15 @@ pub(crate) struct Cache {
     clock: Option<ManualClock>,
     /// Hits of the memory tier, of all namespaces of the handle.
     pub(crate) memory_hits: Arc<AtomicU64>,
+    admission: Arc<Admission>,
+}
+
+/// Who is let into the memory tier, of all namespaces of the handle (`spec/memory.md`, "Admission").
+#[derive(Default)]
+struct Admission {
+    doorkeeper: Doorkeeper,
+    /// Entries of the memory tier while it has no room; 0 while it has.
+    held: AtomicUsize,
 }
 
 /// A clock of the user's: it is asked before each operation.
@@ -61,6 +70,7 @@ impl Cache {
             cache,
             clock,
             memory_hits: Arc::default(),
+            admission: Arc::default(),
         })
     }
 
@@ -72,6 +82,18 @@ impl Cache {
             clock.now.store(now, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// The memory tier has so many entries, and no room for another; or with 0 it has room.
+    fn set_held(&self, held: usize) {
+        self.admission.held.store(held, Ordering::Relaxed);
+    }
+
+    /// Whether the memory tier is to keep what was read there.
+    pub(crate) fn admits(&self, origin: &Origin) -> bool {
+        let Admission { doorkeeper, held } = &*self.admission;
+        let held = held.load(Ordering::Relaxed);
+        held == 0 || doorkeeper.admits(origin.place(), held)
     }
 
     /// The key's value, or `miss`.
@@ -174,6 +196,7 @@ impl Cache {
             cache,
             clock,
             memory_hits: this.memory_hits.clone(),
+            admission: this.admission.clone(),
         }))
     }
 
@@ -200,6 +223,8 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("fetch", method!(Cache::fetch, 3))?;
     class.define_method("fetch_found", method!(Cache::fetch_found, 3))?;
     class.define_method("find", method!(Cache::find, 2))?;
+    class.define_method("admits?", method!(Cache::admits_found, 1))?;
+    class.define_method("held=", method!(Cache::set_held, 1))?;
     class.define_method("stands?", method!(Cache::stands, 1))?;
     class.define_method("keys_page", method!(Cache::keys_page, 2))?;
     class.define_method("clear", method!(Cache::clear, 0))?;

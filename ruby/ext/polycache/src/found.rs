@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 /// One hit in so many tells the host tier that the entry is in use (`spec/memory.md`); a power of two.
 const LOOKS: u64 = 16;
 
-/// A value that was read, until it is taken, and where it was found.
+/// A value that was read, until it is taken, or while it is kept; and where it was found.
 #[derive(TypedData)]
 #[magnus(class = "Polycache::Native::Found", free_immediately, mark, size)]
 pub(crate) struct Found {
@@ -58,6 +58,17 @@ impl Found {
         Ok(value)
     }
 
+    /// Holds the value again, for readers who are given it as it is.
+    fn keep(&self, value: Value) {
+        self.value.set(Some(value.into()));
+    }
+
+    /// The value that is held.
+    #[inline]
+    pub(crate) fn kept(&self, ruby: &Ruby) -> Option<Value> {
+        self.value.get().map(|value| ruby.get_inner(value))
+    }
+
     fn bytes(&self) -> usize {
         self.bytes.get()
     }
@@ -65,7 +76,7 @@ impl Found {
 
 /// The bytes that a value takes, by an estimate; freezes it to its depth if asked for. Values of
 /// the host tier are trees, 128 levels deep at most, and this one nobody else has yet.
-fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
+pub(crate) fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
     // SAFETY: the object is alive.
     let kind = unsafe { rb_sys::RB_TYPE(value.as_raw()) };
     let bytes = match kind {
@@ -137,6 +148,11 @@ impl Cache {
         }
     }
 
+    /// Whether the memory tier is to keep what was read.
+    pub(crate) fn admits_found(&self, found: typed_data::Obj<Found>) -> bool {
+        self.admits(&found.origin)
+    }
+
     /// Whether a read of the key would find that very entry. Counts a hit if so.
     pub(crate) fn stands(
         ruby: &Ruby,
@@ -163,5 +179,6 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     let class = native.define_class("Found", ruby.class_object())?;
     class.undef_default_alloc_func();
     class.define_method("take", method!(Found::take, 1))?;
+    class.define_method("keep", method!(Found::keep, 1))?;
     class.define_method("bytes", method!(Found::bytes, 0))
 }

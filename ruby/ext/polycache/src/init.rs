@@ -1,6 +1,6 @@
 //! What `require "polycache/polycache"` runs.
 
-use crate::{cache, command, copies, entry, found};
+use crate::{cache, command, copies, entry, found, memory_reader};
 use magnus::{Error, Module, Ruby};
 
 // The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
@@ -11,6 +11,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     cache::define(ruby, native)?;
     command::define(native)?;
     found::define(ruby, native)?;
+    memory_reader::define(ruby, native)?;
     copies::define(ruby, native)?;
     entry::define(native)
 }

@@ -4,7 +4,8 @@
 //!
 //! Two rules keep it sound:
 //! - Rust's heap holds no Ruby object: the garbage collector would not see it there. The
-//!   exceptions are marked: the clock of a cache, and a value that was found and is to be taken.
+//!   exceptions are marked: the clock of a cache, and a value that was found, and
+//!   what reads the memory tier.
 //! - Ruby raises by a long jump, which must not skip a destructor. Whatever may raise is called
 //!   within `protect`, and the closure in there owns nothing.
 
@@ -22,6 +23,7 @@ mod found;
 mod from_ruby;
 mod init;
 mod key;
+mod memory_reader;
 mod object;
 mod options;
 mod packed;

@@ -34,6 +34,9 @@ module Polycache
         Tier.new(host(options, defaults), core.root)
       end
 
+      # What answers +get+ of these tiers.
+      def reader(tiers) = tiers.is_a?(Tier) ? tiers.reader : tiers
+
       # An explicit nil is refused: a path that is missing by mistake is not to become another
       # cache.
       def host(options, defaults)

@@ -54,6 +54,14 @@ module Polycache
         entry.space.index[entry.key] = entry
       end
 
+      # How many entries there are while none that weighs as much as these do on average can come
+      # in before something leaves; else 0.
+      def held
+        return @size if @size >= @max_entries
+
+        @size.positive? && @bytes + (@bytes / @size) > @max_bytes ? @size : 0
+      end
+
       # Takes out an entry that is here.
       def remove(entry, cause)
         @policy.remove(entry)

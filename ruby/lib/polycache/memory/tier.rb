@@ -18,17 +18,55 @@ module Polycache
         @native = native
         @entries = entries
         @core = entries.core
+        @store = @core.store
         @index = entries.index
         @ordered = @core.store.ordered?
         @freezes = @core.settings.isolation == "freeze"
         @clones = @core.settings.isolation == "clone"
       end
 
+      # What answers +get+ for this tier; it calls the methods below where there is more to do than
+      # to hand out what one tier has.
+      def reader = Native::MemoryReader.new(@native, @index, self, @freezes)
+
+      # Reads any key. Strings in UTF-8 are read by the reader, without this.
       def get(key, default)
         entry = @index[key] || other_form(key)
-        return find(key, default) unless entry && @native.stands?(entry.origin)
+        return find(key, default, entry) unless entry && @native.stands?(entry.origin)
 
         hand_out(entry)
+      end
+
+      def hand_out(entry)
+        @ordered ? @entries.use(entry) : entry.marked = true
+        plan = entry.plan
+        plan ? @core.out(entry.value, plan) : entry.value
+      end
+
+      # What the host tier has of a key, whose +entry+ stands no more, if it has one.
+      def find(key, default, entry)
+        found = @native.find(key, NOTHING)
+        return keep(key, found, entry) unless NOTHING.equal?(found)
+
+        # Or it would stay until others push it out.
+        forget(key) if entry
+        default
+      end
+
+      # Keeps what was just read, and gives what its reader is given. Nobody else has the value
+      # yet, and nothing in it is reached twice: it needs no look at what it is.
+      def remember(key, found)
+        name = Key.of(key)
+        value = found.take(@freezes)
+        bytes = found.bytes + Weigh.key(name)
+        if bytes > @store.max_bytes
+          forget(name)
+          return value
+        end
+        plan = :tree if @clones && !value.frozen?
+        found.keep(value) unless plan || @ordered
+        put(Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found))
+        plan ? Copies.tree(value) : value
       end
 
       def has(key)
@@ -45,7 +83,7 @@ module Polycache
         end
 
         found = @native.fetch_found(key, ttl, busy, &load)
-        found.is_a?(Native::Found) ? remember(key, found) : found
+        found.is_a?(Native::Found) ? keep(key, found, entry) : found
       end
 
       # What this process writes leaves its memory at once.
@@ -64,6 +102,7 @@ module Polycache
       def clear
         @native.clear
         @entries.clear
+        @native.held = @store.held
         nil
       end
 
@@ -96,35 +135,15 @@ module Polycache
         end
       end
 
-      def hand_out(entry)
-        @ordered ? @entries.use(entry) : entry.marked = true
-        plan = entry.plan
-        plan ? @core.out(entry.value, plan) : entry.value
+      # Keeps what was just read if there is room, in the place of another value of the key, and if
+      # it was read there lately (spec/memory.md, "Admission").
+      def keep(key, found, entry)
+        entry || @native.admits?(found) ? remember(key, found) : found.take(@freezes)
       end
 
-      def find(key, default)
-        found = @native.find(key, NOTHING)
-        return remember(key, found) unless NOTHING.equal?(found)
-
-        # Or it would stay until others push it out.
-        forget(key) unless @index.empty?
-        default
-      end
-
-      # Keeps what was just read, and gives what its reader is given. Nobody else has the value
-      # yet, and nothing in it is reached twice: it needs no look at what it is.
-      def remember(key, found)
-        name = Key.of(key)
-        value = found.take(@freezes)
-        bytes = found.bytes + Weigh.key(name)
-        if bytes > @core.store.max_bytes
-          forget(name)
-          return value
-        end
-        plan = :tree if @clones && !value.frozen?
-        entry = Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found)
-        @core.change { @core.store.put(entry) }
-        plan ? Copies.tree(value) : value
+      def put(entry)
+        @core.change { @store.put(entry) }
+        @native.held = @store.held
       end
 
       def forget(key)
@@ -135,8 +154,9 @@ module Polycache
 
         @core.change do
           entry = @index[name]
-          @core.store.remove(entry, :removed) if entry
+          @store.remove(entry, :removed) if entry
         end
+        @native.held = @store.held
       rescue InvalidKey
         nil # The host tier says so.
       end

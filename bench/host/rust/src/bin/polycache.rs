@@ -1,6 +1,7 @@
-//! The facade, as a Rust program uses it: text is encoded by every put and decoded by every get.
+//! The facade, as a Rust program uses it: text is encoded by every put and decoded by every get; and a cache
+//! of one type, which gives Strings.
 
-use polycache::{Cache, Ttl, Value};
+use polycache::{Builder, Cache, Ttl, TypedCache, Value};
 use polycache_bench_host::{
     durability::SURVIVES_KILL, name, operation, Batch, Kind, Operation, Outcome, Place, Subject,
 };
@@ -9,6 +10,17 @@ use std::str::from_utf8;
 
 struct Facade {
     cache: Cache,
+    without_memory: TypedCache<String>,
+    all_in_memory: TypedCache<String>,
+    tenth_in_memory: TypedCache<String>,
+}
+
+fn read(cache: &TypedCache<String>, batch: &Batch<'_>) -> Outcome<u64> {
+    let mut misses = 0;
+    for key in batch.reads {
+        misses += u64::from(black_box(cache.get(key)?).is_none());
+    }
+    Ok(misses)
 }
 
 impl Facade {
@@ -37,17 +49,35 @@ impl Subject for Facade {
     const BOUNDED: bool = true;
 
     fn open(place: &Place) -> Outcome<Facade> {
-        let cache = Cache::builder()
-            .path(&place.directory)
-            .limit(place.limit)
-            .build()?;
-        Ok(Facade { cache })
+        let builder = || {
+            Cache::builder()
+                .path(&place.directory)
+                .limit(place.limit)
+        };
+        let with_memory = |entries| builder().max_bytes(4 << 30).max_entries(entries);
+        let typed = |builder: Builder| builder.build()?.typed::<String>();
+        Ok(Facade {
+            cache: builder().build()?,
+            without_memory: typed(builder().memory(false))?,
+            all_in_memory: typed(with_memory(place.keys))?,
+            tenth_in_memory: typed(with_memory(place.keys / 10))?,
+        })
     }
 
     fn operations() -> Vec<Operation<Facade>> {
+        let reading = |name, run| operation(name, Kind::Get, SURVIVES_KILL, run);
         vec![
             operation(name::PUT, Kind::Put, SURVIVES_KILL, Facade::put),
-            operation(name::GET, Kind::Get, SURVIVES_KILL, Facade::get),
+            reading(name::GET, Facade::get),
+            reading(name::GET_WITHOUT_MEMORY, |facade: &mut Facade, batch| {
+                read(&facade.without_memory, batch)
+            }),
+            reading(name::GET_ALL_IN_MEMORY, |facade, batch| {
+                read(&facade.all_in_memory, batch)
+            }),
+            reading(name::GET_TENTH_IN_MEMORY, |facade, batch| {
+                read(&facade.tenth_in_memory, batch)
+            }),
         ]
     }
 

@@ -1,7 +1,7 @@
 use super::extension::{Extension, IN_SET, SET};
 use crate::serializer::MAX_DEPTH;
 use crate::value::{last_wins, Value};
-use crate::Error;
+use crate::{utf8, Error};
 use rmp::Marker;
 use std::borrow::Cow;
 
@@ -178,9 +178,9 @@ impl<'a> Reader<'a> {
             Marker::Str32 => self.length(4)?,
             _ => return Err(Error::malformed("MessagePack: a map key is not text")),
         };
-        std::str::from_utf8(self.take(len)?)
+        utf8::text(self.take(len)?)
             .map(Cow::Borrowed)
-            .map_err(|_| Error::malformed("MessagePack: text is not valid UTF-8"))
+            .ok_or_else(|| Error::malformed("MessagePack: text is not valid UTF-8"))
     }
 
     fn bytes(&mut self, width: usize) -> Result<Value<'a>, Error> {

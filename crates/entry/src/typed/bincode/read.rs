@@ -2,7 +2,7 @@ use super::{
     EIGHT_BYTES, FOUR_BYTES, MAX_EMPTY, SIXTEEN_BYTES, TOO_DEEP, TOO_MANY_EMPTY, TWO_BYTES,
 };
 use crate::serializer::{Refusal, MAX_DEPTH};
-use crate::Error;
+use crate::{utf8, Error};
 use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
     SeqAccess, VariantAccess, Visitor,
@@ -144,8 +144,8 @@ impl<'de> Reader<'de> {
 
     #[inline]
     fn text(&mut self) -> Result<&'de str, Fault> {
-        std::str::from_utf8(self.bytes()?)
-            .map_err(|_| Fault::malformed("Bincode: text is not valid UTF-8"))
+        utf8::text(self.bytes()?)
+            .ok_or_else(|| Fault::malformed("Bincode: text is not valid UTF-8"))
     }
 
     #[inline]

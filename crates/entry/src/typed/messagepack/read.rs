@@ -3,7 +3,7 @@
 use crate::serializer::messagepack::Extension;
 use crate::serializer::MAX_DEPTH;
 use crate::value::FromValue;
-use crate::Value;
+use crate::{utf8, Value};
 use rmp::Marker;
 use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess,
@@ -124,7 +124,7 @@ impl<'de> Reader<'de> {
 
     #[inline]
     fn text(&mut self, len: usize) -> Result<&'de str, Failed> {
-        std::str::from_utf8(self.take(len)?).map_err(|_| Failed)
+        utf8::text(self.take(len)?).ok_or(Failed)
     }
 
     #[inline]

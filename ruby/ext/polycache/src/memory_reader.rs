@@ -1,0 +1,157 @@
+//! `Polycache::Native::MemoryReader`: `get` of a cache with a memory tier over a directory. A read of either tier
+//! takes less time than Ruby code needs to look into one and then into the other. What changes the memory tier
+//! is Ruby's (`Polycache::Memory::Tier`), and is called from here.
+
+use crate::cache::Cache;
+use crate::error::OrRaise;
+use crate::found::{settle, Found};
+use crate::key::key;
+use crate::to_ruby::to_ruby;
+use magnus::{
+    encoding::EncodingCapable,
+    function,
+    gc::Marker,
+    method,
+    prelude::*,
+    rb_sys::{AsRawId, AsRawValue, FromRawValue},
+    typed_data::Obj,
+    value::Opaque,
+    DataTypeFunctions, Error, RHash, RModule, RString, Ruby, TypedData, Value,
+};
+
+/// Reads the keys of one namespace.
+#[derive(TypedData)]
+#[magnus(
+    class = "Polycache::Native::MemoryReader",
+    free_immediately,
+    mark,
+    size
+)]
+pub(crate) struct MemoryReader {
+    cache: Opaque<Obj<Cache>>,
+    /// Keys to entries (`Polycache::Memory::Entry`).
+    index: Opaque<RHash>,
+    tier: Opaque<Value>,
+    /// Whether readers are given frozen values.
+    freezes: bool,
+    /// Names of an entry's instance variables.
+    origin: rb_sys::ID,
+    marked: rb_sys::ID,
+}
+
+impl DataTypeFunctions for MemoryReader {
+    fn mark(&self, marker: &Marker) {
+        marker.mark(self.cache);
+        marker.mark(self.index);
+        marker.mark(self.tier);
+    }
+}
+
+impl MemoryReader {
+    fn new(
+        ruby: &Ruby,
+        cache: Obj<Cache>,
+        index: RHash,
+        tier: Value,
+        freezes: bool,
+    ) -> Obj<MemoryReader> {
+        ruby.obj_wrap(MemoryReader {
+            cache: cache.into(),
+            index: index.into(),
+            tier: tier.into(),
+            freezes,
+            origin: ruby.intern("@origin").as_raw(),
+            marked: ruby.intern("@marked").as_raw(),
+        })
+    }
+
+    /// The key's value, or `miss`.
+    fn get(ruby: &Ruby, this: &MemoryReader, name: Value, miss: Value) -> Result<Value, Error> {
+        if !is_plain_text(ruby, name) {
+            return this.tier(ruby).funcall("get", (name, miss));
+        }
+        let cache = ruby.get_inner(this.cache);
+        if let Some(entry) = this.entry(ruby, name) {
+            return this.recall(ruby, &cache, entry, name, miss);
+        }
+        cache.tick(ruby)?;
+        let key = key(ruby, name)?;
+        let found = cache
+            .cache
+            .get_with_origin(&key, |value| to_ruby(ruby, &value))
+            .or_raise(ruby)?;
+        let Some((value, origin)) = found else {
+            return Ok(miss);
+        };
+        let value = value?;
+        if cache.admits(&origin) {
+            let found = Found::wrap(ruby, value, origin);
+            return this.tier(ruby).funcall("remember", (name, found));
+        }
+        if this.freezes {
+            settle(ruby, value, true)?;
+        }
+        Ok(value)
+    }
+
+    /// The value of an entry, if it is still the host tier's.
+    fn recall(
+        &self,
+        ruby: &Ruby,
+        cache: &Cache,
+        entry: Value,
+        name: Value,
+        miss: Value,
+    ) -> Result<Value, Error> {
+        // SAFETY: an entry is an object of a class of ours, and reading its variable raises nothing.
+        let origin =
+            unsafe { Value::from_raw(rb_sys::rb_ivar_get(entry.as_raw(), self.origin)) };
+        let found = Obj::<Found>::try_convert(origin)?;
+        if !Cache::stands(ruby, cache, found)? {
+            return self.tier(ruby).funcall("find", (name, miss, entry));
+        }
+        let Some(value) = found.kept(ruby) else {
+            return self.tier(ruby).funcall("hand_out", (entry,));
+        };
+        // SAFETY: as above; nobody freezes it, and nothing is on the stack that would have to be dropped.
+        unsafe {
+            rb_sys::rb_ivar_set(entry.as_raw(), self.marked, rb_sys::Qtrue.into());
+        }
+        Ok(value)
+    }
+
+    fn tier(&self, ruby: &Ruby) -> Value {
+        ruby.get_inner(self.tier)
+    }
+
+    /// The entry of a key in memory.
+    fn entry(&self, ruby: &Ruby, name: Value) -> Option<Value> {
+        let index = ruby.get_inner(self.index).as_raw();
+        let none = rb_sys::Qnil.into();
+        // SAFETY: the key is a string, whose hash and comparison are the interpreter's own.
+        let found = unsafe { rb_sys::rb_hash_lookup2(index, name.as_raw(), none) };
+        // SAFETY: it is an object, which the index holds.
+        (found != none).then(|| unsafe { Value::from_raw(found) })
+    }
+}
+
+/// True for a String itself, in UTF-8: as it is, the key of what is in memory.
+fn is_plain_text(ruby: &Ruby, name: Value) -> bool {
+    let Some(string) = RString::from_value(name) else {
+        return false;
+    };
+    // SAFETY: a string lies in memory, with its class in front.
+    let class = unsafe { (*(name.as_raw() as *const rb_sys::RBasic)).klass };
+    class == ruby.class_string().as_raw() && string.enc_get() == ruby.utf8_encindex()
+}
+
+/// Defines the class.
+///
+/// # Errors
+/// What Ruby raises when it cannot.
+pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
+    let class = native.define_class("MemoryReader", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    class.define_singleton_method("new", function!(MemoryReader::new, 4))?;
+    class.define_method("get", method!(MemoryReader::get, 2))
+}
