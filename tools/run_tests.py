@@ -59,6 +59,13 @@ SECTIONS = [
         needs=("python",),
     ),
     Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
+    # The engines once more, with assertions and checks of overflow: the profile `release` has neither.
+    Section(
+        "assertions",
+        "cargo test --profile assertions --no-fail-fast "
+        "-p polycache-host -p polycache-memory -p polycache-operations -p polycache-entry",
+        counts.cargo,
+    ),
     # The simulated policies against plain models, hand-made sequences and each other.
     Section(
         "hit-ratio",
