@@ -47,7 +47,7 @@ format: typescript-packages ## rewrites the code of every language in the house 
 	cargo fmt --all
 	for manifest in bench/*/rust/Cargo.toml; do cargo fmt --all --manifest-path $$manifest; done
 	cd typescript && npx biome check --write . && npx biome check --write --config-path=. ../examples ../checks ../bench
-	ruff check --fix-only tools python bench examples checks && ruff format tools python bench examples checks
+	ruff check --fix-only tools model python bench examples checks && ruff format tools model python bench examples checks
 	rubocop --autocorrect ruby bench examples checks
 
 .PHONY: setup
@@ -113,6 +113,11 @@ readme: ## writes the figures of bench/results/ into docs/benchmarks.md and READ
 	@python tools/figures.py
 
 CHECKS_PROGRAM = $(CARGO_TARGET_DIR)/release/polycache-checks
+
+.PHONY: model
+model: ## visits every moment of the slot protocol's model (make test visits fewer); ARGS="--without insert-rescans" for one rule less
+	@tools/setup.sh python
+	@python model/check.py $(or $(ARGS),--all)
 
 READS ?= 10000000
 .PHONY: check-coherence

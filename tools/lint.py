@@ -61,7 +61,8 @@ CHECKS = [
     ),
     Check(
         "ruff-tools",
-        "ruff check tools bench examples checks && ruff format --check tools bench examples checks",
+        "ruff check tools model bench examples checks && "
+        "ruff format --check tools model bench examples checks",
         "python",
     ),
     Check("ruff", "ruff check . && ruff format --check .", "python", "python"),
@@ -71,7 +72,8 @@ CHECKS = [
         "tools/command_table && "
         "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py && "
         "MYPYPATH=python/src mypy --strict checks/namespace/worker.py && "
-        "MYPYPATH=tools:checks/packages mypy --strict checks/packages",
+        "MYPYPATH=tools:checks/packages mypy --strict checks/packages && "
+        "MYPYPATH=model mypy --strict model/*.py",
         "python",
     ),
     Check(

@@ -59,6 +59,15 @@ SECTIONS = [
         needs=("python",),
     ),
     Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
+    # The engines once more, with assertions and checks of overflow, which `release` has not.
+    Section(
+        "assertions",
+        "cargo test --profile assertions --no-fail-fast "
+        "-p polycache-host -p polycache-memory -p polycache-operations -p polycache-entry",
+        counts.cargo,
+    ),
+    # Every order of steps of the slot protocol, and that a rule left out is found.
+    Section("model", PYTEST + " -p no:asyncio model", counts.junit, needs=("python",)),
     # The simulated policies against plain models, hand-made sequences and each other.
     Section(
         "hit-ratio",

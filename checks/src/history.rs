@@ -1,6 +1,8 @@
 //! The logs of all workers, sorted by key: what the judge looks at.
 
 use crate::log::{Log, Op, Record};
+use crate::run::KEYS;
+use crate::spaces;
 use crate::value::Serial;
 use std::collections::{BTreeMap, HashMap};
 
@@ -63,13 +65,16 @@ impl Value {
     }
 }
 
-/// A delete; one that was never acknowledged ends with its worker.
+/// A delete, or a clear of a namespace that holds the key; one that was never acknowledged ends with its
+/// worker.
 #[derive(Clone, Copy, Debug)]
-pub struct Delete {
+pub struct Removal {
     /// From its call to its return or its worker's end.
     pub at: Interval,
     /// It returned.
     pub acknowledged: bool,
+    /// It was a clear.
+    pub cleared: bool,
 }
 
 /// What happened to one key.
@@ -77,8 +82,8 @@ pub struct Delete {
 pub struct KeyHistory {
     /// By serial.
     pub values: HashMap<Serial, Value>,
-    /// All deletes.
-    pub deletes: Vec<Delete>,
+    /// All deletes, and the clears that cover the key.
+    pub removals: Vec<Removal>,
     /// All reads that found nothing.
     pub misses: Vec<Interval>,
     /// All reads that found a value, and acknowledged sets: the key had a value within each.
@@ -98,6 +103,8 @@ pub struct Work {
     pub reads: u64,
     /// Sets, deletes and loads that were begun.
     pub writes: u64,
+    /// Clears that were acknowledged.
+    pub clears: u64,
     /// The worker was killed.
     pub killed: bool,
     /// It was killed between a write's begin and its acknowledgement.
@@ -126,6 +133,10 @@ impl History {
             start: u64::MAX,
             ..History::default()
         };
+        // A clear is told to every key, those among them that nobody ever read or wrote.
+        for key in 0..KEYS {
+            history.keys.insert(key, KeyHistory::default());
+        }
         for log in logs {
             let work = history.add(log);
             history.work.insert(log.worker, work);
@@ -140,11 +151,15 @@ impl History {
         let mut gone = u64::MAX;
         for record in log.records() {
             self.start = self.start.min(record.begin);
-            let key = self.keys.entry(record.key).or_default();
             let at = Interval {
                 begin: record.begin,
                 end: record.end,
             };
+            if record.op == Op::ClearDone {
+                work.clears += 1;
+                self.remove(record, at, true);
+            }
+            let key = self.keys.entry(record.key).or_default();
             match record.op {
                 Op::Read => {
                     work.reads += 1;
@@ -167,10 +182,11 @@ impl History {
                     key.sightings.push(at);
                 }
                 Op::LoadDone => key.value(record.serial).ended = Some(at.end),
-                Op::Delete => {}
-                Op::DeleteDone => key.deletes.push(Delete {
+                Op::Delete | Op::Clear | Op::ClearDone => {}
+                Op::DeleteDone => key.removals.push(Removal {
                     at,
                     acknowledged: true,
+                    cleared: false,
                 }),
                 Op::Foreign => {
                     work.reads += 1;
@@ -188,21 +204,36 @@ impl History {
                     work.writes += 1;
                     open = Some(record);
                 }
-                Op::SetDone | Op::LoadDone | Op::DeleteDone => open = None,
+                Op::Clear => open = Some(record),
+                Op::SetDone | Op::LoadDone | Op::DeleteDone | Op::ClearDone => open = None,
                 _ => {}
             }
         }
         if let Some(record) = open {
             work.killed_in_write = work.killed;
-            if record.op == Op::Delete {
+            if matches!(record.op, Op::Delete | Op::Clear) {
                 let begin = record.begin;
-                let key = self.keys.entry(record.key).or_default();
-                key.deletes.push(Delete {
-                    at: Interval { begin, end: gone },
-                    acknowledged: false,
-                });
+                self.remove(record, Interval { begin, end: gone }, false);
             }
         }
         work
+    }
+
+    /// A delete or clear, to the keys that it is about.
+    fn remove(&mut self, record: Record, at: Interval, acknowledged: bool) {
+        let cleared = matches!(record.op, Op::Clear | Op::ClearDone);
+        for (number, key) in &mut self.keys {
+            let about = match cleared {
+                true => spaces::covers(record.key, *number),
+                false => *number == record.key,
+            };
+            if about {
+                key.removals.push(Removal {
+                    at,
+                    acknowledged,
+                    cleared,
+                });
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! the load's begin, so there the span begins then. In that span the key can have held nothing else:
 //!
 //! - two values' spans do not overlap,
-//! - no other value was written and superseded, and no delete took place, wholly within it,
+//! - no other value was written and superseded, and no delete or clear took place, wholly within it,
 //! - no miss lies wholly within the time from its being stored until its last read.
 //!
 //! For values without loads this is the zones of Gibbons and Korach ("Testing shared memories", 1997)
@@ -25,6 +25,8 @@ pub enum Kind {
     Stale,
     /// A value was read after a delete that began after it was there had been acknowledged.
     Undeleted,
+    /// A value was read after a clear that began after it was there had been acknowledged.
+    Uncleared,
     /// A value was absent in between and then there again.
     Vanished,
     /// What was read is no value that anybody had written.
@@ -128,7 +130,7 @@ impl Key<'_> {
             });
         }
         self.superseded(&spans, violations);
-        self.undeleted(&spans, violations);
+        self.unremoved(&spans, violations);
         self.vanished(violations);
     }
 
@@ -201,17 +203,21 @@ impl Key<'_> {
         }
     }
 
-    fn undeleted(&self, spans: &Spans, violations: &mut Vec<Violation>) {
-        for delete in &self.history.deletes {
-            let Interval { begin, end } = delete.at;
-            let Some(span) = spans.around(begin, end).filter(|_| delete.acknowledged) else {
+    fn unremoved(&self, spans: &Spans, violations: &mut Vec<Violation>) {
+        for removal in &self.history.removals {
+            let Interval { begin, end } = removal.at;
+            let Some(span) = spans.around(begin, end).filter(|_| removal.acknowledged) else {
                 continue;
             };
+            let (kind, what) = match removal.cleared {
+                true => (Kind::Uncleared, "clear"),
+                false => (Kind::Undeleted, "delete"),
+            };
             violations.push(Violation {
-                kind: Kind::Undeleted,
+                kind,
                 key: self.number,
                 what: format!(
-                    "{} was read after a delete that began when it was there",
+                    "{} was read after a {what} that began when it was there",
                     name(span.serial)
                 ),
                 serials: vec![span.serial],

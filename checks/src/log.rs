@@ -42,13 +42,18 @@ pub enum Op {
     Finished = 9,
     /// The worker was killed and is gone; written by the driver.
     Died = 10,
+    /// A clear begins; the namespace's number stands where the key does elsewhere.
+    Clear = 11,
+    /// It was acknowledged.
+    ClearDone = 12,
 }
 
 impl Op {
     fn from(byte: u8) -> Option<Op> {
         use Op::*;
         [
-            Read, Set, SetDone, Delete, DeleteDone, Load, LoadDone, Foreign, Finished, Died,
+            Read, Set, SetDone, Delete, DeleteDone, Load, LoadDone, Foreign, Finished, Died, Clear,
+            ClearDone,
         ]
         .into_iter()
         .find(|op| *op as u8 == byte)
@@ -60,7 +65,7 @@ impl Op {
 pub struct Record {
     /// What happened.
     pub op: Op,
-    /// To which key.
+    /// To which key; for a clear, to which namespace.
     pub key: u8,
     /// With which value.
     pub serial: Serial,

@@ -2,18 +2,18 @@
 
 use crate::history::{Interval, KeyHistory};
 
-/// A miss after the key certainly had a value, without a delete that may have come between, proves an
+/// A miss after the key certainly had a value, without a delete or clear that may have come between, proves an
 /// eviction between the value's last sighting and the miss. Misses that one eviction explains count
 /// once, so this is the smallest number of evictions that explains them all.
 pub fn needed_evictions(key: &KeyHistory) -> u64 {
     let sightings = LatestBegin::new(key.sightings.clone());
-    // Of the deletes that began before a miss ended, the latest end.
-    let mut deletes: Vec<Interval> = key.deletes.iter().map(|delete| delete.at).collect();
-    deletes.sort_unstable_by_key(|delete| delete.begin);
-    let latest_end: Vec<u64> = deletes
+    // Of the removals that began before a miss ended, the latest end.
+    let mut removals: Vec<Interval> = key.removals.iter().map(|removal| removal.at).collect();
+    removals.sort_unstable_by_key(|removal| removal.begin);
+    let latest_end: Vec<u64> = removals
         .iter()
-        .scan(0, |latest, delete| {
-            *latest = delete.end.max(*latest);
+        .scan(0, |latest, removal| {
+            *latest = removal.end.max(*latest);
             Some(*latest)
         })
         .collect();
@@ -26,9 +26,9 @@ pub fn needed_evictions(key: &KeyHistory) -> u64 {
         let Some(seen) = sightings.before(miss.begin) else {
             continue;
         };
-        let begun = deletes.partition_point(|delete| delete.begin < miss.end);
-        let deleted = begun > 0 && latest_end[begun - 1] > seen;
-        if !deleted && seen >= last_eviction {
+        let begun = removals.partition_point(|removal| removal.begin < miss.end);
+        let removed = begun > 0 && latest_end[begun - 1] > seen;
+        if !removed && seen >= last_eviction {
             evictions += 1;
             last_eviction = miss.end;
         }

@@ -10,6 +10,7 @@ mod lost;
 mod outcome;
 mod progress;
 mod run;
+mod spaces;
 mod spans;
 mod story;
 #[cfg(test)]

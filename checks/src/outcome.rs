@@ -12,6 +12,9 @@ pub type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 /// Blocks that must have been recycled, or the run was too weak to show anything.
 pub const RECYCLED: u64 = 300;
 
+/// There must have been a clear for so many reads; the workers make several times as many.
+const READS_A_CLEAR: u64 = 10_000;
+
 /// Violations whose story is told.
 const STORIES: usize = 3;
 
@@ -63,6 +66,12 @@ impl Outcome {
             writes * 4 >= reads && writes > 0,
             &format!("{reads} reads, {writes} writes"),
         );
+        let clears: u64 = judged.history.work.values().map(|work| work.clears).sum();
+        self.test(
+            "namespaces were cleared",
+            clears * READS_A_CLEAR >= reads,
+            &format!("{clears} times"),
+        );
         let mut rule = |name: &str, kinds: &[Kind]| {
             let found: Vec<&Violation> = judged.of(kinds).collect();
             self.test(name, found.is_empty(), &format!("{} found", found.len()));
@@ -72,6 +81,7 @@ impl Outcome {
         };
         rule("no stale read", &[Kind::Stale]);
         rule("no delete undone", &[Kind::Undeleted]);
+        rule("no clear undone", &[Kind::Uncleared]);
         rule("no foreign bytes", &[Kind::Foreign]);
         rule("no entry gone and back", &[Kind::Vanished]);
         if let Some((before, after)) = stats {

@@ -2,6 +2,7 @@
 
 use crate::judge::Violation;
 use crate::log::{Log, Op, Record};
+use crate::spaces;
 use crate::value::name;
 
 /// Lines of a story at most; what is told first is what names the violation's values.
@@ -15,7 +16,7 @@ pub fn tell(logs: &[Log], start: u64, violation: &Violation) {
         let about = |record: &Record| violation.serials.contains(&record.serial);
         lines.extend(
             log.records()
-                .filter(|record| record.key == violation.key && record.end > 0)
+                .filter(|record| is_about(record, violation.key) && record.end > 0)
                 .filter(|record| !matches!(record.op, Op::Finished | Op::Died))
                 .filter(|record| about(record) || overlaps(record, violation))
                 .map(|record| (about(&record), log, record)),
@@ -44,6 +45,13 @@ pub fn tell(logs: &[Log], start: u64, violation: &Violation) {
     }
 }
 
+fn is_about(record: &Record, key: u8) -> bool {
+    match record.op {
+        Op::Clear | Op::ClearDone => spaces::covers(record.key, key),
+        _ => record.key == key,
+    }
+}
+
 fn overlaps(record: &Record, violation: &Violation) -> bool {
     record.begin <= violation.at.end && record.end >= violation.at.begin
 }
@@ -55,6 +63,7 @@ fn deed(record: &Record) -> String {
         (Op::SetDone, serial) => format!("set {}", name(serial)),
         (Op::LoadDone, serial) => format!("loaded {}", name(serial)),
         (Op::DeleteDone, _) => "deleted".into(),
+        (Op::ClearDone, _) => format!("cleared {}", spaces::name(record.key)),
         (Op::Foreign, _) => "read something foreign".into(),
         (op, serial) => format!("{op:?} {}", name(serial)),
     }

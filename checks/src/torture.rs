@@ -5,6 +5,7 @@ use crate::languages::Language;
 use crate::outcome::{recycled, Fallible, Outcome, RECYCLED};
 use crate::progress::Progress;
 use crate::run::{Run, Worker, KEYS, LEASE_TIMEOUTS, LIMIT};
+use crate::spaces;
 use crate::value;
 use fastrand::Rng;
 use polycache::Leased;
@@ -120,19 +121,20 @@ fn usable(outcome: &mut Outcome, run: &Run) -> Fallible<()> {
         &format!("{} whole {}", report.whole, report.damaged.join("; ")),
     );
     let mut stuck = Vec::new();
-    for key in (0..KEYS).map(value::key) {
-        match run.cache.lease_with(key.as_bytes(), |_| ())? {
+    let caches = spaces::open(&run.cache)?;
+    for number in 0..KEYS {
+        let (key, cache) = (value::key(number), &caches[usize::from(spaces::of(number))]);
+        match cache.lease_with(key.as_bytes(), |_| ())? {
             Leased::Hit(()) => {}
-            Leased::Acquired(token) => run.cache.release(token),
+            Leased::Acquired(token) => cache.release(token),
             Leased::Busy { .. } | Leased::Bypass => stuck.push(key.clone()),
         }
-        run.cache.delete(&key)?;
-        let loaded: String = run
-            .cache
-            .get_or_set(&key, || Ok::<_, std::io::Error>("loaded".to_owned()))?;
-        let stored = run.cache.get::<String>(&key)?;
-        run.cache.set(&key, "set")?;
-        let set = run.cache.get::<String>(&key)?;
+        cache.delete(&key)?;
+        let loaded: String =
+            cache.get_or_set(&key, || Ok::<_, std::io::Error>("loaded".to_owned()))?;
+        let stored = cache.get::<String>(&key)?;
+        cache.set(&key, "set")?;
+        let set = cache.get::<String>(&key)?;
         if (loaded.as_str(), stored.as_deref(), set.as_deref())
             != ("loaded", Some("loaded"), Some("set"))
         {

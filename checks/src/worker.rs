@@ -2,6 +2,7 @@
 
 use crate::log::{Op, Record, Writer};
 use crate::outcome::Fallible;
+use crate::spaces;
 use crate::value::{self, Serial};
 use fastrand::Rng;
 use polycache::{Cache, TypedCache, Value};
@@ -54,11 +55,14 @@ pub fn run(options: &Options) -> Fallible<()> {
         .path(&options.cache)
         .lease_timeout(Duration::from_millis(options.lease_timeout))
         .build()?;
-    let mut worker = Worker::new(cache, &options.log, options.worker)?;
+    let mut worker = Worker::new(&cache, &options.log, options.worker)?;
     let names: Vec<String> = (0..options.keys).map(value::key).collect();
     let mut random = Rng::with_seed(options.seed);
     let mut reads = 0;
     while reads < options.reads {
+        if random.u32(..OPERATIONS_A_CLEAR) == 0 {
+            worker.clear(random.u8(..spaces::COUNT))?;
+        }
         let key = random.u8(..options.keys);
         let name = &names[usize::from(key)];
         match random.u8(..100) {
@@ -79,17 +83,21 @@ pub fn run(options: &Options) -> Fallible<()> {
 
 /// Reads every key once: what is left when all workers are gone.
 pub fn read_all(cache: &Cache, log: &Path, keys: u8) -> Fallible<()> {
-    let mut reader = Worker::new(cache.clone(), log, 0)?;
+    let mut reader = Worker::new(cache, log, 0)?;
     for key in 0..keys {
         reader.get(key, &value::key(key))?;
     }
     reader.finish()
 }
 
+/// About so many operations lie between two clears by one worker: rarely enough that most reads hit.
+const OPERATIONS_A_CLEAR: u32 = 2000;
+
 struct Worker {
-    cache: Cache,
+    /// By namespace.
+    caches: Vec<Cache>,
     /// Of every other worker, which reads through a memory tier over the directory.
-    typed: Option<TypedCache<String>>,
+    typed: Option<Vec<TypedCache<String>>>,
     log: Writer,
     number: u16,
     /// Values made.
@@ -99,10 +107,12 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(cache: Cache, log: &Path, number: u16) -> Fallible<Worker> {
-        let typed = (number % 2 == 1).then(|| cache.typed()).transpose()?;
+    fn new(cache: &Cache, log: &Path, number: u16) -> Fallible<Worker> {
+        let caches = spaces::open(cache)?;
+        let typed = || caches.iter().map(Cache::typed).collect();
+        let typed = (number % 2 == 1).then(typed).transpose()?;
         Ok(Worker {
-            cache,
+            caches,
             typed,
             log: Writer::open(log)?,
             number,
@@ -121,9 +131,12 @@ impl Worker {
         let begun = begin();
         let mut parse =
             |text: &str| value::parse(name, text, &mut self.scratch).ok_or_else(|| text.to_owned());
+        let space = usize::from(spaces::of(key));
         let read = match &self.typed {
-            Some(typed) => typed.get(name).map(|read| read.map(|text| parse(&text))),
-            None => self.cache.get_with(name.as_bytes(), |value| match value {
+            Some(typed) => typed[space]
+                .get(name)
+                .map(|read| read.map(|text| parse(&text))),
+            None => self.caches[space].get_with(name.as_bytes(), |value| match value {
                 Value::Text(text) => parse(&text),
                 other => Err(format!("{other:?}")),
             }),
@@ -141,15 +154,26 @@ impl Worker {
         let serial = self.make(name);
         let begun = begin();
         self.now(Op::Set, key, serial, begun, 0)?;
-        self.cache.set(name, &self.text)?;
+        self.cache(key).set(name, &self.text)?;
         self.now(Op::SetDone, key, serial, begun, now())
     }
 
     fn delete(&mut self, key: u8, name: &str) -> Fallible<()> {
         let begun = begin();
         self.now(Op::Delete, key, 0, begun, 0)?;
-        self.cache.delete(name)?;
+        self.cache(key).delete(name)?;
         self.now(Op::DeleteDone, key, 0, begun, now())
+    }
+
+    fn clear(&mut self, space: u8) -> Fallible<()> {
+        let begun = begin();
+        self.now(Op::Clear, space, 0, begun, 0)?;
+        self.caches[usize::from(space)].clear()?;
+        self.now(Op::ClearDone, space, 0, begun, now())
+    }
+
+    fn cache(&self, key: u8) -> &Cache {
+        &self.caches[usize::from(spaces::of(key))]
     }
 
     /// The loader takes `pause` nanoseconds, for others to set and delete meanwhile.
@@ -158,7 +182,9 @@ impl Worker {
         let text = self.text.clone();
         let mut loaded = 0;
         let begun = begin();
-        let (cache, typed) = (self.cache.clone(), self.typed.clone());
+        let space = usize::from(spaces::of(key));
+        let cache = self.caches[space].clone();
+        let typed = self.typed.as_ref().map(|typed| typed[space].clone());
         let load = || -> Fallible<String> {
             loaded = begin();
             self.now(Op::Load, key, serial, loaded, 0)?;

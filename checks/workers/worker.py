@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import struct
@@ -11,6 +12,14 @@ from time import CLOCK_MONOTONIC, clock_gettime_ns
 from polycache import MISSING, Cache, PolycacheError
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = range(1, 10)
+
+CLEAR, CLEAR_DONE = 11, 12
+
+# The namespaces that the keys are spread over, in the order of src/spaces.rs.
+SPACES: list[list[str]] = [[], ["a"], ["a", "b"], ["c"]]
+
+# About so many operations lie between two clears by one worker.
+OPERATIONS_A_CLEAR = 2000
 
 # begin, end, counter and worker of the value, operation, key.
 RECORD = struct.Struct("<QQIIBB6x")
@@ -56,7 +65,7 @@ def parse(key: str, found: object) -> tuple[int, int] | None:
 
 class Worker:
     def __init__(self, cache: Cache, log: Log, number: int, keys: int, seed: int) -> None:
-        self.cache = cache
+        self.spaces = [functools.reduce(Cache.namespace, parts, cache) for parts in SPACES]
         self.log = log
         self.number = number
         self.counter = 0
@@ -65,6 +74,8 @@ class Worker:
 
     def work(self, reads: int) -> None:
         while reads > 0:
+            if self.random.random() * OPERATIONS_A_CLEAR < 1:
+                self.clear(int(self.random.random() * len(self.spaces)))
             key = int(self.random.random() * len(self.names))
             dice = self.random.random()
             if dice < 0.7:
@@ -83,7 +94,7 @@ class Worker:
     def get(self, key: int) -> None:
         begin = now()
         try:
-            found = self.cache.get(self.names[key], MISSING)
+            found = self.cache(key).get(self.names[key], MISSING)
         except PolycacheError as error:
             self.foreign(key, error, begin, now())
             return
@@ -103,14 +114,23 @@ class Worker:
         made = self.make(key)
         begin = now()
         self.log.now(SET, key, self.counter, self.number, begin, 0)
-        self.cache.set(self.names[key], made)
+        self.cache(key).set(self.names[key], made)
         self.log.now(SET_DONE, key, self.counter, self.number, begin, now())
 
     def delete(self, key: int) -> None:
         begin = now()
         self.log.now(DELETE, key, 0, 0, begin, 0)
-        self.cache.delete(self.names[key])
+        self.cache(key).delete(self.names[key])
         self.log.now(DELETE_DONE, key, 0, 0, begin, now())
+
+    def clear(self, space: int) -> None:
+        begin = now()
+        self.log.now(CLEAR, space, 0, 0, begin, 0)
+        self.spaces[space].clear()
+        self.log.now(CLEAR_DONE, space, 0, 0, begin, now())
+
+    def cache(self, key: int) -> Cache:
+        return self.spaces[key % len(self.spaces)]
 
     def get_or_set(self, key: int) -> None:
         """The loader takes up to 30 microseconds, for others to set and delete meanwhile."""
@@ -129,7 +149,7 @@ class Worker:
 
         begin = now()
         try:
-            found = self.cache.get_or_set(self.names[key], load)
+            found = self.cache(key).get_or_set(self.names[key], load)
         except PolycacheError as error:
             if loaded:
                 raise

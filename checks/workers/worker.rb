@@ -5,6 +5,14 @@
 require "polycache"
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = (1..9).to_a
+CLEAR = 11
+CLEAR_DONE = 12
+
+# The namespaces that the keys are spread over, in the order of src/spaces.rs.
+SPACES = [[], ["a"], %w[a b], ["c"]].freeze
+
+# About so many operations lie between two clears by one worker.
+OPERATIONS_A_CLEAR = 2000
 
 # begin, end, counter and worker of the value, operation, key.
 RECORD = "Q<Q<L<L<CCx6"
@@ -38,7 +46,7 @@ end
 
 class Worker
   def initialize(cache, log, number, keys, seed)
-    @cache = cache
+    @spaces = SPACES.map { |parts| parts.reduce(cache, :namespace) }
     @log = log
     @number = number
     @counter = 0
@@ -48,6 +56,7 @@ class Worker
 
   def work(reads)
     while reads.positive?
+      clear(@random.rand(@spaces.size)) if @random.rand(OPERATIONS_A_CLEAR).zero?
       key = @random.rand(@names.size)
       case @random.rand(100)
       when 0...70
@@ -68,7 +77,7 @@ class Worker
 
   def get(key)
     from = now
-    found = @cache.get(@names[key], MISSING)
+    found = cache(key).get(@names[key], MISSING)
     till = now
     read(key, found, from, till)
   rescue Polycache::Error => e
@@ -90,16 +99,25 @@ class Worker
     made = make(key)
     from = now
     @log.now(SET, key, @counter, @number, from, 0)
-    @cache.set(@names[key], made)
+    cache(key).set(@names[key], made)
     @log.now(SET_DONE, key, @counter, @number, from, now)
   end
 
   def delete(key)
     from = now
     @log.now(DELETE, key, 0, 0, from, 0)
-    @cache.delete(@names[key])
+    cache(key).delete(@names[key])
     @log.now(DELETE_DONE, key, 0, 0, from, now)
   end
+
+  def clear(space)
+    from = now
+    @log.now(CLEAR, space, 0, 0, from, 0)
+    @spaces[space].clear
+    @log.now(CLEAR_DONE, space, 0, 0, from, now)
+  end
+
+  def cache(key) = @spaces[key % @spaces.size]
 
   # The loader takes up to 30 microseconds, for others to set and delete meanwhile.
   def get_or_set(key)
@@ -107,7 +125,7 @@ class Worker
     pause = @random.rand(30_000)
     loaded = nil
     from = now
-    found = @cache.fetch(@names[key]) do
+    found = cache(key).fetch(@names[key]) do
       loaded = now
       @log.now(LOAD, key, @counter, @number, loaded, 0)
       @log.buffered(READ, key, 0, 0, from, loaded)

@@ -12,6 +12,14 @@ const LOAD = 6
 const LOAD_DONE = 7
 const FOREIGN = 8
 const FINISHED = 9
+const CLEAR = 11
+const CLEAR_DONE = 12
+
+/** The namespaces that the keys are spread over, in the order of src/spaces.rs. */
+const SPACES = [[], ['a'], ['a', 'b'], ['c']]
+
+/** About so many operations lie between two clears by one worker. */
+const OPERATIONS_A_CLEAR = 2000
 
 const RECORD = 32
 
@@ -91,7 +99,7 @@ function randomFrom(seed: number): (bound: number) => number {
 }
 
 class Worker {
-  readonly #cache: Cache
+  readonly #spaces: Cache[]
   readonly #log: Log
   readonly #number: number
   readonly #names: string[]
@@ -99,7 +107,9 @@ class Worker {
   #counter = 0
 
   constructor(cache: Cache, log: Log, number: number, keys: number, seed: number) {
-    this.#cache = cache
+    this.#spaces = SPACES.map((parts) =>
+      parts.reduce((outer, part) => outer.namespace(part), cache),
+    )
     this.#log = log
     this.#number = number
     this.#names = Array.from({ length: keys }, (_, key) => `hot-${key}`)
@@ -108,6 +118,7 @@ class Worker {
 
   async work(reads: number): Promise<void> {
     for (let left = reads; left > 0; ) {
+      if (this.#random(OPERATIONS_A_CLEAR) === 0) this.#clear(this.#random(SPACES.length))
       const key = this.#random(this.#names.length)
       const dice = this.#random(100)
       if (dice < 70) {
@@ -130,7 +141,7 @@ class Worker {
     const begin = now()
     let found: unknown
     try {
-      found = this.#cache.getSync(this.#name(key))
+      found = this.#cache(key).getSync(this.#name(key))
     } catch (error) {
       this.#foreign(key, error, begin, now())
       return
@@ -149,15 +160,26 @@ class Worker {
     const value = makeValue(this.#name(key), serial)
     const begin = now()
     this.#log.now(SET, key, serial, begin, 0n)
-    this.#cache.setSync(this.#name(key), value)
+    this.#cache(key).setSync(this.#name(key), value)
     this.#log.now(SET_DONE, key, serial, begin, now())
   }
 
   #delete(key: number): void {
     const begin = now()
     this.#log.now(DELETE, key, NONE, begin, 0n)
-    this.#cache.deleteSync(this.#name(key))
+    this.#cache(key).deleteSync(this.#name(key))
     this.#log.now(DELETE_DONE, key, NONE, begin, now())
+  }
+
+  #clear(space: number): void {
+    const begin = now()
+    this.#log.now(CLEAR, space, NONE, begin, 0n)
+    this.#spaces[space]?.clearSync()
+    this.#log.now(CLEAR_DONE, space, NONE, begin, now())
+  }
+
+  #cache(key: number): Cache {
+    return this.#spaces[key % SPACES.length] as Cache
   }
 
   /** The loader takes up to 30 microseconds, for others to set and delete meanwhile. */
@@ -176,7 +198,7 @@ class Worker {
     const begin = now()
     let found: unknown
     try {
-      found = await this.#cache.getOrSet(this.#name(key), load)
+      found = await this.#cache(key).getOrSet(this.#name(key), load)
     } catch (error) {
       if (loaded > 0n) throw error
       this.#foreign(key, error, begin, now())

@@ -1,6 +1,6 @@
 //! Every rule with the history that breaks it, beside one that nearly does.
 
-use super::hand::Hand;
+use super::hand::{Hand, OTHER, OWN, ROOT};
 use crate::judge::Kind;
 
 #[test]
@@ -80,6 +80,43 @@ fn a_delete_is_not_undone() {
 }
 
 #[test]
+fn a_clear_is_not_undone() {
+    let cleared = |space, read| {
+        Hand::new()
+            .set(1, 1, 10..20)
+            .clear(2, space, 30..40)
+            .read(3, 1, read)
+    };
+    assert_eq!(cleared(OWN, 41..50).found(), [Kind::Uncleared]);
+    assert_eq!(cleared(ROOT, 41..50).found(), [Kind::Uncleared]);
+    assert_eq!(cleared(OWN, 39..50).found(), []);
+    assert_eq!(cleared(OTHER, 41..50).found(), []);
+    let killed = Hand::new()
+        .set(1, 1, 10..20)
+        .clear_and_killed(2, OWN, 30..40)
+        .read(3, 1, 50..60);
+    assert_eq!(killed.found(), []);
+    let loaded = Hand::new().load(1, 1, 5, 10..60).clear(2, OWN, 20..30);
+    assert_eq!(loaded.read(3, 1, 70..80).found(), [Kind::Uncleared]);
+}
+
+/// An overtaken put that replaces a value written after the clear leaves nothing to be read.
+#[test]
+fn a_set_after_a_clear_is_not_lost_to_one_before_it() {
+    let after = |set| {
+        Hand::new()
+            .set(1, 1, 10..50)
+            .clear(2, OWN, 20..30)
+            .set(2, 101, set)
+            .miss(3, 60..70)
+    };
+    assert_eq!(after(35..40).evictions(), 1);
+    assert_eq!(after(29..40).evictions(), 0);
+    let found = after(35..40).found();
+    assert_eq!(found, []);
+}
+
+#[test]
 fn a_write_during_a_load_wins_over_it() {
     let load = || Hand::new().load(1, 1, 5, 10..60);
     assert_eq!(load().read(3, 1, 70..80).found(), []);
@@ -134,4 +171,16 @@ fn a_delete_explains_a_miss() {
     assert_eq!(set().delete(3, 31..35).miss(2, 25..30).evictions(), 1);
     let killed = set().delete_and_killed(3, 21..40);
     assert_eq!(killed.miss(2, 25..30).evictions(), 0);
+}
+
+#[test]
+fn a_clear_of_the_keys_namespace_explains_a_miss() {
+    let set = || Hand::new().set(1, 1, 10..20);
+    let missed = |space| set().clear(3, space, 21..23).miss(2, 25..30).evictions();
+    assert_eq!(missed(OWN), 0);
+    assert_eq!(missed(ROOT), 0);
+    assert_eq!(missed(OTHER), 1);
+    // A set that a clear overtakes may be lost to it.
+    let overtaken = Hand::new().set(1, 1, 10..40).clear(3, OWN, 20..30);
+    assert_eq!(overtaken.miss(2, 45..50).evictions(), 0);
 }

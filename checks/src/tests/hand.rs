@@ -9,6 +9,11 @@ use std::ops::Range;
 /// The key of all histories.
 const KEY: u8 = 7;
 
+/// The namespace of the key, one that holds everything, and one beside the key's.
+pub const OWN: u8 = 3;
+pub const ROOT: u8 = 0;
+pub const OTHER: u8 = 1;
+
 /// Logs by worker. Values are named by a small number; worker 1 makes those below 100, worker 2 those
 /// below 200 and so on.
 #[derive(Default)]
@@ -46,6 +51,18 @@ impl Hand {
             .add(worker, Op::Died, 0, at.end..0)
     }
 
+    /// A clear of a namespace that was acknowledged.
+    pub fn clear(self, worker: u16, space: u8, at: Range<u64>) -> Hand {
+        self.add_to(space, worker, Op::Clear, 0, at.start..0)
+            .add_to(space, worker, Op::ClearDone, 0, at)
+    }
+
+    /// A clear whose worker was killed before its acknowledgement.
+    pub fn clear_and_killed(self, worker: u16, space: u8, at: Range<u64>) -> Hand {
+        self.add_to(space, worker, Op::Clear, 0, at.start..0)
+            .add(worker, Op::Died, 0, at.end..0)
+    }
+
     /// A miss at `begin`, then a load that made the value.
     pub fn load(self, worker: u16, value: u32, begin: u64, at: Range<u64>) -> Hand {
         self.add(worker, Op::Load, value, at.start..0)
@@ -68,14 +85,18 @@ impl Hand {
         self.add(worker, Op::Foreign, 0, at)
     }
 
-    fn add(mut self, worker: u16, op: Op, value: u32, at: Range<u64>) -> Hand {
+    fn add(self, worker: u16, op: Op, value: u32, at: Range<u64>) -> Hand {
+        self.add_to(KEY, worker, op, value, at)
+    }
+
+    fn add_to(mut self, key: u8, worker: u16, op: Op, value: u32, at: Range<u64>) -> Hand {
         let serial = match value {
             0 => 0,
             _ => value::serial(1 + (value / 100) as u16, value),
         };
         self.logs.entry(worker).or_default().push(Record {
             op,
-            key: KEY,
+            key,
             serial,
             begin: at.start,
             end: at.end,

@@ -1,7 +1,7 @@
 //! A map with evictions and loads, at whose operations one looks through windows of random length:
 //! whatever it does is coherent, and a fault planted into it is not.
 
-use super::hand::Hand;
+use super::hand::{Hand, OWN, ROOT};
 use fastrand::Rng;
 
 /// Ways to be incoherent.
@@ -12,6 +12,8 @@ enum Fault {
     OldRead,
     /// A delete returns and the value stays.
     DeleteIgnored,
+    /// A clear returns and the value stays.
+    ClearIgnored,
     /// A set returns and nothing is stored.
     SetIgnored,
     /// Evictions are not counted.
@@ -63,7 +65,13 @@ fn simulate(random: &mut Rng, fault: Fault) -> (Hand, u64) {
                     (before, held) = (held, values);
                 }
             }
-            7..9 => {
+            7 => {
+                hand = hand.clear(number, if random.bool() { OWN } else { ROOT }, at);
+                if fault != Fault::ClearIgnored || !faulty {
+                    held = 0;
+                }
+            }
+            8 => {
                 hand = hand.delete(number, at);
                 if fault != Fault::DeleteIgnored || !faulty {
                     held = 0;
@@ -118,6 +126,7 @@ fn every_fault_is_found() {
     for fault in [
         Fault::OldRead,
         Fault::DeleteIgnored,
+        Fault::ClearIgnored,
         Fault::SetIgnored,
         Fault::EvictionUncounted,
         Fault::LoadNotVoided,

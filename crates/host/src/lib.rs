@@ -18,7 +18,6 @@ pub mod keys;
 pub mod layout;
 mod lease;
 mod loads;
-mod long_copy;
 pub mod mapped;
 pub mod memory;
 mod namespace;
@@ -28,6 +27,7 @@ mod read;
 pub mod record;
 mod recover;
 mod scan;
+mod shared_bytes;
 mod stats;
 mod store;
 #[cfg(test)]

@@ -1,18 +1,12 @@
 //! [`Memory`] over the mapped files of a directory.
 
 use crate::layout::WINDOW;
-use crate::long_copy;
 use crate::memory::Memory;
+use crate::shared_bytes;
 use memmap2::MmapRaw;
 use std::sync::atomic::{fence, AtomicU64, AtomicU8, Ordering};
 
 const WINDOW_SHIFT: u32 = WINDOW.trailing_zeros();
-
-/// Eight bytes at any address. Volatile reads of them are not repeated by the compiler, and not split
-/// into bytes, as those of an array are.
-#[derive(Clone, Copy)]
-#[repr(C, packed)]
-struct Unaligned(u64);
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -43,7 +37,7 @@ pub struct MappedMemory {
 }
 
 // SAFETY: the raw pointers point into mappings owned by this struct; index accesses are atomic, and
-// block accesses race only as `Memory` describes, with copies validated before they are used.
+// block accesses are those of `shared_bytes`, which may race with each other.
 unsafe impl Send for MappedMemory {}
 // SAFETY: as above; there is no interior state besides the mappings.
 unsafe impl Sync for MappedMemory {}
@@ -159,44 +153,30 @@ impl Memory for MappedMemory {
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         let from = self.block_bytes(at, len);
         out.reserve(len);
-        // SAFETY: `from` is valid for `len` bytes, `out` has room for them and they do not overlap.
-        // Another process may write meanwhile; that is outside this program's memory model, and the
-        // copy is thrown away unless the word that led here still stands.
+        // SAFETY: `from` is valid for `len` bytes and written by `shared_bytes` only, here and in other
+        // processes; `out` has room for them and is this thread's own.
         unsafe {
-            std::ptr::copy_nonoverlapping(from, out.as_mut_ptr().add(out.len()), len);
+            shared_bytes::read(from, out.as_mut_ptr().add(out.len()), len);
             out.set_len(out.len() + len);
         }
     }
 
     #[inline(always)]
     fn read_array<const N: usize>(&self, at: u64) -> [u8; N] {
-        let from = self.block_bytes(at, N);
-        let mut bytes = [0; N];
-        let (words, rest) = bytes.split_at_mut(N / 8 * 8);
-        for (place, word) in words.chunks_exact_mut(8).enumerate() {
-            // SAFETY: valid for N bytes, as above, at any alignment.
-            let read = unsafe { from.add(place * 8).cast::<Unaligned>().read_volatile() };
-            word.copy_from_slice(&{ read.0 }.to_ne_bytes());
-        }
-        for (place, byte) in rest.iter_mut().enumerate() {
-            // SAFETY: valid for N bytes, as above.
-            *byte = unsafe { from.add(N / 8 * 8 + place).read_volatile() };
-        }
-        bytes
+        // SAFETY: valid for N bytes, as above.
+        unsafe { shared_bytes::read_array(self.block_bytes(at, N)) }
     }
 
     #[inline(always)]
     fn equal(&self, at: u64, bytes: &[u8]) -> bool {
-        let from = self.block_bytes(at, bytes.len());
-        // SAFETY: valid for the length, as above. The result counts only while the word stands.
-        unsafe { std::slice::from_raw_parts(from, bytes.len()) == bytes }
+        // SAFETY: valid for the length, as above.
+        unsafe { shared_bytes::equal(self.block_bytes(at, bytes.len()), bytes) }
     }
 
     #[inline(always)]
     fn write(&self, at: u64, bytes: &[u8]) {
-        let to = self.block_bytes(at, bytes.len());
-        // SAFETY: valid for the length, as above; the caller owns the block, so nobody else writes.
-        unsafe { long_copy::copy(bytes, to) }
+        // SAFETY: valid for the length, as above; `bytes` are no part of a mapping.
+        unsafe { shared_bytes::write(bytes, self.block_bytes(at, bytes.len())) }
     }
 
     #[inline(always)]
@@ -219,5 +199,43 @@ impl Memory for MappedMemory {
     #[inline(always)]
     fn fence(&self) {
         fence(Ordering::AcqRel);
+    }
+}
+
+/// Offsets into the index are checked only where assertions are on, because a hit makes several: the
+/// section `assertions` of `make test` runs every test so.
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use memmap2::MmapOptions;
+
+    fn memory() -> MappedMemory {
+        let index = MmapOptions::new().len(4096).map_anon().unwrap();
+        MappedMemory::new(MmapRaw::from(index), Vec::new())
+    }
+
+    #[test]
+    fn the_last_word_is_within_the_index() {
+        let memory = memory();
+        memory.store(4088, 7);
+        assert_eq!(memory.load(4088), 7);
+    }
+
+    #[test]
+    #[should_panic(expected = "at + 8 <=")]
+    fn a_word_beyond_the_index_is_refused() {
+        memory().load(4096);
+    }
+
+    #[test]
+    #[should_panic(expected = "at % 8 == 0")]
+    fn a_word_at_an_odd_place_is_refused() {
+        memory().load(4);
+    }
+
+    #[test]
+    #[should_panic(expected = "at < self.index.len()")]
+    fn a_visited_byte_beyond_the_index_is_refused() {
+        memory().visited(4096);
     }
 }

@@ -1,0 +1,51 @@
+//! The namespaces that the keys are spread over, so that clears of one, of those nested in it and of
+//! everything meet writes. The workers of the other languages have the same four, in this order.
+
+use polycache::{Cache, Error};
+
+/// The parts of each, from the root on.
+const SPACES: [&[&str]; 4] = [&[], &["a"], &["a", "b"], &["c"]];
+
+/// How many there are.
+pub const COUNT: u8 = SPACES.len() as u8;
+
+/// The number of a key's own namespace.
+pub fn of(key: u8) -> u8 {
+    key % COUNT
+}
+
+/// True when a clear of this namespace clears the key.
+pub fn covers(space: u8, key: u8) -> bool {
+    let outer = SPACES[usize::from(space % COUNT)];
+    SPACES[usize::from(of(key))].starts_with(outer)
+}
+
+/// Its name in a story.
+pub fn name(space: u8) -> String {
+    match SPACES[usize::from(space % COUNT)] {
+        [] => "everything".into(),
+        parts => parts.join(":"),
+    }
+}
+
+/// The caches of all namespaces, by number.
+pub fn open(cache: &Cache) -> Result<Vec<Cache>, Error> {
+    let nested = |parts: &&[&str]| {
+        parts
+            .iter()
+            .try_fold(cache.clone(), |outer, part| outer.namespace(*part))
+    };
+    SPACES.iter().map(nested).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clear_covers_what_is_nested_in_it() {
+        let covered = |space| (0..COUNT).filter(|key| covers(space, *key)).collect();
+        let all: Vec<Vec<u8>> = (0..COUNT).map(covered).collect();
+        assert_eq!(all, [vec![0, 1, 2, 3], vec![1, 2], vec![2], vec![3]]);
+    }
+}

@@ -1,0 +1,111 @@
+//! ARM64: ordinary instructions, which the compiler does not look into. A load or store of several
+//! bytes is not one atomic access here, and need not be: each of its bytes is one.
+
+pub(super) use super::difference::Difference;
+
+use std::arch::asm;
+
+/// # Safety
+/// As for [`super::read()`].
+#[inline(always)]
+pub(super) unsafe fn read(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { copy(from, to, len) }
+}
+
+/// # Safety
+/// As for [`super::write()`].
+#[inline(always)]
+pub(super) unsafe fn write(from: &[u8], to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { copy(from.as_ptr(), to, from.len()) }
+}
+
+/// # Safety
+/// Both places are valid for `len` bytes and do not overlap; either is shared, as [`super::read()`] and
+/// [`super::write()`] allow.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the call follows the C ABI: the stack is aligned for it, since `nostack` is not given, and
+    // everything that a function may change is named, the link register among it. It touches only the
+    // two places.
+    unsafe {
+        asm!(
+            "blr {memcpy}",
+            memcpy = in(reg) libc::memcpy as *const (),
+            in("x0") to,
+            in("x1") from,
+            in("x2") len,
+            clobber_abi("C"),
+        );
+    }
+}
+
+/// # Safety
+/// As for [`super::read()`], of 16 bytes.
+#[inline(always)]
+pub(super) unsafe fn load_pair(from: *const u8) -> (u64, u64) {
+    let (low, high);
+    // SAFETY: one load from where the caller allows it. It may have any alignment in ordinary memory.
+    unsafe {
+        asm!(
+            "ldp {low}, {high}, [{from}]",
+            from = in(reg) from,
+            low = lateout(reg) low,
+            high = lateout(reg) high,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    (low, high)
+}
+
+/// # Safety
+/// As for [`super::read()`], of 8 bytes.
+#[inline(always)]
+pub(super) unsafe fn load_word(from: *const u8) -> u64 {
+    let word;
+    // SAFETY: one load from where the caller allows it.
+    unsafe {
+        asm!(
+            "ldr {word}, [{from}]",
+            from = in(reg) from,
+            word = lateout(reg) word,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    word
+}
+
+/// # Safety
+/// As for [`super::read()`], of 4 bytes.
+#[inline(always)]
+pub(super) unsafe fn load_half(from: *const u8) -> u32 {
+    let half;
+    // SAFETY: one load from where the caller allows it.
+    unsafe {
+        asm!(
+            "ldr {half:w}, [{from}]",
+            from = in(reg) from,
+            half = lateout(reg) half,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    half
+}
+
+/// # Safety
+/// As for [`super::read()`], of one byte.
+#[inline(always)]
+pub(super) unsafe fn load_byte(from: *const u8) -> u8 {
+    let byte: u32;
+    // SAFETY: one load from where the caller allows it.
+    unsafe {
+        asm!(
+            "ldrb {byte:w}, [{from}]",
+            from = in(reg) from,
+            byte = lateout(reg) byte,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    byte as u8
+}

@@ -1,0 +1,211 @@
+//! x86-64: ordinary instructions, which the compiler does not look into. A load or store of several
+//! bytes is not one atomic access here, and need not be: each of its bytes is one.
+
+use std::arch::asm;
+use std::arch::x86_64::{
+    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+    _mm_xor_si128,
+};
+
+/// From here on entries are written past the cache. For shorter ones it costs a reader who follows at
+/// once more than it saves the writer (measured: 8 KiB break even or win, 4 KiB lose).
+///
+/// A recycled block has long left the processor's cache. An ordinary store first reads the line that it
+/// is about to replace whole; for a long entry that reading takes as long as the writing, and drives
+/// out of the cache what is still wanted.
+pub(super) const LONG: usize = 8 << 10;
+
+const LINE: usize = 64;
+
+/// # Safety
+/// As for [`super::read()`].
+#[inline(always)]
+pub(super) unsafe fn read(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { copy(from, to, len) }
+}
+
+/// # Safety
+/// As for [`super::write()`].
+#[inline(always)]
+pub(super) unsafe fn write(from: &[u8], to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if from.len() >= LONG {
+            past_the_cache(from, to);
+        } else {
+            copy(from.as_ptr(), to, from.len());
+        }
+    }
+}
+
+/// # Safety
+/// Both places are valid for `len` bytes and do not overlap; either is shared, as [`super::read()`] and
+/// [`super::write()`] allow.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the call follows the C ABI of this system: the stack is aligned for it, since `nostack` is
+    // not given, and everything that a function may change is named. It touches only the two places.
+    unsafe {
+        asm!(
+            "call {memcpy}",
+            memcpy = in(reg) libc::memcpy as *const (),
+            in("rdi") to,
+            in("rsi") from,
+            in("rdx") len,
+            clobber_abi("sysv64"),
+        );
+    }
+}
+
+/// # Safety
+/// As for [`super::write()`]; at least two lines.
+#[cold]
+unsafe fn past_the_cache(from: &[u8], to: *mut u8) {
+    // Only whole lines go past the cache: a streaming store needs a multiple of 16.
+    let head = (LINE - to as usize % LINE) % LINE;
+    let (head, rest) = from.split_at(head);
+    let (lines, tail) = rest.split_at(rest.len() / LINE * LINE);
+    debug_assert!(lines.len() >= LINE);
+    // SAFETY: the three pieces lie one after the other in `from` and, as the caller promises, in `to`.
+    // Streaming stores are not ordered with others, which Rust's model does not know of; the `sfence`
+    // orders them before all that follows, so that they end as the relaxed stores they stand for.
+    unsafe {
+        let to_lines = to.add(head.len());
+        copy(head.as_ptr(), to, head.len());
+        copy(tail.as_ptr(), to_lines.add(lines.len()), tail.len());
+        asm!(
+            "2:",
+            "movdqu {a}, [{from}]",
+            "movdqu {b}, [{from} + 16]",
+            "movdqu {c}, [{from} + 32]",
+            "movdqu {d}, [{from} + 48]",
+            "movntdq [{to}], {a}",
+            "movntdq [{to} + 16], {b}",
+            "movntdq [{to} + 32], {c}",
+            "movntdq [{to} + 48], {d}",
+            "add {from}, 64",
+            "add {to}, 64",
+            "cmp {from}, {end}",
+            "jne 2b",
+            "sfence",
+            from = inout(reg) lines.as_ptr() => _,
+            to = inout(reg) to_lines => _,
+            end = in(reg) lines.as_ptr_range().end,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            options(nostack),
+        );
+    }
+}
+
+/// # Safety
+/// As for [`super::read()`], of 16 bytes.
+#[inline(always)]
+pub(super) unsafe fn load_pair(from: *const u8) -> (u64, u64) {
+    let (low, high);
+    // SAFETY: two loads from where the caller allows them.
+    unsafe {
+        asm!(
+            "mov {low}, qword ptr [{from}]",
+            "mov {high}, qword ptr [{from} + 8]",
+            from = in(reg) from,
+            low = out(reg) low,
+            high = lateout(reg) high,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    (low, high)
+}
+
+/// # Safety
+/// As for [`super::read()`], of 8 bytes.
+#[inline(always)]
+pub(super) unsafe fn load_word(from: *const u8) -> u64 {
+    let word;
+    // SAFETY: one load from where the caller allows it.
+    unsafe {
+        asm!(
+            "mov {word}, qword ptr [{from}]",
+            from = in(reg) from,
+            word = lateout(reg) word,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    word
+}
+
+/// # Safety
+/// As for [`super::read()`], of 4 bytes.
+#[inline(always)]
+pub(super) unsafe fn load_half(from: *const u8) -> u32 {
+    let half;
+    // SAFETY: one load from where the caller allows it.
+    unsafe {
+        asm!(
+            "mov {half:e}, dword ptr [{from}]",
+            from = in(reg) from,
+            half = lateout(reg) half,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    half
+}
+
+/// # Safety
+/// As for [`super::read()`], of one byte.
+#[inline(always)]
+pub(super) unsafe fn load_byte(from: *const u8) -> u8 {
+    let byte: u32;
+    // SAFETY: one load from where the caller allows it.
+    unsafe {
+        asm!(
+            "movzx {byte:e}, byte ptr [{from}]",
+            from = in(reg) from,
+            byte = lateout(reg) byte,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    byte as u8
+}
+
+/// The bits that differed so far between shared bytes and a thread's own.
+pub(super) struct Difference(__m128i);
+
+impl Difference {
+    #[inline(always)]
+    pub(super) fn none() -> Difference {
+        // SAFETY: every x86-64 has SSE2, here and below.
+        Difference(unsafe { _mm_setzero_si128() })
+    }
+
+    /// Compares the 16 bytes at `OFFSET` from both places.
+    ///
+    /// # Safety
+    /// There, `shared` is as for [`super::read()`], of 16 bytes; `own` is valid for as many.
+    #[inline(always)]
+    pub(super) unsafe fn add<const OFFSET: isize>(&mut self, shared: *const u8, own: *const u8) {
+        let there: __m128i;
+        // SAFETY: loads from where the caller allows them, at any alignment.
+        unsafe {
+            asm!(
+                "movdqu {there}, [{shared} + {offset}]",
+                shared = in(reg) shared,
+                offset = const OFFSET,
+                there = lateout(xmm_reg) there,
+                options(nostack, preserves_flags, readonly),
+            );
+            let here = _mm_loadu_si128(own.offset(OFFSET).cast());
+            self.0 = _mm_or_si128(self.0, _mm_xor_si128(there, here));
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_none(&self) -> bool {
+        // SAFETY: as above.
+        let equal = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, _mm_setzero_si128())) };
+        equal == 0xffff
+    }
+}
