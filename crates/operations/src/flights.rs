@@ -3,8 +3,7 @@
 //! Nothing here waits or knows the time. Drivers wait as they can, by a [`Waker`]: for threads one that
 //! unparks, for futures their executor's, for the simulation its own.
 
-use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -52,7 +51,7 @@ type Running<K, V, E, F> = HashMap<K, Vec<Arc<Flight<V, E, F>>>>;
 
 /// What a caller whose key is not there is to do.
 #[derive(Debug)]
-pub enum Part<'a, K: Eq + Hash, V: Clone, E: Clone, F> {
+pub enum Part<'a, K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
     /// Wait for a load that is open.
     Joins(Joined<V, E, F>),
     /// Drive a load of its own, which others may join.
@@ -71,19 +70,17 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
     /// Joins the newest load of the key while that is open, else begins one. A load is open while it waits for
     /// another process, and while its loader runs for less than `lease_timeout` by a fence that `stands`.
     /// `runner` names who would run the loader: see [`Joined::is_run_by`].
-    pub fn take_part<Q: Eq + Hash + ToOwned<Owned = K> + ?Sized>(
+    pub fn take_part(
         &self,
-        key: &Q,
+        key: K,
         runner: u64,
         now: Duration,
         lease_timeout: Duration,
         stands: impl Fn(&F) -> bool,
-    ) -> Part<'_, K, V, E, F>
-    where
-        K: Borrow<Q>,
-    {
+    ) -> Part<'_, K, V, E, F> {
         let mut running = lock(&self.running);
-        let newest = running.get(key).and_then(|flights| flights.last());
+        let flights = running.entry(key.clone()).or_default();
+        let newest = flights.last();
         if let Some(flight) = newest.filter(|flight| flight.is_open(now, lease_timeout, stands)) {
             return Part::Joins(Joined {
                 flight: flight.clone(),
@@ -97,8 +94,8 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
             outcome: OnceLock::new(),
             waiting: Mutex::default(),
         });
-        let key = key.to_owned();
-        running.entry(key.clone()).or_default().push(flight.clone());
+        flights.push(flight.clone());
+        drop(running);
         Part::Leads(Leader {
             flights: self,
             key,
@@ -152,14 +149,14 @@ impl<V: Clone, E: Clone, F> Flight<V, E, F> {
 
 /// A caller's own load. Dropped before it has landed, it tells those who joined to begin anew.
 #[derive(Debug)]
-pub struct Leader<'a, K: Eq + Hash, V: Clone, E: Clone, F> {
+pub struct Leader<'a, K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
     flights: &'a Flights<K, V, E, F>,
     key: K,
     flight: Arc<Flight<V, E, F>>,
     landed: bool,
 }
 
-impl<K: Eq + Hash, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
+impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
     /// The loader runs from `now` on, by this fence; `None` is without a lease.
     pub fn loads(&self, fence: Option<F>, now: Duration) {
         let _ = self.flight.loading.set((now, fence));
@@ -183,12 +180,15 @@ impl<K: Eq + Hash, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
         self.landed = true;
         let mut others = Vec::new();
         let mut running = lock(&self.flights.running);
-        if let Some(flights) = running.get_mut(&self.key) {
-            flights.retain(|one| !Arc::ptr_eq(one, &self.flight));
-            if flights.is_empty() {
-                running.remove(&self.key);
+        // The key is looked for once: misses pay for it.
+        if let Entry::Occupied(mut flights) = running.entry(self.key.clone()) {
+            flights
+                .get_mut()
+                .retain(|one| !Arc::ptr_eq(one, &self.flight));
+            if flights.get().is_empty() {
+                flights.remove();
             } else if stored {
-                others.clone_from(flights);
+                others.clone_from(flights.get());
             }
         }
         drop(running);
@@ -199,7 +199,7 @@ impl<K: Eq + Hash, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
     }
 }
 
-impl<K: Eq + Hash, V: Clone, E: Clone, F> Drop for Leader<'_, K, V, E, F> {
+impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Drop for Leader<'_, K, V, E, F> {
     fn drop(&mut self) {
         if !self.landed {
             self.end(Landed::Nothing, false);

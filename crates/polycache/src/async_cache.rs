@@ -308,7 +308,7 @@ async fn load_async<T: Serialize, V: View<T>>(
     let mut caller = Caller::new(view, key, ttl, 0, now());
     let mut timer = pin!(sleep(Duration::ZERO));
     let next = poll_fn(|context| loop {
-        match caller.next(context.waker(), now())? {
+        match caller.next(|| context.waker().clone(), now())? {
             Next::Wait(time) => {
                 timer.as_mut().reset(Instant::now() + time);
                 ready!(timer.as_mut().poll(context));

@@ -89,7 +89,8 @@ impl<'a, V: Cached> Caller<'a, V> {
         }
     }
 
-    pub fn next<T>(&mut self, waker: &Waker, now: Duration) -> Result<Next<T>, Error>
+    /// `waker` is asked for when the caller is to wait for another one.
+    pub fn next<T>(&mut self, waker: impl Fn() -> Waker, now: Duration) -> Result<Next<T>, Error>
     where
         V: View<T>,
     {
@@ -104,7 +105,7 @@ impl<'a, V: Cached> Caller<'a, V> {
                     if self.runner != 0 && joined.is_run_by(self.runner) {
                         return Err(Error::invalid("the loader of a key asks for the same key"));
                     }
-                    match joined.poll(waker) {
+                    match joined.poll(&waker()) {
                         Poll::Ready(Landed::Value(entry)) => return self.joined(&entry),
                         Poll::Ready(Landed::Failed(error)) => {
                             cache.tier().count_joined(false);
@@ -146,7 +147,7 @@ impl<'a, V: Cached> Caller<'a, V> {
         let full_key = [cache.tier().prefix(), self.key].concat();
         let key = self.key;
         let part = cache.flights().take_part(
-            &full_key,
+            full_key,
             self.runner,
             now,
             cache.settings().lease_timeout,
@@ -342,6 +343,7 @@ fn this_thread() -> u64 {
 }
 
 /// The value of a key that was missed, blocking the thread while others load it.
+#[inline(never)]
 pub(crate) fn load<T: Serialize, V: View<T>>(
     view: &V,
     key: &[u8],
@@ -350,11 +352,12 @@ pub(crate) fn load<T: Serialize, V: View<T>>(
 ) -> Result<T, Error> {
     let now = || since_start(Instant::now());
     let mut caller = Caller::new(view, key, ttl, this_thread(), now());
-    let waker = Waker::from(Arc::new(Sleeper {
-        thread: std::thread::current(),
-    }));
+    let waker = || {
+        let thread = std::thread::current();
+        Waker::from(Arc::new(Sleeper { thread }))
+    };
     loop {
-        match caller.next(&waker, now())? {
+        match caller.next(waker, now())? {
             Next::Value(value) => return Ok(value),
             Next::Wait(time) => std::thread::park_timeout(time),
             Next::Load => {

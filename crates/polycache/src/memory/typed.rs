@@ -4,7 +4,7 @@ use super::objects::Objects;
 use crate::driver::{self, Cached, View};
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::tier::{Object, Stored};
+use crate::tier::{Object, ProcessTier};
 use crate::{Cache, Error, Keys, MemoryStats, Origin, Stats, Ttl, TtlLeft};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
@@ -52,8 +52,7 @@ pub struct TypedCache<T: TypedValue>(Arc<Inner<T>>);
 
 struct Inner<T> {
     cache: Cache,
-    /// Where there is a directory, and a memory tier over it.
-    objects: Option<Objects<T>>,
+    objects: Kept<T>,
 }
 
 impl<T: TypedValue> Clone for TypedCache<T> {
@@ -71,6 +70,15 @@ impl<T: TypedValue> fmt::Debug for TypedCache<T> {
     }
 }
 
+/// Where decoded values are kept.
+enum Kept<T> {
+    Nowhere,
+    /// In a memory tier over a directory.
+    Here(Objects<T>),
+    /// Beside their entries.
+    BesideEntries(ProcessTier),
+}
+
 /// What was found where objects lie beside their entries.
 enum Found<T> {
     Object(T),
@@ -85,9 +93,10 @@ impl Cache {
     /// `Closed`.
     pub fn typed<T: TypedValue>(&self) -> Result<TypedCache<T>, Error> {
         self.still_open()?;
-        let objects = match self.settings().memory {
-            Some(bounds) if !self.tier().keeps_objects() => Some(Objects::new(bounds)?),
-            _ => None,
+        let objects = match (self.tier().objects(), self.settings().memory) {
+            (Some(tier), _) => Kept::BesideEntries(tier),
+            (None, Some(bounds)) => Kept::Here(Objects::new(bounds)?),
+            (None, None) => Kept::Nowhere,
         };
         Ok(TypedCache(Arc::new(Inner {
             cache: self.clone(),
@@ -125,48 +134,48 @@ impl<T: TypedValue> TypedCache<T> {
         let key = key.as_ref();
         let cache = &self.0.cache;
         match &self.0.objects {
-            Some(objects) => match objects.get(cache, key) {
+            Kept::Here(objects) => match objects.get(cache, key) {
                 Some(object) => {
                     observe::read(cache, key, Answer::Memory);
                     Ok(Some(object))
                 }
                 None => objects.read(cache, key),
             },
-            None if cache.tier().keeps_objects() => {
-                let found = self.object_or_entry(key)?;
+            Kept::BesideEntries(tier) => {
+                let found = Self::object_or_entry(tier, key)?;
                 let answer = found.as_ref().map_or(Answer::Miss, |_| Answer::Memory);
                 observe::read(cache, key, answer);
-                self.value_of(key, found)
+                self.value_of(tier, key, found)
             }
-            None => cache.get_typed(key),
+            Kept::Nowhere => cache.get_typed(key),
         }
     }
 
     /// What a tier has that keeps objects.
     #[inline]
-    fn object_or_entry(&self, key: &[u8]) -> Result<Option<Found<T>>, Error> {
-        let mut found = None;
-        self.0
-            .cache
-            .tier()
-            .read_stored(key, &mut |stored: &Stored| {
-                let object = stored.object.as_ref();
-                found = Some(match object.and_then(|object| object.downcast_ref::<T>()) {
-                    Some(object) => Found::Object(object.clone()),
-                    None => Found::Entry(stored.entry.clone()),
-                });
-            })?;
-        Ok(found)
+    fn object_or_entry(tier: &ProcessTier, key: &[u8]) -> Result<Option<Found<T>>, Error> {
+        tier.read(key, |stored| {
+            let object = stored.object.as_ref();
+            match object.and_then(|object| object.downcast_ref::<T>()) {
+                Some(object) => Found::Object(object.clone()),
+                None => Found::Entry(stored.entry.clone()),
+            }
+        })
     }
 
     #[inline]
-    fn value_of(&self, key: &[u8], found: Option<Found<T>>) -> Result<Option<T>, Error> {
+    fn value_of(
+        &self,
+        tier: &ProcessTier,
+        key: &[u8],
+        found: Option<Found<T>>,
+    ) -> Result<Option<T>, Error> {
         match found {
             None => Ok(None),
             Some(Found::Object(value)) => Ok(Some(value)),
             Some(Found::Entry(entry)) => {
                 let value: T = self.0.cache.decode(key, &entry)?;
-                self.0.cache.tier().keep(key, &entry, object(&value));
+                tier.keep(key, &entry, object(&value));
                 Ok(Some(value))
             }
         }
@@ -242,6 +251,7 @@ impl<T: TypedValue> TypedCache<T> {
         self.load(key, Ttl::Default, load)
     }
 
+    #[inline]
     fn load(
         &self,
         key: &[u8],
@@ -378,7 +388,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// `Closed`.
     pub fn clear(&self) -> Result<(), Error> {
         let cleared = self.0.cache.clear();
-        if let Some(objects) = &self.0.objects {
+        if let Kept::Here(objects) = &self.0.objects {
             objects.clear();
         }
         cleared
@@ -390,7 +400,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// `Closed`.
     pub fn stats(&self) -> Result<Stats, Error> {
         let mut stats = self.0.cache.stats()?;
-        if let Some(objects) = &self.0.objects {
+        if let Kept::Here(objects) = &self.0.objects {
             stats.hits += objects.stats().hits;
         }
         Ok(stats)
@@ -401,14 +411,15 @@ impl<T: TypedValue> TypedCache<T> {
     #[must_use]
     pub fn memory_stats(&self) -> MemoryStats {
         match &self.0.objects {
-            Some(objects) => objects.stats(),
-            None => self.0.cache.tier().memory_stats(),
+            Kept::Here(objects) => objects.stats(),
+            Kept::BesideEntries(tier) => tier.memory_stats(),
+            Kept::Nowhere => MemoryStats::default(),
         }
     }
 
     #[inline]
     fn drop(&self, key: &[u8]) {
-        if let Some(objects) = &self.0.objects {
+        if let Kept::Here(objects) = &self.0.objects {
             objects.drop(key);
         }
     }
@@ -421,27 +432,28 @@ impl<T: TypedValue> Cached for TypedCache<T> {
 }
 
 impl<T: TypedValue> View<T> for TypedCache<T> {
+    #[inline]
     fn find(&self, key: &[u8]) -> Result<Option<T>, Error> {
         let cache = &self.0.cache;
-        if let Some(objects) = &self.0.objects {
-            return match objects.get(cache, key) {
+        match &self.0.objects {
+            Kept::Here(objects) => match objects.get(cache, key) {
                 Some(object) => {
                     observe::read(cache, key, Answer::Memory);
                     Ok(Some(object))
                 }
                 None => objects.find(cache, key),
-            };
+            },
+            Kept::BesideEntries(tier) => {
+                let found = Self::object_or_entry(tier, key)?;
+                match &found {
+                    Some(_) => observe::read(cache, key, Answer::Memory),
+                    // Whoever loads counts the miss, and tells of it.
+                    None => tier.count_found_later(),
+                }
+                self.value_of(tier, key, found)
+            }
+            Kept::Nowhere => cache.find(key),
         }
-        if !cache.tier().keeps_objects() {
-            return cache.find(key);
-        }
-        let found = self.object_or_entry(key)?;
-        match &found {
-            Some(_) => observe::read(cache, key, Answer::Memory),
-            // Whoever loads counts the miss, and tells of it.
-            None => cache.tier().count_found_later(),
-        }
-        self.value_of(key, found)
     }
 
     fn read_entry(
@@ -451,12 +463,12 @@ impl<T: TypedValue> View<T> for TypedCache<T> {
         origin: Option<Origin>,
     ) -> Result<T, Error> {
         match &self.0.objects {
-            Some(objects) => objects.read_entry(&self.0.cache, key, entry, origin),
-            None => self.0.cache.read_entry(key, entry, origin),
+            Kept::Here(objects) => objects.read_entry(&self.0.cache, key, entry, origin),
+            Kept::BesideEntries(_) | Kept::Nowhere => self.0.cache.read_entry(key, entry, origin),
         }
     }
 
     fn object(&self, value: &T) -> Option<Object> {
-        self.0.cache.tier().keeps_objects().then(|| object(value))
+        matches!(self.0.objects, Kept::BesideEntries(_)).then(|| object(value))
     }
 }

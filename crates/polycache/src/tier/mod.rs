@@ -15,7 +15,7 @@ pub(crate) use process::{Options, ProcessTier};
 pub(crate) use stored::{Object, Stored};
 
 use crate::observe::Answer;
-use crate::{Error, MemoryStats};
+use crate::Error;
 use polycache_host::{Hit, Report, Stats, Token};
 use polycache_operations::{Holder, Lease, Leases};
 use std::path::Path;
@@ -66,24 +66,9 @@ pub(crate) trait Tier: Send + Sync {
         object: Option<Object>,
     ) -> Result<bool, Error>;
 
-    /// Whether decoded values lie beside their entries.
-    fn keeps_objects(&self) -> bool {
-        false
-    }
-    /// Hands the key's entry to `f`, with its object; for tiers that keep those.
-    fn read_stored(&self, key: &[u8], f: &mut dyn FnMut(&Stored)) -> Result<bool, Error> {
-        let _ = (key, f);
-        Ok(false)
-    }
-    /// Keeps an object beside the entry that it was decoded from, if that is still there.
-    fn keep(&self, key: &[u8], entry: &Arc<[u8]>, object: Object) {
-        let _ = (key, entry, object);
-    }
-    /// Tells that a miss of `read_stored` is looked for again, by a load.
-    fn count_found_later(&self) {}
-    /// Of what `keeps_objects` says.
-    fn memory_stats(&self) -> MemoryStats {
-        MemoryStats::default()
+    /// This tier, where decoded values lie beside their entries: views of one type call it directly.
+    fn objects(&self) -> Option<ProcessTier> {
+        None
     }
 
     fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error>;

@@ -107,13 +107,46 @@ impl ProcessTier {
 
     /// What `f` makes of the key's entry; a write may be waiting for it.
     #[inline]
-    fn read<R>(&self, key: &[u8], f: impl FnOnce(&Stored) -> R) -> Result<Option<R>, Error> {
+    pub fn read<R>(&self, key: &[u8], f: impl FnOnce(&Stored) -> R) -> Result<Option<R>, Error> {
         self.still_open()?;
         let query: &dyn Parts = &self.query(key);
         let entries = &self.shared.entries;
         Ok(entries.get_with(query, |stored| {
             self.is_served(&stored.entry).then(|| f(stored))
         }))
+    }
+
+    /// Keeps an object beside the entry that it was decoded from, if that is still there.
+    pub fn keep(&self, key: &[u8], entry: &Arc<[u8]>, object: Object) {
+        let entries = &self.shared.entries;
+        let whole = self.stored(key, entry, Some(object));
+        let Some(object) = whole.object else { return };
+        let kept = entries
+            .entry(self.query(key).to_key())
+            .and_modify(|stored| {
+                if Arc::ptr_eq(&stored.entry, entry) {
+                    stored.object = Some(object.clone());
+                }
+            });
+        if matches!(kept.or_nothing(), Ok(Some(_))) {
+            count(&self.shared.counts.kept);
+        }
+    }
+
+    /// Tells that a miss is looked for again, by a load.
+    pub fn count_found_later(&self) {
+        count(&self.shared.counts.misses_twice);
+    }
+
+    pub fn memory_stats(&self) -> MemoryStats {
+        let mut stats = self.shared.entries.stats();
+        let counts = &self.shared.counts;
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        stats.hits += now(&counts.hits);
+        let misses = stats.misses + now(&counts.misses);
+        stats.misses = misses.saturating_sub(now(&counts.misses_twice));
+        stats.writes = stats.writes.saturating_sub(now(&counts.kept));
+        stats
     }
 
     /// By the rule of every tier: the memory's own clock only says when there is nothing left to serve.
@@ -199,7 +232,7 @@ impl Tier for ProcessTier {
     fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
         let found = self.get(key, out)?;
         if found.is_none() {
-            count(&self.shared.counts.misses_twice);
+            self.count_found_later();
         }
         Ok(found)
     }
@@ -251,45 +284,8 @@ impl Tier for ProcessTier {
         Ok(refused.is_none())
     }
 
-    #[inline]
-    fn keeps_objects(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn read_stored(&self, key: &[u8], f: &mut dyn FnMut(&Stored)) -> Result<bool, Error> {
-        Ok(self.read(key, f)?.is_some())
-    }
-
-    fn keep(&self, key: &[u8], entry: &Arc<[u8]>, object: Object) {
-        let entries = &self.shared.entries;
-        let whole = self.stored(key, entry, Some(object));
-        let Some(object) = whole.object else { return };
-        let kept = entries
-            .entry(self.query(key).to_key())
-            .and_modify(|stored| {
-                if Arc::ptr_eq(&stored.entry, entry) {
-                    stored.object = Some(object.clone());
-                }
-            });
-        if matches!(kept.or_nothing(), Ok(Some(_))) {
-            count(&self.shared.counts.kept);
-        }
-    }
-
-    fn count_found_later(&self) {
-        count(&self.shared.counts.misses_twice);
-    }
-
-    fn memory_stats(&self) -> MemoryStats {
-        let mut stats = self.shared.entries.stats();
-        let counts = &self.shared.counts;
-        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        stats.hits += now(&counts.hits);
-        let misses = stats.misses + now(&counts.misses);
-        stats.misses = misses.saturating_sub(now(&counts.misses_twice));
-        stats.writes = stats.writes.saturating_sub(now(&counts.kept));
-        stats
+    fn objects(&self) -> Option<ProcessTier> {
+        Some(self.clone())
     }
 
     fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error> {
