@@ -1,0 +1,69 @@
+//! Whether what happened is what `spec/semantics.md` promises. A file a promise.
+
+mod loads;
+mod lost;
+mod register;
+mod waits;
+
+use crate::history::{History, Load, Outcome};
+use crate::scenario::Scenario;
+use crate::Violation;
+
+/// What broke a promise.
+pub fn judge(scenario: &Scenario, history: &History) -> Vec<Violation> {
+    let mut found: Vec<Violation> = history
+        .faults
+        .iter()
+        .map(|fault| Violation {
+            rule: "fault",
+            what: fault.clone(),
+            key: None,
+            lines: (0, history.lines.len() as u64),
+        })
+        .collect();
+    let view = View { scenario, history };
+    for key in 0..scenario.keys.len() {
+        register::judge(view, key, &mut found);
+        loads::judge(view, key, &mut found);
+        waits::judge(view, key, &mut found);
+    }
+    lost::judge(view, &mut found);
+    found
+}
+
+/// What the rules look at.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub scenario: &'a Scenario,
+    pub history: &'a History,
+}
+
+impl<'a> View<'a> {
+    /// The loads of a key with their numbers.
+    pub fn loads(self, key: usize) -> impl Iterator<Item = (usize, &'a Load)> + Clone {
+        let all = self.history.loads.iter().enumerate();
+        all.filter(move |(_, load)| load.key == key)
+    }
+
+    /// Whether a set, delete or clear that voids loads of the key was under way between these lines.
+    pub fn voided(self, key: usize, from: u64, to: u64) -> bool {
+        self.history.writes.iter().any(|write| {
+            write.start < to && write.end > from && write.voids(self.scenario, key)
+        })
+    }
+
+    /// Whether a load of the key was stored between these lines.
+    pub fn filled(self, key: usize, from: u64, to: u64) -> bool {
+        self.loads(key).any(|(_, load)| {
+            // Killed or stopped in the middle of its fill, it may have stored its value.
+            let may_have = matches!(load.outcome, Outcome::Filled | Outcome::Killed | Outcome::Running);
+            may_have && load.ending < to && load.ended > from
+        })
+    }
+
+    /// Whether a load of the key came to any end between these lines.
+    pub fn ended(self, key: usize, from: u64, to: u64) -> bool {
+        self.loads(key)
+            .any(|(_, load)| load.ending < to && load.ended > from)
+    }
+}
