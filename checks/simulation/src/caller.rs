@@ -191,9 +191,10 @@ impl Caller {
         };
         let done = work();
         let end = self.note(key, if done { Note::Done } else { Note::Failed });
-        let write = &mut self.process.history.borrow_mut().writes[number];
-        write.end = end;
-        write.failed = !done;
+        let mut history = self.process.history.borrow_mut();
+        history.writes[number].end = end;
+        history.writes[number].failed = !done;
+        drop(history);
         access();
     }
 

@@ -2,7 +2,7 @@
 //! running the loader.
 
 use crate::caller::Caller;
-use crate::history::{Answer, Load as Record, Miss, Note, Outcome, Part, Right, Serial, Wait, NEVER};
+use crate::history::{Answer, Load as Record, Miss, Note, Outcome, Right, Serial, Wait, NEVER};
 use crate::switch::{access, Awaited, Resumed};
 use polycache_host::{Error, Lease as Found, Token};
 use polycache_operations::{
@@ -149,7 +149,7 @@ fn call_for(caller: &Caller, key: usize, call: usize) -> Answer {
         let now = caller.world.time();
         let taken = process
             .flights
-            .take_part(&key, runner, now, lease_timeout, |fence| process.stands(fence));
+            .take_part(&key, runner, now, lease_timeout, |fence| process.may_fill(key, fence));
         let flight = caller.takes_part(call, key, &taken);
         access();
         let mut joined = match taken {
@@ -232,7 +232,7 @@ fn run(
     mut machine: Load<Token>,
     leader: Leader<'_, usize, Serial, u32, Token>,
 ) -> Answer {
-    let (caller, key) = (tiers.caller, tiers.key);
+    let caller = tiers.caller;
     let number = tiers.load.expect("a load that began");
     let plan = caller.plan_loader();
     caller.runs(number, &plan);

@@ -186,8 +186,8 @@ impl Process {
     }
 
     /// True while the lease may still fill. What asks holds a mutex of its process.
-    pub fn stands(&self, token: &Token) -> bool {
-        undisturbed(|| self.engine.lease_stands(token.slot, token.word))
+    pub fn may_fill(&self, key: usize, token: &Token) -> bool {
+        undisturbed(|| self.engine.may_fill(*token, self.floor(key)))
     }
 
     /// Lends an appender: each is one caller's at a time.

@@ -35,6 +35,22 @@ fn around(run: &Run, violation: &Violation, out: &mut String) {
     lines(run, |at, line| at <= last && of_key(line), SHOWN, out);
 }
 
+/// Whoever waits looks again and again: looks that find the same are left out, but for the last.
+fn without_repetitions<'a>(all: &[(usize, &'a Line)]) -> Vec<(usize, &'a Line)> {
+    let is_look = |line: &Line| matches!(line.note, Note::Asks | Note::Busy(..));
+    let repeats = |place: usize| {
+        let (_, line) = all[place];
+        let mut later = all[place + 1..].iter().filter(|(_, other)| other.who == line.who);
+        is_look(line)
+            && later.next().is_some_and(|(_, next)| is_look(next))
+            && later.next().is_some_and(|(_, next)| next.note == line.note)
+    };
+    (0..all.len())
+        .filter(|place| !repeats(*place))
+        .map(|place| all[place])
+        .collect()
+}
+
 fn lines(run: &Run, wanted: impl Fn(u64, &Line) -> bool, most: usize, out: &mut String) {
     let chosen: Vec<(usize, &Line)> = run
         .history
@@ -43,6 +59,7 @@ fn lines(run: &Run, wanted: impl Fn(u64, &Line) -> bool, most: usize, out: &mut 
         .enumerate()
         .filter(|(at, line)| wanted(*at as u64, line))
         .collect();
+    let chosen = without_repetitions(&chosen);
     for (at, line) in &chosen[chosen.len().saturating_sub(most)..] {
         let who = match line.who {
             Some(Who { process, caller }) => format!("p{process}.c{caller}"),

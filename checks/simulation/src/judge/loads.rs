@@ -44,9 +44,9 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
         return None;
     }
     let (from, to) = (load.asked, load.ended);
-    let mut others = view.loads(load.key).filter(|(_, other)| other.value != load.value);
+    let mut others = view.alike(load.key).filter(|other| other.value != load.value);
     let caused = view.voided(load.key, from, to)
-        || others.any(|(_, other)| {
+        || others.any(|other| {
             let stored = matches!(
                 other.outcome,
                 Outcome::Filled | Outcome::Killed | Outcome::Running

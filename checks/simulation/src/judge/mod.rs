@@ -45,6 +45,13 @@ impl<'a> View<'a> {
         all.filter(move |(_, load)| load.key == key)
     }
 
+    /// The loads whose leases are taken for those of the key: leases are told by tags.
+    pub fn alike(self, key: usize) -> impl Iterator<Item = &'a Load> + Clone {
+        let tag = self.scenario.keys[key].tag;
+        let all = self.history.loads.iter();
+        all.filter(move |load| self.scenario.keys[load.key].tag == tag)
+    }
+
     /// Whether a set, delete or clear that voids loads of the key was under way between these lines.
     pub fn voided(self, key: usize, from: u64, to: u64) -> bool {
         self.history.writes.iter().any(|write| {
@@ -54,7 +61,7 @@ impl<'a> View<'a> {
 
     /// Whether a load of the key was stored between these lines.
     pub fn filled(self, key: usize, from: u64, to: u64) -> bool {
-        self.loads(key).any(|(_, load)| {
+        self.alike(key).any(|load| {
             // Killed or stopped in the middle of its fill, it may have stored its value.
             let may_have = matches!(load.outcome, Outcome::Filled | Outcome::Killed | Outcome::Running);
             may_have && load.ending < to && load.ended > from
