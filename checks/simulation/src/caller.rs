@@ -273,7 +273,8 @@ impl Caller {
             history.loads[load].takes = takes;
             history.loads[load].key
         };
-        self.note(Some(key), Note::Runs(load as u32));
+        let ran = self.note(Some(key), Note::Runs(load as u32));
+        self.process.history.borrow_mut().loads[load].ran = ran;
     }
 
     /// The loader has ended; its value is stored next, or its lease given back.

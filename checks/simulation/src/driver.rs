@@ -46,6 +46,7 @@ impl Tiers<'_> {
             value,
             asked,
             born,
+            ran: NEVER,
             began: self.caller.world.now(),
             takes: 0,
             ending: NEVER,

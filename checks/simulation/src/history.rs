@@ -156,6 +156,8 @@ pub struct Load {
     pub asked: Instant,
     /// The lease was had: what was written before that, the loader sees.
     pub born: Instant,
+    /// The loader began.
+    pub ran: Instant,
     pub began: u64,
     /// Nanoseconds that the loader takes.
     pub takes: u64,

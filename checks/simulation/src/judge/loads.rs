@@ -84,8 +84,10 @@ fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
         && before.right != Right::None
         && load.right != Right::None
         && !view.scenario.is_crowded();
-    let caused = view.voided(load.key, before.asked, load.born)
-        || view.ended(load.key, before.asked, load.born);
+    // Who already waited then was waiting for yet another load.
+    let led = view.history.calls[load.call].parts.last();
+    let since = led.map_or(before.asked, |part| part.at.min(before.asked));
+    let caused = view.voided(load.key, since, load.born) || view.ended(load.key, since, load.born);
     (is_soon && !caused).then(|| format!("began beside load {number} of the same process"))
 }
 

@@ -70,7 +70,7 @@ impl<'a> View<'a> {
 
     /// Whether a load of the key came to any end between these lines.
     pub fn ended(self, key: usize, from: u64, to: u64) -> bool {
-        self.loads(key)
-            .any(|(_, load)| load.ending < to && load.ended > from)
+        self.alike(key)
+            .any(|load| load.ending < to && load.ended > from)
     }
 }

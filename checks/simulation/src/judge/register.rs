@@ -6,8 +6,9 @@
 //! read it. When the end comes first, the value stood there all the while: no other value may, and nothing
 //! that was written and superseded may lie within. Deletes and clears are values that nobody reads.
 //!
-//! A loaded value stands for the source as its loader found it: its zone begins when the lease was had. Whoever
-//! called afterwards and was given it, by a hit or by joining, lies in its zone; no write may.
+//! A loaded value stands for the source as its loader found it: its zone begins when the lease was had, or for
+//! those who joined when the loader began. Whoever called afterwards and was given it lies in its zone; no
+//! write may.
 
 use super::View;
 use crate::history::{Answer, Outcome, Serial};
@@ -155,33 +156,37 @@ fn stored(view: View<'_>, key: usize, found: &mut Vec<Violation>) -> Vec<Zone> {
     zones
 }
 
-/// The zones of loaded values: from the lease to the last call that was given the value.
+/// The zones of loaded values: from the lease to the last hit, and from the begin of the loader to the last call
+/// that joined. (Who joins between lease and loader gets what is loaded afterwards.)
 fn loaded(view: View<'_>, key: usize) -> Vec<Zone> {
-    let mut zones: BTreeMap<Serial, Zone> = view
-        .loads(key)
-        .map(|(_, load)| {
-            let zone = Zone {
-                serial: Some(load.value),
-                first_end: load.born,
-                last_start: 0,
-            };
-            (load.value, zone)
-        })
-        .collect();
-    for hit in view.history.hits.iter().filter(|hit| hit.key == key) {
-        if let Some(zone) = zones.get_mut(&hit.serial) {
-            zone.last_start = zone.last_start.max(hit.start);
+    let mut hit: BTreeMap<Serial, Zone> = BTreeMap::new();
+    let mut joined: BTreeMap<Serial, Zone> = BTreeMap::new();
+    for (_, load) in view.loads(key) {
+        let from = |first_end| Zone {
+            serial: Some(load.value),
+            first_end,
+            last_start: 0,
+        };
+        hit.insert(load.value, from(load.born));
+        joined.insert(load.value, from(load.ran));
+    }
+    for read in view.history.hits.iter().filter(|hit| hit.key == key) {
+        if let Some(zone) = hit.get_mut(&read.serial) {
+            zone.last_start = zone.last_start.max(read.start);
         }
     }
     for call in view.history.calls.iter().filter(|call| call.key == key) {
         let Some(Answer::Joined(serial)) = call.answer.map(|answered| answered.answer) else {
             continue;
         };
-        if let Some(zone) = zones.get_mut(&serial) {
+        if let Some(zone) = joined.get_mut(&serial) {
             zone.last_start = zone.last_start.max(call.start);
         }
     }
-    zones.into_values().filter(Zone::is_forward).collect()
+    hit.into_values()
+        .chain(joined.into_values())
+        .filter(Zone::is_forward)
+        .collect()
 }
 
 fn name(zone: &Zone) -> String {
