@@ -94,18 +94,18 @@ fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
 /// When a load fails, a process runs one more for those who were there.
 fn third_load(view: View<'_>, load: &Load) -> Option<String> {
     let lease_timeout = view.scenario.lease_timeout.as_nanos() as u64;
-    let there = |load: &Load, at: u64| {
+    let there = |load: &Load, failed: &Load| {
         let call = &view.history.calls[load.call];
-        load.born > at && call.parts.first().is_some_and(|part| part.at < at)
+        load.born > failed.ended && view.waited_for(call, failed)
     };
     let (failed, second) = view
         .loads(load.key)
-        .filter(|(_, failed)| failed.outcome == Outcome::Failed && there(load, failed.ended))
+        .filter(|(_, failed)| failed.outcome == Outcome::Failed && there(load, failed))
         .find_map(|(number, failed)| {
             let second = view.loads(load.key).find(|(_, other)| {
                 other.who.process == load.who.process
                     && other.born < load.born
-                    && there(other, failed.ended)
+                    && there(other, failed)
                     && other.outcome == Outcome::Failed
                     && other.right != Right::None
             });
@@ -120,7 +120,7 @@ fn third_load(view: View<'_>, load: &Load) -> Option<String> {
             && other.ending < load.born
     });
     (is_soon && !voided && !cancelled && !view.scenario.is_crowded()).then(|| {
-        format!("is the second of its process, after load {second}, for callers who were there when load {number} failed")
+        format!("is the second of its process, after load {second}, for callers who waited for load {number}, which failed")
     })
 }
 

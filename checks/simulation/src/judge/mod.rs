@@ -5,7 +5,7 @@ mod lost;
 mod register;
 mod waits;
 
-use crate::history::{History, Load, Outcome};
+use crate::history::{Call, History, Load, Outcome};
 use crate::scenario::Scenario;
 use crate::Violation;
 
@@ -50,6 +50,24 @@ impl<'a> View<'a> {
         let tag = self.scenario.keys[key].tag;
         let all = self.history.loads.iter();
         all.filter(move |load| self.scenario.keys[load.key].tag == tag)
+    }
+
+    /// Whether no other key's leases are taken for those of the key.
+    pub fn is_unlike_others(self, key: usize) -> bool {
+        let tag = self.scenario.keys[key].tag;
+        self.scenario.keys.iter().filter(|other| other.tag == tag).count() == 1
+    }
+
+    /// Whether the caller was waiting for this load of another process when that ended.
+    pub fn waited_for(self, call: &Call, load: &Load) -> bool {
+        call.parts.iter().any(|part| {
+            part.at < load.ending
+                && self.history.waits.iter().any(|wait| {
+                    wait.flight == part.flight
+                        && Some(wait.holder) == load.holder
+                        && wait.at < load.ending
+                })
+        })
     }
 
     /// Whether a set, delete or clear that voids loads of the key was under way between these lines.

@@ -51,19 +51,13 @@ fn too_short(view: View<'_>, call: &Call) -> Option<String> {
 
 /// Who waited for a load that failed is answered within the time of one more loader.
 fn convoy(view: View<'_>, call: &Call) -> Option<String> {
-    if !view.scenario.is_calm() || view.scenario.loaders.hanging > 0 {
+    let is_clear = view.scenario.is_calm() && view.is_unlike_others(call.key);
+    if !is_clear || view.scenario.loaders.hanging > 0 {
         return None;
     }
     let longest = view.loads(call.key).map(|(_, load)| load.takes).max()?;
-    let part = call.parts.first()?;
     let (number, failed) = view.loads(call.key).find(|(_, load)| {
-        load.outcome == Outcome::Failed
-            && load.ending > part.at
-            && view.history.waits.iter().any(|wait| {
-                wait.flight == part.flight
-                    && Some(wait.holder) == load.holder
-                    && wait.at < load.ending
-            })
+        load.outcome == Outcome::Failed && view.waited_for(call, load)
     })?;
     let (time, late) = match call.answer {
         Some(answered) => (answered.time, answered.late - call.late),
