@@ -168,7 +168,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     }
 
     /// Gives the appender's blocks back, at close.
-    pub(crate) fn retire(&self, appender: &mut Appender, me: Participant) {
+    #[doc(hidden)]
+    pub fn retire(&self, appender: &mut Appender, me: Participant) {
         if let Some(open) = appender.current.take() {
             self.seal(open.block, me);
         }

@@ -252,6 +252,13 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.word(slot).0 == word
     }
 
+    /// True while what is loaded by this token would be stored and served: its lease stands, and no clear
+    /// came since. The floor is that of the key's namespace at the epoch given to it.
+    pub fn may_fill(&self, token: Token, floor: impl Fn(u64) -> u64) -> bool {
+        // In this order: who asks after a clear was acknowledged sees its floor.
+        token.born >= floor(self.epoch()) && self.lease_stands(token.slot, token.word)
+    }
+
     /// Old values removed because they could not be replaced; part of the statistics.
     pub fn failed_puts(&self) -> u64 {
         self.memory.load(header::EVICTED_BY_FAILED_PUT)

@@ -16,7 +16,10 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    pub(crate) fn new(prefix: Vec<u8>, seed: u64) -> Namespace {
+    /// The namespace whose keys begin with this, in a directory with this seed; for `checks/simulation`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(prefix: Vec<u8>, seed: u64) -> Namespace {
         let names = ancestors(&prefix)
             .map(|prefix| key_hash(seed, &prefix).as_u64())
             .collect();
@@ -53,14 +56,18 @@ impl Namespace {
         &self.prefix
     }
 
-    pub(crate) fn names(&self) -> &[u64] {
+    /// Hashes of the prefixes of all namespaces around, this one's last, the root's first.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn names(&self) -> &[u64] {
         &self.names
     }
 
     /// The floor at this epoch, looked up once an epoch. Floors only rise, so a value that another
     /// thread stored for a later epoch is right as well.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn floor(&self, epoch: u64, look_up: impl FnOnce(&[u64]) -> u64) -> u64 {
+    pub fn floor(&self, epoch: u64, look_up: impl FnOnce(&[u64]) -> u64) -> u64 {
         if self.epoch.load(Ordering::Acquire) != epoch + 1 {
             self.floor
                 .fetch_max(look_up(&self.names), Ordering::Relaxed);

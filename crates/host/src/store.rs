@@ -425,6 +425,14 @@ impl Store {
         slot < self.0.engine.geometry.slots() && self.0.engine.lease_stands(slot, word)
     }
 
+    /// True while what is loaded by this token would be stored and served: nobody set, deleted or cleared the
+    /// key since, nor filled it.
+    #[must_use]
+    pub fn may_fill(&self, namespace: &Namespace, token: Token) -> bool {
+        token.slot < self.0.engine.geometry.slots()
+            && self.0.engine.may_fill(token, self.0.floor(namespace))
+    }
+
     /// Clears the namespace and those nested in it, in constant time, and voids the loads under way.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::hash::Hash;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub enum Landed<V, E> {
     Failed(E),
     /// A value that only its loader's caller can have: each of the others runs its own loader.
     Unshared,
-    /// Nothing: its caller is gone. Those who joined begin anew.
+    /// Nothing: its caller is gone, or another load was stored. Those who joined look again and begin anew.
     Nothing,
 }
 
@@ -32,6 +32,8 @@ struct Flight<V, E, F> {
     runner: u64,
     over: AtomicBool,
     outcome: OnceLock<Landed<V, E>>,
+    /// How often another load of the key was stored meanwhile.
+    stored: AtomicU64,
     waiting: Mutex<Waiting>,
 }
 
@@ -84,6 +86,7 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
         if let Some(flight) = newest.filter(|flight| flight.is_open(now, lease_timeout, stands)) {
             return Part::Joins(Joined {
                 flight: flight.clone(),
+                seen: flight.stored.load(Ordering::Acquire),
                 number: None,
             });
         }
@@ -92,6 +95,7 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
             runner,
             over: AtomicBool::new(false),
             outcome: OnceLock::new(),
+            stored: AtomicU64::new(0),
             waiting: Mutex::default(),
         });
         flights.push(flight.clone());
@@ -170,8 +174,8 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
         Arc::strong_count(&self.flight) > 2
     }
 
-    /// The load is over. Where it was `stored`, all who wait for the key in this process get the value, whichever
-    /// load they joined.
+    /// The load is over. Where it was `stored`, all who wait for the key in this process look for it, whichever load
+    /// they joined: it may be superseded by now, and they may have called after that.
     pub fn lands(mut self, landed: Landed<V, E>, stored: bool) {
         self.end(landed, stored);
     }
@@ -193,7 +197,8 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
         }
         drop(running);
         for other in others {
-            other.land(landed.clone());
+            other.stored.fetch_add(1, Ordering::AcqRel);
+            other.wake();
         }
         self.flight.land(landed);
     }
@@ -211,6 +216,8 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Drop for Leader<'_, K, V, E, F
 #[derive(Debug)]
 pub struct Joined<V, E, F> {
     flight: Arc<Flight<V, E, F>>,
+    /// Of the flight's `stored`.
+    seen: u64,
     /// Under which its waker is listed.
     number: Option<u64>,
 }
@@ -225,6 +232,11 @@ impl<V: Clone, E: Clone, F> Joined<V, E, F> {
             drop(waiting);
             self.number = None;
             return Poll::Ready(landed.clone());
+        }
+        let stored = self.flight.stored.load(Ordering::Acquire);
+        if stored != self.seen {
+            self.seen = stored;
+            return Poll::Ready(Landed::Nothing);
         }
         let number = *self.number.get_or_insert(waiting.next);
         waiting.next = waiting.next.max(number + 1);

@@ -95,7 +95,7 @@ fn nobody_joins_a_load_that_is_not_open() {
 }
 
 #[test]
-fn what_one_load_stores_answers_those_who_wait_for_another() {
+fn what_one_load_stores_is_looked_for_by_those_who_wait_for_another() {
     let all = All::default();
     let slow = leads(&all, 0);
     slow.loads(Some(5), at(0));
@@ -103,12 +103,18 @@ fn what_one_load_stores_answers_those_who_wait_for_another() {
     let beside = leads(&all, 30);
     beside.loads(Some(5), at(30));
     let mut of_beside = joins(&all, 31);
+    let woken = Arc::new(Woken::default());
+    assert!(of_beside.poll(&Waker::from(woken.clone())).is_pending());
     slow.lands(Landed::Value(1), true);
     assert_eq!(poll(&mut of_slow), Poll::Ready(Landed::Value(1)));
-    assert_eq!(poll(&mut of_beside), Poll::Ready(Landed::Value(1)));
-    // The other goes on for its own caller alone.
-    drop(leads(&all, 31));
+    // Not the value: it may have been set, deleted or cleared since, before this caller came.
+    assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+    assert_eq!(poll(&mut of_beside), Poll::Ready(Landed::Nothing));
+    // Where it finds nothing it joins again, and is not told of that value a second time.
+    let mut again = joins(&all, 31);
+    assert!(poll(&mut again).is_pending());
     beside.lands(Landed::Value(2), false);
+    assert_eq!(poll(&mut again), Poll::Ready(Landed::Value(2)));
     assert_eq!(all.count(), 0);
 }
 

@@ -127,7 +127,7 @@ impl Tier for HostTier {
     }
 
     fn is_leased(&self, _: &[u8], token: Token) -> bool {
-        self.store.lease_stands(token.slot, token.word)
+        self.store.may_fill(&self.namespace, token)
     }
 
     fn lock(&self, key: &[u8]) -> Result<Option<Token>, Error> {

@@ -1,0 +1,131 @@
+//! Loads: a write during one wins, a living holder keeps its lease, and there are no more of them than are
+//! promised.
+
+use super::View;
+use crate::history::{Load, Outcome, Right, Written};
+use crate::Violation;
+
+pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
+    for (number, load) in view.loads(key) {
+        let problem = overwrites(view, load)
+            .or_else(|| refused_for_nothing(view, load))
+            .or_else(|| takes_a_lease(view, load))
+            .or_else(|| too_soon(view, load))
+            .or_else(|| third_load(view, load))
+            .or_else(|| bypasses(view, load));
+        if let Some(what) = problem {
+            found.push(Violation {
+                rule: "loads",
+                what: format!("key {key}: load {number} ({}) {what}", load.value),
+                key: Some(key),
+                lines: (load.asked, load.ended.min(view.history.lines.len() as u64)),
+            });
+        }
+    }
+}
+
+/// A set or delete during the load wins: a value is not stored over it. (After a clear it may be stored, but
+/// is not served.)
+fn overwrites(view: View<'_>, load: &Load) -> Option<String> {
+    let during = view.history.writes.iter().find(|write| {
+        !matches!(write.what, Written::Clear(_))
+            && write.touches(view.scenario, load.key)
+            && load.born < write.start
+            && write.end < load.ending
+    });
+    let during = during.filter(|_| load.outcome == Outcome::Filled)?;
+    Some(format!("was stored over {:?}, written meanwhile", during.what))
+}
+
+/// A load is refused only when the key was set, deleted, cleared or filled. Who loads beside another is also
+/// refused when that one ended.
+fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
+    if load.outcome != Outcome::Refused || view.scenario.is_crowded() {
+        return None;
+    }
+    let (from, to) = (load.asked, load.ended);
+    let mut others = view.alike(load.key).filter(|other| other.value != load.value);
+    let caused = view.voided(load.key, from, to)
+        || others.any(|other| {
+            let stored = matches!(
+                other.outcome,
+                Outcome::Filled | Outcome::Killed | Outcome::Running
+            );
+            other.ending < to && other.ended > from && (stored || load.right == Right::Beside)
+        });
+    (!caused).then(|| "was refused, though nobody had changed the key".to_owned())
+}
+
+/// A lease is had only when no living process holds one, however old.
+fn takes_a_lease(view: View<'_>, load: &Load) -> Option<String> {
+    if load.right != Right::Lease || view.scenario.is_crowded() {
+        return None;
+    }
+    let (number, other) = view.loads(load.key).find(|(_, other)| {
+        other.right == Right::Lease
+            && other.value != load.value
+            && other.born < load.asked
+            && other.ending > load.born
+    })?;
+    let voided = view.voided(load.key, other.asked, load.born)
+        || view.filled(load.key, other.asked, load.born);
+    (!voided).then(|| format!("took the lease of load {number}, whose holder lives"))
+}
+
+/// A process begins a load only when there was none in the last `lease_timeout`, or something happened to the
+/// key since.
+fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
+    let (number, before) = view
+        .loads(load.key)
+        .filter(|(_, other)| other.who.process == load.who.process && other.born < load.born)
+        .max_by_key(|(_, other)| other.born)?;
+    let lease_timeout = view.scenario.lease_timeout.as_nanos() as u64;
+    let is_soon = load.began - before.began < lease_timeout
+        && before.right != Right::None
+        && load.right != Right::None
+        && !view.scenario.is_crowded();
+    // Who already waited then was waiting for yet another load.
+    let led = view.history.calls[load.call].parts.last();
+    let since = led.map_or(before.asked, |part| part.at.min(before.asked));
+    let caused = view.voided(load.key, since, load.born) || view.ended(load.key, since, load.born);
+    (is_soon && !caused).then(|| format!("began beside load {number} of the same process"))
+}
+
+/// When a load fails, a process runs one more for those who were there.
+fn third_load(view: View<'_>, load: &Load) -> Option<String> {
+    let lease_timeout = view.scenario.lease_timeout.as_nanos() as u64;
+    let there = |load: &Load, failed: &Load| {
+        let call = &view.history.calls[load.call];
+        load.born > failed.ended && view.waited_for(call, failed)
+    };
+    let (failed, second) = view
+        .loads(load.key)
+        .filter(|(_, failed)| failed.outcome == Outcome::Failed && there(load, failed))
+        .find_map(|(number, failed)| {
+            let second = view.loads(load.key).find(|(_, other)| {
+                other.who.process == load.who.process
+                    && other.born < load.born
+                    && there(other, failed)
+                    && other.outcome == Outcome::Failed
+                    && other.right != Right::None
+            });
+            second.map(|(second, _)| ((number, failed), second))
+        })?;
+    let (number, failed) = failed;
+    let is_soon = load.began - failed.ended_at < lease_timeout;
+    let voided = view.voided(load.key, failed.asked, load.born);
+    let cancelled = view.loads(load.key).any(|(_, other)| {
+        matches!(other.outcome, Outcome::Cancelled | Outcome::Killed)
+            && other.ended > failed.asked
+            && other.ending < load.born
+    });
+    (is_soon && !voided && !cancelled && !view.scenario.is_crowded()).then(|| {
+        format!("is the second of its process, after load {second}, for callers who waited for load {number}, which failed")
+    })
+}
+
+/// Nobody loads without a lease where there is room for one.
+fn bypasses(view: View<'_>, load: &Load) -> Option<String> {
+    let has_room = !view.scenario.is_crowded() && view.scenario.chaos.reused_ids == 0;
+    (load.right == Right::None && has_room).then(|| "had no lease, though there was room".to_owned())
+}

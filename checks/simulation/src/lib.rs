@@ -1,0 +1,68 @@
+//! The processes of one host under one seeded scheduler and clock, over the production operations
+//! (`polycache-operations`) and the production engine (`polycache-host`), with everything that can go wrong on
+//! a host; and a judge of what they saw, by the promises of `spec/semantics.md`.
+//!
+//! A seed stands for one scenario and one order of events: it replays exactly.
+
+#![allow(missing_docs)]
+
+mod caller;
+mod driver;
+pub mod history;
+mod judge;
+mod memory;
+mod process;
+pub mod scenario;
+mod scheduler;
+mod story;
+mod switch;
+mod world;
+
+use history::History;
+use scenario::Scenario;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::rc::Rc;
+
+/// A seed's run.
+pub struct Run {
+    pub scenario: Rc<Scenario>,
+    pub history: History,
+    pub violations: Vec<Violation>,
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub rule: &'static str,
+    pub what: String,
+    /// The key that it is about.
+    pub key: Option<usize>,
+    /// The lines between which it happened.
+    pub lines: (u64, u64),
+}
+
+/// Runs what the seed stands for.
+pub fn run(seed: u64) -> Run {
+    let scenario = Rc::new(Scenario::new(seed));
+    let mut simulation = scheduler::Simulation::new(&scenario);
+    let panicked = catch_unwind(AssertUnwindSafe(|| simulation.run())).is_err();
+    let history = simulation.history.clone();
+    drop(simulation);
+    let mut history = history.take();
+    if panicked {
+        history.faults.push("a panic".into());
+    }
+    let violations = judge::judge(&scenario, &history);
+    Run {
+        scenario,
+        history,
+        violations,
+    }
+}
+
+impl Run {
+    /// What went wrong, with the last lines before it; all lines where `whole`.
+    pub fn story(&self, whole: bool) -> String {
+        story::tell(self, whole)
+    }
+}

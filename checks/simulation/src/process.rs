@@ -1,0 +1,222 @@
+//! A process: what `polycache_host::Store` is over a directory, over the simulated memory.
+
+use crate::history::{History, Instant, Note, Serial, Who};
+use crate::memory::Shared;
+use crate::scenario::{Scenario, NAMESPACES};
+use crate::switch::{access, give_way, undisturbed, Awaited, Pause};
+use crate::world::{Flag, Outside, World};
+use polycache_entry::{encode, EntryOptions, Header, Serializer, Value, Verify};
+use polycache_host::engine::{Engine, Participant};
+use polycache_host::hash::key_hash;
+use polycache_host::keys::KeyBuffer;
+use polycache_host::layout::header;
+use polycache_host::{Appender, Error, Lease, Namespace, Token};
+use polycache_operations::Flights;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// One process with a handle on the directory.
+pub struct Process {
+    pub number: u32,
+    pub engine: Engine<Arc<Shared>, Outside>,
+    pub me: Participant,
+    pub scenario: Rc<Scenario>,
+    pub world: Arc<World>,
+    pub history: Rc<RefCell<History>>,
+    /// The loads of its callers: errors are the numbers of the loads that failed.
+    pub flights: Flights<usize, Serial, u32, Token>,
+    namespaces: Vec<Namespace>,
+    /// Those that nobody holds.
+    appenders: RefCell<Vec<Appender>>,
+    /// Who waits for an appender.
+    waiting: RefCell<Vec<Arc<Flag>>>,
+}
+
+impl Process {
+    /// A process that joins the directory as this participant.
+    pub fn new(
+        number: u32,
+        id: u32,
+        scenario: &Rc<Scenario>,
+        world: &Arc<World>,
+        memory: &Arc<Shared>,
+        history: &Rc<RefCell<History>>,
+    ) -> Process {
+        let engine = Engine {
+            memory: memory.clone(),
+            environment: Outside(world.clone()),
+            geometry: scenario.geometry,
+            seed: scenario.directory_seed,
+        };
+        world.set_alive(id, true);
+        let at = scenario.geometry.participants_at + id as usize * 8;
+        let incarnation = memory.peek(at) + 1;
+        memory.preset(at, incarnation);
+        Process {
+            number,
+            engine,
+            me: Participant { id, incarnation },
+            scenario: scenario.clone(),
+            world: world.clone(),
+            history: history.clone(),
+            flights: Flights::default(),
+            namespaces: (0..NAMESPACES.len()).map(|one| scenario.namespace(one)).collect(),
+            appenders: RefCell::new((0..scenario.appenders).map(|_| Appender::default()).collect()),
+            waiting: RefCell::default(),
+        }
+    }
+
+    /// Writes a line of the history.
+    pub fn note(&self, who: Who, key: Option<usize>, note: Note) -> Instant {
+        let time = self.world.now();
+        self.history.borrow_mut().note(time, Some(who), key, note)
+    }
+
+    /// Entries evicted so far.
+    pub fn evicted(&self) -> u64 {
+        let peek = |at| self.engine.memory.peek(at);
+        peek(header::EVICTED_BY_AGE) + peek(header::EVICTED_BY_CONFLICT)
+    }
+
+    fn namespace_of(&self, key: usize) -> &Namespace {
+        &self.namespaces[self.scenario.keys[key].namespace]
+    }
+
+    fn full_key(&self, key: usize) -> KeyBuffer {
+        self.namespace_of(key).full_key(self.scenario.keys[key].name.as_bytes())
+    }
+
+    fn floor(&self, key: usize) -> impl Fn(u64) -> u64 + '_ {
+        let namespace = self.namespace_of(key);
+        move |epoch| namespace.floor(epoch, |names| self.engine.floor_of(names))
+    }
+
+    /// The value that stands there.
+    pub fn get(&self, key: usize) -> Option<Serial> {
+        let full = self.full_key(key);
+        let mut entry = Vec::new();
+        self.engine
+            .get(self.engine.key(&full), self.floor(key), &mut entry)
+            .and_then(|_| self.read(key, &entry))
+    }
+
+    /// The value of an entry.
+    pub fn read(&self, key: usize, entry: &[u8]) -> Option<Serial> {
+        let mut history = self.history.borrow_mut();
+        let text = Header::parse(entry, Verify::Checksum)
+            .map(|header| String::from_utf8_lossy(header.stored(entry)).into_owned());
+        match text {
+            Ok(text) => history.recognise(key, &text),
+            Err(error) => {
+                let fault = format!("a reader of key {key} got a damaged entry: {error}");
+                history.faults.push(fault);
+                None
+            }
+        }
+    }
+
+    /// The entry of a value.
+    pub fn entry(&self, value: Serial) -> Vec<u8> {
+        let text = self.history.borrow().text(value);
+        let options = EntryOptions {
+            serializer: Serializer::Text,
+            ..EntryOptions::default()
+        };
+        let mut out = Vec::new();
+        encode(&Value::Text(text.into()), &options, &mut out).expect("text has an entry");
+        out
+    }
+
+    /// Stores an entry.
+    pub fn put(&self, flag: &Arc<Flag>, key: usize, entry: &[u8]) -> Result<(), Error> {
+        let full = self.full_key(key);
+        self.with_appender(flag, |appender| {
+            let key = self.engine.key(&full);
+            self.engine.put(appender, self.me, key, entry)
+        })
+    }
+
+    /// Deletes the key.
+    pub fn delete(&self, key: usize) {
+        let full = self.full_key(key);
+        self.engine.delete(self.engine.key(&full));
+    }
+
+    /// Clears the namespace and those nested in it.
+    pub fn clear(&self, namespace: usize) {
+        let names = self.namespaces[namespace].names();
+        let root = key_hash(self.engine.seed, b"::").as_u64();
+        let name = names.last().copied().unwrap_or(root);
+        self.engine.raise_floor(name, root);
+    }
+
+    /// Reads the key or takes the lease to load it.
+    pub fn lease(&self, key: usize, entry: &mut Vec<u8>) -> Lease {
+        let full = self.full_key(key);
+        let ticks = self.scenario.lease_ticks();
+        let key_with_hash = self.engine.key(&full);
+        self.engine
+            .lease(self.me, key_with_hash, self.floor(key), ticks, entry)
+    }
+
+    /// The right to load beside the holder of a lease.
+    pub fn beside(&self, key: usize, slot: u64, word: u64) -> Option<Token> {
+        let full = self.full_key(key);
+        self.engine.beside(self.engine.key(&full), slot, word)
+    }
+
+    /// Stores what was loaded; false when the lease is void.
+    pub fn fill(
+        &self,
+        flag: &Arc<Flag>,
+        key: usize,
+        token: Token,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        if token.born < self.floor(key)(self.engine.epoch()) {
+            self.engine.release(token);
+            return Ok(false);
+        }
+        let full = self.full_key(key);
+        self.with_appender(flag, |appender| {
+            let key = self.engine.key(&full);
+            self.engine.fill(appender, self.me, key, token, entry)
+        })
+    }
+
+    /// True while the lease may still fill. What asks holds a mutex of its process.
+    pub fn may_fill(&self, key: usize, token: &Token) -> bool {
+        undisturbed(|| self.engine.may_fill(*token, self.floor(key)))
+    }
+
+    /// Lends an appender: each is one caller's at a time.
+    fn with_appender<R>(&self, flag: &Arc<Flag>, work: impl FnOnce(&mut Appender) -> R) -> R {
+        access();
+        let mut appender = loop {
+            if let Some(appender) = self.appenders.borrow_mut().pop() {
+                break appender;
+            }
+            self.waiting.borrow_mut().push(flag.clone());
+            give_way(Pause::Wait {
+                until: None,
+                what: Awaited::Appender,
+            });
+        };
+        let result = work(&mut appender);
+        self.appenders.borrow_mut().push(appender);
+        for flag in self.waiting.borrow_mut().drain(..) {
+            std::task::Wake::wake(flag);
+        }
+        access();
+        result
+    }
+
+    /// The handle is closed: its blocks are given back, and its lock.
+    pub fn close(&self) {
+        for mut appender in self.appenders.take() {
+            self.engine.retire(&mut appender, self.me);
+        }
+        self.world.set_alive(self.me.id, false);
+    }
+}

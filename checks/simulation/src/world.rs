@@ -1,0 +1,119 @@
+//! What is outside of the processes: the clock, the disk, and who lives.
+
+use crate::switch::access;
+use polycache_host::engine::Environment;
+use polycache_host::Error;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::Arc;
+use std::task::Wake;
+use std::time::Duration;
+
+/// Nanoseconds in a sixteenth of a second.
+pub const TICK: u64 = 62_500_000;
+/// Participants at most: a bit each.
+pub const PARTICIPANTS: u32 = 64;
+
+/// One host.
+#[derive(Debug, Default)]
+pub struct World {
+    now: AtomicU64,
+    /// Ticks when the simulation begins: they come round.
+    first_tick: u64,
+    living: AtomicU64,
+    disk_full: AtomicBool,
+}
+
+impl World {
+    /// A host that has been up for so many ticks.
+    pub fn new(first_tick: u64) -> World {
+        World {
+            first_tick,
+            ..World::default()
+        }
+    }
+
+    /// Nanoseconds since the simulation began.
+    pub fn now(&self) -> u64 {
+        self.now.load(Relaxed)
+    }
+
+    /// The same, for the machines.
+    pub fn time(&self) -> Duration {
+        Duration::from_nanos(self.now())
+    }
+
+    /// Moves the clock on.
+    pub fn pass(&self, until: u64) {
+        self.now.store(until.max(self.now()), Relaxed);
+    }
+
+    /// A participant takes or loses its lock.
+    pub fn set_alive(&self, id: u32, alive: bool) {
+        let living = self.living.load(Relaxed);
+        let bit = 1 << id;
+        self.living
+            .store(if alive { living | bit } else { living & !bit }, Relaxed);
+    }
+
+    /// True while the participant holds its lock.
+    pub fn is_alive(&self, id: u32) -> bool {
+        self.living.load(Relaxed) & (1 << id) != 0
+    }
+
+    /// Fills the disk, or frees it.
+    pub fn set_disk_full(&self, full: bool) {
+        self.disk_full.store(full, Relaxed);
+    }
+
+    /// Whether blocks get no space.
+    pub fn is_disk_full(&self) -> bool {
+        self.disk_full.load(Relaxed)
+    }
+}
+
+/// The world as an engine sees it.
+#[derive(Clone, Debug)]
+pub struct Outside(pub Arc<World>);
+
+impl Environment for Outside {
+    fn id_alive(&self, id: u32) -> bool {
+        access();
+        self.0.is_alive(id)
+    }
+    fn allocate(&self, _: u64) -> Result<(), Error> {
+        access();
+        if self.0.is_disk_full() {
+            return Err(Error::NoSpace("the simulated disk is full"));
+        }
+        Ok(())
+    }
+    fn ticks(&self) -> u32 {
+        access();
+        ((self.0.first_tick + self.0.now() / TICK) & 0xf_ffff) as u32
+    }
+    fn now(&self) -> u64 {
+        1_700_000_000_000 + self.0.now() / 1_000_000
+    }
+}
+
+/// Says that an actor was woken.
+#[derive(Debug, Default)]
+pub struct Flag(AtomicBool);
+
+impl Flag {
+    /// Whether it was woken since this was last asked.
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Relaxed)
+    }
+
+    /// Whether it was woken.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Relaxed);
+    }
+}
