@@ -1,4 +1,4 @@
-"""A subject that does what its arguments say: NAME [log FILE | nanoseconds N | MISHAP]."""
+"""A subject that does what its arguments say: NAME [log FILE | counts FILE | nanoseconds N | MISHAP]."""
 
 import json
 import sys
@@ -7,6 +7,8 @@ name, what, *rest = [*sys.argv[1:], "", ""]
 if what == "crash":
     raise ImportError("no such peer")
 nanoseconds = float(rest[0]) if what == "nanoseconds" else 1000.0
+# `counts` logs those of a read that has to be warm.
+operation = "get with all in memory" if what == "counts" else "get"
 runs = 0
 for line in sys.stdin:
     request = json.loads(line)
@@ -17,7 +19,7 @@ for line in sys.stdin:
             "subject": name,
             "bounded": what == "fresh",
             "versions": [],
-            "operations": [{"name": "get", "durability": "none"}],
+            "operations": [{"name": operation, "durability": "none"}],
         }
     elif command == "fill":
         reply = {"turns": 0.5}
@@ -26,6 +28,9 @@ for line in sys.stdin:
         if what == "log":
             with open(rest[0], "a") as log:
                 print(name, file=log)
+        if what == "counts":
+            with open(rest[0], "a") as log:
+                print(request["count"], file=log)
         misses = request["count"] if what == "misses" else 0
         reply = {"seconds": request["count"] * nanoseconds / 1e9, "misses": misses}
         if what == "fail" and runs > 3:

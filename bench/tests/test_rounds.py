@@ -51,6 +51,14 @@ def test_the_time_of_a_round_is_divided_by_its_operations(setting):
     assert "200 operations a round" in row.notes
 
 
+def test_reads_of_a_memory_tier_are_warm(setting, tmp_path):
+    log = tmp_path / "log"
+    measure(setting, subject("one", "counts", str(log)))
+    counts = log.read_text().split()
+    assert counts[-2 * ROUNDS :: 2] == [str(WORKLOAD.keys)] * ROUNDS
+    assert all(int(count) > WORKLOAD.keys for count in counts[-2 * ROUNDS + 1 :: 2])
+
+
 def test_a_subject_that_cannot_start_says_why(setting):
     rows = measure(setting, subject("one"), subject("two", "crash"))
     assert rows["two"].failure == "ImportError: no such peer"

@@ -22,6 +22,59 @@ def test_a_miss_is_the_default(cache: Cache) -> None:
     assert cache.get("k", MISSING) is None
 
 
+SETS_OF_TIERS: list[dict[str, Any]] = [
+    {"memory": False},
+    {"memory": True},
+    {"memory": False, "clock": lambda: NOW},
+    {"memory": True, "clock": lambda: NOW},
+]
+
+
+@pytest.mark.parametrize("options", [*SETS_OF_TIERS, None])
+def test_get_takes_its_arguments_in_every_way(
+    directory: Path, options: dict[str, Any] | None
+) -> None:
+    get: Any
+    with Cache() if options is None else Cache(directory, limit="4MiB", **options) as cache:
+        get = cache.get
+        cache.set("k", "v")
+        for _ in range(3):
+            assert get("k") == get(key="k") == get("k", 5) == get("k", default=5) == "v"
+            assert get(default=5, key="k") == get(**{"k" + "ey": "k"}) == "v"
+            assert get("none") is get(key="none") is get("none", default=None) is None
+            assert get("none", 5) == get("none", default=5) == get(default=5, key="none") == 5
+        for call in (
+            lambda: get(),
+            lambda: get(default=5),
+            lambda: get("k", key="k"),
+            lambda: get("k", 5, default=5),
+            lambda: get("k", 5, 6),
+            lambda: get("k", other=5),
+        ):
+            with pytest.raises(TypeError, match="get()"):
+                call()
+        with pytest.raises(InvalidKey):
+            get(7)
+        with pytest.raises(InvalidKey):
+            get(key=7, default=5)
+
+
+@pytest.mark.parametrize("options", SETS_OF_TIERS)
+def test_a_clock_is_asked_once_for_a_get(directory: Path, options: dict[str, Any]) -> None:
+    asked: list[int] = []
+
+    def clock() -> int:
+        asked.append(NOW)
+        return NOW
+
+    with Cache(directory, limit="4MiB", **(options | {"clock": clock})) as cache:
+        cache.set("k", "v")
+        for _ in range(3):
+            asked.clear()
+            assert cache.get("k") == "v" and len(asked) == 1
+            assert cache.get("none", default=5) == 5 and len(asked) == 2
+
+
 def test_missing_is_one_object_false_and_typed() -> None:
     assert not MISSING
     assert repr(MISSING) == "polycache.MISSING"

@@ -67,8 +67,15 @@ mod tests {
             let doorkeeper = Doorkeeper::new();
             // Places lie in buckets of 8, and the first of each is taken first.
             let places = (0..entries as u64).map(|number| 8 * number);
-            assert!(places.clone().all(|place| !doorkeeper.admits(place, entries)));
-            assert!(places.clone().all(|place| doorkeeper.admits(place, entries)), "{entries}");
+            assert!(places
+                .clone()
+                .all(|place| !doorkeeper.admits(place, entries)));
+            assert!(
+                places
+                    .clone()
+                    .all(|place| doorkeeper.admits(place, entries)),
+                "{entries}"
+            );
         }
     }
 

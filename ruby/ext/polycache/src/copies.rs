@@ -64,7 +64,7 @@ fn plan(ruby: &Ruby, copy: VALUE, shared: bool) -> Option<&'static str> {
 }
 
 /// A copy of what `keep` has stored with the plan `:tree`.
-fn tree(ruby: &Ruby, value: Value) -> Result<Value, Error> {
+pub(crate) fn tree(ruby: &Ruby, value: Value) -> Result<Value, Error> {
     let names = Names::get(ruby);
     // SAFETY: no frame in there owns anything that a jump would leak.
     let copy = protect(|| unsafe { copy_out::tree(&names, value.as_raw()) }.unwrap_or(LEFT))?;

@@ -1,6 +1,7 @@
 //! What a memory tier keeps beside a value: where the host tier has it.
 
 use crate::cache::Cache;
+use crate::copies;
 use crate::error::OrRaise;
 use crate::key::key;
 use crate::to_ruby::{set_class, to_ruby};
@@ -23,6 +24,8 @@ const LOOKS: u64 = 16;
 pub(crate) struct Found {
     origin: Origin,
     value: Cell<Option<Opaque<Value>>>,
+    /// Whether readers are given copies of it.
+    copied: Cell<bool>,
     /// What it takes in memory; known once it was taken.
     bytes: Cell<usize>,
 }
@@ -43,6 +46,7 @@ impl Found {
         ruby.obj_wrap(Found {
             origin,
             value,
+            copied: Cell::new(false),
             bytes,
         })
         .as_value()
@@ -58,15 +62,21 @@ impl Found {
         Ok(value)
     }
 
-    /// Holds the value again, for readers who are given it as it is.
-    fn keep(&self, value: Value) {
+    /// Holds a value again, for readers who are given it, or copies of it.
+    fn keep(&self, value: Value, copied: bool) {
         self.value.set(Some(value.into()));
+        self.copied.set(copied);
     }
 
-    /// The value that is held.
+    /// What a reader is given of the value that is held.
     #[inline]
-    pub(crate) fn kept(&self, ruby: &Ruby) -> Option<Value> {
-        self.value.get().map(|value| ruby.get_inner(value))
+    pub(crate) fn kept(&self, ruby: &Ruby) -> Option<Result<Value, Error>> {
+        let value = ruby.get_inner(self.value.get()?);
+        Some(if self.copied.get() {
+            copies::tree(ruby, value)
+        } else {
+            Ok(value)
+        })
     }
 
     fn bytes(&self) -> usize {
@@ -179,6 +189,6 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     let class = native.define_class("Found", ruby.class_object())?;
     class.undef_default_alloc_func();
     class.define_method("take", method!(Found::take, 1))?;
-    class.define_method("keep", method!(Found::keep, 1))?;
+    class.define_method("keep", method!(Found::keep, 2))?;
     class.define_method("bytes", method!(Found::bytes, 0))
 }

@@ -6,6 +6,7 @@ use crate::cache::Cache;
 use crate::error::OrRaise;
 use crate::found::{settle, Found};
 use crate::key::key;
+use crate::string::symbol_name;
 use crate::to_ruby::to_ruby;
 use magnus::{
     encoding::EncodingCapable,
@@ -15,8 +16,8 @@ use magnus::{
     prelude::*,
     rb_sys::{AsRawId, AsRawValue, FromRawValue},
     typed_data::Obj,
-    value::Opaque,
-    DataTypeFunctions, Error, RHash, RModule, RString, Ruby, TypedData, Value,
+    value::{Opaque, OpaqueId},
+    DataTypeFunctions, Error, RHash, RModule, RString, Ruby, Symbol, TypedData, Value,
 };
 
 /// Reads the keys of one namespace.
@@ -34,9 +35,17 @@ pub(crate) struct MemoryReader {
     tier: Opaque<Value>,
     /// Whether readers are given frozen values.
     freezes: bool,
-    /// Names of an entry's instance variables.
+    names: Names,
+}
+
+/// Of an entry's instance variables, and of the tier's methods.
+struct Names {
     origin: rb_sys::ID,
     marked: rb_sys::ID,
+    get: OpaqueId,
+    find: OpaqueId,
+    remember: OpaqueId,
+    hand_out: OpaqueId,
 }
 
 impl DataTypeFunctions for MemoryReader {
@@ -60,19 +69,29 @@ impl MemoryReader {
             index: index.into(),
             tier: tier.into(),
             freezes,
-            origin: ruby.intern("@origin").as_raw(),
-            marked: ruby.intern("@marked").as_raw(),
+            names: Names {
+                origin: ruby.intern("@origin").as_raw(),
+                marked: ruby.intern("@marked").as_raw(),
+                get: ruby.intern("get").into(),
+                find: ruby.intern("find").into(),
+                remember: ruby.intern("remember").into(),
+                hand_out: ruby.intern("hand_out").into(),
+            },
         })
     }
 
     /// The key's value, or `miss`.
     fn get(ruby: &Ruby, this: &MemoryReader, name: Value, miss: Value) -> Result<Value, Error> {
-        if !is_plain_text(ruby, name) {
-            return this.tier(ruby).funcall("get", (name, miss));
-        }
         let cache = ruby.get_inner(this.cache);
-        if let Some(entry) = this.entry(ruby, name) {
+        let (text, is_whole) = match text_of(ruby, name) {
+            Some(found) => found,
+            None => return this.tier(ruby).funcall(this.names.get, (name, miss)),
+        };
+        if let Some(entry) = this.entry(ruby, text) {
             return this.recall(ruby, &cache, entry, name, miss);
+        }
+        if !is_whole {
+            return this.tier(ruby).funcall(this.names.get, (name, miss));
         }
         cache.tick(ruby)?;
         let key = key(ruby, name)?;
@@ -86,7 +105,7 @@ impl MemoryReader {
         let value = value?;
         if cache.admits(&origin) {
             let found = Found::wrap(ruby, value, origin);
-            return this.tier(ruby).funcall("remember", (name, found));
+            return this.tier(ruby).funcall(this.names.remember, (name, found));
         }
         if this.freezes {
             settle(ruby, value, true)?;
@@ -105,17 +124,20 @@ impl MemoryReader {
     ) -> Result<Value, Error> {
         // SAFETY: an entry is an object of a class of ours, and reading its variable raises nothing.
         let origin =
-            unsafe { Value::from_raw(rb_sys::rb_ivar_get(entry.as_raw(), self.origin)) };
+            unsafe { Value::from_raw(rb_sys::rb_ivar_get(entry.as_raw(), self.names.origin)) };
         let found = Obj::<Found>::try_convert(origin)?;
         if !Cache::stands(ruby, cache, found)? {
-            return self.tier(ruby).funcall("find", (name, miss, entry));
+            return self
+                .tier(ruby)
+                .funcall(self.names.find, (name, miss, entry));
         }
-        let Some(value) = found.kept(ruby) else {
-            return self.tier(ruby).funcall("hand_out", (entry,));
+        let Some(given) = found.kept(ruby) else {
+            return self.tier(ruby).funcall(self.names.hand_out, (entry,));
         };
+        let value = given?;
         // SAFETY: as above; nobody freezes it, and nothing is on the stack that would have to be dropped.
         unsafe {
-            rb_sys::rb_ivar_set(entry.as_raw(), self.marked, rb_sys::Qtrue.into());
+            rb_sys::rb_ivar_set(entry.as_raw(), self.names.marked, rb_sys::Qtrue.into());
         }
         Ok(value)
     }
@@ -125,24 +147,28 @@ impl MemoryReader {
     }
 
     /// The entry of a key in memory.
-    fn entry(&self, ruby: &Ruby, name: Value) -> Option<Value> {
+    fn entry(&self, ruby: &Ruby, text: RString) -> Option<Value> {
         let index = ruby.get_inner(self.index).as_raw();
         let none = rb_sys::Qnil.into();
-        // SAFETY: the key is a string, whose hash and comparison are the interpreter's own.
-        let found = unsafe { rb_sys::rb_hash_lookup2(index, name.as_raw(), none) };
+        // SAFETY: the key is a String itself, whose hash and comparison are the interpreter's own.
+        let found = unsafe { rb_sys::rb_hash_lookup2(index, text.as_raw(), none) };
         // SAFETY: it is an object, which the index holds.
         (found != none).then(|| unsafe { Value::from_raw(found) })
     }
 }
 
-/// True for a String itself, in UTF-8: as it is, the key of what is in memory.
-fn is_plain_text(ruby: &Ruby, name: Value) -> bool {
-    let Some(string) = RString::from_value(name) else {
-        return false;
-    };
-    // SAFETY: a string lies in memory, with its class in front.
-    let class = unsafe { (*(name.as_raw() as *const rb_sys::RBasic)).klass };
-    class == ruby.class_string().as_raw() && string.enc_get() == ruby.utf8_encindex()
+/// The text of a key that is a String itself or a Symbol, and whether keys in memory have no other form of it.
+fn text_of(ruby: &Ruby, name: Value) -> Option<(RString, bool)> {
+    if let Some(string) = RString::from_value(name) {
+        // SAFETY: a string lies in memory, with its class in front.
+        let class = unsafe { (*(name.as_raw() as *const rb_sys::RBasic)).klass };
+        let is_utf8 = string.enc_get() == ruby.utf8_encindex();
+        return (class == ruby.class_string().as_raw()).then_some((string, is_utf8));
+    }
+    let text = symbol_name(Symbol::from_value(name)?);
+    let index = text.enc_get();
+    let is_text = index == ruby.utf8_encindex() || index == ruby.usascii_encindex();
+    Some((text, is_text))
 }
 
 /// Defines the class.

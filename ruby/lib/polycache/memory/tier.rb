@@ -64,7 +64,7 @@ module Polycache
           return value
         end
         plan = :tree if @clones && !value.frozen?
-        found.keep(value) unless plan || @ordered
+        found.keep(value, !plan.nil?) unless @ordered
         put(Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found))
         plan ? Copies.tree(value) : value
       end
