@@ -4,7 +4,7 @@ use crate::judge::judge;
 use crate::languages::Language;
 use crate::outcome::{Fallible, Outcome};
 use crate::progress::Progress;
-use crate::run::{Run, Worker, LEASE_TIMEOUTS};
+use crate::run::{Ground, Run, Worker, CROWDED, LEASE_TIMEOUTS, ROOMY};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -38,21 +38,36 @@ pub fn run(options: &Options) -> Fallible<bool> {
             Some(why) => outcome.skip(&format!("{} workers", language.name()), &why),
         }
     }
-    let mut run = Run::new("coherence", options.seed)?;
+    for ground in [CROWDED, ROOMY] {
+        meet(&mut outcome, ground, &present, options)?;
+    }
+    Ok(outcome.finish())
+}
+
+/// Half of the reads, on one ground.
+fn meet(
+    outcome: &mut Outcome,
+    ground: Ground,
+    present: &[Language],
+    options: &Options,
+) -> Fallible<()> {
+    let failed = outcome.failed();
+    let all = options.reads.div_ceil(2);
+    let mut run = Run::new("coherence", ground, options.seed)?;
     let before = run.cache.stats()?;
     let shares: u64 = present.iter().map(|language| language.share()).sum();
     let mut workers = Vec::new();
-    for language in &present {
-        let reads = (options.reads * language.share()).div_ceil(shares * options.workers);
+    for language in present {
+        let reads = (all * language.share()).div_ceil(shares * options.workers);
         for _ in 0..options.workers {
             workers.push(run.start(*language, reads, LEASE_TIMEOUTS[1])?);
         }
     }
     let started = Instant::now();
-    let in_time = wait(&mut workers, options.reads)?;
+    let in_time = wait(&mut workers, all)?;
     let seconds = started.elapsed().as_secs_f64();
     for language in present {
-        finished(&mut outcome, &mut workers, language)?;
+        finished(outcome, &mut workers, *language)?;
     }
     outcome.test(
         "all ended in time",
@@ -64,14 +79,14 @@ pub fn run(options: &Options) -> Fallible<bool> {
     let started = Instant::now();
     let judged = judge(&logs);
     println!("judged in {:.1} s", started.elapsed().as_secs_f64());
-    outcome.judged(&logs, &judged, Some((before, after)));
+    outcome.judged(&logs, &judged, Some((before, after, ground)));
     let report = run.cache.check()?;
     outcome.test(
         "no entry damaged",
         report.damaged.is_empty(),
         &format!("{} whole {}", report.whole, report.damaged.join("; ")),
     );
-    run.end(outcome)
+    run.end(outcome.failed() == failed)
 }
 
 /// Waits for all workers; false when some had to be ended.

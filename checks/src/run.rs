@@ -2,7 +2,7 @@
 
 use crate::languages::Language;
 use crate::log::{self, Log, Op, Record, Writer, RECORD};
-use crate::outcome::{Fallible, Outcome};
+use crate::outcome::Fallible;
 use crate::worker::{self, now};
 use polycache::Cache;
 use std::fs::File;
@@ -10,8 +10,35 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Small, so that blocks are recycled all the time.
-pub const LIMIT: u64 = 2 << 20;
+/// Where the workers meet.
+#[derive(Clone, Copy)]
+pub struct Ground {
+    /// Its name.
+    pub name: &'static str,
+    /// The cache's byte limit.
+    pub limit: u64,
+    /// About so many operations lie between two clears by one worker.
+    pub operations_a_clear: u32,
+    /// It is so small that blocks must have been recycled often.
+    pub recycles: bool,
+}
+
+/// Small, so that blocks are recycled all the time. Clears are rare enough that most reads hit.
+pub const CROWDED: Ground = Ground {
+    name: "crowded",
+    limit: 2 << 20,
+    operations_a_clear: 2000,
+    recycles: true,
+};
+
+/// So large that a key is written again long before its record is recycled: nothing is evicted, and a
+/// single write that is lost shows. Clears are frequent.
+pub const ROOMY: Ground = Ground {
+    name: "roomy",
+    limit: 64 << 20,
+    operations_a_clear: 200,
+    recycles: false,
+};
 
 /// Few, so that processes meet.
 pub const KEYS: u8 = 64;
@@ -23,6 +50,7 @@ pub const LEASE_TIMEOUTS: [Duration; 2] = [Duration::from_millis(500), Duration:
 /// The folder and what is open in it.
 pub struct Run {
     folder: PathBuf,
+    ground: Ground,
     seed: u64,
     last: u16,
     /// The cache of all workers.
@@ -31,17 +59,19 @@ pub struct Run {
 
 impl Run {
     /// Makes the folder and an empty cache, and prints the seed.
-    pub fn new(name: &str, seed: Option<u64>) -> Fallible<Run> {
+    pub fn new(name: &str, ground: Ground, seed: Option<u64>) -> Fallible<Run> {
         let seed = seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        println!("seed {seed}");
-        let folder = std::env::temp_dir().join(format!("polycache-{name}-{}", std::process::id()));
+        println!("{}: seed {seed}", ground.name);
+        let folder = format!("polycache-{name}-{}-{}", ground.name, std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         std::fs::create_dir_all(folder.join("logs"))?;
         let cache = Cache::builder()
             .path(folder.join("cache"))
-            .limit(LIMIT)
+            .limit(ground.limit)
             .build()?;
         Ok(Run {
             folder,
+            ground,
             seed,
             last: 0,
             cache,
@@ -71,6 +101,7 @@ impl Run {
             .arg(&log)
             .args([u64::from(number), self.seed + u64::from(number), reads].map(|n| n.to_string()))
             .args([u64::from(KEYS), lease_timeout.as_millis() as u64].map(|n| n.to_string()))
+            .arg(self.ground.operations_a_clear.to_string())
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)
@@ -98,14 +129,14 @@ impl Run {
     }
 
     /// Removes the folder of a sound run; says where the folder of another lies.
-    pub fn end(self, outcome: Outcome) -> Fallible<bool> {
+    pub fn end(self, sound: bool) -> Fallible<()> {
         self.cache.close();
-        if outcome.sound() {
+        if sound {
             std::fs::remove_dir_all(&self.folder)?;
         } else {
             println!("cache and logs are kept in {}", self.folder.display());
         }
-        Ok(outcome.finish())
+        Ok(())
     }
 }
 

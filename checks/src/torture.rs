@@ -4,7 +4,7 @@ use crate::judge::judge;
 use crate::languages::Language;
 use crate::outcome::{recycled, Fallible, Outcome, RECYCLED};
 use crate::progress::Progress;
-use crate::run::{Run, Worker, KEYS, LEASE_TIMEOUTS, LIMIT};
+use crate::run::{Run, Worker, CROWDED, KEYS, LEASE_TIMEOUTS};
 use crate::spaces;
 use crate::value;
 use fastrand::Rng;
@@ -49,7 +49,7 @@ pub fn run(options: &Options) -> Fallible<bool> {
             Some(why) => outcome.skip(&format!("{} workers", language.name()), &why),
         }
     }
-    let mut run = Run::new("torture", options.seed)?;
+    let mut run = Run::new("torture", CROWDED, options.seed)?;
     let before = run.cache.stats()?;
     let started = Instant::now();
     let mut torture = Torture {
@@ -96,7 +96,7 @@ pub fn run(options: &Options) -> Fallible<bool> {
         in_write > 0 || options.kills < 10,
         &format!("{in_write} of {kills}"),
     );
-    outcome.judged(&logs, &judged, Some((before, after)));
+    outcome.judged(&logs, &judged, Some((before, after, CROWDED)));
     if let Err(error) = usable(&mut outcome, &run) {
         outcome.test(
             "the cache can be used afterwards",
@@ -106,10 +106,11 @@ pub fn run(options: &Options) -> Fallible<bool> {
     }
     outcome.test(
         "the directory stayed within its limit",
-        largest <= LIMIT,
-        &format!("{largest} of {LIMIT} bytes"),
+        largest <= CROWDED.limit,
+        &format!("{largest} of {} bytes", CROWDED.limit),
     );
-    run.end(outcome)
+    run.end(outcome.failed() == 0)?;
+    Ok(outcome.finish())
 }
 
 /// What a new process finds afterwards.

@@ -27,6 +27,8 @@ pub struct Options {
     keys: u8,
     /// Milliseconds after which a load's lease falls to others
     lease_timeout: u64,
+    /// About so many operations lie between two clears
+    operations_a_clear: u32,
 }
 
 /// Nanoseconds of CLOCK_MONOTONIC, which all languages can read.
@@ -60,7 +62,7 @@ pub fn run(options: &Options) -> Fallible<()> {
     let mut random = Rng::with_seed(options.seed);
     let mut reads = 0;
     while reads < options.reads {
-        if random.u32(..OPERATIONS_A_CLEAR) == 0 {
+        if random.u32(..options.operations_a_clear) == 0 {
             worker.clear(random.u8(..spaces::COUNT))?;
         }
         let key = random.u8(..options.keys);
@@ -89,9 +91,6 @@ pub fn read_all(cache: &Cache, log: &Path, keys: u8) -> Fallible<()> {
     }
     reader.finish()
 }
-
-/// About so many operations lie between two clears by one worker: rarely enough that most reads hit.
-const OPERATIONS_A_CLEAR: u32 = 2000;
 
 struct Worker {
     /// By namespace.

@@ -18,9 +18,6 @@ CLEAR, CLEAR_DONE = 11, 12
 # The namespaces that the keys are spread over, in the order of src/spaces.rs.
 SPACES: list[list[str]] = [[], ["a"], ["a", "b"], ["c"]]
 
-# About so many operations lie between two clears by one worker.
-OPERATIONS_A_CLEAR = 2000
-
 # begin, end, counter and worker of the value, operation, key.
 RECORD = struct.Struct("<QQIIBB6x")
 BUFFERED = 128 * RECORD.size
@@ -64,17 +61,20 @@ def parse(key: str, found: object) -> tuple[int, int] | None:
 
 
 class Worker:
-    def __init__(self, cache: Cache, log: Log, number: int, keys: int, seed: int) -> None:
+    def __init__(
+        self, cache: Cache, log: Log, number: int, keys: int, seed: int, operations_a_clear: int
+    ) -> None:
         self.spaces = [functools.reduce(Cache.namespace, parts, cache) for parts in SPACES]
         self.log = log
         self.number = number
         self.counter = 0
         self.names = [f"hot-{key}" for key in range(keys)]
         self.random = random.Random(seed)
+        self.operations_a_clear = operations_a_clear
 
     def work(self, reads: int) -> None:
         while reads > 0:
-            if self.random.random() * OPERATIONS_A_CLEAR < 1:
+            if self.random.random() * self.operations_a_clear < 1:
                 self.clear(int(self.random.random() * len(self.spaces)))
             key = int(self.random.random() * len(self.names))
             dice = self.random.random()
@@ -171,9 +171,9 @@ class Worker:
 
 
 def main(directory: str, log: str, *numbers: str) -> None:
-    worker, seed, reads, keys, lease_timeout = map(int, numbers)
+    worker, seed, reads, keys, lease_timeout, operations_a_clear = map(int, numbers)
     cache = Cache(directory, lease_timeout=lease_timeout / 1000)
-    Worker(cache, Log(log), worker, keys, seed).work(reads)
+    Worker(cache, Log(log), worker, keys, seed, operations_a_clear).work(reads)
 
 
 main(*sys.argv[1:])

@@ -11,9 +11,6 @@ CLEAR_DONE = 12
 # The namespaces that the keys are spread over, in the order of src/spaces.rs.
 SPACES = [[], ["a"], %w[a b], ["c"]].freeze
 
-# About so many operations lie between two clears by one worker.
-OPERATIONS_A_CLEAR = 2000
-
 # begin, end, counter and worker of the value, operation, key.
 RECORD = "Q<Q<L<L<CCx6"
 BUFFERED = 128 * 32
@@ -45,18 +42,19 @@ class Log
 end
 
 class Worker
-  def initialize(cache, log, number, keys, seed)
+  def initialize(cache, log, number, keys:, seed:, operations_a_clear:)
     @spaces = SPACES.map { |parts| parts.reduce(cache, :namespace) }
     @log = log
     @number = number
     @counter = 0
     @names = Array.new(keys) { |key| "hot-#{key}" }
     @random = Random.new(seed)
+    @operations_a_clear = operations_a_clear
   end
 
   def work(reads)
     while reads.positive?
-      clear(@random.rand(@spaces.size)) if @random.rand(OPERATIONS_A_CLEAR).zero?
+      clear(@random.rand(@spaces.size)) if @random.rand(@operations_a_clear).zero?
       key = @random.rand(@names.size)
       case @random.rand(100)
       when 0...70
@@ -168,8 +166,8 @@ class Worker
 end
 
 directory, log, *numbers = ARGV
-number, seed, reads, keys, lease_timeout = numbers.map(&:to_i)
+number, seed, reads, keys, lease_timeout, operations_a_clear = numbers.map(&:to_i)
 # Over a directory Ruby has a memory tier for those who ask for one.
 memory = { isolation: "freeze" }
 cache = Polycache::Cache.new(path: directory, lease_timeout: lease_timeout / 1000r, memory: memory)
-Worker.new(cache, Log.new(log), number, keys, seed).work(reads)
+Worker.new(cache, Log.new(log), number, keys:, seed:, operations_a_clear:).work(reads)

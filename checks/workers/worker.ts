@@ -18,9 +18,6 @@ const CLEAR_DONE = 12
 /** The namespaces that the keys are spread over, in the order of src/spaces.rs. */
 const SPACES = [[], ['a'], ['a', 'b'], ['c']]
 
-/** About so many operations lie between two clears by one worker. */
-const OPERATIONS_A_CLEAR = 2000
-
 const RECORD = 32
 
 const now = process.hrtime.bigint
@@ -104,9 +101,17 @@ class Worker {
   readonly #number: number
   readonly #names: string[]
   readonly #random: (bound: number) => number
+  readonly #operationsAClear: number
   #counter = 0
 
-  constructor(cache: Cache, log: Log, number: number, keys: number, seed: number) {
+  constructor(
+    cache: Cache,
+    log: Log,
+    number: number,
+    keys: number,
+    seed: number,
+    operationsAClear: number,
+  ) {
     this.#spaces = SPACES.map((parts) =>
       parts.reduce((outer, part) => outer.namespace(part), cache),
     )
@@ -114,11 +119,12 @@ class Worker {
     this.#number = number
     this.#names = Array.from({ length: keys }, (_, key) => `hot-${key}`)
     this.#random = randomFrom(seed)
+    this.#operationsAClear = operationsAClear
   }
 
   async work(reads: number): Promise<void> {
     for (let left = reads; left > 0; ) {
-      if (this.#random(OPERATIONS_A_CLEAR) === 0) this.#clear(this.#random(SPACES.length))
+      if (this.#random(this.#operationsAClear) === 0) this.#clear(this.#random(SPACES.length))
       const key = this.#random(this.#names.length)
       const dice = this.#random(100)
       if (dice < 70) {
@@ -225,6 +231,6 @@ class Worker {
 }
 
 const [path = '', log = '', ...numbers] = process.argv.slice(2)
-const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0] = numbers.map(Number)
+const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] = numbers.map(Number)
 const cache = new Cache({ path, leaseTimeout: { ms } })
-await new Worker(cache, new Log(log), number, keys, seed).work(reads)
+await new Worker(cache, new Log(log), number, keys, seed, operationsAClear).work(reads)

@@ -29,6 +29,7 @@ fn every_place_is_copied(copy: impl Fn(&[u8], *mut u8)) {
 fn every_length_and_place_is_written_and_nothing_beside_it() {
     // SAFETY: the buffers are long enough, here and below.
     every_place_is_copied(|from, to| unsafe { super::write(from, to) });
+    // SAFETY: as above.
     every_place_is_copied(|from, to| unsafe { bytewise::write(from, to) });
 }
 
@@ -36,6 +37,7 @@ fn every_length_and_place_is_written_and_nothing_beside_it() {
 fn every_length_and_place_is_read() {
     // SAFETY: as above.
     every_place_is_copied(|from, to| unsafe { super::read(from.as_ptr(), to, from.len()) });
+    // SAFETY: as above.
     every_place_is_copied(|from, to| unsafe { bytewise::read(from.as_ptr(), to, from.len()) });
 }
 
@@ -44,6 +46,7 @@ fn one_different_byte_is_seen_wherever_it_is() {
     for len in (0..80).chain([1000]) {
         let mut shared = source(len);
         let asked = shared.clone();
+        // SAFETY: both have the same length.
         let equal = |shared: &[u8]| unsafe { super::equal(shared.as_ptr(), &asked) };
         assert!(equal(&shared));
         for place in 0..len {
