@@ -29,6 +29,7 @@ CRATES = [
     "polycache-entry",
     "polycache-host",
     "polycache-memory",
+    "polycache-operations",
     "polycache-redis-namespace",
 ]
 # What a user writes into Cargo.toml for the programs in the folder crates/.
