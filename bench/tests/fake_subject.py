@@ -1,4 +1,5 @@
-"""A subject that does what its arguments say: NAME [log FILE | counts FILE | nanoseconds N | MISHAP]."""
+"""A subject that does what its arguments say:
+NAME [log FILE | counts FILE | nanoseconds N | MISHAP]."""
 
 import json
 import sys

@@ -14,8 +14,11 @@ CASES = json.loads((FOLDER / "admission.json").read_text())
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["about"])
 def test_admission(directory: Path, case: dict[str, Any]) -> None:
-    memory: dict[str, object] = {"max_entries": case["max_entries"]}
-    with Cache(directory, limit="4MiB") as writer, Cache(directory, memory=memory) as cache:
+    entries: int = case["max_entries"]
+    with (
+        Cache(directory, limit="4MiB") as writer,
+        Cache(directory, memory={"max_entries": entries}) as cache,
+    ):
         writer.set_many({str(key): f"value {key}" for key in range(200)})
         for step in case["steps"]:
             if step[0] == "write":

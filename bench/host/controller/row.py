@@ -8,8 +8,8 @@ from harness.row import NANOSECONDS, Measured
 
 from .workload import Workload
 
-# Reads of ours alone: without a memory tier over the host tier, with one that holds all keys, and with one that
-# holds a tenth of them.
+# Reads of ours alone: without a memory tier over the host tier, with one that holds all keys, and
+# with one that holds a tenth of them.
 TIERED = ("get without memory tier", "get with all in memory", "get with a tenth in memory")
 # Operations of one family do the same for their caller.
 FAMILIES = ("put", "get", *TIERED, "mixed")

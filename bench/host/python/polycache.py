@@ -1,4 +1,5 @@
-"""The Python package: text is encoded by every set, and decoded by every get that memory does not answer."""
+"""The Python package: text is encoded by every set, and decoded by every get that memory does not
+answer."""
 
 from functools import partial
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The Ruby package: text is encoded by every set, and decoded by every get that memory does not answer. Over
-# a directory there is no memory tier by default; where there is one here, it hands out frozen values.
+# The Ruby package: text is encoded by every set, and decoded by every get that memory does not
+# answer. Over a directory there is no memory tier by default; here it hands out frozen values.
 
 require "session"
 require "polycache"

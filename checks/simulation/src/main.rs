@@ -24,7 +24,11 @@ fn main() -> ExitCode {
 fn one(seed: u64) -> ExitCode {
     let run = run(seed);
     print!("{}", run.story(true));
-    println!("{} lines, hash {:016x}", run.history.lines.len(), run.history.hash());
+    println!(
+        "{} lines, hash {:016x}",
+        run.history.lines.len(),
+        run.history.hash()
+    );
     if run.violations.is_empty() {
         ExitCode::SUCCESS
     } else {

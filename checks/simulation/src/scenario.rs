@@ -129,7 +129,11 @@ impl Scenario {
             seed,
             directory_seed,
             geometry: geometry(rng, buckets),
-            first_tick: if rng.u32(..4) == 0 { 0xf_fff0 } else { rng.u64(..1 << 20) },
+            first_tick: if rng.u32(..4) == 0 {
+                0xf_fff0
+            } else {
+                rng.u64(..1 << 20)
+            },
             processes,
             successors: rng.u32(0..=3),
             callers,
@@ -176,7 +180,12 @@ impl Scenario {
         self.callers = rng.u32(1..=2);
         self.operations = 3;
         self.keys.truncate(2);
-        self.work = Work { get: 0, set: 0, delete: 0, clear: 0 };
+        self.work = Work {
+            get: 0,
+            set: 0,
+            delete: 0,
+            clear: 0,
+        };
         self.longest_pause = 30 * MS;
         self.loaders = Loaders {
             shortest: 300 * MS,
@@ -303,7 +312,11 @@ fn keys(rng: &mut Rng, seed: u64, buckets: u64, number: usize) -> Vec<Key> {
         if wants_same_tag && keys.len() == 1 && tag != keys[0].tag && place < 4000 {
             continue;
         }
-        keys.push(Key { namespace, name, tag });
+        keys.push(Key {
+            namespace,
+            name,
+            tag,
+        });
     }
     keys
 }

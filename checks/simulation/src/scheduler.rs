@@ -19,9 +19,14 @@ const MOST_STEPS: u64 = 3_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Since then.
-    Ready { since: u64 },
+    Ready {
+        since: u64,
+    },
     /// The scheduler has put it aside until then.
-    Aside { since: u64, until: u64 },
+    Aside {
+        since: u64,
+        until: u64,
+    },
     /// It waits for something.
     Waiting {
         since: u64,

@@ -28,5 +28,5 @@ export class Doorkeeper {
 function spread(slot: number): number {
   const mixed = Math.imul(slot, 0x9e3779b1)
   // Of slot 0 alone it is 0.
-  return ((mixed << 16) | (mixed >>> 16)) || ~NO_HASH
+  return (mixed << 16) | (mixed >>> 16) || ~NO_HASH
 }

@@ -49,11 +49,7 @@ impl Subject for Facade {
     const BOUNDED: bool = true;
 
     fn open(place: &Place) -> Outcome<Facade> {
-        let builder = || {
-            Cache::builder()
-                .path(&place.directory)
-                .limit(place.limit)
-        };
+        let builder = || Cache::builder().path(&place.directory).limit(place.limit);
         let with_memory = |entries| builder().max_bytes(4 << 30).max_entries(entries);
         let typed = |builder: Builder| builder.build()?.typed::<String>();
         Ok(Facade {
