@@ -153,12 +153,16 @@ impl Caller {
         });
     }
 
-    fn set(&self, key: usize) {
+    /// Stores a new value.
+    pub fn set(&self, key: usize) {
         let serial = self.new_value(key);
         let entry = self.process.entry(serial);
-        self.write(Some(key), Note::Sets(serial), Written::Set(key, serial), || {
-            self.process.put(&self.flag, key, &entry).is_ok()
-        });
+        self.write(
+            Some(key),
+            Note::Sets(serial),
+            Written::Set(key, serial),
+            || self.process.put(&self.flag, key, &entry).is_ok(),
+        );
     }
 
     fn delete(&self, key: usize) {
@@ -169,10 +173,15 @@ impl Caller {
     }
 
     fn clear(&self, namespace: usize) {
-        self.write(None, Note::Clears(namespace), Written::Clear(namespace), || {
-            self.process.clear(namespace);
-            true
-        });
+        self.write(
+            None,
+            Note::Clears(namespace),
+            Written::Clear(namespace),
+            || {
+                self.process.clear(namespace);
+                true
+            },
+        );
     }
 
     fn write(&self, key: Option<usize>, note: Note, what: Written, work: impl FnOnce() -> bool) {
@@ -281,7 +290,11 @@ impl Caller {
     pub fn ending(&self, load: usize, fills: bool) {
         let number = load as u32;
         let key = self.process.history.borrow().loads[load].key;
-        let note = if fills { Note::Fills(number) } else { Note::Releases(number) };
+        let note = if fills {
+            Note::Fills(number)
+        } else {
+            Note::Releases(number)
+        };
         let at = self.note(Some(key), note);
         let now = self.world.now();
         let mut history = self.process.history.borrow_mut();

@@ -94,11 +94,19 @@ impl Leases for Tiers<'_> {
                 self.begin(Right::Lease, Some(holder), start, evicted);
                 Lease::Acquired(token)
             }
-            Found::Busy { slot, word, overdue } => {
+            Found::Busy {
+                slot,
+                word,
+                overdue,
+            } => {
                 let at = self.note(Note::Busy(slot, word));
                 let holder = holder(slot, word);
                 let flight = self.flight;
-                process.history.borrow_mut().waits.push(Wait { flight, holder, at });
+                process
+                    .history
+                    .borrow_mut()
+                    .waits
+                    .push(Wait { flight, holder, at });
                 Lease::Busy { holder, overdue }
             }
             Found::Bypass => {
@@ -112,7 +120,10 @@ impl Leases for Tiers<'_> {
     fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
         let evicted = self.caller.process.evicted();
         let start = self.note(Note::AsksBeside);
-        let token = self.caller.process.beside(self.key, holder.slot, holder.word);
+        let token = self
+            .caller
+            .process
+            .beside(self.key, holder.slot, holder.word);
         if token.is_some() {
             self.begin(Right::Beside, Some(holder), start, evicted);
         }
@@ -150,7 +161,9 @@ fn call_for(caller: &Caller, key: usize, call: usize) -> Answer {
         let now = caller.world.time();
         let taken = process
             .flights
-            .take_part(&key, runner, now, lease_timeout, |fence| process.may_fill(key, fence));
+            .take_part(&key, runner, now, lease_timeout, |fence| {
+                process.may_fill(key, fence)
+            });
         let flight = caller.takes_part(call, key, &taken);
         access();
         let mut joined = match taken {

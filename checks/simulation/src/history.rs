@@ -235,7 +235,12 @@ pub struct History {
 impl History {
     /// Writes a line; the instant that it stands for.
     pub fn note(&mut self, time: u64, who: Option<Who>, key: Option<usize>, note: Note) -> Instant {
-        self.lines.push(Line { time, who, key, note });
+        self.lines.push(Line {
+            time,
+            who,
+            key,
+            note,
+        });
         self.lines.len() as Instant - 1
     }
 
@@ -262,8 +267,9 @@ impl History {
                 && self.text(*serial) == text
         });
         if found.is_none() {
-            self.faults
-                .push(format!("a reader of key {key} got {text:?}, which nobody wrote"));
+            self.faults.push(format!(
+                "a reader of key {key} got {text:?}, which nobody wrote"
+            ));
         }
         found
     }

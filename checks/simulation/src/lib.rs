@@ -10,6 +10,7 @@ mod caller;
 mod driver;
 pub mod history;
 mod judge;
+mod many;
 mod memory;
 mod process;
 pub mod scenario;
@@ -17,6 +18,8 @@ mod scheduler;
 mod story;
 mod switch;
 mod world;
+
+pub use many::{many, Summary};
 
 use history::History;
 use scenario::Scenario;

@@ -21,8 +21,12 @@ impl Shared {
         let words = geometry.visited_at / 8;
         Shared {
             words: (0..words).map(|_| AtomicU64::new(0)).collect(),
-            blocks: (0..geometry.blocks_len() / 8).map(|_| AtomicU64::new(0)).collect(),
-            visited: (0..geometry.slots()).map(|_| AtomicBool::new(false)).collect(),
+            blocks: (0..geometry.blocks_len() / 8)
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+            visited: (0..geometry.slots())
+                .map(|_| AtomicBool::new(false))
+                .collect(),
             visited_at: geometry.visited_at,
         }
     }

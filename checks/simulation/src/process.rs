@@ -61,8 +61,14 @@ impl Process {
             world: world.clone(),
             history: history.clone(),
             flights: Flights::default(),
-            namespaces: (0..NAMESPACES.len()).map(|one| scenario.namespace(one)).collect(),
-            appenders: RefCell::new((0..scenario.appenders).map(|_| Appender::default()).collect()),
+            namespaces: (0..NAMESPACES.len())
+                .map(|one| scenario.namespace(one))
+                .collect(),
+            appenders: RefCell::new(
+                (0..scenario.appenders)
+                    .map(|_| Appender::default())
+                    .collect(),
+            ),
             waiting: RefCell::default(),
         }
     }
@@ -84,7 +90,8 @@ impl Process {
     }
 
     fn full_key(&self, key: usize) -> KeyBuffer {
-        self.namespace_of(key).full_key(self.scenario.keys[key].name.as_bytes())
+        self.namespace_of(key)
+            .full_key(self.scenario.keys[key].name.as_bytes())
     }
 
     fn floor(&self, key: usize) -> impl Fn(u64) -> u64 + '_ {

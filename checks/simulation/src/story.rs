@@ -14,7 +14,11 @@ pub fn tell(run: &Run, whole: bool) -> String {
         let _ = writeln!(out, "{scenario:#?}");
     }
     for violation in run.violations.iter().take(5) {
-        let _ = writeln!(out, "seed {}: {}: {}", scenario.seed, violation.rule, violation.what);
+        let _ = writeln!(
+            out,
+            "seed {}: {}: {}",
+            scenario.seed, violation.rule, violation.what
+        );
     }
     match run.violations.first() {
         _ if whole => lines(run, |_, _| true, usize::MAX, &mut out),
@@ -40,7 +44,9 @@ fn without_repetitions<'a>(all: &[(usize, &'a Line)]) -> Vec<(usize, &'a Line)> 
     let is_look = |line: &Line| matches!(line.note, Note::Asks | Note::Busy(..));
     let repeats = |place: usize| {
         let (_, line) = all[place];
-        let mut later = all[place + 1..].iter().filter(|(_, other)| other.who == line.who);
+        let mut later = all[place + 1..]
+            .iter()
+            .filter(|(_, other)| other.who == line.who);
         is_look(line)
             && later.next().is_some_and(|(_, next)| is_look(next))
             && later.next().is_some_and(|(_, next)| next.note == line.note)
@@ -67,6 +73,10 @@ fn lines(run: &Run, wanted: impl Fn(u64, &Line) -> bool, most: usize, out: &mut 
         };
         let key = line.key.map_or(String::new(), |key| format!("k{key}"));
         let time = line.time as f64 / 1e6;
-        let _ = writeln!(out, "{at:>7} {time:>12.4} ms  {who:<7} {key:<4} {:?}", line.note);
+        let _ = writeln!(
+            out,
+            "{at:>7} {time:>12.4} ms  {who:<7} {key:<4} {:?}",
+            line.note
+        );
     }
 }

@@ -34,7 +34,10 @@ fn overwrites(view: View<'_>, load: &Load) -> Option<String> {
             && write.end < load.ending
     });
     let during = during.filter(|_| load.outcome == Outcome::Filled)?;
-    Some(format!("was stored over {:?}, written meanwhile", during.what))
+    Some(format!(
+        "was stored over {:?}, written meanwhile",
+        during.what
+    ))
 }
 
 /// A load is refused only when the key was set, deleted, cleared or filled. Who loads beside another is also
@@ -44,7 +47,9 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
         return None;
     }
     let (from, to) = (load.asked, load.ended);
-    let mut others = view.alike(load.key).filter(|other| other.value != load.value);
+    let mut others = view
+        .alike(load.key)
+        .filter(|other| other.value != load.value);
     let caused = view.voided(load.key, from, to)
         || others.any(|other| {
             let stored = matches!(
@@ -127,5 +132,6 @@ fn third_load(view: View<'_>, load: &Load) -> Option<String> {
 /// Nobody loads without a lease where there is room for one.
 fn bypasses(view: View<'_>, load: &Load) -> Option<String> {
     let has_room = !view.scenario.is_crowded() && view.scenario.chaos.reused_ids == 0;
-    (load.right == Right::None && has_room).then(|| "had no lease, though there was room".to_owned())
+    (load.right == Right::None && has_room)
+        .then(|| "had no lease, though there was room".to_owned())
 }

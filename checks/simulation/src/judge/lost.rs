@@ -62,14 +62,19 @@ fn proofs(view: View<'_>, key: usize, found: &mut Vec<Violation>) -> Vec<(u64, u
         let Some((start, _, evicted)) = before.max_by_key(|(start, _, _)| *start) else {
             continue;
         };
-        if removals.iter().any(|(from, to)| *from < miss.end && *to > *start) {
+        if removals
+            .iter()
+            .any(|(from, to)| *from < miss.end && *to > *start)
+        {
             continue;
         }
         proofs.push((*start, miss.end));
         if miss.evicted <= *evicted {
             found.push(Violation {
                 rule: "lost",
-                what: format!("key {key}: the value stored at line {start} is gone, and nothing was evicted"),
+                what: format!(
+                    "key {key}: the value stored at line {start} is gone, and nothing was evicted"
+                ),
                 key: Some(key),
                 lines: (*start, miss.end),
             });

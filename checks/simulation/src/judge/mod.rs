@@ -55,7 +55,12 @@ impl<'a> View<'a> {
     /// Whether no other key's leases are taken for those of the key.
     pub fn is_unlike_others(self, key: usize) -> bool {
         let tag = self.scenario.keys[key].tag;
-        self.scenario.keys.iter().filter(|other| other.tag == tag).count() == 1
+        self.scenario
+            .keys
+            .iter()
+            .filter(|other| other.tag == tag)
+            .count()
+            == 1
     }
 
     /// Whether the caller was waiting for this load of another process when that ended.
@@ -72,16 +77,20 @@ impl<'a> View<'a> {
 
     /// Whether a set, delete or clear that voids loads of the key was under way between these lines.
     pub fn voided(self, key: usize, from: u64, to: u64) -> bool {
-        self.history.writes.iter().any(|write| {
-            write.start < to && write.end > from && write.voids(self.scenario, key)
-        })
+        self.history
+            .writes
+            .iter()
+            .any(|write| write.start < to && write.end > from && write.voids(self.scenario, key))
     }
 
     /// Whether a load of the key was stored between these lines.
     pub fn filled(self, key: usize, from: u64, to: u64) -> bool {
         self.alike(key).any(|load| {
             // Killed or stopped in the middle of its fill, it may have stored its value.
-            let may_have = matches!(load.outcome, Outcome::Filled | Outcome::Killed | Outcome::Running);
+            let may_have = matches!(
+                load.outcome,
+                Outcome::Filled | Outcome::Killed | Outcome::Running
+            );
             may_have && load.ending < to && load.ended > from
         })
     }

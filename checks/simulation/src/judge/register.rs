@@ -44,20 +44,28 @@ pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
         if pair[1].first_end < pair[0].last_start {
             found.push(violation(
                 key,
-                format!("{} and {} stood at the same time", name(&pair[0]), name(&pair[1])),
+                format!(
+                    "{} and {} stood at the same time",
+                    name(&pair[0]),
+                    name(&pair[1])
+                ),
                 &pair[0],
                 &pair[1],
             ));
         }
     }
     for point in &points {
-        let within = forward.iter().find(|zone| {
-            zone.first_end < point.last_start && point.first_end < zone.last_start
-        });
+        let within = forward
+            .iter()
+            .find(|zone| zone.first_end < point.last_start && point.first_end < zone.last_start);
         if let Some(zone) = within {
             found.push(violation(
                 key,
-                format!("{} was read after {}, which superseded it", name(zone), name(point)),
+                format!(
+                    "{} was read after {}, which superseded it",
+                    name(zone),
+                    name(point)
+                ),
                 zone,
                 point,
             ));
@@ -85,7 +93,11 @@ pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
         if let Some(zone) = later {
             found.push(violation(
                 key,
-                format!("the loaded {} was given out after {}", name(&loaded), name(zone)),
+                format!(
+                    "the loaded {} was given out after {}",
+                    name(&loaded),
+                    name(zone)
+                ),
                 &loaded,
                 zone,
             ));
@@ -152,7 +164,11 @@ fn stored(view: View<'_>, key: usize, found: &mut Vec<Violation>) -> Vec<Zone> {
             });
         }
     }
-    zones.extend(values.into_values().filter(|zone| zone.first_end != u64::MAX));
+    zones.extend(
+        values
+            .into_values()
+            .filter(|zone| zone.first_end != u64::MAX),
+    );
     zones
 }
 
@@ -201,7 +217,12 @@ fn name(zone: &Zone) -> String {
 }
 
 fn violation(key: usize, what: String, one: &Zone, other: &Zone) -> Violation {
-    let ends = [one.first_end, one.last_start, other.first_end, other.last_start];
+    let ends = [
+        one.first_end,
+        one.last_start,
+        other.first_end,
+        other.last_start,
+    ];
     Violation {
         rule: "register",
         what: format!("key {key}: {what}"),

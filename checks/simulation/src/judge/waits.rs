@@ -17,7 +17,10 @@ pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
             let last = call.answer.map_or(u64::MAX, |answered| answered.at);
             found.push(Violation {
                 rule: "waits",
-                what: format!("key {key}: {:?}, who called at line {}, {what}", call.who, call.start),
+                what: format!(
+                    "key {key}: {:?}, who called at line {}, {what}",
+                    call.who, call.start
+                ),
                 key: Some(key),
                 lines: (call.start, last),
             });
@@ -56,14 +59,19 @@ fn convoy(view: View<'_>, call: &Call) -> Option<String> {
         return None;
     }
     let longest = view.loads(call.key).map(|(_, load)| load.takes).max()?;
-    let (number, failed) = view.loads(call.key).find(|(_, load)| {
-        load.outcome == Outcome::Failed && view.waited_for(call, load)
-    })?;
+    let (number, failed) = view
+        .loads(call.key)
+        .find(|(_, load)| load.outcome == Outcome::Failed && view.waited_for(call, load))?;
     let (time, late) = match call.answer {
         Some(answered) => (answered.time, answered.late - call.late),
         None => (u64::MAX, 0),
     };
     // Two pauses of a waiter, and as much for the machine.
     let bound = failed.ended_at + longest + 60 * MS + longest / 10 + late;
-    (time > bound).then(|| format!("was answered {} ms after load {number} failed", (time - failed.ended_at) / MS))
+    (time > bound).then(|| {
+        format!(
+            "was answered {} ms after load {number} failed",
+            (time - failed.ended_at) / MS
+        )
+    })
 }
