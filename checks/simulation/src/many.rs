@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// What came of many seeds.
 pub struct Summary {
+    /// Seeds that were run.
     pub ran: u64,
+    /// Those of them that broke a promise.
     pub failed: u64,
     /// Those of the seeds that failed.
     pub stories: Vec<String>,
