@@ -129,6 +129,12 @@ KILLS ?= 500
 torture: build ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
+SEEDS ?= 20000
+SEED ?=
+.PHONY: simulate
+simulate: ## the processes of a host under one seeded scheduler and clock; SEED=n replays one with its whole log
+	@cargo run --release --quiet -p polycache-simulation -- $(if $(SEED),--seed $(SEED),$(SEEDS))
+
 SECONDS ?= 300
 .PHONY: fuzz
 fuzz: ## gives hostile bytes to every decoder, SECONDS=300 each; CHECKS="entry typed" for some

@@ -10,10 +10,12 @@ A fault is a file tools/mutants/<name>.patch: a few header lines, an empty line,
     Fault: a delete during a load does not void the lease
     Build: cargo test --release -p polycache-host --no-run
     Found by: cargo test --release -p polycache-host --test leases
+    Also found by: cargo test --release -p polycache-simulation --test seeds
     Quick: yes
 
-It passes when `Build` succeeds and `Found by` then fails. The check must also pass without the
-fault, or its failing would show nothing. All this happens in a copy of the sources under target/.
+It passes when `Build` succeeds and `Found by` then fails, and `Also found by` where there is one.
+The checks must also pass without the fault, or their failing would show nothing. All this happens
+in a copy of the sources under target/.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class Mutant:
     name: str
     fault: str
     build: str
-    found_by: str
+    found_by: tuple[str, ...]
     quick: bool
     patch: str
 
@@ -51,7 +53,8 @@ def parse(name: str, text: str) -> Mutant:
     if missing or not patch.strip():
         raise ValueError(f"{name}: no {', '.join(sorted(missing)) or 'patch after the header'}")
     quick = fields.get("Quick") == "yes"
-    return Mutant(name, fields["Fault"], fields["Build"], fields["Found by"], quick, patch)
+    checks = tuple(fields[field] for field in ("Found by", "Also found by") if field in fields)
+    return Mutant(name, fields["Fault"], fields["Build"], checks, quick, patch)
 
 
 def copy_sources(source: Path, tree: Path) -> None:
@@ -75,14 +78,18 @@ class Trial:
         self.sound: dict[str, bool] = {}
 
     def try_mutant(self, mutant: Mutant) -> str:
-        if not self._is_sound(mutant.found_by):
-            return f"the check fails without the fault too: {mutant.found_by}"
+        for check in mutant.found_by:
+            if not self._is_sound(check):
+                return f"the check fails without the fault too: {check}"
         if not self._patch(mutant.patch):
             return "the patch does not apply any more"
         try:
             if self._run(mutant.build) != 0:
                 return "it does not compile, which no check can take credit for"
-            return "" if self._run(mutant.found_by) != 0 else f"survived: {mutant.found_by}"
+            for check in mutant.found_by:
+                if self._run(check) == 0:
+                    return f"survived: {check}"
+            return ""
         finally:
             self._patch(mutant.patch, "--reverse")
 

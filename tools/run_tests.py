@@ -171,6 +171,8 @@ SECTIONS = [
     ),
     # Every decoder with seeds, changed seeds and what `make fuzz` has found.
     Section("decoders", "cargo test --release -p polycache-check-decoders", counts.cargo),
+    # The production operations and engine under a simulated scheduler, by thousands of seeds.
+    Section("simulation", "cargo test --release -p polycache-simulation", counts.cargo),
     # That the judge of the next two finds what it should.
     Section("judge", "cargo test --release -p polycache-checks", counts.cargo),
     Section(

@@ -40,11 +40,17 @@ def test_the_sources_are_restored(trial: Trial, mutant: Mutant) -> None:
 
 
 def test_a_blind_check_lets_the_fault_survive(trial: Trial, mutant: Mutant) -> None:
-    assert "survived" in trial.try_mutant(replace(mutant, found_by="true"))
+    assert "survived" in trial.try_mutant(replace(mutant, found_by=("true",)))
+
+
+def test_each_of_two_checks_must_see_the_fault(trial: Trial) -> None:
+    also = TEXT.replace("Quick: yes", "Also found by: {}")
+    assert trial.try_mutant(parse("answer", also.format("grep -q 2 answer"))) == ""
+    assert "survived: true" in trial.try_mutant(parse("answer", also.format("true")))
 
 
 def test_a_check_that_always_fails_shows_nothing(trial: Trial, mutant: Mutant) -> None:
-    assert "without the fault too" in trial.try_mutant(replace(mutant, found_by="false"))
+    assert "without the fault too" in trial.try_mutant(replace(mutant, found_by=("false",)))
 
 
 def test_a_fault_that_does_not_compile_is_not_found(trial: Trial, mutant: Mutant) -> None:

@@ -153,7 +153,8 @@ impl Caller {
         });
     }
 
-    fn set(&self, key: usize) {
+    /// Stores a new value.
+    pub fn set(&self, key: usize) {
         let serial = self.new_value(key);
         let entry = self.process.entry(serial);
         self.write(

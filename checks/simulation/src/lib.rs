@@ -4,19 +4,23 @@
 //!
 //! A seed stands for one scenario and one order of events: it replays exactly.
 
-#![allow(missing_docs)]
-
 mod caller;
 mod driver;
+// Fields and variants are named for what they hold.
+#[allow(missing_docs)]
 pub mod history;
 mod judge;
+mod many;
 mod memory;
 mod process;
+#[allow(missing_docs)]
 pub mod scenario;
 mod scheduler;
 mod story;
 mod switch;
 mod world;
+
+pub use many::{many, Summary};
 
 use history::History;
 use scenario::Scenario;
@@ -25,15 +29,20 @@ use std::rc::Rc;
 
 /// A seed's run.
 pub struct Run {
+    /// What the seed stands for.
     pub scenario: Rc<Scenario>,
+    /// What happened.
     pub history: History,
+    /// What should not have.
     pub violations: Vec<Violation>,
 }
 
 /// A promise that was broken.
 #[derive(Clone, Debug)]
 pub struct Violation {
+    /// The judge's file that says so, or `fault`.
     pub rule: &'static str,
+    /// What happened, for people.
     pub what: String,
     /// The key that it is about.
     pub key: Option<usize>,

@@ -69,7 +69,8 @@ pub struct Pace {
     pub accesses: u32,
     /// One in so many switches puts an actor aside for a while; 0 is none.
     pub aside: u32,
-    /// For so many nanoseconds at most.
+    /// For so many nanoseconds, mostly nearer to the shortest.
+    pub shortest_aside: u64,
     pub longest_aside: u64,
 }
 
@@ -112,6 +113,7 @@ impl Scenario {
             1 => scenario.crowd(rng),
             2 => scenario.brawl(rng),
             3 => scenario.impatience(rng),
+            4 => scenario.tangle(rng),
             _ => {}
         }
         scenario
@@ -169,6 +171,7 @@ impl Scenario {
             pace: Pace {
                 accesses: *one_of(rng, &[1, 2, 4, 16, 64]),
                 aside: *one_of(rng, &[0, 10, 40, 100]),
+                shortest_aside: 0,
                 longest_aside: *one_of(rng, &[MS / 10, 5 * MS, 100 * MS]),
             },
         }
@@ -234,6 +237,24 @@ impl Scenario {
         self.pace.accesses = *one_of(rng, &[1, 2, 4]);
         self.pace.aside = *one_of(rng, &[5, 10, 20]);
         self.pace.longest_aside = *one_of(rng, &[MS / 10, MS]);
+    }
+
+    /// Loads of one key that fail at once, and sets of it: every one of them finds another's lease.
+    fn tangle(&mut self, rng: &mut Rng) {
+        self.brawl(rng);
+        self.processes = rng.u32(3..=6);
+        self.callers = rng.u32(1..=2);
+        self.keys.truncate(1);
+        self.loaders.longest = *one_of(rng, &[0, MS / 100]);
+        self.loaders.failing = rng.u32(40..90);
+        self.work = Work {
+            get: 5,
+            set: rng.u32(5..40),
+            delete: rng.u32(2..20),
+            clear: 0,
+        };
+        self.pace.aside = *one_of(rng, &[4, 8, 16]);
+        self.pace.shortest_aside = self.pace.longest_aside >> 4;
     }
 
     /// Loaders take longer than anybody is asked to wait, and some of them fail.

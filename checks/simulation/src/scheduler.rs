@@ -8,6 +8,7 @@ use crate::scenario::Scenario;
 use crate::switch::{self, Actor, Awaited, Pause, Resumed};
 use crate::world::{Flag, World, PARTICIPANTS};
 use fastrand::Rng;
+use polycache_host::Lease;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -250,8 +251,8 @@ impl Simulation {
         caller.state = match paused {
             Some(Pause::Access) => {
                 if pace.aside > 0 && self.rng.u32(..pace.aside) == 0 {
-                    // Mostly short: as many of ten as of a hundred microseconds.
                     let longest = pace.longest_aside >> self.rng.u32(0..12);
+                    let longest = longest.max(pace.shortest_aside);
                     State::Aside {
                         since,
                         until: since + self.rng.u64(0..=longest),
@@ -346,7 +347,8 @@ impl Simulation {
         let chaos = self.scenario.chaos;
         let happens = |rng: &mut Rng, rate: u32| rate > 0 && rng.u32(..rate) == 0;
         if happens(&mut self.rng, chaos.kill) {
-            if let Some(number) = self.any_living() {
+            let number = self.rng.usize(..self.processes.len());
+            if self.processes[number].lives {
                 self.kill(number);
                 if self.successors > 0 {
                     self.successors -= 1;
@@ -431,12 +433,23 @@ impl Simulation {
             rng: RefCell::new(Rng::with_seed(0)),
             leads: Rc::default(),
         };
+        let check = || {
+            for damage in process.engine.check().damaged {
+                self.fault(format!("check: {damage}"));
+            }
+        };
+        check();
         for key in 0..self.scenario.keys.len() {
             caller.get(key);
+            match process.lease(key, &mut Vec::new()) {
+                Lease::Hit(_) => {}
+                // Whoever holds a lease is dead.
+                Lease::Acquired(token) => process.engine.release(token),
+                other => self.fault(format!("key {key} cannot be loaded: {other:?}")),
+            }
+            caller.set(key);
         }
-        for damage in process.engine.check().damaged {
-            self.fault(format!("check: {damage}"));
-        }
+        check();
     }
 
     fn fault(&self, fault: String) {

@@ -382,14 +382,15 @@ impl Cache {
         self.0.tier.release(b"", token);
     }
 
-    /// True while the load that a [`Leased::Busy`] told of may still fill: nobody set, deleted or
-    /// cleared its key since.
+    /// True while the load that a [`Leased::Busy`] told of may still fill: nobody set or deleted
+    /// its key since.
     #[must_use]
     pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
         let token = Token {
             slot,
             word,
-            born: 0,
+            // When that load began is not known: a clear is seen only once its holder gives it up.
+            born: u64::MAX,
             beside: false,
         };
         self.0.tier.is_leased(b"", token)
