@@ -297,7 +297,7 @@ impl Cache {
             slow_from,
             counted_twice: Arc::default(),
             clock: read.clock,
-            flights: Flights::new(read.bounds, copies),
+            flights: Flights::new(read.bounds, copies, false),
             namespace: read.parts.iter().cloned().collect(),
             memory: read
                 .memory

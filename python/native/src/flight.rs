@@ -9,13 +9,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// What is alike for all loads of a handle.
+#[derive(Clone, Copy)]
+pub struct Rules {
+    pub lease_timeout: Duration,
+    /// The process' own list of loads is the lease.
+    pub listed_is_leased: bool,
+}
+
 /// One load under way.
 pub struct Flight {
     pub key: Py<PyAny>,
     pub hash: u64,
     pub namespace: Namespace,
     pub owner: Owner,
-    lease_timeout: Duration,
+    rules: Rules,
     /// A set, delete or clear came, or a value was stored: where the process' own list is the lease.
     voided: Arc<AtomicBool>,
     /// Locked by the one who loads only, also while other threads run; others merely try.
@@ -63,7 +71,7 @@ impl Flight {
         key: Py<PyAny>,
         (namespace, hash): (Namespace, u64),
         owner: Owner,
-        lease_timeout: Duration,
+        rules: Rules,
         machine: impl FnOnce(Arc<AtomicBool>) -> Box<dyn Machine>,
     ) -> Flight {
         let voided = Arc::new(AtomicBool::new(false));
@@ -72,7 +80,7 @@ impl Flight {
             hash,
             namespace,
             owner,
-            lease_timeout,
+            rules,
             machine: Mutex::new(machine(voided.clone())),
             voided,
             state: Mutex::default(),
@@ -89,15 +97,19 @@ impl Flight {
     pub fn is_open(&self) -> bool {
         {
             let state = lock(&self.state);
-            let is_old = |since: Instant| since.elapsed() >= self.lease_timeout;
+            let is_old = |since: Instant| since.elapsed() >= self.rules.lease_timeout;
             if state.over || state.since.is_some_and(is_old) {
                 return false;
             }
         }
-        // While its value is being stored nobody can tell: who comes then asks for the lease.
+        if self.voided.load(Ordering::SeqCst) {
+            return false;
+        }
         match self.machine.try_lock() {
             Ok(machine) => machine.is_open(),
-            Err(_) => false,
+            // It is being asked for, or its value is being stored. Where the list is the lease, nothing voided it;
+            // a lease of the host's may just have ended, and who comes now asks for it himself.
+            Err(_) => self.rules.listed_is_leased,
         }
     }
 
@@ -135,7 +147,7 @@ impl Flight {
     pub fn patience(&self) -> Duration {
         let since = lock(&self.state).since;
         let age = since.map_or(Duration::ZERO, |since| since.elapsed());
-        self.lease_timeout.saturating_sub(age)
+        self.rules.lease_timeout.saturating_sub(age)
     }
 
     pub fn awaited(&self) -> MutexGuard<'_, Vec<Arc<Flight>>> {

@@ -4,7 +4,7 @@
 
 use crate::duration::TtlArgument;
 use crate::errors;
-use crate::flight::{lock, Flight};
+use crate::flight::{lock, Flight, Rules};
 use crate::machine::{Bounds, Copies, Filled, Machine, Outcome, Step};
 use crate::own::Owner;
 use pyo3::prelude::*;
@@ -19,6 +19,7 @@ pub type Namespace = Arc<[String]>;
 pub struct Flights {
     pub bounds: Bounds,
     copies: Copies,
+    rules: Rules,
     /// Of those that are listed.
     count: AtomicUsize,
     table: Mutex<Table>,
@@ -37,10 +38,15 @@ struct Table {
 }
 
 impl Flights {
-    pub fn new(bounds: Bounds, copies: Copies) -> Arc<Flights> {
+    /// `listed_is_leased` where there is no host tier, whose leases count there.
+    pub fn new(bounds: Bounds, copies: Copies, listed_is_leased: bool) -> Arc<Flights> {
         Arc::new(Flights {
             bounds,
             copies,
+            rules: Rules {
+                lease_timeout: bounds.lease_timeout,
+                listed_is_leased,
+            },
             count: AtomicUsize::new(0),
             table: Mutex::default(),
             reported: Mutex::default(),
@@ -79,8 +85,8 @@ impl Flights {
             let flight = mine.get_or_insert_with(|| {
                 let (owner, machine) = begin.take().expect("it begins once");
                 let place = (namespace.clone(), hash);
-                let timeout = self.bounds.lease_timeout;
-                Arc::new(Flight::new(key.clone().unbind(), place, owner, timeout, machine))
+                let rules = self.rules;
+                Arc::new(Flight::new(key.clone().unbind(), place, owner, rules, machine))
             });
             if self.list(version, flight, &dead) {
                 for flight in dead {

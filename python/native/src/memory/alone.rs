@@ -143,7 +143,7 @@ impl Alone {
             shares_all,
             max_bytes,
             clock: options.clock,
-            flights: Flights::new(options.bounds, copies),
+            flights: Flights::new(options.bounds, copies, true),
             locks: LockTable::default(),
             spaces: Mutex::default(),
             closed: AtomicBool::new(false),
