@@ -253,7 +253,12 @@ impl Machine for HostLoad {
             Ok(filled) => match failed(py, filled)? {
                 polycache::Filled::Stored => Outcome::Stored,
                 polycache::Filled::Refused => Outcome::Refused,
-                polycache::Filled::Unstored(error) => Outcome::Unstored(errors::raise(py, error)),
+                polycache::Filled::Unstored(error) => {
+                    if matches!(error, Error::UnsupportedValue { .. }) {
+                        back = None;
+                    }
+                    Outcome::Unstored(errors::raise(py, error))
+                }
             },
             Err(error) if cache.store_errors() == StoreErrors::Raise => return Err(error),
             Err(error) => {
