@@ -1,4 +1,4 @@
-"""What a load promises to those who wait for it, whatever the tiers: spec/semantics.md, "get_or_set"."""
+"""What a load promises to those who wait for it, whatever the tiers (spec/semantics.md)."""
 
 import asyncio
 import os
@@ -309,8 +309,8 @@ async def test_a_task_s_waiting_is_bounded_and_its_own_key_told(directory: Path)
         finish.set()
         assert await leader == "loaded"
 
-        async def own() -> str:
-            return await cache.get_or_set("own", own)
+        async def own() -> None:
+            await cache.get_or_set("own", own)
 
         with pytest.raises(InvalidArgument, match="same key"):
             await cache.get_or_set("own", own)
@@ -366,7 +366,7 @@ with ThreadPoolExecutor(20) as pool:
 
 
 def test_a_failing_source_is_no_convoy(cache: Cache) -> None:
-    """60 callers in three processes: at most two loads a process, and every caller gets an error."""
+    """60 callers in three processes: two loads a process at most, and each caller gets an error."""
     with (
         python(FAILING, cache.path) as first,
         python(FAILING, cache.path) as second,

@@ -160,7 +160,7 @@ async def test_a_task_waits_for_a_thread_s_load() -> None:
 
 
 class Meddled:
-    """A key that is equal to others of its kind, and lets something happen whenever it is compared."""
+    """A key that equals others of its kind, and lets something happen when it is compared."""
 
     def __init__(self, happens: Callable[[], object]) -> None:
         self.happens = happens

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from helpers import LIMIT
 
-from polycache import AsyncCache, Cache, Closed, _native
+from polycache import AsyncCache, Cache, Closed
 
 
 def in_fork(work: Callable[[], None]) -> None:

@@ -290,7 +290,11 @@ impl Cache {
             Compressor::Zstd { .. } | Compressor::Smart => SLOW_TO_COMPRESS,
         };
         let shares_all = read.memory.as_ref().is_some_and(|tier| tier.shares_all);
-        let copies = if shares_all { Copies::None } else { Copies::TypeMap };
+        let copies = if shares_all {
+            Copies::None
+        } else {
+            Copies::TypeMap
+        };
         Ok(Cache::of_host(Handle {
             cache,
             serializer: read.serializer,

@@ -1,9 +1,9 @@
 //! One load under way in this process, and those who joined it.
 
+use crate::duration::TtlArgument;
 use crate::flights::Namespace;
 use crate::machine::{Copies, Filled, Machine, Step};
 use crate::own::Owner;
-use crate::duration::TtlArgument;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -167,7 +167,11 @@ impl Flight {
             }
             state.joined = state.joined.saturating_sub(1);
             let answer = state.answer.as_ref().map(|answer| answer.clone_ref(py));
-            let last = if state.joined == 0 { state.answer.take() } else { None };
+            let last = if state.joined == 0 {
+                state.answer.take()
+            } else {
+                None
+            };
             (answer, last)
         };
         drop(last);
@@ -186,7 +190,11 @@ impl Flight {
     pub fn leave(&self) {
         let mut state = lock(&self.state);
         state.joined = state.joined.saturating_sub(1);
-        let last = if state.joined == 0 { state.answer.take() } else { None };
+        let last = if state.joined == 0 {
+            state.answer.take()
+        } else {
+            None
+        };
         drop(state);
         drop(last);
     }

@@ -86,7 +86,13 @@ impl Flights {
                 let (owner, machine) = begin.take().expect("it begins once");
                 let place = (namespace.clone(), hash);
                 let rules = self.rules;
-                Arc::new(Flight::new(key.clone().unbind(), place, owner, rules, machine))
+                Arc::new(Flight::new(
+                    key.clone().unbind(),
+                    place,
+                    owner,
+                    rules,
+                    machine,
+                ))
             });
             if self.list(version, flight, &dead) {
                 for flight in dead {
@@ -205,9 +211,9 @@ impl Flights {
         if !lock(&self.reported).insert(code.clone()) {
             return;
         }
-        let told = py.import("polycache.unstored").and_then(|module| {
-            module.call_method1("report", (code, error.value(py)))
-        });
+        let told = py
+            .import("polycache.unstored")
+            .and_then(|module| module.call_method1("report", (code, error.value(py))));
         if let Err(error) = told {
             error.write_unraisable(py, None);
         }

@@ -176,7 +176,9 @@ impl Load {
     fn await_no_more(&self, loads: Vec<Py<Load>>) {
         for load in loads {
             let mut awaited = load.get().flight.awaited();
-            let place = awaited.iter().position(|one| Arc::ptr_eq(one, &self.flight));
+            let place = awaited
+                .iter()
+                .position(|one| Arc::ptr_eq(one, &self.flight));
             let gone = place.map(|place| awaited.swap_remove(place));
             drop(awaited);
             drop(gone);

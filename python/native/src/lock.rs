@@ -60,7 +60,10 @@ impl Lock {
     }
 
     fn take(&self) -> Option<Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     fn give_back(&self) {
@@ -150,7 +153,11 @@ impl LockTable {
     fn try_lock(&self, place: Place) -> Option<Token> {
         let mut listed = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         let forks = own::forks();
-        if listed.held.get(&place).is_some_and(|held| held.forks == forks) {
+        if listed
+            .held
+            .get(&place)
+            .is_some_and(|held| held.forks == forks)
+        {
             return None;
         }
         listed.last += 1;

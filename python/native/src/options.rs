@@ -125,13 +125,17 @@ impl Bounds {
         let within = |range: RangeInclusive<Duration>, words: &str| {
             let time = duration::extract(value)?;
             let fits = range.contains(&time);
-            fits.then_some(time).ok_or_else(|| wrong(name, words, value))
+            fits.then_some(time)
+                .ok_or_else(|| wrong(name, words, value))
         };
         match name {
             "lease_timeout" => self.lease_timeout = within(LEASE_TIMEOUTS, "63 ms to 8 hours")?,
             "wait_timeout" => self.wait_timeout = within(WAIT_TIMEOUTS, "1 ms to 24 hours")?,
             "store_errors" => {
-                let choices = [("report", StoreErrors::Report), ("raise", StoreErrors::Raise)];
+                let choices = [
+                    ("report", StoreErrors::Report),
+                    ("raise", StoreErrors::Raise),
+                ];
                 self.store_errors = choice(name, value, &choices)?;
             }
             _ => return Ok(false),

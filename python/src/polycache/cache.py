@@ -78,7 +78,8 @@ class Cache(_native.QuickCache):
         """
         value = self._hit(key, ttl)
         if value is MISSING:
-            return load(self, key, loader, ttl)
+            loaded: T = load(self, key, loader, ttl)
+            return loaded
         return cast(T, value)
 
     @overload

@@ -41,9 +41,7 @@ class Loads(Protocol):
     def _give_up(self) -> None: ...
 
 
-def load(
-    cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: bool = False
-) -> Any:
+def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: bool = False) -> Any:
     """The key's value: another caller's as soon as it is there, else the loader's.
 
     `lenient` is for functions that are memoized in memory: a call with equal arguments within a

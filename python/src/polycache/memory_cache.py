@@ -138,8 +138,9 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     ) -> V:
         """See `get_or_set`; what `loader` returns is awaited.
 
-        When the task that loads is cancelled its loader is too, and one of those who wait loads. Cancelling one that waits disturbs nobody. It waits for loads in threads and other
-        loops, too.
+        When the task that loads is cancelled its loader is too, and one of those who wait loads.
+        Cancelling one that waits disturbs nobody. It waits for loads in threads and other loops,
+        too.
         """
         value = self._hit(key, ttl)
         if value is MISSING:

@@ -136,7 +136,11 @@ impl Alone {
             let time = clock.time();
             builder = builder.clock(move || time.load(Ordering::Relaxed));
         }
-        let copies = if shares_all { Copies::None } else { Copies::TypeMap };
+        let copies = if shares_all {
+            Copies::None
+        } else {
+            Copies::TypeMap
+        };
         let shared = Shared {
             engine: builder.build().map_err(|error| raise(py, error))?,
             ttl: options.ttl,
@@ -194,7 +198,11 @@ impl Alone {
     }
 
     #[inline]
-    pub fn find<'py>(&self, asked: &Asked<'_>, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub fn find<'py>(
+        &self,
+        asked: &Asked<'_>,
+        py: Python<'py>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let found = self.shared.engine.get(&**asked);
         let Some(stored) = found.filter(|stored| self.shared.serves(stored)) else {
             return Ok(None);
@@ -270,12 +278,7 @@ impl Alone {
     }
 
     /// What is too large supersedes the key's value all the same.
-    pub fn refuse_too_large(
-        &self,
-        py: Python<'_>,
-        asked: &Asked<'_>,
-        size: u64,
-    ) -> PyResult<()> {
+    pub fn refuse_too_large(&self, py: Python<'_>, asked: &Asked<'_>, size: u64) -> PyResult<()> {
         match self.shared.max_bytes {
             Some(limit) if size > limit => {
                 self.take(asked);

@@ -77,7 +77,11 @@ impl Machine for AloneLoad {
         // Another may have stored it since the caller missed it.
         Ok(match self.alone.find(&asked, py)? {
             Some(value) => {
-                self.alone.shared.counts.misses.fetch_sub(1, Ordering::Relaxed);
+                self.alone
+                    .shared
+                    .counts
+                    .misses
+                    .fetch_sub(1, Ordering::Relaxed);
                 Step::Hit(value)
             }
             None => Step::Load,
@@ -131,7 +135,10 @@ impl Locks for Alone {
 
     fn is_locked(&self, py: Python<'_>, key: &[u8]) -> PyResult<bool> {
         self.check_open(py)?;
-        Ok(self.shared.locks.is_locked(&(self.parts.clone(), key.into())))
+        Ok(self
+            .shared
+            .locks
+            .is_locked(&(self.parts.clone(), key.into())))
     }
 
     fn unlock(&self, token: Token) {
@@ -149,6 +156,10 @@ impl Waiting for AloneLocking {
     fn step(&self, py: Python<'_>, key: &[u8]) -> PyResult<LockStep> {
         self.alone.check_open(py)?;
         let place = (self.alone.parts.clone(), key.into());
-        Ok(self.alone.shared.locks.step(place, &self.machine, self.began))
+        Ok(self
+            .alone
+            .shared
+            .locks
+            .step(place, &self.machine, self.began))
     }
 }

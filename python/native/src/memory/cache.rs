@@ -1,8 +1,8 @@
 //! The class that `polycache.MemoryCache` extends. What a hit passes through is here.
 
+use super::cache_load::CacheLoad;
 use super::equality::{forget, in_doubt, settled};
 use super::key::{Asked, Key};
-use super::cache_load::CacheLoad;
 use super::object::Object;
 use super::options::{cause, raise, Engine, Isolation, Options, Stored, Weigh};
 use super::quietly;
@@ -768,7 +768,10 @@ impl MemoryCache {
             ("evicted", stats.evicted),
             ("expired", stats.expired),
             ("unstored", self.flights.unstored.load(Ordering::Relaxed)),
-            ("wait_timeouts", self.flights.wait_timeouts.load(Ordering::Relaxed)),
+            (
+                "wait_timeouts",
+                self.flights.wait_timeouts.load(Ordering::Relaxed),
+            ),
         ] {
             dict.set_item(name, value)?;
         }
