@@ -224,7 +224,7 @@ def test_loaders_that_ask_for_each_others_key_end(made: Callable[..., Any]) -> N
     both = threading.Barrier(2)
 
     def call(mine: str, other: str) -> Any:
-        def load() -> str:
+        def load() -> Any:
             both.wait(LIMIT)
             return mine + cache.get_or_set(other, lambda: "alone")
 

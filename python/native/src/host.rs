@@ -291,8 +291,8 @@ impl Locks for HostLocks {
         failed(py, self.0.is_locked(key))
     }
 
-    fn unlock(&self, token: Token) {
-        self.0.unlock(token);
+    fn unlock(&self, key: &[u8], token: Token) {
+        self.0.unlock(key, token);
     }
 }
 

@@ -18,7 +18,7 @@ pub trait Locks: Send + Sync {
     fn begin(&self, wait: Duration) -> Box<dyn Waiting>;
     /// Raises `Closed`.
     fn is_locked(&self, py: Python<'_>, key: &[u8]) -> PyResult<bool>;
-    fn unlock(&self, token: Token);
+    fn unlock(&self, key: &[u8], token: Token);
 }
 
 /// One caller who wants a lock.
@@ -68,7 +68,7 @@ impl Lock {
 
     fn give_back(&self) {
         if let Some(held) = self.take().filter(|held| held.forks == own::forks()) {
-            self.locks.unlock(held.token);
+            self.locks.unlock(&self.key, held.token);
         }
     }
 }

@@ -141,7 +141,7 @@ impl Locks for Alone {
             .is_locked(&(self.parts.clone(), key.into())))
     }
 
-    fn unlock(&self, token: Token) {
+    fn unlock(&self, _: &[u8], token: Token) {
         self.shared.locks.unlock(token);
     }
 }
