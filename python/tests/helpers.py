@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -46,6 +47,39 @@ def tell(process: subprocess.Popen[str], line: str = "") -> None:
     assert process.stdin
     process.stdin.write(line + "\n")
     process.stdin.flush()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Waits for what another thread brings about, in short looks."""
+    pause = threading.Event()
+    for _ in range(int(LIMIT * 1000)):
+        if true():
+            return
+        pause.wait(0.001)
+    raise AssertionError("it never came to be")
+
+
+@contextmanager
+def full_of_leases(cache: Any) -> Iterator[str]:
+    """A small cache without room for a lease of the key that it gives."""
+    loads = []
+    for number in range(1_000_000):
+        loads.append(cache._begin(f"k{number}", None, 0.0))
+        # Some have to wait: leases match by a part of the hash.
+        if loads[-1].step() is not None:
+            loads.pop().abandon()
+            continue
+        # Nobody joins a load without a lease.
+        if cache._begin(f"k{number}", None, 0.0).mine:
+            break
+    yield f"k{number}"
+    for load in loads:
+        load.abandon()
+
+
+def waiting(cache: Any, count: int) -> None:
+    """Waits until so many callers wait for loads of the cache in this process."""
+    until(lambda: sum(load.waiting for load in cache._loads()) == count)
 
 
 HOLDER = """

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import HOLDER, answer, python, tell, together
+from helpers import HOLDER, answer, full_of_leases, python, tell, together
 
-from polycache import MISSING, AsyncCache, Cache, Closed, InvalidArgument, _native
+from polycache import MISSING, AsyncCache, Cache, Closed, InvalidArgument
 
 
 @pytest.fixture
@@ -152,32 +152,33 @@ async def test_a_cancelled_waiter_disturbs_nobody(shared: AsyncCache, place: int
     assert await asyncio.gather(leader, *others) == ["loaded"] * 10
 
 
-async def test_a_loader_s_error_is_one_caller_s(shared: AsyncCache) -> None:
+async def test_a_loader_s_error_is_that_of_all_who_wait(shared: AsyncCache) -> None:
     async def fail() -> None:
-        begun.set()
+        calls.append(1)
         await finish.wait()
         raise ZeroDivisionError
 
-    begun, finish = asyncio.Event(), asyncio.Event()
-    leader = asyncio.create_task(shared.get_or_set("k", fail))
-    await begun.wait()
-    others = await waiting(shared, lambda: at_once("next"), 5)
+    calls: list[int] = []
+    finish = asyncio.Event()
+    tasks = await waiting(shared, fail, 100)
     finish.set()
-    with pytest.raises(ZeroDivisionError):
-        await leader
-    assert await asyncio.gather(*others) == ["next"] * 5
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(one) for one in found] == [ZeroDivisionError] * 100
+    assert len(calls) == 1
+    assert await shared.get_or_set("k", lambda: at_once("afresh")) == "afresh"
 
 
 async def test_a_delete_during_the_load_wins(shared: AsyncCache) -> None:
     loader = Loader("old")
     leader = asyncio.create_task(shared.get_or_set("k", loader))
     await loader.begun.wait()
-    early = await waiting(shared, lambda: at_once("new"), 2)
+    early = await waiting(shared, never, 2)
     assert await shared.delete("k") is False
+    # What is stored answers all who wait.
     assert await shared.get_or_set("k", lambda: at_once("new")) == "new"
+    assert await asyncio.gather(*early) == ["new"] * 2
     loader.finish.set()
     assert await leader == "old"
-    assert await asyncio.gather(*early) == ["new"] * 2
     assert await shared.get("k") == "new"
 
 
@@ -229,19 +230,9 @@ async def test_a_killed_holder_s_key_is_free(shared: AsyncCache, cache: Cache) -
 async def test_without_room_for_a_lease_a_value_is_loaded_and_not_stored(
     shared: AsyncCache, cache: Cache
 ) -> None:
-    leases = []
-    for number in range(1_000_000):
-        lease = cache._lease(f"k{number}")
-        if lease is None:
-            break
-        leases.append(lease)
-    try:
-        assert await shared.get_or_set(f"k{number}", lambda: at_once("v")) == "v"
-        assert not await shared.has(f"k{number}")
-    finally:
-        for lease in leases:
-            if isinstance(lease, _native.Lease):
-                lease.release()
+    with full_of_leases(cache) as key:
+        assert await shared.get_or_set(key, lambda: at_once("v")) == "v"
+        assert not await shared.has(key)
 
 
 def test_event_loops_in_several_threads_share_one_cache(cache: Cache) -> None:
@@ -263,5 +254,4 @@ def test_event_loops_in_several_threads_share_one_cache(cache: Cache) -> None:
     runs: list[Callable[[], None]] = [lambda: asyncio.run(work())] * 3
     together(*runs)
     assert sorted(calls) == list(range(50))
-    assert not shared._flights._running
-    assert not shared._flights._polled
+    assert cache._loads() == []

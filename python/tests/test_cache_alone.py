@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import Clock
-from helpers import LIMIT, together
+from helpers import LIMIT, together, until
 
 from polycache import (
     MISSING,
@@ -170,8 +170,8 @@ def test_it_is_bounded() -> None:
     with pytest.raises(EntryTooLarge):
         small.set("k", "x" * 2000)
     assert not small.has("k")
-    with pytest.raises(EntryTooLarge):
-        small.get_or_set("k", lambda: ["x" * 2000])
+    assert small.get_or_set("k", lambda: ["x" * 2000]) == ["x" * 2000]
+    assert not small.has("k") and small.stats().unstored == 1
     assert small.check().leases == 0 and 0 < small.stats().limit == 2000
     assert Cache(memory={"max_bytes": None}).stats().bytes == 0
 
@@ -312,11 +312,30 @@ def test_a_forked_child_has_its_own() -> None:
     assert cache.get("k") == ["parent's"]
 
     def load() -> str:
-        # The load is its parent's: a child waits for nobody.
-        assert in_a_child(lambda: bool(cache.get_or_set("loaded", lambda: "own") == "own"))
+        assert in_a_child(lambda: cache.get_or_set("loads", lambda: "own") == "own")
+        # The child goes on within the load as well.
+        assert in_a_child(own_key)
         return "loaded"
 
+    def own_key() -> bool:
+        with pytest.raises(InvalidArgument):
+            cache.get_or_set("loaded", str)
+        return True
+
+    go_on = threading.Event()
+
+    def stay() -> str:
+        assert go_on.wait(LIMIT)
+        return "parent's"
+
+    thread = threading.Thread(target=lambda: cache.get_or_set("loads", stay))
+    thread.start()
+    until(lambda: bool(cache._loads()))
+    # A load of a thread that the child has not: it waits for nobody.
     assert cache.get_or_set("loaded", load) == "loaded" == cache.get("loaded")
+    go_on.set()
+    thread.join(LIMIT)
+    assert cache.get("loads") == "parent's" and cache._loads() == []
 
 
 def test_closing_closes_all_and_lets_go() -> None:

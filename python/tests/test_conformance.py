@@ -10,10 +10,10 @@ import pytest
 from conftest import Clock
 from tagged import as_python_has_it, tagged_of, value_of
 
-from polycache import MISSING, Cache, PolycacheError
+from polycache import MISSING, Cache, Lease, PolycacheError
 
 FOLDER = Path(__file__).resolve().parents[2] / "spec" / "conformance"
-CAPABILITIES = {"dynamic", "invalid_text"}
+CAPABILITIES = {"dynamic", "invalid_text", "own_key"}
 MISS = {"miss": True}
 
 
@@ -57,6 +57,8 @@ def test_case(case: dict[str, Any], tiers: str, tmp_path: Path, clock: Clock) ->
             run.step(step)
         assert not case, "keys that the README does not describe"
     finally:
+        for lease in run.leases.values():
+            lease.release()
         for handle in run.handles.values():
             handle.close()
 
@@ -108,9 +110,10 @@ class Run:
         self.tiers = tiers
         self.clock = clock
         self.handles: dict[str, Cache] = {}
+        self.leases: dict[str, Lease] = {}
 
     def open(self, name: str, options: dict[str, Any], directory: str = "main") -> None:
-        for option in {"ttl", "lease_timeout"} & options.keys():
+        for option in {"ttl", "lease_timeout", "wait_timeout"} & options.keys():
             options = options | {option: duration_of(options[option])}
         for option in {"encryption", "dictionaries"} & options.keys():
             options = options | {option: keys_of(options[option])}
@@ -199,6 +202,20 @@ class Run:
             return tagged_of(on.get_or_set(value_of(key), loader, **ttl))
         finally:
             assert len(loaded) == (loads is not MISSING)
+
+    def do_lease(self, on: Cache, key: Any, **named: str) -> None:
+        self.leases[named.pop("as")] = on.lease(value_of(key))
+        assert not named
+
+    def do_acquire(self, _: Cache, lease: str, wait: Any = MISSING) -> Any:
+        given = () if wait is MISSING else (duration_of(wait),)
+        return self.leases[lease].acquire(*given)
+
+    def do_release(self, _: Cache, lease: str) -> None:
+        self.leases[lease].release()
+
+    def do_locked(self, _: Cache, lease: str) -> Any:
+        return self.leases[lease].locked()
 
     def do_keys(self, on: Cache, prefix: Any = "") -> Any:
         return in_order(tagged_of(key) for key in on.keys(value_of(prefix)))

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import HOLDER, LIMIT, answer, python, tell, together
+from helpers import HOLDER, LIMIT, answer, full_of_leases, python, tell, together
 
-from polycache import Cache, _native
+from polycache import Cache
 
 
 class Loader:
@@ -60,24 +60,6 @@ def test_other_keys_are_loaded_meanwhile(cache: Cache) -> None:
     together(lambda: cache.get_or_set("k", loader), others)
 
 
-def test_a_loader_that_fails_lets_one_waiter_load(cache: Cache) -> None:
-    first = Loader()
-    second = Loader("second")
-    second.finish.set()
-
-    def fail() -> Any:
-        with pytest.raises(ZeroDivisionError):
-            cache.get_or_set("k", lambda: first() and 1 // 0)
-
-    def wait() -> Any:
-        assert first.begun.wait(LIMIT)
-        first.finish.set()
-        return cache.get_or_set("k", second)
-
-    assert together(fail, wait, wait, wait)[1:] == ["second"] * 3
-    assert second.calls == 1
-
-
 def test_a_waiter_sees_what_was_set_during_the_load(cache: Cache) -> None:
     loader = Loader()
 
@@ -120,34 +102,25 @@ def test_a_load_that_takes_too_long_is_taken_over(directory: Path) -> None:
         assert cache.get("k") == "quick"
 
 
-def test_a_lease_that_is_let_go_of_frees_its_key(cache: Cache) -> None:
-    lease = cache._lease("k")
-    assert isinstance(cache._lease("k"), _native.Busy)
-    del lease
+def test_a_load_that_is_let_go_of_frees_its_key(cache: Cache) -> None:
+    load = cache._begin("k", None, 0.0)
+    assert load.step() is None and not cache._begin("k", None, 0.0).mine
+    assert cache.check().leases == 1
+    del load
+    assert cache._loads() == [] and cache.check().leases == 0
     assert cache.get_or_set("k", lambda: "v") == "v"
 
 
 def test_without_room_for_a_lease_a_value_is_loaded_and_not_stored(cache: Cache) -> None:
-    leases = []
-    # A small index is full of loads at last.
-    for number in range(1_000_000):
-        lease = cache._lease(f"k{number}")
-        if lease is None:
-            break
-        leases.append(lease)
-    try:
-        assert cache.get_or_set(f"k{number}", lambda: "v") == "v"
-        assert f"k{number}" not in cache
-    finally:
-        for lease in leases:
-            if isinstance(lease, _native.Lease):
-                lease.release()
+    with full_of_leases(cache) as key:
+        assert cache.get_or_set(key, lambda: "v") == "v"
+        assert key not in cache
 
 
 def test_a_process_waits_for_another_s_load(cache: Cache) -> None:
     with python(HOLDER, cache.path) as holder:
         assert answer(holder) == "loading"
-        assert isinstance(cache._lease("k"), _native.Busy)
+        assert isinstance(cache._begin("k", None, 0.0).step(), float)
         tell(holder, "from the holder")
         assert cache.get_or_set("k", never) == "from the holder"
         assert answer(holder) == "from the holder"

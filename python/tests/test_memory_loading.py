@@ -1,16 +1,14 @@
 """MemoryCache.get_or_set: one loader of all callers."""
 
 import asyncio
-import sys
 import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
-from helpers import LIMIT, together
+from helpers import LIMIT, together, waiting
 
-from polycache import InvalidArgument, MemoryCache, memory_flights
+from polycache import InvalidArgument, MemoryCache
 
 
 def test_it_loads_what_is_not_there() -> None:
@@ -39,41 +37,36 @@ def test_of_many_threads_one_loads() -> None:
     assert len(loads) == 1
 
 
-def waiting(cache: MemoryCache[Any, Any], count: int) -> None:
-    """Until so many wait for the load of "k"."""
-    give_up = threading.Event()
-    for _ in range(int(LIMIT * 100)):
-        flight = cache._loads.find("k")
-        if flight is not None and len(flight._waiting) == count:
-            return
-        give_up.wait(0.01)
-    raise AssertionError("nobody waits")
-
-
-def test_who_waits_gets_the_value_or_loads_after_a_failure() -> None:
-    cache: MemoryCache[str, str] = MemoryCache()
-
-    def fails() -> str:
-        waiting(cache, 1)
-        raise ZeroDivisionError
-
+def test_who_waits_gets_the_value_or_the_error() -> None:
+    cache: MemoryCache[str, object] = MemoryCache()
     begun = threading.Event()
+    value = object()
 
-    def first() -> str:
-        def load() -> str:
-            begun.set()
-            return fails()
+    def load(end: Callable[[], object]) -> object:
+        begun.set()
+        waiting(cache, 5)
+        return end()
 
-        with pytest.raises(ZeroDivisionError):
-            cache.get_or_set("k", load)
-        return "failed"
+    def wait() -> object:
+        assert begun.wait(LIMIT)
+        return cache.get_or_set("k", object)
 
-    def second() -> str:
-        begun.wait(LIMIT)
-        return cache.get_or_set("k", lambda: "loaded")
+    # The object itself, as a reader would get it.
+    calls: list[Callable[[], object]] = [lambda: cache.get_or_set("k", lambda: load(lambda: value))]
+    assert together(*calls, *[wait] * 5) == [value] * 6
+    begun.clear()
+    cache.clear()
 
-    assert together(first, second) == ["failed", "loaded"]
-    assert cache["k"] == "loaded"
+    def fails(call: Callable[[], object]) -> object:
+        with pytest.raises(ZeroDivisionError) as failure:
+            call()
+        return failure.value
+
+    def first() -> object:
+        return fails(lambda: cache.get_or_set("k", lambda: load(lambda: 1 // 0)))
+
+    assert len(set(together(first, *[lambda: fails(wait)] * 5))) == 1
+    assert "k" not in cache and not cache._loads()
 
 
 @pytest.mark.parametrize(
@@ -140,7 +133,7 @@ async def test_a_cancelled_load_goes_to_the_next() -> None:
     first.cancel()
     assert await waiters[1] == await waiters[2] == "loaded"
     assert first.cancelled() or isinstance(await asyncio.wait({first}), tuple)
-    assert not cache._loads
+    assert not cache._loads()
 
     async def own() -> str:
         return await cache.get_or_set_async("own", own)
@@ -160,66 +153,50 @@ async def test_a_task_waits_for_a_thread_s_load() -> None:
         raise AssertionError
 
     thread = asyncio.create_task(asyncio.to_thread(cache.get_or_set, "k", load))
-    while not cache._loads:
+    while not cache._loads():
         await asyncio.sleep(0.001)
     assert await cache.get_or_set_async("k", never) == "by a thread"
     assert await thread == "by a thread"
 
 
-def interleaved(first: Callable[[], object], steps: dict[int, Callable[[], object]]) -> int:
-    """Calls `first`, and before the lines of memory_flights.py that it comes to, counted, `steps`.
+class Meddled:
+    """A key that equals others of its kind, and lets something happen when it is compared."""
 
-    Returns how many lines there were. Another thread may run between any two lines.
-    """
-    lines = 0
+    def __init__(self, happens: Callable[[], object]) -> None:
+        self.happens = happens
 
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal lines
-        if frame.f_code.co_filename != memory_flights.__file__:
-            return None
-        if event == "line":
-            steps.get(lines, int)()
-            lines += 1
-        return trace
+    def __hash__(self) -> int:
+        return 1
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        first()
-    finally:
-        sys.settrace(before)
-    return lines
+    def __eq__(self, other: object) -> bool:
+        happens, self.happens = self.happens, int
+        happens()
+        return isinstance(other, Meddled)
 
 
-@pytest.mark.parametrize("who", ["begins", "ends"])
-def test_after_a_voided_load_one_loads_wherever_others_come_between(who: str) -> None:
-    def run(second: int, third: int) -> int:
-        cache: MemoryCache[str, int] = MemoryCache()
-        loads = cache._loads
-        begun = []
+@pytest.mark.parametrize("change", ["none", "voided", "ended"])
+def test_one_loads_whatever_comes_between_two_comparisons(change: str) -> None:
+    cache: MemoryCache[Meddled, int] = MemoryCache()
+    key = Meddled(int)
+    before = cache._begin(key, None, 0.0)
+    assert before.mine
+    if change == "voided":
+        cache.delete(Meddled(int))
+    begun: list[Any] = []
 
-        def begin() -> None:
-            begun.append(loads.join_or_begin(cache, "k", None))
+    def begin() -> None:
+        begun.append(cache._begin(Meddled(int), None, 0.0))
 
-        voided, _ = loads.join_or_begin(cache, "k", None)
-        cache.delete("k")
-        assert voided.load.voided
-
-        def end() -> None:
-            with loads.running(cache, voided):
-                pass
-
-        lines = interleaved(begin if who == "begins" else end, {second: begin, third: begin})
+    def another() -> None:
+        if change == "ended":
+            before.abandon()
         begin()
-        assert [mine for _, mine in begun].count(True) == 1, (second, third)
-        assert len({id(flight) for flight, _ in begun}) == 1
-        return lines
 
-    lines = run(-1, -1)
-    assert lines > 5
-    for second in range(lines):
-        for third in range(second, lines + 10):
-            run(second, third)
+    key.happens = another
+    begin()
+    begin()
+    assert [load.mine for load in begun] == [change != "none", False, False]
+    assert len(cache._loads()) == (2 if change == "voided" else 1)
 
 
 def test_nothing_is_left_of_loads() -> None:
@@ -233,8 +210,4 @@ def test_nothing_is_left_of_loads() -> None:
             assert cache.get_or_set(key, lambda key=key: key) == key  # type: ignore[misc]
 
     together(*[lambda seed=seed: work(seed) for seed in (1, 2, 3, 5)])
-    assert not cache._loads
-    woken: list[int] = []
-    begun = cache._begin("k", lambda: woken.append(1))
-    cache.set("k", 1)
-    assert begun.voided and woken == [1]
+    assert not cache._loads()

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 pub struct Loading {
     machine: Load<Token>,
     began: Instant,
+    /// For others, before it began.
+    waited: Duration,
 }
 
 /// What the caller of a load is to do next.
@@ -55,7 +57,7 @@ pub enum StoreErrors {
 
 impl Loading {
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.waited + self.began.elapsed()
     }
 }
 
@@ -64,12 +66,20 @@ impl Cache {
     #[doc(hidden)]
     #[must_use]
     pub fn loading(&self) -> Loading {
+        self.loading_after(Duration::ZERO)
+    }
+
+    /// Begins a load of a caller who has waited so long for others: that counts.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn loading_after(&self, waited: Duration) -> Loading {
         let bounds = Bounds {
             wait_timeout: self.settings().wait_timeout,
         };
         Loading {
             machine: Load::new(bounds, Duration::ZERO),
             began: Instant::now(),
+            waited,
         }
     }
 

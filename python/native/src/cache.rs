@@ -3,30 +3,39 @@
 use crate::classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
-use crate::lease::{Busy, Hit, Lease};
+use crate::flights::{Flights, Namespace};
+use crate::load::Load;
+use crate::lock::Lock;
+use crate::machine::Copies;
 use crate::memory::{self, Alone, Memory};
 use crate::options::{part, AloneOptions, Options};
+use crate::own::Owner;
+use crate::tiers::Tiers;
 use crate::{errors, from_python, key, many, statistics, to_python};
-use polycache::{Compressor, Error, Leased, Serializer, Ttl, TtlLeft, Value};
+use polycache::{Compressor, Error, Serializer, Value};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3::{Borrowed, PyTraverseError, PyVisit};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An open cache and what is needed to write to it.
 pub struct Handle {
     pub cache: polycache::Cache,
-    serializer: Serializer,
+    pub serializer: Serializer,
     /// Bytes from which on other Python threads may run while a value is encoded and stored.
-    slow_from: usize,
+    pub slow_from: usize,
     clock: Option<CallableClock>,
     /// The memory tier, if there is one.
-    memory: Option<Memory>,
+    pub memory: Option<Memory>,
     /// Misses of `get_or_set` that are counted once more, or turn out a hit, when it asks for the lease.
-    counted_twice: Arc<AtomicU64>,
+    pub counted_twice: Arc<AtomicU64>,
+    /// The loads under way in this process.
+    pub flights: Arc<Flights>,
+    pub namespace: Namespace,
 }
 
 /// Encoding so many bytes takes some 10 µs with zstd, and 100 µs without: longer than letting another
@@ -35,7 +44,7 @@ const SLOW_TO_COMPRESS: usize = 4 * 1024;
 const SLOW_TO_COPY: usize = 1024 * 1024;
 
 impl Handle {
-    fn with_cache(
+    pub fn with_cache(
         &self,
         py: Python<'_>,
         cache: polycache::Cache,
@@ -47,13 +56,10 @@ impl Handle {
             serializer: self.serializer,
             slow_from: self.slow_from,
             counted_twice: self.counted_twice.clone(),
+            flights: self.flights.clone(),
+            namespace: self.namespace.clone(),
             clock: self.clock.as_ref().map(|clock| clock.clone_ref(py)),
         }
-    }
-
-    fn clone_ref(&self, py: Python<'_>) -> Handle {
-        let memory = self.memory.as_ref().map(Memory::share);
-        self.with_cache(py, self.cache.clone(), memory)
     }
 
     /// Asks the clock, if there is one of the user's.
@@ -73,7 +79,7 @@ impl Handle {
         write: impl FnOnce(&polycache::Cache, &Value<'_>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let py = object.py();
-        from_python::with_value(object, self.serializer, |value, size| {
+        from_python::with_value(object, self.serializer, |value, size, _| {
             if size < self.slow_from {
                 write(&self.cache, value)
             } else {
@@ -173,40 +179,45 @@ impl Cache {
 /// The native half of `polycache.Cache`.
 #[pyclass(frozen, subclass, module = "polycache._native")]
 pub struct Cache {
-    tiers: Tiers,
+    tiers: Kind,
 }
 
-/// What a cache consists of.
-enum Tiers {
+/// What a cache consists of; hits tell them apart, all else goes through [`Tiers`].
+enum Kind {
     /// A directory, with or without a memory tier over it.
     Host(Handle),
     /// The memory tier alone.
-    Alone(Alone),
+    InMemory(Alone),
 }
 
-use Tiers::{Alone as InMemory, Host};
+use Kind::{Host, InMemory};
 
 impl Cache {
+    pub fn of_host(handle: Handle) -> Cache {
+        Cache {
+            tiers: Host(handle),
+        }
+    }
+
+    pub fn of_memory(alone: Alone) -> Cache {
+        Cache {
+            tiers: InMemory(alone),
+        }
+    }
+
+    fn tiers(&self) -> &dyn Tiers {
+        match &self.tiers {
+            Host(handle) => handle,
+            InMemory(alone) => alone,
+        }
+    }
+
     fn nested(parent: &Cache, options: &Bound<'_, PyDict>) -> PyResult<Cache> {
         let py = options.py();
-        let part = match options.get_item("namespace")? {
-            Some(value) => part(&value)?,
-            None => return Err(errors::invalid_argument(py, "a namespace needs a part")),
-        };
-        let handle = match &parent.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => {
-                let tiers = InMemory(alone.nested(py, part)?);
-                return Ok(Cache { tiers });
-            }
-        };
-        let nested = handle.cache.namespace(part.as_str());
-        let nested = nested.map_err(|error| errors::raise(py, error))?;
-        let memory = handle.memory.as_ref();
-        let memory = memory.and_then(|memory| memory.nested(part));
-        Ok(Cache {
-            tiers: Host(handle.with_cache(py, nested, memory)),
-        })
+        match options.get_item("namespace")? {
+            Some(value) => parent.tiers().nested(py, part(&value)?),
+            None => Err(errors::invalid_argument(py, "a namespace needs a part")),
+        }
     }
 
     /// The key's value, None for a miss.
@@ -222,45 +233,12 @@ impl Cache {
         }
     }
 
-    fn lease_alone<'py>(alone: &Alone, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = key.py();
-        Ok(match alone.lease(key)? {
-            memory::Leased::Hit(value) => {
-                let value = value.unbind();
-                Bound::new(py, Hit { value })?.into_any()
-            }
-            memory::Leased::Acquired(loading) => {
-                Bound::new(py, Lease::alone(alone.share(), loading))?.into_any()
-            }
-            memory::Leased::Busy(token) => {
-                let flight = (0, token);
-                Bound::new(py, Busy { flight })?.into_any()
-            }
-        })
-    }
-
     fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
         result.map_err(|error| errors::raise(py, error))
     }
 }
 
 impl Handle {
-    #[inline]
-    fn store(
-        &self,
-        key: &Bound<'_, PyAny>,
-        bytes: &[u8],
-        value: &Bound<'_, PyAny>,
-        ttl: Ttl,
-    ) -> PyResult<()> {
-        self.tick(value.py())?;
-        let stored = self.write(value, |cache, value| cache.set_value(bytes, value, ttl));
-        if let Some(memory) = &self.memory {
-            memory.forget(key);
-        }
-        stored
-    }
-
     /// The key's value, None for a miss.
     #[inline]
     fn read<'py>(
@@ -301,8 +279,8 @@ impl Cache {
         }
         let py = path.py();
         if path.is(classes::missing(py)?) {
-            let tiers = InMemory(Alone::new(py, AloneOptions::read(options)?)?);
-            return Ok(Cache { tiers });
+            let alone = Alone::new(py, AloneOptions::read(options)?)?;
+            return Ok(Cache::of_memory(alone));
         }
         let read = Options::read(path, options)?;
         let builder = read.builder;
@@ -311,18 +289,24 @@ impl Cache {
             Compressor::None => SLOW_TO_COPY,
             Compressor::Zstd { .. } | Compressor::Smart => SLOW_TO_COMPRESS,
         };
-        Ok(Cache {
-            tiers: Host(Handle {
-                cache,
-                serializer: read.serializer,
-                slow_from,
-                counted_twice: Arc::default(),
-                clock: read.clock,
-                memory: read
-                    .memory
-                    .and_then(|options| Memory::new(&options, read.parts)),
-            }),
-        })
+        let shares_all = read.memory.as_ref().is_some_and(|tier| tier.shares_all);
+        let copies = if shares_all {
+            Copies::None
+        } else {
+            Copies::TypeMap
+        };
+        Ok(Cache::of_host(Handle {
+            cache,
+            serializer: read.serializer,
+            slow_from,
+            counted_twice: Arc::default(),
+            clock: read.clock,
+            flights: Flights::new(read.bounds, copies, false),
+            namespace: read.parts.iter().cloned().collect(),
+            memory: read
+                .memory
+                .and_then(|options| Memory::new(&options, read.parts)),
+        }))
     }
 
     /// The value of the key, or `default` when there is none.
@@ -354,16 +338,7 @@ impl Cache {
         // The first wrong argument is the one that is reported.
         key::bytes(key)?;
         ttl.read()?;
-        let found = match &self.tiers {
-            Host(handle) => {
-                let found = handle.read(py, key)?;
-                if found.is_none() {
-                    handle.counted_twice.fetch_add(1, Ordering::Relaxed);
-                }
-                found
-            }
-            InMemory(alone) => alone.peek(key)?,
-        };
+        let found = self.read(py, key)?;
         match found {
             Some(value) => Ok(value),
             None => Ok(classes::missing(py)?.clone()),
@@ -383,57 +358,26 @@ impl Cache {
         value: &Bound<'_, PyAny>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()> {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return alone.set(key, value, ttl),
-        };
-        let bytes = key::bytes(key)?;
-        handle.store(key, bytes, value, ttl.read()?)
+        self.tiers().set(key, value, ttl)
     }
 
     /// Deletes the key and voids every load of it under way. True when an entry stood there.
-    fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return alone.delete(key),
-        };
-        let bytes = key::bytes(key)?;
-        handle.tick(py)?;
-        let deleted = handle.cache.delete(bytes);
-        if let Some(memory) = &handle.memory {
-            memory.forget(key);
-        }
-        Cache::failed(py, deleted)
+    fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.tiers().delete(key)
     }
 
     /// True when the key has an entry; its value is not decoded. So does `key in cache`.
-    fn has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return alone.has(key),
-        };
-        let bytes = key::bytes(key)?;
-        handle.tick(py)?;
-        Cache::failed(py, handle.cache.has(bytes))
+    fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.tiers().has(key)
     }
 
-    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.has(py, key)
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.tiers().has(key)
     }
 
     /// Seconds that the key's entry has left: infinite when it does not expire, None for a miss.
-    fn ttl(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return alone.ttl(key),
-        };
-        let bytes = key::bytes(key)?;
-        handle.tick(py)?;
-        let left = Cache::failed(py, handle.cache.ttl(bytes))?;
-        Ok(left.map(|left| match left {
-            TtlLeft::Forever => f64::INFINITY,
-            TtlLeft::For(left) => left.as_secs_f64(),
-        }))
+    fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        self.tiers().ttl(key)
     }
 
     /// The values of those keys that are there, in a dict, under the keys as they were given.
@@ -457,178 +401,113 @@ impl Cache {
     /// Raises what `set` raises; the entries before the one that failed stay.
     #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
     fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
-        let mut pairs = many::pairs(entries)?;
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return alone.set_several(pairs, ttl),
-        };
-        let ttl = ttl.read()?;
-        pairs.try_for_each(|pair| {
-            let (key, value) = pair?;
-            handle.store(&key, key::bytes(&key)?, &value, ttl)
-        })
+        self.tiers().set_several(&mut many::pairs(entries)?, ttl)
     }
 
     /// Deletes several keys, and returns how many of them had an entry.
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut stood = 0;
         for key in many::keys(keys)? {
-            stood += usize::from(self.delete(keys.py(), &key?)?);
+            stood += usize::from(self.delete(&key?)?);
         }
         Ok(stood)
     }
 
-    /// Reads the key, or takes the lease to load it; None when there is no room for a lease.
-    fn _lease<'py>(
+    /// The load of a key that was missed, by a task of asyncio's (weak references to it and its loop) or a thread:
+    /// one to join, or the caller's own. It has waited so many seconds for others before.
+    fn _begin(
         &self,
-        py: Python<'py>,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return Cache::lease_alone(alone, key).map(Some),
-        };
-        let bytes = key::bytes(key)?;
-        handle.tick(py)?;
-        let leased = handle
-            .cache
-            .lease_with(bytes, |value| to_python::object(py, value));
-        Ok(match Cache::failed(py, leased)? {
-            Leased::Hit(object) => {
-                let value = object?.unbind();
-                Some(Bound::new(py, Hit { value })?.into_any())
-            }
-            Leased::Acquired(token) => {
-                let lease = Lease::new(handle.clone_ref(py), bytes, token);
-                Some(Bound::new(py, lease)?.into_any())
-            }
-            Leased::Busy { slot, word } => {
-                let flight = (slot, word);
-                Some(Bound::new(py, Busy { flight })?.into_any())
-            }
-            Leased::Bypass => None,
-        })
+        key: &Bound<'_, PyAny>,
+        task: Option<(Py<PyAny>, Py<PyAny>)>,
+        waited: f64,
+    ) -> PyResult<Load> {
+        let key = key::named(key)?;
+        let tiers = self.tiers();
+        let flights = tiers.flights();
+        let waited = Duration::try_from_secs_f64(waited).unwrap_or_default();
+        let part = flights.join_or_begin(
+            &key,
+            (tiers.namespace(), memory::hash(&key)?),
+            Owner::new(task),
+            |voided| tiers.machine(&key, voided, waited),
+        )?;
+        Ok(Load::new(flights.clone(), part))
+    }
+
+    /// Counts a caller who has waited too long, and raises `WaitTimeout`.
+    fn _give_up(&self, py: Python<'_>) -> PyResult<()> {
+        Err(self.tiers().flights().give_up(py))
+    }
+
+    /// Seconds that a caller waits for the loads of others.
+    #[getter]
+    fn _wait_timeout(&self) -> f64 {
+        self.tiers().flights().bounds.wait_timeout.as_secs_f64()
+    }
+
+    /// The loads under way.
+    fn _loads(&self) -> Vec<Load> {
+        Load::all(self.tiers().flights())
+    }
+
+    /// The lock of a key's name.
+    fn _lock(&self, key: &Bound<'_, PyAny>) -> PyResult<Lock> {
+        let tiers = self.tiers();
+        let timeout = tiers.flights().bounds.wait_timeout;
+        Ok(Lock::new(tiers.locks(), key::bytes(key)?, timeout))
     }
 
     /// The keys found from `cursor` on (0 at first), and the cursor to go on from, None at the end.
     fn _keys_page<'py>(
         &self,
-        py: Python<'py>,
         prefix: &Bound<'py, PyAny>,
         cursor: u64,
     ) -> PyResult<(Bound<'py, PyList>, Option<u64>)> {
-        const PLACES: u64 = 4096;
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return Ok((alone.keys(prefix)?, None)),
-        };
-        let prefix = key::bytes(prefix)?;
-        handle.tick(py)?;
-        let mut keys = Vec::new();
-        let next = handle.cache.keys_page(prefix, cursor, PLACES, &mut keys);
-        let next = Cache::failed(py, next)?;
-        let keys = PyList::new(py, keys.iter().map(|bytes| key::object(py, bytes)))?;
-        Ok((keys, next))
+        self.tiers().keys(prefix, cursor)
     }
 
     /// Clears this namespace and those nested in it, at once; loads under way are not stored.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return alone.clear(py),
-        };
-        handle.tick(py)?;
-        let cleared = handle.cache.clear();
-        if let Some(memory) = &handle.memory {
-            // The epoch moved: none of them stands.
-            memory.clear();
-        }
-        Cache::failed(py, cleared)
+        self.tiers().clear(py)
     }
 
     fn _stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => {
-                let (stats, hits) = alone.stats(py)?;
-                return statistics::stats(py, &stats, hits);
-            }
-        };
-        let cache = &handle.cache;
-        let mut stats = Cache::failed(py, py.detach(|| cache.stats()))?;
-        let counted_twice = handle.counted_twice.load(Ordering::Relaxed);
-        stats.misses = stats.misses.saturating_sub(counted_twice);
-        let memory = handle.memory.as_ref();
-        statistics::stats(py, &stats, memory.map_or(0, Memory::hits))
+        let (stats, memory_hits) = self.tiers().stats(py)?;
+        statistics::stats(py, &stats, memory_hits)
     }
 
     fn _check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let cache = match &self.tiers {
-            Host(handle) => &handle.cache,
-            InMemory(alone) => return statistics::report(py, alone.check(py)?),
-        };
-        statistics::report(py, Cache::failed(py, py.detach(|| cache.check()))?)
+        statistics::report(py, self.tiers().check(py)?)
     }
 
     /// Writes the directory to its disk; only `keep_after_reboot` has a use for it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        let cache = match &self.tiers {
-            Host(handle) => &handle.cache,
-            InMemory(alone) => return alone.flush(py),
-        };
-        Cache::failed(py, py.detach(|| cache.flush()))
+        self.tiers().flush(py)
     }
 
     /// Closes the handle, and with it every namespace made from it. Closing again does nothing.
     fn close(&self, py: Python<'_>) {
-        let handle = match &self.tiers {
-            Host(handle) => handle,
-            InMemory(alone) => return alone.close(),
-        };
-        let cache = &handle.cache;
-        py.detach(|| cache.close());
-        if let Some(memory) = &handle.memory {
-            memory.clear();
-        }
+        self.tiers().close(py);
     }
 
     /// What readers share, and may have put into a cycle.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match &self.tiers {
-            Host(handle) => match &handle.memory {
-                Some(memory) => memory.traverse(&visit),
-                None => Ok(()),
-            },
-            InMemory(alone) => alone.traverse(&visit),
-        }
+        self.tiers().traverse(&visit)
     }
 
     fn __clear__(&self) {
-        match &self.tiers {
-            Host(handle) => {
-                if let Some(memory) = &handle.memory {
-                    memory.clear();
-                }
-            }
-            InMemory(alone) => alone.let_go(),
-        }
+        self.tiers().let_go();
     }
 
     /// True after `close`.
     #[getter]
     fn closed(&self) -> bool {
-        match &self.tiers {
-            Host(handle) => handle.cache.is_closed(),
-            InMemory(alone) => alone.is_closed(),
-        }
+        self.tiers().is_closed()
     }
 
     /// The cache's directory, absolute; None without one.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
-        match &self.tiers {
-            Host(handle) => Some(handle.cache.path().to_owned()),
-            InMemory(_) => None,
-        }
+        self.tiers().path().map(std::path::Path::to_owned)
     }
 }

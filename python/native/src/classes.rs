@@ -10,6 +10,7 @@ pub struct Classes {
     pub timedelta: Py<PyType>,
     pub decimal: Py<PyType>,
     pub uuid: Py<PyType>,
+    pub utc: Py<PyAny>,
     /// 1970-01-01T00:00Z, an aware `datetime` in UTC.
     pub epoch: Py<PyAny>,
 }
@@ -69,8 +70,9 @@ impl Classes {
             uuid: class("uuid", "UUID")?,
             epoch: datetime
                 .getattr("datetime")?
-                .call1((1970, 1, 1, 0, 0, 0, 0, utc))?
+                .call1((1970, 1, 1, 0, 0, 0, 0, &utc))?
                 .unbind(),
+            utc: utc.unbind(),
         })
     }
 }

@@ -47,7 +47,7 @@ pub fn encode_entry<'py>(
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
-    from_python::with_value(value, options.serializer, |value, _| {
+    from_python::with_value(value, options.serializer, |value, _, _| {
         encode(value, &options, &mut entry)
     })?
     .map_err(|error| raise(error.into()))?;

@@ -36,6 +36,12 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     build().unwrap_or_else(|failure| failure)
 }
 
+/// The code of one of our exceptions.
+#[cold]
+pub fn code(py: Python<'_>, error: &PyErr) -> Option<String> {
+    error.value(py).getattr("code").ok()?.extract().ok()
+}
+
 #[cold]
 pub fn invalid_argument(py: Python<'_>, what: &str) -> PyErr {
     raise(py, Error::InvalidArgument(what.into()))

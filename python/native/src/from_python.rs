@@ -18,8 +18,9 @@ use pyo3::types::{
 use std::borrow::Cow;
 use std::ptr;
 
-/// Hands the value that `object` stands for to `use_it`, with about how many bytes it takes. The value
-/// borrows text and bytes from the Python objects.
+/// Hands the value that `object` stands for to `use_it`, with about how many bytes it takes, and whether it
+/// would come back as something else (a tuple as a list, say). The value borrows text and bytes from the
+/// Python objects.
 ///
 /// # Errors
 /// `UnsupportedValue` with the path of the first culprit in writing order.
@@ -27,12 +28,12 @@ use std::ptr;
 pub fn with_value<R>(
     object: &Bound<'_, PyAny>,
     serializer: Serializer,
-    use_it: impl FnOnce(&Value<'_>, usize) -> R,
+    use_it: impl FnOnce(&Value<'_>, usize, bool) -> R,
 ) -> PyResult<R> {
     let mut reader = Reader::default();
     let value = reader.value(object, 0);
     match reader.refusal {
-        None => Ok(use_it(&value, reader.size)),
+        None => Ok(use_it(&value, reader.size, reader.differs)),
         Some(reason) => Err(errors::raise(
             object.py(),
             locate(value, reason, serializer),
@@ -44,7 +45,7 @@ pub fn with_value<R>(
 pub fn with_writable_value<R>(
     object: &Bound<'_, PyAny>,
     serializer: Serializer,
-    use_it: impl FnOnce(&Value<'_>) -> R,
+    use_it: impl FnOnce(&Value<'_>, bool) -> R,
 ) -> PyResult<R> {
     let mut reader = Reader::default();
     let value = reader.value(object, 0);
@@ -62,7 +63,7 @@ pub fn with_writable_value<R>(
         encode(&value, &options, &mut Vec::new())
             .map_err(|error| errors::raise(object.py(), error.into()))?;
     }
-    Ok(use_it(&value))
+    Ok(use_it(&value, reader.differs))
 }
 
 /// Days since 1970 that a `datetime` in UTC can have.
@@ -81,6 +82,8 @@ struct Reader<'py> {
     /// True once there was a value that only writing tells to be unsupported: a set of lists, a decimal
     /// that is no number, a time far away.
     to_be_tried: bool,
+    /// True once there was a part that reading makes another type of.
+    differs: bool,
 }
 
 impl<'py> Reader<'py> {
@@ -195,6 +198,7 @@ impl<'py> Reader<'py> {
         }
         let list = object.cast_exact::<PyList>();
         let tuple = object.cast_exact::<PyTuple>();
+        self.differs |= tuple.is_ok();
         let mut values = Vec::with_capacity(object.len().unwrap_or(0));
         loop {
             // The length is read anew each time: see `kept`.
@@ -258,6 +262,7 @@ impl<'py> Reader<'py> {
         if !self.enter(depth) {
             return Value::Null;
         }
+        self.differs |= object.is_exact_instance_of::<PyFrozenSet>();
         let elements = match object.try_iter() {
             Ok(elements) => elements,
             Err(error) => return self.refuse(error.to_string()),
@@ -338,6 +343,7 @@ impl<'py> Reader<'py> {
 
     fn copied<'v>(&mut self, bytes: Vec<u8>) -> Value<'v> {
         self.size += bytes.len();
+        self.differs = true;
         Value::Bytes(Cow::Owned(bytes))
     }
 
@@ -351,6 +357,7 @@ impl<'py> Reader<'py> {
                 "a naive datetime is no moment: give it a time zone, like datetime.now(timezone.utc)",
             ));
         }
+        self.differs |= !object.getattr("tzinfo")?.is(&classes.utc);
         let since_epoch = object.sub(&classes.epoch)?;
         let days: i64 = since_epoch.getattr("days")?.extract()?;
         let seconds: i64 = since_epoch.getattr("seconds")?.extract()?;

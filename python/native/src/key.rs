@@ -21,6 +21,17 @@ pub fn bytes<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
     }
 }
 
+/// A key as loads and memory keep it: exact text, or bytes where they are no UTF-8, so that text and its bytes are
+/// one key. Raises `InvalidKey`.
+#[inline]
+pub fn named<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = bytes(given)?;
+    if given.is_exact_instance_of::<PyString>() {
+        return Ok(given.clone());
+    }
+    Ok(object(given.py(), bytes))
+}
+
 #[cold]
 fn refused(key: &Bound<'_, PyAny>) -> PyErr {
     let what = if key.is_instance_of::<PyString>() {

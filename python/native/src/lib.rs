@@ -14,14 +14,21 @@ mod entries;
 mod errors;
 mod exit;
 mod fast;
+mod flight;
+mod flights;
 mod from_python;
+mod host;
 mod interpreter;
 mod key;
-mod lease;
+mod load;
+mod lock;
+mod machine;
 mod many;
 mod memory;
 mod options;
+mod own;
 mod statistics;
+mod tiers;
 mod to_python;
 
 use pyo3::prelude::*;
@@ -36,11 +43,15 @@ mod _native {
     #[pymodule_export]
     use crate::entries::{decode_entry, encode_arguments, encode_entry, full_key, key_hash};
     #[pymodule_export]
-    use crate::lease::{Busy, Hit, Lease};
+    use crate::load::Load;
+    #[pymodule_export]
+    use crate::lock::{Attempt, Lock};
     #[pymodule_export]
     use crate::memory::fast::quickened;
     #[pymodule_export]
-    use crate::memory::{Arguments, FlightTable, Load, MemoryCache};
+    use crate::memory::{Arguments, MemoryCache};
+    #[pymodule_export]
+    use crate::own::forked;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -1,9 +1,10 @@
 //! Options of a cache, as keyword arguments.
 
 use crate::clock::CallableClock;
-use crate::memory::TierOptions;
+use crate::machine::Bounds;
+use crate::memory::{choice, TierOptions};
 use crate::{duration, encryption, errors};
-use polycache::{Builder, Cache, Compressor, Error, Serializer};
+use polycache::{Builder, Cache, Compressor, Error, Serializer, StoreErrors};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 use std::ops::RangeInclusive;
@@ -20,6 +21,8 @@ pub struct Options {
     pub memory: Option<TierOptions>,
     /// Of the namespace.
     pub parts: Vec<String>,
+    /// Of its loads.
+    pub bounds: Bounds,
 }
 
 impl Options {
@@ -45,6 +48,7 @@ impl Options {
             clock: None,
             memory: Some(TierOptions::default()),
             parts: Vec::new(),
+            bounds: Bounds::default(),
         };
         for (name, value) in options.iter() {
             let name = name.extract::<String>()?;
@@ -80,7 +84,10 @@ impl Options {
             }
             "dictionaries" => builder.dictionaries(dictionaries(value)?),
             "encryption" => builder.encryption(encryption::keys(value)?),
-            "lease_timeout" => builder.lease_timeout(duration::extract(value)?),
+            _ if self.bounds.option(name, value)? => builder
+                .lease_timeout(self.bounds.lease_timeout)
+                .wait_timeout(self.bounds.wait_timeout)
+                .store_errors(self.bounds.store_errors),
             "keep_after_reboot" => match value.cast::<PyBool>() {
                 Ok(keep) => builder.keep_after_reboot(keep.is_true()),
                 Err(_) => return Err(wrong(name, "True or False", value)),
@@ -102,13 +109,40 @@ pub struct AloneOptions {
     pub memory: TierOptions,
     pub parts: Vec<String>,
     pub ttl: Option<Duration>,
-    pub lease_timeout: Duration,
+    pub bounds: Bounds,
     pub clock: Option<CallableClock>,
 }
 
-/// What leases may last (`spec/host.md`); without a directory it is no other.
+/// What a load may last before others begin beside it, and how long callers may wait for others.
 const LEASE_TIMEOUTS: RangeInclusive<Duration> =
     Duration::from_millis(63)..=Duration::from_secs(8 * 3600);
+const WAIT_TIMEOUTS: RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_secs(24 * 3600);
+
+impl Bounds {
+    /// Takes an option if it is one of these; false when it is not. Raises `InvalidArgument`.
+    pub fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let within = |range: RangeInclusive<Duration>, words: &str| {
+            let time = duration::extract(value)?;
+            let fits = range.contains(&time);
+            fits.then_some(time)
+                .ok_or_else(|| wrong(name, words, value))
+        };
+        match name {
+            "lease_timeout" => self.lease_timeout = within(LEASE_TIMEOUTS, "63 ms to 8 hours")?,
+            "wait_timeout" => self.wait_timeout = within(WAIT_TIMEOUTS, "1 ms to 24 hours")?,
+            "store_errors" => {
+                let choices = [
+                    ("report", StoreErrors::Report),
+                    ("raise", StoreErrors::Raise),
+                ];
+                self.store_errors = choice(name, value, &choices)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
 
 impl AloneOptions {
     /// # Errors
@@ -118,7 +152,7 @@ impl AloneOptions {
             memory: TierOptions::default(),
             parts: Vec::new(),
             ttl: None,
-            lease_timeout: Duration::from_secs(30),
+            bounds: Bounds::default(),
             clock: None,
         };
         for (name, value) in options.iter() {
@@ -140,12 +174,7 @@ impl AloneOptions {
                 })?;
             }
             "ttl" => self.ttl = Some(duration::extract(value)?),
-            "lease_timeout" => {
-                self.lease_timeout = duration::extract(value)?;
-                if !LEASE_TIMEOUTS.contains(&self.lease_timeout) {
-                    return Err(wrong(name, "63 ms to 8 hours", value));
-                }
-            }
+            _ if self.bounds.option(name, value)? => {}
             "clock" if value.is_callable() => {
                 self.clock = Some(CallableClock::new(value.clone().unbind()));
             }
@@ -166,7 +195,7 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is no option: there are {names}"))
 }
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 13] = [
     "namespace",
     "ttl",
     "limit",
@@ -175,6 +204,8 @@ const NAMES: [&str; 11] = [
     "dictionaries",
     "encryption",
     "lease_timeout",
+    "wait_timeout",
+    "store_errors",
     "keep_after_reboot",
     "memory",
     "clock",

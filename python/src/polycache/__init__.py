@@ -48,6 +48,7 @@ from .errors import (
     UnsupportedValue,
     UnsupportedVersion,
     ValueTooLarge,
+    WaitTimeout,
 )
 from .missing import MISSING, Missing
 from .options import EncryptionKey, Options
@@ -56,6 +57,7 @@ from .statistics import Report, Stats
 if TYPE_CHECKING:
     from .async_cache import AsyncCache
     from .cache import Cache
+    from .lease import AsyncLease, Lease
     from .memoize import Memoized
     from .memory_cache import MemoryCache, MemoryStats
     from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
@@ -67,6 +69,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MISSING",
     "AsyncCache",
+    "AsyncLease",
     "Cache",
     "CacheInfo",
     "ChecksumMismatch",
@@ -82,6 +85,7 @@ __all__ = [
     "InvalidKey",
     "InvalidNamespace",
     "IoError",
+    "Lease",
     "MalformedEntry",
     "Memoized",
     "MemoryCache",
@@ -107,6 +111,7 @@ __all__ = [
     "UnsupportedValue",
     "UnsupportedVersion",
     "ValueTooLarge",
+    "WaitTimeout",
     "__version__",
     "cached",
     "cached_method",
@@ -115,8 +120,10 @@ __all__ = [
 # These load the native extension.
 _NATIVE = {
     "AsyncCache": "async_cache",
+    "AsyncLease": "lease",
     "Cache": "cache",
     "CacheInfo": "memory_memoize",
+    "Lease": "lease",
     "Memoized": "memoize",
     "MemoryCache": "memory_cache",
     "MemoryMemoized": "memory_memoize",

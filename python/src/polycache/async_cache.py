@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
-from .async_loading import load
+from .async_loading import load_async
 from .cache import Cache
 from .durations import Duration
-from .flights import Flights
+from .lease import AsyncLease
 from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
@@ -43,7 +43,6 @@ class AsyncCache:
 
     def _use(self, cache: Cache) -> None:
         self._cache = cache
-        self._flights = Flights(cache)
 
     async def get(self, key: str | bytes, default: Any = None) -> Any:
         """See `Cache.get`."""
@@ -93,12 +92,12 @@ class AsyncCache:
     ) -> T:
         """See `Cache.get_or_set`; what `loader` returns is awaited.
 
-        When the task that loads is cancelled its loader is too, and the next of those who wait
-        loads. Cancelling one that waits disturbs nobody.
+        When the task that loads is cancelled its loader is too, and one of those who wait loads.
+        Cancelling one that waits disturbs nobody. Threads that use the same cache join, too.
         """
         value = self._cache._hit(key, ttl)
         if value is MISSING:
-            return await load(self._flights, key, loader, ttl)
+            return cast(T, await load_async(self._cache, key, loader, ttl))
         return cast(T, value)
 
     @overload
@@ -131,6 +130,10 @@ class AsyncCache:
     async def clear(self) -> None:
         """See `Cache.clear`."""
         self._cache.clear()
+
+    def lease(self, key: str | bytes) -> AsyncLease:
+        """See `Cache.lease`."""
+        return AsyncLease(self._cache._lock(key))
 
     async def stats(self) -> Stats:
         """See `Cache.stats`."""

@@ -1,36 +1,73 @@
-"""Loading a missing value, for asyncio: one loader per key on the whole host."""
+"""Loading what was missed, in tasks of asyncio: `loading.py` without blocking the event loop."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar, cast
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+from weakref import ref
 
 from . import _native
-from .durations import Duration
-from .flights import Flights
-from .missing import Missing
-
-T = TypeVar("T")
+from .loading import Loads, Ttl, again, inside, joining, patience
+from .missing import MISSING
 
 
-async def load(
-    flights: Flights,
-    key: str | bytes,
-    loader: Callable[[], Awaitable[T]],
-    ttl: Duration | Missing | None,
-) -> T:
-    """The key's value: another caller's as soon as it is there, else the loader's."""
-    answer = flights.cache._lease(key)
-    while isinstance(answer, _native.Busy):
-        answer = await flights.wait(key, answer.flight)
-    if isinstance(answer, _native.Hit):
-        return cast(T, answer.value)
-    if answer is None:
-        # No room for a lease: too many loads of other keys. This one is not stored.
-        return await loader()
-    with flights.running(answer.flight):
+async def load_async(
+    cache: Loads, key: Any, loader: Callable[[], Awaitable[Any]], ttl: Ttl, lenient: bool = False
+) -> Any:
+    """As `loading.load`; joins and is joined by threads and by tasks of other event loops."""
+    me = asyncio.current_task()
+    here = asyncio.get_running_loop()
+    task = None if me is None else (ref(me), ref(here))
+    part = cache._begin(key, task, 0.0)
+    began = 0.0
+    while not part.mine:
+        began = began or monotonic()
+        with joining(part, me, lenient) as loads_alone:
+            if loads_alone:
+                return await loader()
+            value = await _wait(part, began + cache._wait_timeout - monotonic(), here)
+        if value is not MISSING:
+            return value
+        part = again(cache, key, task, monotonic() - began)
+    try:
+        while (step := part.step()) is not None:
+            if isinstance(step, tuple):
+                return step[0]
+            await asyncio.sleep(step)
+        token = inside.set((*inside.get(), ref(part)))
         try:
             value = await loader()
-            # A set, delete or clear during the load wins: then the value is this caller's alone.
-            answer.fill(value, ttl=ttl)
-            return value
         finally:
-            answer.release()
+            # A coroutine that is collected ends in another context.
+            with suppress(ValueError):
+                inside.reset(token)
+        return part.fill(value, ttl, not lenient)
+    except Exception as error:
+        part.fail(error)
+        raise
+    except BaseException:
+        part.abandon()
+        raise
+
+
+async def _wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop) -> Any:
+    over = here.create_future()
+
+    def done() -> None:
+        if not over.done():
+            over.set_result(None)
+
+    def wake() -> None:
+        # Nobody waits any more in a loop that was closed.
+        with suppress(RuntimeError):
+            here.call_soon_threadsafe(done)
+
+    if part.wake(wake):
+        timer = here.call_later(patience(part, left, here), done)
+        try:
+            await over
+        finally:
+            timer.cancel()
+            part.let_sleep(wake)
+    return part.answer()

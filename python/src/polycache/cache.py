@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 from . import _native
 from .durations import Duration
 from .errors import Closed, InvalidArgument
+from .lease import Lease
 from .loading import load
 from .memoize import Memoized, memoized, name_of
 from .missing import MISSING, Missing
@@ -62,16 +63,23 @@ class Cache(_native.QuickCache):
     ) -> T:
         """The key's value; when there is none, `loader` is called and what it returns is stored.
 
-        Of all callers on this machine, in every language, one loads and the others wait for it.
-        When it fails, is interrupted or its process dies, the next caller loads. A set, delete or
-        clear of the key during the load wins over it: the loaded value is returned, not stored.
-        No lock is held while the loader runs.
+        Of all callers on this machine, in every language, one loads and the others wait. Those in
+        this process get its value, each one of their own, or its error; when it is interrupted or
+        its process dies, one of the others loads. Whoever has waited `lease_timeout` for a load
+        begins another beside it. A set, delete or clear of the key during the load wins over it:
+        the loaded value is returned, not stored. No lock is held while the loader runs. It may use
+        the cache, but for its own key (`InvalidArgument`).
 
-        Raises what the loader raises, and what `get` and `set` raise.
+        A loaded value that cannot be stored is returned, counted in `stats().unstored`, and told to
+        the logger `polycache`, the first of each kind; with `store_errors="raise"` it is the error
+        that `set` raises.
+
+        Raises what the loader raises, what `get` raises, and `WaitTimeout` after `wait_timeout`.
         """
         value = self._hit(key, ttl)
         if value is MISSING:
-            return load(self, key, loader, ttl)
+            loaded: T = load(self, key, loader, ttl)
+            return loaded
         return cast(T, value)
 
     @overload
@@ -129,6 +137,10 @@ class Cache(_native.QuickCache):
         nested._options = self._options.copy()
         nested._options["namespace"] = [*self._namespace(), part]
         return nested
+
+    def lease(self, key: str | bytes) -> Lease:
+        """A lock by the key's name, for adapters."""
+        return Lease(self._lock(key))
 
     def stats(self) -> Stats:
         """Counts and sizes; walks the index, which takes milliseconds."""

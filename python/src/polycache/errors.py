@@ -194,6 +194,13 @@ class IoError(PolycacheError, OSError):
     retryable = True
 
 
+class WaitTimeout(PolycacheError, TimeoutError):
+    """A caller waited `wait_timeout` for the loads of others, and none brought the value."""
+
+    code = "wait_timeout"
+    retryable = True
+
+
 _BY_CODE: dict[str, type[PolycacheError]] = {
     error.code: error for error in PolycacheError.__subclasses__()
 }

@@ -1,35 +1,128 @@
-"""Loading a missing value, blocking: one loader per key on the whole host."""
+"""Loading what was missed, in threads: of all callers of a key one runs its loader.
 
-from collections.abc import Callable
-from time import sleep
-from typing import TypeVar
+The rules are those of spec/semantics.md, "get_or_set". `_native.Load` is one caller's part in a
+load: it knows who joins whom, and asks the tiers of the cache. Here is what only Python can do.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic, sleep
+from types import CoroutineType
+from typing import Any, Protocol
+from weakref import ReferenceType, ref
 
 from . import _native
-from .backoff import Backoff
-from .coroutines import refuse_coroutine as _value
 from .durations import Duration
-from .missing import Missing
+from .errors import InvalidArgument
+from .missing import MISSING, Missing
 
-T = TypeVar("T")
+Ttl = Duration | Missing | None
+
+POLL = 1.0
+"""Seconds between two looks at whether the event loop of somebody else's load is closed: that wakes
+nobody."""
+
+inside: ContextVar[tuple[ReferenceType[_native.Load], ...]] = ContextVar("inside", default=())
+"""The loads that the code at hand is part of, outermost first. Tasks that a loader starts inherit
+it. Weak: such a task may outlive the load."""
+
+os.register_at_fork(after_in_child=_native.forked)
 
 
-def load(
-    cache: _native.Cache, key: str | bytes, loader: Callable[[], T], ttl: Duration | Missing | None
-) -> T:
-    """The key's value: another caller's as soon as it is there, else the loader's."""
-    backoff = Backoff()
-    while isinstance(answer := cache._lease(key), _native.Busy):
-        sleep(backoff.seconds())
-    if isinstance(answer, _native.Hit):
-        value: T = answer.value
-        return value
-    if answer is None:
-        # No room for a lease: too many loads of other keys. This one is not stored.
-        return _value(loader())
+class Loads(Protocol):
+    """A cache, as its loads see it."""
+
+    @property
+    def _wait_timeout(self) -> float: ...
+    def _begin(self, key: Any, task: Any, waited: float) -> _native.Load: ...
+    def _give_up(self) -> None: ...
+
+
+def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: bool = False) -> Any:
+    """The key's value: another caller's as soon as it is there, else the loader's.
+
+    `lenient` is for functions that are memoized in memory: a call with equal arguments within a
+    call runs the function, and nobody hears of a value that can't be stored.
+    """
+    part = cache._begin(key, None, 0.0)
+    began = 0.0
+    while not part.mine:
+        began = began or monotonic()
+        with joining(part, None, lenient) as loads_alone:
+            if loads_alone:
+                return checked(loader())
+            value = _wait(part, began + cache._wait_timeout - monotonic())
+        if value is not MISSING:
+            return value
+        part = again(cache, key, None, monotonic() - began)
     try:
-        value = _value(loader())
-        # A set, delete or clear during the load wins: then the value is this caller's alone.
-        answer.fill(value, ttl=ttl)
-        return value
+        while (step := part.step()) is not None:
+            if isinstance(step, tuple):
+                return step[0]
+            sleep(step)
+        token = inside.set((*inside.get(), ref(part)))
+        try:
+            value = loader()
+        finally:
+            inside.reset(token)
+        return part.fill(checked(value), ttl, not lenient)
+    except Exception as error:
+        part.fail(error)
+        raise
+    except BaseException:
+        part.abandon()
+        raise
+
+
+def again(cache: Loads, key: Any, task: Any, waited: float) -> _native.Load:
+    """The next load to join, or the caller's own. Raises `WaitTimeout`."""
+    if waited >= cache._wait_timeout:
+        cache._give_up()
+    return cache._begin(key, task, waited)
+
+
+@contextmanager
+def joining(part: _native.Load, caller: Any, lenient: bool) -> Iterator[bool]:
+    """Around waiting for a load; gives True when it would wait for the caller in turn, who then
+    loads alone."""
+    is_own = part.is_run_by(caller)
+    if is_own and not lenient:
+        raise InvalidArgument("the loader of a key asks for the same key")
+    ours = [one for weak in inside.get() if (one := weak()) is not None]
+    try:
+        yield part.await_by(ours) or is_own or part.is_blocked_by(caller)
     finally:
-        answer.release()
+        part.await_no_more(ours)
+
+
+def patience(part: _native.Load, left: float, event_loop: Any) -> float:
+    """Seconds to wait until the next look."""
+    seconds = min(left, part.patience)
+    return max(min(seconds, POLL) if part.is_elsewhere(event_loop) else seconds, 0)
+
+
+def checked(loaded: Any) -> Any:
+    """What a loader of synchronous code returned. Raises `InvalidArgument` for a coroutine."""
+    if type(loaded) is CoroutineType:
+        loaded.close()
+        raise InvalidArgument(
+            "the loader returned a coroutine, not a value: use AsyncCache, in a MemoryCache "
+            "`await get_or_set_async(...)`, or a loader that is no `async def`"
+        )
+    return loaded
+
+
+def _wait(part: _native.Load, left: float) -> Any:
+    """Blocks until the load is over, or for as long as it is to be waited for: its value, or
+    MISSING."""
+    over = threading.Event()
+    wake = over.set
+    if part.wake(wake):
+        try:
+            over.wait(patience(part, left, None))
+        finally:
+            part.let_sleep(wake)
+    return part.answer()

@@ -8,10 +8,9 @@ from os.path import abspath
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from . import _native
-from .async_loading import load as load_async
+from .async_loading import load_async
 from .durations import Duration
 from .errors import InvalidArgument, UnsupportedValue
-from .flights import Flights
 from .loading import load
 from .missing import MISSING, Missing
 
@@ -38,7 +37,6 @@ def memoized(
     """The function, with its results in `cache`, which holds nothing else."""
     key_for = _key_maker(function)
     if inspect.iscoroutinefunction(function):
-        flights = Flights(cache)
 
         @wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
@@ -46,7 +44,7 @@ def memoized(
             value = cache._hit(key, ttl)
             if value is not MISSING:
                 return value
-            return await load_async(flights, key, lambda: function(*args, **kwargs), ttl)
+            return await load_async(cache, key, lambda: function(*args, **kwargs), ttl)
 
         wrapper: Any = asynchronous
     else:

@@ -22,9 +22,9 @@ from typing import (
 from weakref import ReferenceType, ref
 
 from . import _native
+from .async_loading import load_async
 from .durations import Duration
-from .memory_flights import Loads
-from .memory_loading import load, load_async
+from .loading import load
 from .memory_memoize import MemoryMemoized, memoized
 from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
@@ -55,6 +55,10 @@ class MemoryStats:
     """Entries that made room for others."""
     expired: int
     """Entries whose time was over."""
+    unstored: int
+    """Loaded values that could not be stored."""
+    wait_timeouts: int
+    """Callers who got `WaitTimeout`."""
     entries: int
     """Entries that are held; some may have expired."""
     bytes: int
@@ -82,8 +86,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     nothing is changed.
     """
 
-    __slots__ = ("__weakref__", "_counts_itself", "_loads")
-    _loads: Loads
+    __slots__ = ("__weakref__", "_counts_itself")
     _counts_itself: bool
 
     def __new__(cls, maxsize: int | None = DEFAULT_SIZE, **options: Unpack[MemoryOptions]) -> Self:
@@ -95,7 +98,6 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         if counts_itself:
             itself.cache = ref(cache)
         cache._counts_itself = counts_itself
-        cache._loads = Loads()
         return cache
 
     def getsizeof(self, value: V) -> int:
@@ -114,13 +116,18 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     ) -> V:
         """The key's value; when there is none, `loader` is called and what it returns is stored.
 
-        Of all callers one loads, and the others wait for its value. When it fails the next one
-        loads; nobody else sees the error. A set, delete or clear of the key during the load wins
-        over it: the loaded value is returned, not stored. A loader may use the cache, but for its
-        own key (`InvalidArgument`).
+        Of all callers one loads, and the others get its value or its error; when it is interrupted
+        one of the others loads. Whoever has waited `lease_timeout` for a load begins another beside
+        it. A set, delete or clear of the key during the load wins over it: the loaded value is
+        returned, not stored. A loader may use the cache, but for its own key (`InvalidArgument`).
+
+        A loaded value that cannot be stored, one that is too large, is returned, counted in
+        `stats().unstored`, and told to the logger `polycache`, the first of each kind; with
+        `store_errors="raise"` it is the error that `set` raises. Raises `WaitTimeout` after
+        `wait_timeout`.
         """
         value = self._hit(key, ttl)
-        return cast(V, load(self, self._loads, key, loader, ttl) if value is MISSING else value)
+        return cast(V, load(self, key, loader, ttl) if value is MISSING else value)
 
     async def get_or_set_async(
         self,
@@ -131,13 +138,13 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     ) -> V:
         """See `get_or_set`; what `loader` returns is awaited.
 
-        When the task that loads is cancelled its loader is too, and the next of those who wait
-        loads. Cancelling one that waits disturbs nobody. It waits for loads in threads and other
-        loops, too.
+        When the task that loads is cancelled its loader is too, and one of those who wait loads.
+        Cancelling one that waits disturbs nobody. It waits for loads in threads and other loops,
+        too.
         """
         value = self._hit(key, ttl)
         if value is MISSING:
-            value = await load_async(self, self._loads, key, loader, ttl)
+            value = await load_async(self, key, loader, ttl)
         return cast(V, value)
 
     @overload

@@ -18,10 +18,11 @@ from typing import (
 )
 
 from . import _native
+from .async_loading import load_async
 from .durations import Duration
 from .errors import InvalidArgument
+from .loading import load
 from .memoize import Memoized
-from .memory_loading import load, load_async
 from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
 
@@ -205,7 +206,7 @@ def memoized(
         find, key_for = _keys(cache, function, mark, typed)
     else:
         find, key_for = _nothing, lambda args, kwargs: key(*args, **kwargs)
-    hit, loads = cache._hit, cache._loads
+    hit = cache._hit
 
     if inspect.iscoroutinefunction(function):
 
@@ -219,7 +220,7 @@ def memoized(
             if value is not MISSING:
                 return value
             return await load_async(
-                cache, loads, key, lambda: function(*args, **kwargs), ttl, lenient=True
+                cache, key, lambda: function(*args, **kwargs), ttl, lenient=True
             )
 
         wrapper: Any = asynchronous
@@ -234,7 +235,7 @@ def memoized(
             value = hit(key, ttl)
             if value is not MISSING:
                 return value
-            return load(cache, loads, key, lambda: function(*args, **kwargs), ttl, lenient=True)
+            return load(cache, key, lambda: function(*args, **kwargs), ttl, lenient=True)
 
         wrapper = synchronous
 

@@ -37,5 +37,17 @@ class MemoryOptions(TypedDict, total=False):
     "replaced", "deleted", "expired", "evicted" or "cleared". What it raises goes to
     `sys.unraisablehook`."""
 
+    lease_timeout: Duration | None
+    """How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8
+    hours. Default: "30s"."""
+
+    wait_timeout: Duration | None
+    """How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24
+    hours. Default: "60s"."""
+
+    store_errors: Literal["report", "raise"] | None
+    """What becomes of a loaded value that cannot be stored: "report", the default, hands it to its
+    caller, counts it and tells the logger `polycache`; "raise" makes it the error of `set`."""
+
     clock: Callable[[], float] | None
     """Returns milliseconds since any instant; for tests. Default: the system's clock."""

@@ -70,8 +70,16 @@ class Options(TypedDict, total=False):
     Default: values are stored as they are."""
 
     lease_timeout: Duration | None
-    """How long a load may take before another caller may load the same key, 63 ms to 8 hours. A
-    loader whose process dies does not count: its key is free at once. Default: "30s"."""
+    """How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8
+    hours. A holder whose process dies does not count: its key is free at once. Default: "30s"."""
+
+    wait_timeout: Duration | None
+    """How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24
+    hours. Default: "60s"."""
+
+    store_errors: Literal["report", "raise"] | None
+    """What becomes of a loaded value that cannot be stored: "report", the default, hands it to its
+    caller, counts it and tells the logger `polycache`; "raise" makes it the error of `set`."""
 
     keep_after_reboot: bool | None
     """Keeps what is whole after a reboot, though it may be older than the last write, or deleted

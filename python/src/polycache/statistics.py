@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Stats:
     """What a directory holds and what became of the rest.
 
-    The first six count the operations of one handle, namespaces included; the others are the
+    The first eight count the operations of one handle, namespaces included; the others are the
     whole directory's, or without one the memory tier's.
     """
 
@@ -22,7 +22,12 @@ class Stats:
     deletes: int
     """Entries deleted."""
     voided_fills: int
-    """Loads whose value was not stored, because a set, delete, clear or eviction came between."""
+    """Loads whose value was not stored, because a set, delete, clear, eviction or other load came
+    between."""
+    unstored: int
+    """Loaded values that could not be stored."""
+    wait_timeouts: int
+    """Callers who got `WaitTimeout`."""
     entries: int
     """Entries in the index, expired and cleared ones included until they are recycled."""
     bytes: int

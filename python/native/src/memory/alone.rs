@@ -5,68 +5,76 @@
 //! comparing keys runs no code of users. A namespace is a number, which a clear changes: what is
 //! stored under the old one is found no more from then on, and is taken out.
 
+use super::alone_load::AloneLoad;
 use super::isolation::{copy_in, copy_out};
-use super::leases::{Answer, Leases, Place};
 use super::object::Object;
 use super::options::raise;
 use super::size;
 use super::tier::TierOptions;
+use crate::cache::Cache;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
+use crate::flights::{Flights, Namespace};
+use crate::key::named;
+use crate::lock::{LockTable, Locks};
+use crate::machine::{Copies, Machine};
 use crate::many::Pair;
 use crate::options::AloneOptions;
+use crate::tiers::Tiers;
 use crate::{errors, key};
 use polycache::{Error, Report, Stats};
 use polycache_entry::MAX_TIME_MS;
 use polycache_memory::{Ttl, TtlLeft};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What is kept beside a key.
 #[derive(Clone)]
-struct Stored {
-    object: Object,
+pub struct Stored {
+    pub object: Object,
     /// What it weighs with its key.
-    size: u64,
+    pub size: u64,
     /// When it was written, by the user's clock; 0 where no clock can be set back, or it never expires.
     created: u64,
 }
 
 /// Of a namespace, by its number.
-type Key = super::key::Key<u64>;
-type Asked<'a> = super::key::Asked<'a, u64>;
-type Engine = polycache_memory::MemoryCache<Key, Stored>;
+pub type Key = super::key::Key<u64>;
+pub type Asked<'a> = super::key::Asked<'a, u64>;
+pub type Engine = polycache_memory::MemoryCache<Key, Stored>;
 
 /// Milliseconds by which a clock may be set back without a change (`spec/entry.md`).
 const TOLERANCE: u64 = 1000;
 
 /// What a cache's namespaces share.
-struct Shared {
-    engine: Engine,
+pub struct Shared {
+    pub engine: Engine,
     /// How long entries live whose write does not say.
     ttl: Option<Duration>,
     /// Readers are given the object itself: `isolation="none"`.
-    shares_all: bool,
+    pub shares_all: bool,
     max_bytes: Option<u64>,
     clock: Option<CallableClock>,
-    leases: Leases,
+    pub flights: Arc<Flights>,
+    pub locks: LockTable,
     spaces: Mutex<Spaces>,
     closed: AtomicBool,
-    counts: Counts,
+    pub counts: Counts,
 }
 
 #[derive(Default)]
-struct Counts {
+pub struct Counts {
     hits: AtomicU64,
-    misses: AtomicU64,
-    writes: AtomicU64,
+    pub misses: AtomicU64,
+    pub writes: AtomicU64,
     deletes: AtomicU64,
-    voided_fills: AtomicU64,
+    pub voided_fills: AtomicU64,
 }
 
 /// The namespaces that are open or have entries.
@@ -85,28 +93,15 @@ impl Spaces {
 }
 
 /// One namespace.
+#[derive(Clone)]
 pub struct Alone {
-    shared: Arc<Shared>,
-    parts: Vec<String>,
+    pub shared: Arc<Shared>,
+    pub parts: Namespace,
     space: Arc<AtomicU64>,
 }
 
-/// A load of the caller's own.
-pub struct Loading {
-    key: Py<PyAny>,
-    place: Place,
-    pub token: u64,
-}
-
-/// What a caller that would load a key is told.
-pub enum Leased<'py> {
-    Hit(Bound<'py, PyAny>),
-    Acquired(Loading),
-    Busy(u64),
-}
-
 /// The time to live of a write, as the engine has it.
-fn ttl_of(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
+pub fn ttl_of(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
     Ok(match given.read()? {
         polycache::Ttl::Default => Ttl::Default,
         polycache::Ttl::Forever => Ttl::Forever,
@@ -114,18 +109,8 @@ fn ttl_of(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
     })
 }
 
-/// The key as it is kept. Raises `InvalidKey`.
 #[inline]
-fn named<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let bytes = key::bytes(given)?;
-    if given.is_exact_instance_of::<PyString>() {
-        return Ok(given.clone());
-    }
-    Ok(key::object(given.py(), bytes))
-}
-
-#[inline]
-fn add(counter: &AtomicU64) {
+pub fn add(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -151,13 +136,19 @@ impl Alone {
             let time = clock.time();
             builder = builder.clock(move || time.load(Ordering::Relaxed));
         }
+        let copies = if shares_all {
+            Copies::None
+        } else {
+            Copies::TypeMap
+        };
         let shared = Shared {
             engine: builder.build().map_err(|error| raise(py, error))?,
             ttl: options.ttl,
             shares_all,
             max_bytes,
             clock: options.clock,
-            leases: Leases::new(options.lease_timeout),
+            flights: Flights::new(options.bounds, copies, true),
+            locks: LockTable::default(),
             spaces: Mutex::default(),
             closed: AtomicBool::new(false),
             counts: Counts::default(),
@@ -171,29 +162,14 @@ impl Alone {
         let space = shared.space(&parts);
         Ok(Alone {
             shared,
-            parts,
+            parts: parts.into(),
             space,
         })
     }
 
-    pub fn nested(&self, py: Python<'_>, part: String) -> PyResult<Alone> {
-        self.check_open(py)?;
-        let mut parts = self.parts.clone();
-        parts.push(part);
-        Alone::of(py, self.shared.clone(), parts)
-    }
-
-    pub fn share(&self) -> Alone {
-        Alone {
-            shared: self.shared.clone(),
-            parts: self.parts.clone(),
-            space: self.space.clone(),
-        }
-    }
-
     /// Asks the clock, if there is one of the user's, and whether the cache is open.
     #[inline]
-    fn begin(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn begin(&self, py: Python<'_>) -> PyResult<()> {
         if let Some(clock) = &self.shared.clock {
             clock.tick(py)?;
         }
@@ -201,20 +177,20 @@ impl Alone {
     }
 
     #[inline]
-    fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn check_open(&self, py: Python<'_>) -> PyResult<()> {
         if self.is_closed() {
             return Err(errors::raise(py, Error::Closed));
         }
         Ok(())
     }
 
-    fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.space.load(Ordering::SeqCst)
     }
 
-    /// The key's value. Only hits are counted.
+    /// The key's value. Hits are counted.
     #[inline]
-    pub fn peek<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn peek<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = key.py();
         let key = named(key)?;
         self.begin(py)?;
@@ -222,7 +198,11 @@ impl Alone {
     }
 
     #[inline]
-    fn find<'py>(&self, asked: &Asked<'_>, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub fn find<'py>(
+        &self,
+        asked: &Asked<'_>,
+        py: Python<'py>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let found = self.shared.engine.get(&**asked);
         let Some(stored) = found.filter(|stored| self.shared.serves(stored)) else {
             return Ok(None);
@@ -245,10 +225,14 @@ impl Alone {
         Ok(found)
     }
 
-    /// What a write stores. Raises `UnsupportedValue`.
-    fn stored(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Stored> {
-        let value = if self.shared.shares_all {
-            value.clone()
+    /// What a write stores, and whether it is of another type than what was given. Raises `UnsupportedValue`.
+    pub fn stored(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<(Stored, bool)> {
+        let (value, differs) = if self.shared.shares_all {
+            (value.clone(), false)
         } else {
             copy_in(value)?
         };
@@ -262,51 +246,26 @@ impl Alone {
                 size::ENTRY + bytes(key)? + bytes(&value)?
             }
         };
-        let object = Object::new(&value);
-        Ok(Stored {
-            object,
+        let stored = Stored {
+            object: Object::new(&value),
             size,
             created: 0,
-        })
-    }
-
-    pub fn set(
-        &self,
-        given: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<()> {
-        let name = named(given)?;
-        self.put(&name, value, ttl_of(ttl)?)
-    }
-
-    /// Stores the mapping's values one by one.
-    pub fn set_several<'py>(
-        &self,
-        entries: impl Iterator<Item = PyResult<Pair<'py>>>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<()> {
-        let ttl = ttl_of(ttl)?;
-        for entry in entries {
-            let (key, value) = entry?;
-            self.put(&named(&key)?, &value, ttl)?;
-        }
-        Ok(())
+        };
+        Ok((stored, differs))
     }
 
     fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
         let py = name.py();
-        let mut stored = self.stored(name, value)?;
+        let (mut stored, _) = self.stored(name, value)?;
         self.begin(py)?;
         let ttl = self.shared.living(&mut stored, ttl);
         let space = self.number();
         let asked = Key::asked(name, space)?;
-        let bytes = key::bytes(name)?;
-        self.refuse_too_large(py, &asked, bytes, stored.size)?;
-        let leases = &self.shared.leases;
+        self.refuse_too_large(py, &asked, stored.size)?;
+        let flights = &self.shared.flights;
         // Under the engine's lock: no load that began before can store its value after this.
-        let admit = |_: &Key, _: Option<&Stored>| {
-            leases.void(space, bytes);
+        let admit = |key: &Key, _: Option<&Stored>| {
+            flights.void(&self.parts, key.hash);
             true
         };
         let written = self
@@ -319,50 +278,81 @@ impl Alone {
     }
 
     /// What is too large supersedes the key's value all the same.
-    fn refuse_too_large(
-        &self,
-        py: Python<'_>,
-        asked: &Asked<'_>,
-        bytes: &[u8],
-        size: u64,
-    ) -> PyResult<()> {
+    pub fn refuse_too_large(&self, py: Python<'_>, asked: &Asked<'_>, size: u64) -> PyResult<()> {
         match self.shared.max_bytes {
             Some(limit) if size > limit => {
-                self.take(asked, bytes);
+                self.take(asked);
                 Err(errors::raise(py, Error::EntryTooLarge { size, limit }))
             }
             _ => Ok(()),
         }
     }
 
-    fn take(&self, asked: &Asked<'_>, bytes: &[u8]) -> bool {
-        self.shared.leases.void(asked.space, bytes);
+    fn take(&self, asked: &Asked<'_>) -> bool {
+        self.shared.flights.void(&self.parts, asked.hash);
         let taken = self.shared.engine.take(&**asked);
         let stood = taken.is_some_and(|stored| self.shared.serves(&stored));
         // Those that began before the entry left.
-        self.shared.leases.void(asked.space, bytes);
+        self.shared.flights.void(&self.parts, asked.hash);
         stood
     }
 
-    pub fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn counted(&self, found: bool) -> bool {
+        let counts = &self.shared.counts;
+        add(if found { &counts.hits } else { &counts.misses });
+        found
+    }
+}
+
+impl Tiers for Alone {
+    fn nested(&self, py: Python<'_>, part: String) -> PyResult<Cache> {
+        self.check_open(py)?;
+        let parts = self.parts.iter().cloned().chain([part]).collect();
+        Alone::of(py, self.shared.clone(), parts).map(Cache::of_memory)
+    }
+
+    fn set(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<()> {
+        let name = named(key)?;
+        self.put(&name, value, ttl_of(ttl)?)
+    }
+
+    fn set_several<'py>(
+        &self,
+        entries: &mut dyn Iterator<Item = PyResult<Pair<'py>>>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<()> {
+        let ttl = ttl_of(ttl)?;
+        for entry in entries {
+            let (key, value) = entry?;
+            self.put(&named(&key)?, &value, ttl)?;
+        }
+        Ok(())
+    }
+
+    fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let name = named(key)?;
         self.begin(key.py())?;
         let asked = Key::asked(&name, self.number())?;
-        let stood = self.take(&asked, key::bytes(&name)?);
+        let stood = self.take(&asked);
         if stood {
             add(&self.shared.counts.deletes);
         }
         Ok(stood)
     }
 
-    pub fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let name = named(key)?;
         self.begin(key.py())?;
         let asked = Key::asked(&name, self.number())?;
         Ok(self.counted(self.shared.has(&asked)))
     }
 
-    pub fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let name = named(key)?;
         self.begin(key.py())?;
         let asked = Key::asked(&name, self.number())?;
@@ -375,92 +365,12 @@ impl Alone {
         }))
     }
 
-    fn counted(&self, found: bool) -> bool {
-        let counts = &self.shared.counts;
-        add(if found { &counts.hits } else { &counts.misses });
-        found
-    }
-
-    /// Reads the key, or takes the lease to load it.
-    pub fn lease<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Leased<'py>> {
-        let py = key.py();
-        let name = named(key)?;
-        self.begin(py)?;
-        let asked = Key::asked(&name, self.number())?;
-        if let Some(value) = self.find(&asked, py)? {
-            return Ok(Leased::Hit(value));
-        }
-        let place: Place = (asked.space, key::bytes(&name)?.into());
-        let token = match self.shared.leases.acquire(place.clone()) {
-            Answer::Busy(token) => return Ok(Leased::Busy(token)),
-            Answer::Acquired(token) => token,
-        };
-        // Another may have stored it and been released since the look above.
-        match self.find(&asked, py) {
-            Ok(None) => {
-                add(&self.shared.counts.misses);
-                let key = name.unbind();
-                Ok(Leased::Acquired(Loading { key, place, token }))
-            }
-            found => {
-                self.shared.leases.release(&place, token);
-                // Not None: that is above.
-                let value = found?.unwrap_or_else(|| py.None().into_bound(py));
-                Ok(Leased::Hit(value))
-            }
-        }
-    }
-
-    /// Stores what was loaded; false when a set, delete or clear came in between.
-    pub fn fill(
-        &self,
-        loading: &Loading,
-        value: &Bound<'_, PyAny>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<bool> {
-        let filled = self.try_to_fill(loading, value, ttl);
-        self.release(loading);
-        if let Ok(filled) = filled {
-            let counts = &self.shared.counts;
-            add(if filled {
-                &counts.writes
-            } else {
-                &counts.voided_fills
-            });
-        }
-        filled
-    }
-
-    fn try_to_fill(
-        &self,
-        loading: &Loading,
-        value: &Bound<'_, PyAny>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<bool> {
-        let py = value.py();
-        let ttl = ttl_of(ttl)?;
-        let name = loading.key.bind(py);
-        let mut stored = self.stored(name, value)?;
-        self.begin(py)?;
-        let ttl = self.shared.living(&mut stored, ttl);
-        let stands = || self.shared.leases.stands(&loading.place, loading.token);
-        if !stands() {
-            return Ok(false);
-        }
-        // In the namespace as it was then: a clear since has voided the load.
-        let asked = Key::asked(name, loading.place.0)?;
-        self.refuse_too_large(py, &asked, &loading.place.1, stored.size)?;
-        let engine = &self.shared.engine;
-        let refused = engine.set_if((*asked).clone(), stored, ttl, |_, _| stands());
-        Ok(refused.map_err(|error| raise(py, error))?.is_none())
-    }
-
-    pub fn release(&self, loading: &Loading) {
-        self.shared.leases.release(&loading.place, loading.token);
-    }
-
     /// The keys that begin with `prefix`, all of them.
-    pub fn keys<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    fn keys<'py>(
+        &self,
+        prefix: &Bound<'py, PyAny>,
+        _: u64,
+    ) -> PyResult<(Bound<'py, PyList>, Option<u64>)> {
         let py = prefix.py();
         let prefix = key::bytes(prefix)?;
         self.begin(py)?;
@@ -476,17 +386,17 @@ impl Alone {
                 keys.append(key)?;
             }
         }
-        Ok(keys)
+        Ok((keys, None))
     }
 
     /// Clears this namespace and those nested in it.
-    pub fn clear(&self, py: Python<'_>) -> PyResult<()> {
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.begin(py)?;
         self.shared.clear(&self.parts);
         Ok(())
     }
 
-    pub fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)> {
+    fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)> {
         self.begin(py)?;
         let engine = self.shared.engine.stats();
         let counts = &self.shared.counts;
@@ -499,6 +409,8 @@ impl Alone {
             writes: now(&counts.writes),
             deletes: now(&counts.deletes),
             voided_fills: now(&counts.voided_fills),
+            unstored: now(&self.shared.flights.unstored),
+            wait_timeouts: now(&self.shared.flights.wait_timeouts),
             entries: engine.entries,
             bytes: engine.bytes,
             limit,
@@ -515,33 +427,58 @@ impl Alone {
     }
 
     /// There are no bytes that could be damaged.
-    pub fn check(&self, py: Python<'_>) -> PyResult<Report> {
+    fn check(&self, py: Python<'_>) -> PyResult<Report> {
         self.begin(py)?;
         Ok(Report {
             whole: self.shared.engine.stats().entries,
             damaged: Vec::new(),
-            leases: self.shared.leases.len() as u64,
+            leases: self.shared.flights.all().len() as u64,
         })
     }
 
     /// There is nothing to be written to a disk.
-    pub fn flush(&self, py: Python<'_>) -> PyResult<()> {
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.check_open(py)
     }
 
-    pub fn close(&self) {
+    fn close(&self, _: Python<'_>) {
         if !self.shared.closed.swap(true, Ordering::SeqCst) {
             self.shared.clear(&[]);
         }
     }
 
-    pub fn is_closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         self.shared.closed.load(Ordering::SeqCst)
+    }
+
+    fn path(&self) -> Option<&Path> {
+        None
+    }
+
+    fn flights(&self) -> &Arc<Flights> {
+        &self.shared.flights
+    }
+
+    fn namespace(&self) -> &Namespace {
+        &self.parts
+    }
+
+    fn machine(
+        &self,
+        key: &Bound<'_, PyAny>,
+        voided: Arc<AtomicBool>,
+        _: Duration,
+    ) -> Box<dyn Machine> {
+        Box::new(AloneLoad::new(self.clone(), key, voided))
+    }
+
+    fn locks(&self) -> Box<dyn Locks> {
+        Box::new(self.clone())
     }
 
     /// The objects, for the garbage collector: copies refer to nobody, and only what a single cache owns
     /// can be a cycle's part.
-    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         if !self.shared.shares_all || Arc::strong_count(&self.shared) > 1 {
             return Ok(());
         }
@@ -555,7 +492,7 @@ impl Alone {
     }
 
     /// Lets go of everything, for the garbage collector.
-    pub fn let_go(&self) {
+    fn let_go(&self) {
         self.shared.engine.clear();
     }
 }
@@ -577,7 +514,7 @@ impl Shared {
 
     /// How long it lives, by the default where its write does not say: until the last time that an entry
     /// can hold at most.
-    fn living(&self, stored: &mut Stored, given: Ttl) -> Ttl {
+    pub fn living(&self, stored: &mut Stored, given: Ttl) -> Ttl {
         let ttl = match given {
             Ttl::Default => self.ttl.map_or(Ttl::Forever, Ttl::For),
             given => given,
@@ -623,7 +560,7 @@ impl Shared {
                 }
             }
         }
-        self.leases.void_spaces(&gone);
+        self.flights.void_below(parts);
         if parts.is_empty() {
             self.engine.clear();
             return;

@@ -1,8 +1,8 @@
 //! The class that `polycache.MemoryCache` extends. What a hit passes through is here.
 
+use super::cache_load::CacheLoad;
 use super::equality::{forget, in_doubt, settled};
 use super::key::{Asked, Key};
-use super::loads::{Load, Loads};
 use super::object::Object;
 use super::options::{cause, raise, Engine, Isolation, Options, Stored, Weigh};
 use super::quietly;
@@ -12,7 +12,11 @@ use crate::clock::CallableClock;
 use crate::duration::{self, TtlArgument};
 use crate::errors;
 use crate::exit::attached;
+use crate::flights::{Flights, Namespace};
+use crate::load::Load;
+use crate::machine::Copies;
 use crate::many;
+use crate::own::Owner;
 use polycache_memory::{RemovalCause, Ttl, TtlLeft};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::ffi;
@@ -49,7 +53,7 @@ impl Listener {
 /// The native half of `polycache.MemoryCache`.
 #[pyclass(frozen, subclass, mapping, module = "polycache._native")]
 pub struct MemoryCache {
-    engine: Engine,
+    pub engine: Engine,
     maxsize: Option<u64>,
     max_bytes: Option<u64>,
     weigh: Weigh,
@@ -58,7 +62,9 @@ pub struct MemoryCache {
     lifetime: Option<Py<PyAny>>,
     listener: Option<Arc<Listener>>,
     clock: Option<CallableClock>,
-    loads: Loads,
+    pub flights: Arc<Flights>,
+    /// None: for the list of loads, which have one.
+    namespace: Namespace,
     /// Whether a hit needs neither a clock nor a copy.
     plain: bool,
     /// Whether a write needs no more than that, nor a weight, nor a look at the value.
@@ -88,12 +94,12 @@ pub enum Put {
 }
 
 /// What a read gives.
-type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
+pub type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
 
 impl MemoryCache {
     /// Asks the clock, if there is one of the user's.
     #[inline(always)]
-    fn tick(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
         match &self.clock {
             None => Ok(()),
             Some(clock) => clock.tick(py),
@@ -102,7 +108,7 @@ impl MemoryCache {
 
     /// The key's value, by one of the engine's ways to read it.
     #[inline(always)]
-    fn read<'py>(
+    pub fn read<'py>(
         &self,
         key: &Bound<'py, PyAny>,
         read: impl Fn(&Engine, &Key) -> Option<Stored>,
@@ -166,7 +172,7 @@ impl MemoryCache {
     }
 
     /// What a write stores: a copy where nobody is to see changes, and what it weighs.
-    fn stored(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Stored> {
+    pub fn stored(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Stored> {
         let value = match self.isolation {
             Isolation::None => value.clone(),
             Isolation::Clone => copy(value.clone())?,
@@ -243,20 +249,20 @@ impl MemoryCache {
         }
     }
 
-    /// The same of a write that wakes nobody: false when there are loads, too.
+    /// The same of a quick write: false when there are loads, too.
     #[inline]
     fn free_to_store_quickly(&self) -> bool {
-        !in_doubt() && !self.loads.any()
+        !in_doubt() && !self.flights.any()
     }
 
     /// Asked under the lock by a write: false when a key in doubt was met. Else it voids loads.
     #[inline]
-    fn free_to_store(&self, hash: u64, loaded: Option<&Load>) -> bool {
+    fn free_to_store(&self, hash: u64) -> bool {
         if in_doubt() {
             return false;
         }
         // Here, since a load that begins after this sees the value, or is begun after all.
-        self.loads.void(hash, loaded);
+        self.flights.void(&self.namespace, hash);
         true
     }
 
@@ -265,15 +271,13 @@ impl MemoryCache {
         self.anew.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Stores a value, perhaps one that was `loaded`, if `admit` agrees, which is asked under the lock; false
-    /// when it did not.
-    fn write(
+    /// Stores a value if `admit` agrees, which is asked under the lock; false when it did not.
+    pub fn write(
         &self,
         py: Python<'_>,
         asked: &Asked<'_>,
         stored: Stored,
         ttl: Ttl,
-        loaded: Option<&Load>,
         admit: impl Fn(Option<&Stored>) -> bool,
     ) -> PyResult<bool> {
         let mut new = Some(((**asked).clone(), stored));
@@ -281,7 +285,7 @@ impl MemoryCache {
             let (key, stored) = new.take()?;
             let hash = key.hash;
             let result = self.engine.set_if(key, stored, ttl, |_, stands| {
-                admit(stands) && self.free_to_store(hash, loaded)
+                admit(stands) && self.free_to_store(hash)
             });
             match result {
                 Ok(None) => None,
@@ -293,9 +297,7 @@ impl MemoryCache {
             }
         };
         let doubtless = |result: &Option<_>| result.is_none();
-        let stored = settled(py, store, doubtless)?;
-        self.loads.tell(py)?;
-        match stored {
+        match settled(py, store, doubtless)? {
             None => Ok(true),
             Some(Ok(())) => Ok(false),
             Some(Err(error)) => Err(raise(py, error)),
@@ -315,12 +317,12 @@ impl MemoryCache {
             self.take(py, &asked)?;
             return Ok(());
         };
-        self.write(py, &asked, stored, ttl, None, |_| true)?;
+        self.write(py, &asked, stored, ttl, |_| true)?;
         Ok(())
     }
 
     /// How long an entry lives that is written; None when its time is over at once.
-    fn living(
+    pub fn living(
         &self,
         key: &Bound<'_, PyAny>,
         value: &Bound<'_, PyAny>,
@@ -341,7 +343,7 @@ impl MemoryCache {
 
     /// Before anything is changed: what is too large leaves the key's value as it is, as users of
     /// cachetools expect.
-    fn refuse_too_large(&self, py: Python<'_>, size: u64) -> PyResult<()> {
+    pub fn refuse_too_large(&self, py: Python<'_>, size: u64) -> PyResult<()> {
         match self.limit() {
             Some(limit) if size > limit => {
                 let error = polycache_memory::Error::EntryTooLarge { size, limit };
@@ -361,11 +363,10 @@ impl MemoryCache {
     }
 
     fn take(&self, py: Python<'_>, asked: &Asked<'_>) -> PyResult<Option<Stored>> {
-        self.loads.void(asked.hash, None);
+        self.flights.void(&self.namespace, asked.hash);
         let taken = settled(py, || self.engine.take(&**asked), Option::is_some)?;
         // Those that began before the entry left.
-        self.loads.void(asked.hash, None);
-        self.loads.tell(py)?;
+        self.flights.void(&self.namespace, asked.hash);
         Ok(taken)
     }
 
@@ -379,7 +380,7 @@ impl MemoryCache {
 }
 
 /// The engine's word for a time to live.
-fn ttl(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
+pub fn ttl(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
     Ok(match given.read()? {
         polycache::Ttl::Default => Ttl::Default,
         polycache::Ttl::Forever => Ttl::Forever,
@@ -388,7 +389,7 @@ fn ttl(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
 }
 
 /// A copy to its depth, which is not made of what can't change. Raises `UnsupportedValue`.
-fn copy(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+pub fn copy(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let constant = value.is_none()
         || value.is_exact_instance_of::<PyString>()
         || value.is_exact_instance_of::<PyBytes>()
@@ -428,6 +429,10 @@ impl MemoryCache {
     ) -> PyResult<MemoryCache> {
         let options = Options::read(maxsize, options)?;
         let plain = options.clock.is_none() && options.isolation == Isolation::None;
+        let copies = match options.isolation {
+            Isolation::None => Copies::None,
+            Isolation::Clone => Copies::Deep,
+        };
         let counts = matches!(options.weigh, Weigh::Count) && options.maxsize != Some(0);
         Ok(MemoryCache {
             plain,
@@ -440,7 +445,8 @@ impl MemoryCache {
             lifetime: options.lifetime,
             listener: options.listener,
             clock: options.clock,
-            loads: Loads::default(),
+            flights: Flights::new(options.bounds, copies, true),
+            namespace: Namespace::default(),
             anew: AtomicU64::new(0),
         })
     }
@@ -582,7 +588,7 @@ impl MemoryCache {
             let Some(ttl) = ttl else {
                 return Ok(default);
             };
-            if self.write(py, &asked, stored, ttl, None, |stands| stands.is_none())? {
+            if self.write(py, &asked, stored, ttl, |stands| stands.is_none())? {
                 return Ok(default);
             }
         }
@@ -675,11 +681,10 @@ impl MemoryCache {
     }
 
     /// Deletes everything, and voids all loads under way.
-    fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.loads.void_all();
+    fn clear(&self) {
+        self.flights.void_below(&[]);
         self.engine.clear();
-        self.loads.void_all();
-        self.loads.tell(py)
+        self.flights.void_below(&[]);
     }
 
     /// Takes out every entry whose time is over, and returns their keys and values. With a clock, `now`
@@ -704,41 +709,35 @@ impl MemoryCache {
         Ok(())
     }
 
-    /// Says that the caller loads the key: to be ended by `_end`. `wake` is called when a set, delete or
-    /// clear comes before that.
-    fn _begin(&self, key: &Bound<'_, PyAny>, wake: Py<PyAny>) -> PyResult<Load> {
-        Ok(self.loads.begin(Key::asked(key, ())?.hash, wake))
-    }
-
-    /// Stores a loaded value; False when a set, delete or clear came in between.
-    fn _fill(
-        &self,
-        load: &Bound<'_, Load>,
+    /// The load of a key that was missed: see `Cache._begin`.
+    fn _begin(
+        slf: &Bound<'_, Self>,
         key: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<bool> {
-        let py = key.py();
-        let load = load.get();
-        let ttl = self::ttl(ttl)?;
-        let asked = Key::asked(key, ())?;
-        let stored = self.stored(key, value)?;
-        let ttl = self.living(key, value, ttl)?;
-        self.tick(py)?;
-        let (false, Some(ttl)) = (load.voided(), ttl) else {
-            return Ok(false);
-        };
-        self.refuse_too_large(py, stored.size)?;
-        self.write(py, &asked, stored, ttl, Some(load), |_| !load.voided())
+        task: Option<(Py<PyAny>, Py<PyAny>)>,
+        _waited: f64,
+    ) -> PyResult<Load> {
+        let cache = slf.get();
+        let place = (&cache.namespace, Key::asked(key, ())?.hash);
+        let machine = |voided| CacheLoad::machine(slf, key, voided);
+        let flights = &cache.flights;
+        let part = flights.join_or_begin(key, place, Owner::new(task), machine)?;
+        Ok(Load::new(flights.clone(), part))
     }
 
-    fn _end(&self, load: &Bound<'_, Load>) {
-        self.loads.end(load.get());
+    /// Counts a caller who has waited too long, and raises `WaitTimeout`.
+    fn _give_up(&self, py: Python<'_>) -> PyResult<()> {
+        Err(self.flights.give_up(py))
     }
 
-    /// What is handed out of a value that another has loaded: with `isolation="clone"` a copy.
-    fn _own<'py>(&self, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.hand_out(value)
+    /// Seconds that a caller waits for the loads of others.
+    #[getter]
+    fn _wait_timeout(&self) -> f64 {
+        self.flights.bounds.wait_timeout.as_secs_f64()
+    }
+
+    /// The loads under way.
+    fn _loads(&self) -> Vec<Load> {
+        Load::all(&self.flights)
     }
 
     /// `MemoryCache[K, V]` is the class itself.
@@ -768,6 +767,11 @@ impl MemoryCache {
             ("deletes", stats.deletes),
             ("evicted", stats.evicted),
             ("expired", stats.expired),
+            ("unstored", self.flights.unstored.load(Ordering::Relaxed)),
+            (
+                "wait_timeouts",
+                self.flights.wait_timeouts.load(Ordering::Relaxed),
+            ),
         ] {
             dict.set_item(name, value)?;
         }

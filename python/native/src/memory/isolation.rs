@@ -7,14 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString};
 
 /// The copy to be stored: the object that a directory would give back. Text, bytes and numbers are
-/// kept themselves. Raises `UnsupportedValue` for what is outside the type map.
-pub fn copy_in<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+/// kept themselves. Beside it, whether it is of another type than the value. Raises `UnsupportedValue` for
+/// what is outside the type map.
+pub fn copy_in<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, bool)> {
     let py = value.py();
-    from_python::with_writable_value(value, Serializer::MessagePack, |read| {
+    from_python::with_writable_value(value, Serializer::MessagePack, |read, differs| {
         if is_constant(value) {
-            Ok(value.clone())
+            Ok((value.clone(), false))
         } else {
-            to_python::object(py, read.clone())
+            Ok((to_python::object(py, read.clone())?, differs))
         }
     })?
 }

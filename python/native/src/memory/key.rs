@@ -78,6 +78,11 @@ impl<S: Space> Key<S> {
     }
 }
 
+/// A key's hash, as loads are listed by it. Raises what `__hash__` does.
+pub fn hash(key: &Bound<'_, PyAny>) -> PyResult<u64> {
+    Ok(Key::asked(key, ())?.hash)
+}
+
 /// What `hash()` gives; -1 when it raised.
 ///
 /// # Safety

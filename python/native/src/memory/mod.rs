@@ -26,14 +26,14 @@
 //! the first build take no lock at all (`quietly.rs`).
 
 mod alone;
+mod alone_load;
 mod arguments;
 mod cache;
+mod cache_load;
 mod equality;
 pub mod fast;
 mod isolation;
 mod key;
-mod leases;
-mod loads;
 mod object;
 mod options;
 mod quietly;
@@ -41,8 +41,10 @@ mod size;
 mod slots;
 mod tier;
 
-pub use alone::{Alone, Leased, Loading};
+pub use alone::Alone;
 pub use arguments::{class as quick_arguments, Arguments};
-pub use cache::MemoryCache;
-pub use loads::{FlightTable, Load};
+pub use cache::{copy, MemoryCache};
+pub use isolation::copy_out;
+pub use key::hash;
+pub use options::choice;
 pub use tier::{Memory, TierOptions};

@@ -4,6 +4,7 @@ use super::cache::Listener;
 use super::key::Key;
 use super::object::Object;
 use crate::clock::CallableClock;
+use crate::machine::Bounds;
 use crate::{duration, errors};
 use polycache_memory::{Builder, RemovalCause};
 use pyo3::prelude::*;
@@ -52,11 +53,13 @@ pub struct Options {
     pub clock: Option<CallableClock>,
     /// Says how long an entry lives, by its key and value.
     pub lifetime: Option<Py<PyAny>>,
+    /// Of its loads.
+    pub bounds: Bounds,
     ttl: Option<std::time::Duration>,
     time_to_idle: Option<std::time::Duration>,
 }
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 11] = [
     "max_bytes",
     "getsizeof",
     "ttl",
@@ -64,6 +67,9 @@ const NAMES: [&str; 8] = [
     "policy",
     "isolation",
     "listener",
+    "lease_timeout",
+    "wait_timeout",
+    "store_errors",
     "clock",
 ];
 
@@ -83,6 +89,7 @@ impl Options {
             listener: None,
             clock: None,
             lifetime: None,
+            bounds: Bounds::default(),
             ttl: None,
             time_to_idle: None,
         };
@@ -128,6 +135,7 @@ impl Options {
             }
             "listener" => self.listener = Some(Arc::new(Listener(callable(name, value)?))),
             "clock" => self.clock = Some(CallableClock::new(callable(name, value)?)),
+            _ if self.bounds.option(name, value)? => {}
             _ => {
                 let names = NAMES.join(", ");
                 let what = format!("{name} is no option: there are maxsize, {names}");

@@ -5,8 +5,8 @@ from contextlib import suppress
 from functools import partial, update_wrapper
 from typing import Any, TypeVar, cast
 
+from ..loading import load
 from ..memory_cache import MemoryCache
-from ..memory_loading import load
 from ..memory_memoize import CacheInfo
 from ..missing import MISSING
 from .keys import hashkey, methodkey
@@ -113,7 +113,7 @@ def _call_ours(
         counts.hits += 1
         return value
     counts.misses += 1
-    return load(cache, cache._loads, key, function, MISSING, lenient=True)
+    return load(cache, key, function, MISSING, lenient=True)
 
 
 def cached(

@@ -1,0 +1,283 @@
+//! One load under way in this process, and those who joined it.
+
+use crate::duration::TtlArgument;
+use crate::flights::Namespace;
+use crate::machine::{Copies, Filled, Machine, Step};
+use crate::own::Owner;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What is alike for all loads of a handle.
+#[derive(Clone, Copy)]
+pub struct Rules {
+    pub lease_timeout: Duration,
+    /// The process' own list of loads is the lease.
+    pub listed_is_leased: bool,
+}
+
+/// One load under way.
+pub struct Flight {
+    pub key: Py<PyAny>,
+    pub hash: u64,
+    pub namespace: Namespace,
+    pub owner: Owner,
+    rules: Rules,
+    /// A set, delete or clear came, or a value was stored: where the process' own list is the lease.
+    voided: Arc<AtomicBool>,
+    /// Locked by the one who loads only, also while other threads run; others merely try.
+    machine: Mutex<Box<dyn Machine>>,
+    state: Mutex<State>,
+    /// Other loads that code of this one waits for.
+    awaited: Mutex<Vec<Arc<Flight>>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// When its loader began; until then it waits for another process.
+    since: Option<Instant>,
+    over: bool,
+    /// Those who joined and have not taken its answer.
+    joined: usize,
+    answer: Option<Answer>,
+    /// Wake those who wait.
+    waiting: Vec<Py<PyAny>>,
+}
+
+/// What those who joined get; without one they look again.
+enum Answer {
+    Value(Py<PyAny>, Copies),
+    /// An exception, and its traceback, to which each who raises it would add.
+    Error(Py<PyAny>, Py<PyAny>),
+}
+
+impl Answer {
+    fn clone_ref(&self, py: Python<'_>) -> Answer {
+        match self {
+            Answer::Value(value, copies) => Answer::Value(value.clone_ref(py), *copies),
+            Answer::Error(error, from) => Answer::Error(error.clone_ref(py), from.clone_ref(py)),
+        }
+    }
+}
+
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Flight {
+    /// One that is about to ask its machine.
+    pub fn new(
+        key: Py<PyAny>,
+        (namespace, hash): (Namespace, u64),
+        owner: Owner,
+        rules: Rules,
+        machine: impl FnOnce(Arc<AtomicBool>) -> Box<dyn Machine>,
+    ) -> Flight {
+        let voided = Arc::new(AtomicBool::new(false));
+        Flight {
+            key,
+            hash,
+            namespace,
+            owner,
+            rules,
+            machine: Mutex::new(machine(voided.clone())),
+            voided,
+            state: Mutex::default(),
+            awaited: Mutex::default(),
+        }
+    }
+
+    /// A write came: where the process' own list is the lease, its value is not stored.
+    pub fn void(&self) {
+        self.voided.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether those who come now may join.
+    pub fn is_open(&self) -> bool {
+        {
+            let state = lock(&self.state);
+            let is_old = |since: Instant| since.elapsed() >= self.rules.lease_timeout;
+            if state.over || state.since.is_some_and(is_old) {
+                return false;
+            }
+        }
+        if self.voided.load(Ordering::SeqCst) {
+            return false;
+        }
+        match self.machine.try_lock() {
+            Ok(machine) => machine.is_open(),
+            // It is being asked for, or its value is being stored. Where the list is the lease, nothing voided it;
+            // a lease of the host's may just have ended, and who comes now asks for it himself.
+            Err(_) => self.rules.listed_is_leased,
+        }
+    }
+
+    /// False when it ended just now.
+    pub fn join(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.joined += usize::from(!state.over);
+        !state.over
+    }
+
+    /// Lists who is to be woken; false when it is over.
+    pub fn wake(&self, wake: Py<PyAny>) -> bool {
+        let mut state = lock(&self.state);
+        if !state.over {
+            state.waiting.push(wake);
+        }
+        !state.over
+    }
+
+    /// Takes someone off that list.
+    pub fn let_sleep(&self, wake: &Bound<'_, PyAny>) {
+        let mut state = lock(&self.state);
+        let place = state.waiting.iter().position(|one| one.is(wake));
+        let gone = place.map(|place| state.waiting.swap_remove(place));
+        drop(state);
+        drop(gone);
+    }
+
+    /// Callers that wait for it.
+    pub fn waiting(&self) -> usize {
+        lock(&self.state).waiting.len()
+    }
+
+    /// How long those who joined wait for it: until another may load beside it.
+    pub fn patience(&self) -> Duration {
+        let since = lock(&self.state).since;
+        let age = since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.rules.lease_timeout.saturating_sub(age)
+    }
+
+    pub fn awaited(&self) -> MutexGuard<'_, Vec<Arc<Flight>>> {
+        lock(&self.awaited)
+    }
+
+    pub fn is_over(&self) -> bool {
+        lock(&self.state).over
+    }
+
+    /// What one who joined gets, who asks for it once; None while there is nothing.
+    pub fn answer<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (answer, last) = {
+            let mut state = lock(&self.state);
+            if !state.over {
+                return Ok(None);
+            }
+            state.joined = state.joined.saturating_sub(1);
+            let answer = state.answer.as_ref().map(|answer| answer.clone_ref(py));
+            let last = if state.joined == 0 {
+                state.answer.take()
+            } else {
+                None
+            };
+            (answer, last)
+        };
+        drop(last);
+        match answer {
+            None => Ok(None),
+            Some(Answer::Value(value, copies)) => copies.of(value.into_bound(py)).map(Some),
+            Some(Answer::Error(error, from)) => {
+                let error = error.into_bound(py);
+                error.setattr("__traceback__", from)?;
+                Err(PyErr::from_value(error))
+            }
+        }
+    }
+
+    /// One who joined is gone without an answer.
+    pub fn leave(&self) {
+        let mut state = lock(&self.state);
+        state.joined = state.joined.saturating_sub(1);
+        let last = if state.joined == 0 {
+            state.answer.take()
+        } else {
+            None
+        };
+        drop(state);
+        drop(last);
+    }
+
+    pub fn step<'py>(&self, py: Python<'py>) -> PyResult<Step<'py>> {
+        let step = lock(&self.machine).step(py)?;
+        if matches!(step, Step::Load) {
+            lock(&self.state).since = Some(Instant::now());
+        }
+        Ok(step)
+    }
+
+    pub fn fill<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<Filled<'py>> {
+        lock(&self.machine).fill(value, ttl)
+    }
+
+    /// Ends it: those who joined look again.
+    pub fn abandon(&self, py: Python<'_>) {
+        self.release();
+        self.settle(py, || None);
+    }
+
+    /// The loader failed.
+    pub fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
+        self.release();
+        self.settle(py, || {
+            let from = error.getattr("__traceback__").ok()?;
+            Some(Answer::Error(error.clone().unbind(), from.unbind()))
+        });
+    }
+
+    /// Gives the lease back, but not in a forked child: it is its parent's.
+    fn release(&self) {
+        if self.owner.is_in_its_process() {
+            lock(&self.machine).abandon();
+        }
+    }
+
+    /// Those who joined get a value, of which a copy is kept for them.
+    pub fn settle_with(&self, value: &Bound<'_, PyAny>, copies: Copies) {
+        self.settle(value.py(), || {
+            let kept = copies.of(value.clone()).unwrap_or_else(|_| value.clone());
+            Some(Answer::Value(kept.unbind(), copies))
+        });
+    }
+
+    /// Ends it for those who joined, and wakes them. Nothing is kept for nobody.
+    fn settle(&self, py: Python<'_>, answer: impl FnOnce() -> Option<Answer>) {
+        let joined = {
+            let mut state = lock(&self.state);
+            if state.over {
+                return;
+            }
+            if state.joined == 0 {
+                state.over = true;
+            }
+            state.joined
+        };
+        if joined > 0 {
+            // Made without the lock; who joins meanwhile gets it, too.
+            let answer = answer();
+            let mut state = lock(&self.state);
+            if state.over {
+                return;
+            }
+            state.over = true;
+            state.answer = answer;
+        }
+        let woken = std::mem::take(&mut lock(&self.state).waiting);
+        for wake in woken {
+            if let Err(error) = wake.bind(py).call0() {
+                error.write_unraisable(py, None);
+            }
+        }
+    }
+
+    pub fn is_of(&self, key: &Bound<'_, PyAny>, namespace: &Namespace) -> PyResult<bool> {
+        let same = Arc::ptr_eq(&self.namespace, namespace) || self.namespace == *namespace;
+        let own = self.key.bind(key.py());
+        Ok(same && (own.is(key) || own.eq(key)?))
+    }
+}

@@ -1,0 +1,263 @@
+//! The loads under way in this process, of one handle: who joins which (`spec/semantics.md`, "Joining").
+//!
+//! No lock is held over Python code: keys are compared, and objects let go of, outside.
+
+use crate::duration::TtlArgument;
+use crate::errors;
+use crate::flight::{lock, Flight, Rules};
+use crate::machine::{Bounds, Copies, Filled, Machine, Outcome, Step};
+use crate::own::Owner;
+use pyo3::prelude::*;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// The parts of a namespace.
+pub type Namespace = Arc<[String]>;
+
+/// The loads under way of a handle.
+pub struct Flights {
+    pub bounds: Bounds,
+    copies: Copies,
+    rules: Rules,
+    /// Of those that are listed.
+    count: AtomicUsize,
+    table: Mutex<Table>,
+    /// Codes of errors that were reported.
+    reported: Mutex<HashSet<String>>,
+    pub unstored: AtomicU64,
+    pub wait_timeouts: AtomicU64,
+}
+
+#[derive(Default)]
+struct Table {
+    /// Moves with each change, so that keys can be compared without the lock.
+    version: u64,
+    /// By the hashes of their keys, in the order in which they began.
+    flights: HashMap<u64, Vec<Arc<Flight>>>,
+}
+
+impl Flights {
+    /// `listed_is_leased` where there is no host tier, whose leases count there.
+    pub fn new(bounds: Bounds, copies: Copies, listed_is_leased: bool) -> Arc<Flights> {
+        Arc::new(Flights {
+            bounds,
+            copies,
+            rules: Rules {
+                lease_timeout: bounds.lease_timeout,
+                listed_is_leased,
+            },
+            count: AtomicUsize::new(0),
+            table: Mutex::default(),
+            reported: Mutex::default(),
+            unstored: AtomicU64::new(0),
+            wait_timeouts: AtomicU64::new(0),
+        })
+    }
+
+    /// The newest load of the key if it is open, or one that begins: then true.
+    pub fn join_or_begin(
+        &self,
+        key: &Bound<'_, PyAny>,
+        (namespace, hash): (&Namespace, u64),
+        owner: Owner,
+        machine: impl FnOnce(Arc<AtomicBool>) -> Box<dyn Machine>,
+    ) -> PyResult<(Arc<Flight>, bool)> {
+        let py = key.py();
+        let mut begin = Some((owner, machine));
+        let mut mine = None;
+        loop {
+            let (version, listed) = self.listed(hash);
+            let mut newest = None;
+            let mut dead = Vec::new();
+            for flight in listed {
+                if flight.owner.is_gone(py)? {
+                    dead.push(flight);
+                } else if flight.is_of(key, namespace)? {
+                    newest = Some(flight);
+                }
+            }
+            if let Some(newest) = newest.filter(|flight| flight.is_open()) {
+                if newest.join() {
+                    return Ok((newest, false));
+                }
+            }
+            let flight = mine.get_or_insert_with(|| {
+                let (owner, machine) = begin.take().expect("it begins once");
+                let place = (namespace.clone(), hash);
+                let rules = self.rules;
+                Arc::new(Flight::new(
+                    key.clone().unbind(),
+                    place,
+                    owner,
+                    rules,
+                    machine,
+                ))
+            });
+            if self.list(version, flight, &dead) {
+                for flight in dead {
+                    flight.abandon(py);
+                }
+                return Ok((flight.clone(), true));
+            }
+        }
+    }
+
+    fn listed(&self, hash: u64) -> (u64, Vec<Arc<Flight>>) {
+        let table = lock(&self.table);
+        let flights = table.flights.get(&hash).cloned().unwrap_or_default();
+        (table.version, flights)
+    }
+
+    /// Lists a flight in the place of dead ones, if nothing has changed.
+    fn list(&self, version: u64, flight: &Arc<Flight>, dead: &[Arc<Flight>]) -> bool {
+        let mut table = lock(&self.table);
+        if table.version != version {
+            return false;
+        }
+        table.version += 1;
+        let listed = table.flights.entry(flight.hash).or_default();
+        listed.retain(|one| !dead.iter().any(|dead| Arc::ptr_eq(dead, one)));
+        listed.push(flight.clone());
+        self.count.fetch_add(1, Ordering::SeqCst);
+        self.count.fetch_sub(dead.len(), Ordering::SeqCst);
+        true
+    }
+
+    /// Takes a flight off the list; the caller has it still.
+    fn unlist(&self, flight: &Arc<Flight>) {
+        let mut table = lock(&self.table);
+        let Some(listed) = table.flights.get_mut(&flight.hash) else {
+            return;
+        };
+        let before = listed.len();
+        listed.retain(|one| !Arc::ptr_eq(one, flight));
+        let gone = before - listed.len();
+        if listed.is_empty() {
+            table.flights.remove(&flight.hash);
+        }
+        table.version += 1;
+        self.count.fetch_sub(gone, Ordering::SeqCst);
+    }
+
+    /// What the caller who loads is to do next.
+    pub fn step<'py>(&self, py: Python<'py>, flight: &Flight) -> PyResult<Step<'py>> {
+        let step = flight.step(py)?;
+        if let Step::Hit(value) = &step {
+            flight.settle_with(value, self.copies);
+        }
+        Ok(step)
+    }
+
+    /// Stores what a flight has loaded, gives it to those who joined it, and if it is stored to all who wait
+    /// for the key. Gives what the caller gets.
+    pub fn land<'py>(
+        &self,
+        flight: &Arc<Flight>,
+        value: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+        reports: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // From before the value is stored: who comes after that may have seen a later write.
+        let py = value.py();
+        let beside = self.beside(py, flight)?;
+        let Filled { value, outcome } = flight.fill(value, ttl)?;
+        match outcome {
+            Outcome::Stored => {
+                for one in beside.iter().chain([flight]) {
+                    one.settle_with(&value, self.copies);
+                }
+            }
+            Outcome::Refused => flight.settle_with(&value, self.copies),
+            Outcome::Unstored(error) => {
+                let lacks = errors::code(py, &error).as_deref() == Some("unsupported_value");
+                flight.settle_with(&value, if lacks { Copies::None } else { self.copies });
+                self.unlist(flight);
+                if reports {
+                    self.report(py, &error);
+                }
+                return Ok(value);
+            }
+        }
+        self.unlist(flight);
+        Ok(value)
+    }
+
+    /// Other loads of the key.
+    fn beside(&self, py: Python<'_>, flight: &Arc<Flight>) -> PyResult<Vec<Arc<Flight>>> {
+        let (_, mut listed) = self.listed(flight.hash);
+        listed.retain(|one| !Arc::ptr_eq(one, flight));
+        let mut beside = Vec::new();
+        for one in listed {
+            if one.is_of(flight.key.bind(py), &flight.namespace)? {
+                beside.push(one);
+            }
+        }
+        Ok(beside)
+    }
+
+    /// Takes a flight off the list that has ended without a value, or was left.
+    pub fn end(&self, py: Python<'_>, flight: &Arc<Flight>, error: Option<&Bound<'_, PyAny>>) {
+        match error {
+            Some(error) => flight.fail(py, error),
+            None => flight.abandon(py),
+        }
+        self.unlist(flight);
+    }
+
+    /// The first of each code is told to the logger `polycache`.
+    fn report(&self, py: Python<'_>, error: &PyErr) {
+        let code = errors::code(py, error).unwrap_or_default();
+        if !lock(&self.reported).insert(code.clone()) {
+            return;
+        }
+        let told = py
+            .import("polycache.unstored")
+            .and_then(|module| module.call_method1("report", (code, error.value(py))));
+        if let Err(error) = told {
+            error.write_unraisable(py, None);
+        }
+    }
+
+    /// A write of the key wins over its loads, and over those of other keys with that hash, which is no more than a
+    /// value that is not stored. Under a lock of the engine.
+    #[inline]
+    pub fn void(&self, namespace: &Namespace, hash: u64) {
+        if !self.any() {
+            return;
+        }
+        let table = lock(&self.table);
+        for flight in table.flights.get(&hash).into_iter().flatten() {
+            if flight.namespace == *namespace {
+                flight.void();
+            }
+        }
+    }
+
+    /// A clear of a namespace wins over the loads in it, and in those nested in it.
+    pub fn void_below(&self, namespace: &[String]) {
+        for flight in self.all() {
+            if flight.namespace.starts_with(namespace) {
+                flight.void();
+            }
+        }
+    }
+
+    /// True when there are loads under way.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.count.load(Ordering::SeqCst) > 0
+    }
+
+    /// Loads under way.
+    pub fn all(&self) -> Vec<Arc<Flight>> {
+        let table = lock(&self.table);
+        table.flights.values().flatten().cloned().collect()
+    }
+
+    /// Counts a caller who has waited too long, and gives the error.
+    pub fn give_up(&self, py: Python<'_>) -> PyErr {
+        self.wait_timeouts.fetch_add(1, Ordering::Relaxed);
+        errors::raise(py, polycache::Error::WaitTimeout)
+    }
+}

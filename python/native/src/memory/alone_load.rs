@@ -1,0 +1,165 @@
+//! Loads and locks of a cache without a directory: the process' own lists of them are the leases.
+
+use super::alone::{add, ttl_of, Alone, Key};
+use super::isolation::copy_out;
+use super::options::raise;
+use crate::duration::TtlArgument;
+use crate::lock::{Locks, Waiting};
+use crate::machine::{unstorable, Filled, Machine, Outcome, Step};
+use polycache::{LockStep, Token};
+use polycache_operations::Acquire;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A load, which is voided by a set, delete, clear, or another load's fill.
+pub struct AloneLoad {
+    alone: Alone,
+    key: Py<PyAny>,
+    /// The namespace's number as the load began; a clear changes it.
+    space: u64,
+    voided: Arc<AtomicBool>,
+}
+
+impl AloneLoad {
+    pub fn new(alone: Alone, key: &Bound<'_, PyAny>, voided: Arc<AtomicBool>) -> AloneLoad {
+        AloneLoad {
+            alone,
+            key: key.clone().unbind(),
+            space: 0,
+            voided,
+        }
+    }
+
+    fn store<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+        back: &mut Option<Bound<'py, PyAny>>,
+    ) -> PyResult<bool> {
+        let py = value.py();
+        let ttl = ttl_of(ttl)?;
+        let key = self.key.bind(py);
+        let alone = &self.alone;
+        let (mut stored, differs) = alone.stored(key, value)?;
+        if differs {
+            *back = Some(copy_out(stored.object.clone().into_bound(py))?);
+        }
+        alone.begin(py)?;
+        let ttl = alone.shared.living(&mut stored, ttl);
+        if !self.is_open() {
+            return Ok(false);
+        }
+        // In the namespace as it was then: a clear since has voided the load.
+        let asked = Key::asked(key, self.space)?;
+        alone.refuse_too_large(py, &asked, stored.size)?;
+        let shared = &alone.shared;
+        // The first to end fills: that voids this load as well as others beside it.
+        let admit = |key: &Key, _: Option<&super::alone::Stored>| {
+            let stands = self.is_open();
+            if stands {
+                shared.flights.void(&alone.parts, key.hash);
+            }
+            stands
+        };
+        let refused = shared.engine.set_if((*asked).clone(), stored, ttl, admit);
+        Ok(refused.map_err(|error| raise(py, error))?.is_none())
+    }
+}
+
+impl Machine for AloneLoad {
+    fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
+        self.alone.begin(py)?;
+        // After the load was listed: what a clear voids, and what it does not.
+        self.space = self.alone.number();
+        let asked = Key::asked(self.key.bind(py), self.space)?;
+        // Another may have stored it since the caller missed it.
+        Ok(match self.alone.find(&asked, py)? {
+            Some(value) => {
+                self.alone
+                    .shared
+                    .counts
+                    .misses
+                    .fetch_sub(1, Ordering::Relaxed);
+                Step::Hit(value)
+            }
+            None => Step::Load,
+        })
+    }
+
+    fn fill<'py>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<Filled<'py>> {
+        let mut back = None;
+        let shared = &self.alone.shared;
+        let outcome = match self.store(value, ttl, &mut back) {
+            Ok(true) => {
+                add(&shared.counts.writes);
+                Outcome::Stored
+            }
+            Ok(false) => {
+                add(&shared.counts.voided_fills);
+                Outcome::Refused
+            }
+            Err(error) => {
+                self.voided.store(true, Ordering::SeqCst);
+                let error = unstorable(value.py(), error, shared.flights.bounds.store_errors)?;
+                add(&shared.flights.unstored);
+                Outcome::Unstored(error)
+            }
+        };
+        let value = back.unwrap_or_else(|| value.clone());
+        Ok(Filled { value, outcome })
+    }
+
+    fn abandon(&mut self) {
+        self.voided.store(true, Ordering::SeqCst);
+    }
+
+    fn is_open(&self) -> bool {
+        !self.voided.load(Ordering::SeqCst)
+    }
+}
+
+impl Locks for Alone {
+    fn begin(&self, wait: Duration) -> Box<dyn Waiting> {
+        Box::new(AloneLocking {
+            alone: self.clone(),
+            machine: Acquire::new(wait, Duration::ZERO),
+            began: Instant::now(),
+        })
+    }
+
+    fn is_locked(&self, py: Python<'_>, key: &[u8]) -> PyResult<bool> {
+        self.check_open(py)?;
+        Ok(self
+            .shared
+            .locks
+            .is_locked(&(self.parts.clone(), key.into())))
+    }
+
+    fn unlock(&self, _: &[u8], token: Token) {
+        self.shared.locks.unlock(token);
+    }
+}
+
+struct AloneLocking {
+    alone: Alone,
+    machine: Acquire,
+    began: Instant,
+}
+
+impl Waiting for AloneLocking {
+    fn step(&self, py: Python<'_>, key: &[u8]) -> PyResult<LockStep> {
+        self.alone.check_open(py)?;
+        let place = (self.alone.parts.clone(), key.into());
+        Ok(self
+            .alone
+            .shared
+            .locks
+            .step(place, &self.machine, self.began))
+    }
+}

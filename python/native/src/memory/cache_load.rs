@@ -1,0 +1,84 @@
+//! Loads of a `MemoryCache`: its own list of them is the lease.
+
+use super::cache::{ttl, MemoryCache};
+use super::key::Key;
+use crate::duration::TtlArgument;
+use crate::machine::{unstorable, Filled, Machine, Outcome, Step};
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+
+/// A load, which is voided by a set, delete, clear, or another load's fill.
+pub struct CacheLoad {
+    cache: Py<MemoryCache>,
+    key: Py<PyAny>,
+    voided: Arc<AtomicBool>,
+}
+
+impl CacheLoad {
+    pub fn machine(
+        cache: &Bound<'_, MemoryCache>,
+        key: &Bound<'_, PyAny>,
+        voided: Arc<AtomicBool>,
+    ) -> Box<dyn Machine> {
+        Box::new(CacheLoad {
+            cache: cache.clone().unbind(),
+            key: key.clone().unbind(),
+            voided,
+        })
+    }
+
+    fn store(&self, value: &Bound<'_, PyAny>, given: TtlArgument<'_, '_>) -> PyResult<bool> {
+        let py = value.py();
+        let (cache, key) = (self.cache.get(), self.key.bind(py));
+        let ttl = ttl(given)?;
+        let asked = Key::asked(key, ())?;
+        let stored = cache.stored(key, value)?;
+        let ttl = cache.living(key, value, ttl)?;
+        cache.tick(py)?;
+        let (true, Some(ttl)) = (self.is_open(), ttl) else {
+            return Ok(false);
+        };
+        cache.refuse_too_large(py, stored.size)?;
+        // The first to end fills: that voids this load as well as others beside it.
+        cache.write(py, &asked, stored, ttl, |_| self.is_open())
+    }
+}
+
+impl Machine for CacheLoad {
+    fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
+        // It may have come between the first look and the beginning of the load.
+        let cache = self.cache.get();
+        let found = cache.read(self.key.bind(py), |engine, key| engine.peek(key))?;
+        Ok(found.map_or(Step::Load, Step::Hit))
+    }
+
+    fn fill<'py>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<Filled<'py>> {
+        let stored = self.store(value, ttl);
+        self.abandon();
+        let flights = &self.cache.get().flights;
+        let outcome = match stored {
+            Ok(true) => Outcome::Stored,
+            Ok(false) => Outcome::Refused,
+            Err(error) => {
+                let error = unstorable(value.py(), error, flights.bounds.store_errors)?;
+                flights.unstored.fetch_add(1, Ordering::Relaxed);
+                Outcome::Unstored(error)
+            }
+        };
+        let value = value.clone();
+        Ok(Filled { value, outcome })
+    }
+
+    fn abandon(&mut self) {
+        self.voided.store(true, Ordering::SeqCst);
+    }
+
+    fn is_open(&self) -> bool {
+        !self.voided.load(Ordering::SeqCst)
+    }
+}

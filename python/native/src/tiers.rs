@@ -1,0 +1,70 @@
+//! What a cache consists of, as its methods see it: a directory with or without memory over it
+//! (`host.rs`), or memory alone (`memory/alone.rs`).
+
+use crate::cache::Cache;
+use crate::duration::TtlArgument;
+use crate::flights::{Flights, Namespace};
+use crate::lock::Locks;
+use crate::machine::Machine;
+use crate::many::Pair;
+use polycache::{Report, Stats};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use pyo3::{PyTraverseError, PyVisit};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One namespace of some tiers. Keys are checked here: `InvalidKey`.
+pub trait Tiers: Send + Sync {
+    /// The cache of a namespace nested in this one by one part.
+    fn nested(&self, py: Python<'_>, part: String) -> PyResult<Cache>;
+    /// See the methods of `Cache`.
+    fn set(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<()>;
+    fn set_several<'py>(
+        &self,
+        entries: &mut dyn Iterator<Item = PyResult<Pair<'py>>>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<()>;
+    fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool>;
+    fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool>;
+    fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>>;
+    /// Keys of some places of the index from `cursor` on, and where to go on.
+    fn keys<'py>(
+        &self,
+        prefix: &Bound<'py, PyAny>,
+        cursor: u64,
+    ) -> PyResult<(Bound<'py, PyList>, Option<u64>)>;
+    fn clear(&self, py: Python<'_>) -> PyResult<()>;
+    /// Counts and sizes, and the hits of the memory tier.
+    fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)>;
+    fn check(&self, py: Python<'_>) -> PyResult<Report>;
+    fn flush(&self, py: Python<'_>) -> PyResult<()>;
+    fn close(&self, py: Python<'_>);
+    fn is_closed(&self) -> bool;
+    fn path(&self) -> Option<&Path>;
+
+    /// The loads under way of the handle.
+    fn flights(&self) -> &Arc<Flights>;
+    fn namespace(&self) -> &Namespace;
+    /// What a load of the key asks, by a caller who has waited so long for others.
+    fn machine(
+        &self,
+        key: &Bound<'_, PyAny>,
+        voided: Arc<AtomicBool>,
+        waited: Duration,
+    ) -> Box<dyn Machine>;
+    /// Where locks by the names of keys are.
+    fn locks(&self) -> Box<dyn Locks>;
+
+    /// The objects, for the garbage collector.
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError>;
+    /// Lets go of them, for the garbage collector.
+    fn let_go(&self);
+}
