@@ -225,7 +225,7 @@ impl Caller {
     }
 
     /// It takes part in a flight, whose number is returned.
-    pub fn takes_part<K: Eq + Hash, V: Clone, E: Clone, F>(
+    pub fn takes_part<K: Eq + Hash + Clone, V: Clone, E: Clone, F>(
         &self,
         call: usize,
         key: usize,
