@@ -158,7 +158,8 @@ impl Memory {
     }
 
     /// The key's value, if the host tier would give the same.
-    #[inline]
+    // Always: a call takes a tenth of what a hit does.
+    #[inline(always)]
     pub fn read<'py>(&self, cache: &Cache, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
         let asked = Memory::asked(key, &self.space)?;
         let kept = self.tier.engine.get(&*asked)?;
