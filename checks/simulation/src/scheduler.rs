@@ -172,7 +172,6 @@ impl Simulation {
             self.fault("it does not come to its end".into());
             return false;
         }
-        self.world.pass(self.world.now() + self.rng.u64(0..400));
         self.trouble();
         self.awaken();
         let ready = self.ready();
@@ -245,6 +244,8 @@ impl Simulation {
         } else {
             Resumed::Due
         };
+        // What it does next takes this long.
+        self.world.pass(now + self.rng.u64(0..400));
         let actor = caller.actor.as_mut().expect("it is not over");
         let paused = switch::go_on(actor, accesses, resumed);
         let since = self.world.now();

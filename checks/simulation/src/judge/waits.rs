@@ -6,7 +6,7 @@ use crate::scenario::MS;
 use crate::Violation;
 
 /// Nanoseconds that a caller's own steps may take.
-const STEPS: u64 = 2 * MS;
+const STEPS: u64 = 5 * MS;
 
 pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
     for call in view.history.calls.iter().filter(|call| call.key == key) {
