@@ -243,15 +243,18 @@ impl Scenario {
     /// Loads of one key that fail at once, and sets of it: every one of them finds another's lease.
     fn tangle(&mut self, rng: &mut Rng) {
         self.brawl(rng);
-        self.processes = rng.u32(3..=6);
-        self.callers = rng.u32(1..=2);
-        self.keys.truncate(1);
+        self.processes = rng.u32(4..=6);
+        self.callers = 2;
+        // Neighbours that come and go have inserters choose different slots.
+        let (buckets, number) = (2, rng.usize(2..=3));
+        self.geometry = geometry(rng, buckets);
+        self.keys = keys(rng, self.directory_seed, buckets, number);
         self.loaders.longest = *one_of(rng, &[MS / 100, MS / 10, MS / 3]);
         self.loaders.failing = rng.u32(30..80);
         self.work = Work {
             get: 5,
-            set: rng.u32(5..30),
-            delete: rng.u32(10..30),
+            set: rng.u32(10..40),
+            delete: rng.u32(15..35),
             clear: 0,
         };
         self.pace.aside = *one_of(rng, &[8, 16, 32]);

@@ -48,6 +48,13 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
     if load.outcome != Outcome::Refused || view.scenario.is_crowded() {
         return None;
     }
+    // The holder may be a set, or a caller that was killed, or gave way to another, before it could begin.
+    let held = view
+        .alike(load.key)
+        .any(|other| other.right == Right::Lease && other.holder == load.holder);
+    if !held {
+        return None;
+    }
     let (from, to) = (load.asked, load.ended);
     let mut others = view
         .alike(load.key)
