@@ -3,7 +3,7 @@
 
 use crate::caller::Caller;
 use crate::history::{Answer, Load as Record, Miss, Note, Outcome, Right, Serial, Wait, NEVER};
-use crate::switch::{access, Awaited, Resumed};
+use crate::switch::{linger, Awaited, Resumed};
 use polycache_host::{Error, Lease as Found, Token};
 use polycache_operations::{
     Bounds, Done, Event, Holder, Landed, Leader, Lease, Leases, Load, Part as Taken, Step,
@@ -165,7 +165,7 @@ fn call_for(caller: &Caller, key: usize, call: usize) -> Answer {
                 process.may_fill(key, fence)
             });
         let flight = caller.takes_part(call, key, &taken);
-        access();
+        linger();
         let mut joined = match taken {
             Taken::Leads(leader) => return lead(caller, key, call, flight, began, leader),
             Taken::Joins(joined) => joined,
@@ -217,7 +217,7 @@ fn lead(
     let mut event = Event::Start;
     loop {
         let step = machine.step(&mut tiers, event, caller.world.time());
-        access();
+        linger();
         match step.expect("tiers fail at fills only") {
             Step::Wait { until, .. } => {
                 event = match caller.wait(Some(until), Awaited::Load) {
@@ -274,7 +274,7 @@ fn run(
         _ => Outcome::Unstored,
     };
     caller.ended(number, outcome);
-    access();
+    linger();
     match outcome {
         Outcome::Cancelled => Answer::Cancelled,
         Outcome::Failed => {

@@ -114,6 +114,7 @@ impl Scenario {
             2 => scenario.brawl(rng),
             3 => scenario.impatience(rng),
             4 => scenario.tangle(rng),
+            5 => scenario.household(rng),
             _ => {}
         }
         scenario
@@ -242,19 +243,38 @@ impl Scenario {
     /// Loads of one key that fail at once, and sets of it: every one of them finds another's lease.
     fn tangle(&mut self, rng: &mut Rng) {
         self.brawl(rng);
-        self.processes = rng.u32(3..=6);
-        self.callers = rng.u32(1..=2);
-        self.keys.truncate(1);
-        self.loaders.longest = *one_of(rng, &[0, MS / 100]);
-        self.loaders.failing = rng.u32(40..90);
+        self.processes = rng.u32(4..=6);
+        self.callers = 2;
+        // Neighbours that come and go have inserters choose different slots.
+        let (buckets, number) = (2, rng.usize(2..=3));
+        self.geometry = geometry(rng, buckets);
+        self.keys = keys(rng, self.directory_seed, buckets, number);
+        self.loaders.longest = *one_of(rng, &[MS / 100, MS / 10, MS / 3]);
+        self.loaders.failing = rng.u32(30..80);
         self.work = Work {
             get: 5,
-            set: rng.u32(5..40),
-            delete: rng.u32(2..20),
+            set: rng.u32(10..40),
+            delete: rng.u32(15..35),
             clear: 0,
         };
-        self.pace.aside = *one_of(rng, &[4, 8, 16]);
-        self.pace.shortest_aside = self.pace.longest_aside >> 4;
+        self.pace.aside = *one_of(rng, &[8, 16, 32]);
+        self.pace.longest_aside = *one_of(rng, &[MS / 2, 2 * MS]);
+        self.pace.shortest_aside = self.pace.longest_aside >> 3;
+    }
+
+    /// Two processes of many callers, who join each other's loads of a key that changes often.
+    fn household(&mut self, rng: &mut Rng) {
+        self.brawl(rng);
+        self.processes = 2;
+        self.callers = rng.u32(4..=7);
+        self.operations = 20;
+        self.keys.truncate(1);
+        self.longest_pause = *one_of(rng, &[0, MS / 10, MS]);
+        self.loaders.longest = *one_of(rng, &[MS / 10, MS, 90 * MS]);
+        self.loaders.failing = rng.u32(0..30);
+        self.lease_timeout = Duration::from_millis(63);
+        self.wait_timeout = Duration::from_millis(*one_of(rng, &[30, 500]));
+        self.work.get = 0;
     }
 
     /// Loaders take longer than anybody is asked to wait, and some of them fail.

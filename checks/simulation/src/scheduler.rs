@@ -172,7 +172,6 @@ impl Simulation {
             self.fault("it does not come to its end".into());
             return false;
         }
-        self.world.pass(self.world.now() + self.rng.u64(0..400));
         self.trouble();
         self.awaken();
         let ready = self.ready();
@@ -194,7 +193,7 @@ impl Simulation {
                     let time = until.filter(|until| *until <= now);
                     match time {
                         _ if what == Awaited::Appender => woken.then_some(since),
-                        Some(until) => Some(until),
+                        Some(until) => Some(until.max(since)),
                         None if woken || caller.cancelled => Some(now),
                         None => None,
                     }
@@ -245,22 +244,25 @@ impl Simulation {
         } else {
             Resumed::Due
         };
+        // What it does next takes this long.
+        self.world.pass(now + self.rng.u64(0..400));
         let actor = caller.actor.as_mut().expect("it is not over");
         let paused = switch::go_on(actor, accesses, resumed);
         let since = self.world.now();
         caller.state = match paused {
-            Some(Pause::Access) => {
-                if pace.aside > 0 && self.rng.u32(..pace.aside) == 0 {
-                    let longest = pace.longest_aside >> self.rng.u32(0..12);
-                    let longest = longest.max(pace.shortest_aside);
-                    State::Aside {
-                        since,
-                        until: since + self.rng.u64(0..=longest),
-                    }
-                } else {
-                    State::Ready { since }
+            Some(Pause::Access) if pace.aside > 0 && self.rng.u32(..pace.aside) == 0 => {
+                // Mostly short: as many of ten as of a hundred microseconds.
+                let longest = pace.longest_aside >> self.rng.u32(0..12);
+                State::Aside {
+                    since,
+                    until: since + self.rng.u64(0..=longest.max(pace.shortest_aside)),
                 }
             }
+            Some(Pause::Linger) if pace.aside > 0 && self.rng.u32(..4) == 0 => State::Aside {
+                since,
+                until: since + self.rng.u64(0..=pace.longest_aside),
+            },
+            Some(Pause::Access | Pause::Linger) => State::Ready { since },
             Some(Pause::Wait { until, what }) => State::Waiting { since, until, what },
             None => State::Over,
         };

@@ -10,6 +10,8 @@ use std::ptr;
 pub enum Pause {
     /// It has reached a memory access, and could go on at once.
     Access,
+    /// It is between two steps of a load, where a thread that loses its turn for long does most harm.
+    Linger,
     /// It waits until then (nanoseconds), or until it is woken.
     Wait {
         /// `None`: until it is woken.
@@ -101,6 +103,11 @@ pub fn access() {
         }
         left => LEFT.set(left - 1),
     }
+}
+
+/// Between two steps of a load.
+pub fn linger() {
+    give_way(Pause::Linger);
 }
 
 /// Gives way until the scheduler lets the actor go on.

@@ -11,8 +11,8 @@ fn every_seed_keeps_the_promises() {
     assert_eq!(summary.ran, SEEDS);
 }
 
-/// About a quarter of a minute on two cores.
-const SEEDS: u64 = 20_000;
+/// About half a minute on two cores.
+const SEEDS: u64 = 50_000;
 
 /// A simulation in which something never happens proves nothing about it.
 #[test]

@@ -60,7 +60,10 @@ fn a_fill_after_a_clear_is_voided_and_frees_its_key() {
         let Lease::Acquired(token) = a.lease(&ns, b"k", &mut out).unwrap() else {
             panic!("its key is not free after {name}");
         };
+        assert!(a.may_fill(&ns, token));
         b.clear(&b.namespace(parts).unwrap()).unwrap();
+        // Nobody joins a load that will not be stored.
+        assert_eq!(a.may_fill(&ns, token), !voids, "{name}");
         let filled = a.fill(&ns, b"k", token, &entry("loaded")).unwrap();
         assert_eq!(filled, !voids, "{name}");
         let after = a.stats().unwrap();

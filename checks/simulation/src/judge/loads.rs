@@ -3,6 +3,7 @@
 
 use super::View;
 use crate::history::{Load, Outcome, Right, Written};
+use crate::world::TICK;
 use crate::Violation;
 
 pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
@@ -10,6 +11,7 @@ pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
         let problem = overwrites(view, load)
             .or_else(|| refused_for_nothing(view, load))
             .or_else(|| takes_a_lease(view, load))
+            .or_else(|| impatient(view, load))
             .or_else(|| too_soon(view, load))
             .or_else(|| third_load(view, load))
             .or_else(|| bypasses(view, load));
@@ -46,6 +48,13 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
     if load.outcome != Outcome::Refused || view.scenario.is_crowded() {
         return None;
     }
+    // The holder may be a set, or a caller that was killed, or gave way to another, before it could begin.
+    let held = view
+        .alike(load.key)
+        .any(|other| other.right == Right::Lease && other.holder == load.holder);
+    if !held {
+        return None;
+    }
     let (from, to) = (load.asked, load.ended);
     let mut others = view
         .alike(load.key)
@@ -75,6 +84,22 @@ fn takes_a_lease(view: View<'_>, load: &Load) -> Option<String> {
     let voided = view.voided(load.key, other.asked, load.born)
         || view.filled(load.key, other.asked, load.born);
     (!voided).then(|| format!("took the lease of load {number}, whose holder lives"))
+}
+
+/// Nobody loads beside a load that is younger than `lease_timeout`, but for those who waited for another before.
+fn impatient(view: View<'_>, load: &Load) -> Option<String> {
+    let is_of = |other: &Load| other.right == Right::Lease && other.holder == load.holder;
+    let (number, holder) = view.loads(load.key).find(|(_, other)| is_of(other))?;
+    if load.right != Right::Beside {
+        return None;
+    }
+    let flight = view.history.calls[load.call].parts.last()?.flight;
+    let in_vain = view.history.waits.iter().any(|wait| {
+        wait.flight == flight && Some(wait.holder) != load.holder && wait.at < load.asked
+    });
+    let since = view.history.lines[holder.asked as usize].time;
+    let is_young = load.began - since < u64::from(view.scenario.lease_ticks()) * TICK;
+    (is_young && !in_vain).then(|| format!("did not wait for load {number}"))
 }
 
 /// A process begins a load only when there was none in the last `lease_timeout`, or something happened to the

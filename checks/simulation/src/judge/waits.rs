@@ -6,7 +6,7 @@ use crate::scenario::MS;
 use crate::Violation;
 
 /// Nanoseconds that a caller's own steps may take.
-const STEPS: u64 = 2 * MS;
+const STEPS: u64 = 5 * MS;
 
 pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
     for call in view.history.calls.iter().filter(|call| call.key == key) {
@@ -54,8 +54,10 @@ fn too_short(view: View<'_>, call: &Call) -> Option<String> {
 
 /// Who waited for a load that failed is answered within the time of one more loader.
 fn convoy(view: View<'_>, call: &Call) -> Option<String> {
+    let (work, loaders) = (view.scenario.work, view.scenario.loaders);
+    let is_outage = loaders.failing == 100 && work.set + work.delete + work.clear == 0;
     let is_clear = view.scenario.is_calm() && view.is_unlike_others(call.key);
-    if !is_clear || view.scenario.loaders.hanging > 0 {
+    if !is_outage || !is_clear || loaders.hanging > 0 {
         return None;
     }
     let longest = view.loads(call.key).map(|(_, load)| load.takes).max()?;
