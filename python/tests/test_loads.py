@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from helpers import LIMIT, answer, python, tell, together, until, waiting
 
-from polycache import AsyncCache, Cache, InvalidArgument, MemoryCache, WaitTimeout
+from polycache import MISSING, AsyncCache, Cache, InvalidArgument, MemoryCache, WaitTimeout
 
 KINDS: dict[str, Callable[..., Any]] = {
     "directory": lambda path, **options: Cache(path, limit="4MiB", **options),
@@ -94,7 +94,7 @@ def test_a_loader_slower_than_the_lease_is_stored(made: Callable[..., Any]) -> N
         second.finish.set()
 
     found = together(*[lambda: cache.get_or_set("k", load)] * 60, finish)[:60]
-    assert sorted(found) == ["first"] * 59 + ["second"]
+    assert set(found) == {"first", "second"}
     assert (first.calls, second.calls) == (1, 1)
     assert cache.get("k") == "first"
 
@@ -190,6 +190,43 @@ def test_who_begins_after_a_delete_does_not_get_the_old_value(made: Callable[...
     calls = [lambda: cache.get_or_set("k", old), joins, deletes, after, finish]
     assert together(*calls) == ["old", "old", "new", "new", None]
     assert new.calls == 1 and cache.get("k") == "new"
+
+
+def test_who_begins_after_a_clear_does_not_join_a_load_from_before(
+    made: Callable[..., Any],
+) -> None:
+    cache = made()
+    before = cache._begin("k", None, 0.0)
+    assert before.step() is None and not cache._begin("k", None, 0.0).mine
+    cache.clear()
+    after = cache._begin("k", None, 0.0)
+    assert after.mine
+    assert before.fill("before", None, True) == "before"
+    assert not cache.has("k")
+    after.abandon()
+
+
+def test_a_value_that_was_stored_is_looked_for_by_those_who_joined_another_load(
+    made: Callable[..., Any],
+) -> None:
+    cache = made(lease_timeout="63ms")
+    woken = []
+    first = cache._begin("k", None, 0.0)
+    assert first.step() is None
+    until(lambda: first.patience == 0)
+    beside = cache._begin("k", None, 0.0)
+    until(lambda: beside.step() is None)
+    joined, late = cache._begin("k", None, 0.0), cache._begin("k", None, 0.0)
+    assert not joined.mine and joined.wake(lambda: woken.append(1))
+    first.fill("first", None, True)
+    # Between storing and waking the key may change: they are not handed what was stored.
+    cache.delete("k")
+    assert woken == [1] and joined.answer() is MISSING
+    # Nor is one forgotten who was about to wait.
+    assert not late.wake(str) and late.answer() is MISSING
+    assert cache._begin("k", None, 0.0).mine
+    assert beside.fill("beside", None, True) == "beside"
+    assert not cache.has("k")
 
 
 def test_a_set_during_a_load_wins(made: Callable[..., Any]) -> None:

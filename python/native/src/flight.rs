@@ -38,6 +38,8 @@ struct State {
     /// When its loader began; until then it waits for another process.
     since: Option<Instant>,
     over: bool,
+    /// Another load of the key was stored.
+    nudged: bool,
     /// Those who joined and have not taken its answer.
     joined: usize,
     answer: Option<Answer>,
@@ -120,13 +122,33 @@ impl Flight {
         !state.over
     }
 
-    /// Lists who is to be woken; false when it is over.
+    /// Lists who is to be woken; false when it is over, or those who wait are to look for the key.
     pub fn wake(&self, wake: Py<PyAny>) -> bool {
         let mut state = lock(&self.state);
-        if !state.over {
+        let waits = !state.over && !state.nudged;
+        if waits {
             state.waiting.push(wake);
         }
-        !state.over
+        waits
+    }
+
+    /// Another load was stored. If this one ran beside it, those who wait look for the key. (One that waits
+    /// itself is about to look, and others may still be joined: those are of other keys.)
+    pub fn nudge(&self, py: Python<'_>) {
+        if lock(&self.state).since.is_none() || self.is_open() {
+            return;
+        }
+        lock(&self.state).nudged = true;
+        self.wake_all(py);
+    }
+
+    fn wake_all(&self, py: Python<'_>) {
+        let woken = std::mem::take(&mut lock(&self.state).waiting);
+        for wake in woken {
+            if let Err(error) = wake.bind(py).call0() {
+                error.write_unraisable(py, None);
+            }
+        }
     }
 
     /// Takes someone off that list.
@@ -267,12 +289,7 @@ impl Flight {
             state.over = true;
             state.answer = answer;
         }
-        let woken = std::mem::take(&mut lock(&self.state).waiting);
-        for wake in woken {
-            if let Err(error) = wake.bind(py).call0() {
-                error.write_unraisable(py, None);
-            }
-        }
+        self.wake_all(py);
     }
 
     pub fn is_of(&self, key: &Bound<'_, PyAny>, namespace: &Namespace) -> PyResult<bool> {

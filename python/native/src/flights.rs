@@ -149,8 +149,8 @@ impl Flights {
         Ok(step)
     }
 
-    /// Stores what a flight has loaded, gives it to those who joined it, and if it is stored to all who wait
-    /// for the key. Gives what the caller gets.
+    /// Stores what a flight has loaded, and gives it to those who joined it. If it is stored, those who wait for
+    /// other loads of the key look for it. Gives what the caller gets.
     pub fn land<'py>(
         &self,
         flight: &Arc<Flight>,
@@ -158,15 +158,17 @@ impl Flights {
         ttl: TtlArgument<'_, '_>,
         reports: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // From before the value is stored: who comes after that may have seen a later write.
         let py = value.py();
-        let beside = self.beside(py, flight)?;
         let Filled { value, outcome } = flight.fill(value, ttl)?;
         match outcome {
             Outcome::Stored => {
-                for one in beside.iter().chain([flight]) {
-                    one.settle_with(&value, self.copies);
+                flight.settle_with(&value, self.copies);
+                self.unlist(flight);
+                // Not handed the value: a later write may have come since, and they after that.
+                for one in self.listed(flight.hash).1 {
+                    one.nudge(py);
                 }
+                return Ok(value);
             }
             Outcome::Refused => flight.settle_with(&value, self.copies),
             Outcome::Unstored(error) => {
@@ -181,19 +183,6 @@ impl Flights {
         }
         self.unlist(flight);
         Ok(value)
-    }
-
-    /// Other loads of the key.
-    fn beside(&self, py: Python<'_>, flight: &Arc<Flight>) -> PyResult<Vec<Arc<Flight>>> {
-        let (_, mut listed) = self.listed(flight.hash);
-        listed.retain(|one| !Arc::ptr_eq(one, flight));
-        let mut beside = Vec::new();
-        for one in listed {
-            if one.is_of(flight.key.bind(py), &flight.namespace)? {
-                beside.push(one);
-            }
-        }
-        Ok(beside)
     }
 
     /// Takes a flight off the list that has ended without a value, or was left.
