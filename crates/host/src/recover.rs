@@ -9,9 +9,9 @@ use crate::engine::Environment;
 use crate::error::Error;
 
 /// No environment: recovery runs alone, under the directory's lock.
-struct Alone;
+struct Nobody;
 
-impl Environment for Alone {
+impl Environment for Nobody {
     fn id_alive(&self, _: u32) -> bool {
         false
     }
@@ -30,7 +30,7 @@ impl Environment for Alone {
 pub(crate) fn after_reboot(directory: &Directory) {
     let engine = crate::engine::Engine {
         memory: &directory.memory,
-        environment: Alone,
+        environment: Nobody,
         geometry: directory.geometry,
         seed: directory.seed,
     };

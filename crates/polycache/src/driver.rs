@@ -63,7 +63,7 @@ enum State<'a> {
     Joined(Joined<Arc<[u8]>, Error, Token>),
     Leads(Leader<'a, Vec<u8>, Arc<[u8]>, Error, Token>, Load<Token>),
     /// It loads for itself alone.
-    Alone,
+    Unshared,
 }
 
 /// What a caller is to do next.
@@ -99,7 +99,7 @@ impl<'a, V: Cached> Caller<'a, V> {
         let deadline = self.began + settings.wait_timeout;
         loop {
             match &mut self.state {
-                State::Alone => return Ok(Next::Load),
+                State::Unshared => return Ok(Next::Load),
                 State::Begins => self.take_part(now),
                 State::Joined(joined) => {
                     if self.runner != 0 && joined.is_run_by(self.runner) {
@@ -115,7 +115,7 @@ impl<'a, V: Cached> Caller<'a, V> {
                         Poll::Ready(Landed::Unshared) => {
                             cache.tier().count_joined(false);
                             observe::read(cache, self.key, Answer::Miss);
-                            self.state = State::Alone;
+                            self.state = State::Unshared;
                         }
                         Poll::Ready(Landed::Nothing) => self.state = State::Begins,
                         Poll::Pending => {
@@ -301,7 +301,7 @@ impl<'a, V: Cached> Caller<'a, V> {
     }
 
     fn end(&mut self, landed: Landed<Arc<[u8]>, Error>, stored: bool) {
-        if let State::Leads(leader, _) = std::mem::replace(&mut self.state, State::Alone) {
+        if let State::Leads(leader, _) = std::mem::replace(&mut self.state, State::Unshared) {
             leader.lands(landed, stored);
         }
     }

@@ -27,7 +27,7 @@ impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> TypedValue
 /// [`Builder::max_entries`](crate::Builder::max_entries) and [`Builder::max_bytes`](crate::Builder::max_bytes)
 /// say. An object is served only while a read of the directory would find the very entry that it came from:
 /// two atomic loads tell. So a read that begins after a write was acknowledged, by any process in any
-/// language, never gives an older value, here as everywhere. Alone, the object lies beside the encoded
+/// language, never gives an older value, here as everywhere. Without one, the object lies beside the encoded
 /// entry, which untyped handles and other types read.
 ///
 /// Make one and keep it, or clone it: clones share their objects.
@@ -406,7 +406,7 @@ impl<T: TypedValue> TypedCache<T> {
         Ok(stats)
     }
 
-    /// What the memory tier holds and what was done with it. Alone it is the whole cache's; over a
+    /// What the memory tier holds and what was done with it. Without a directory it is the whole cache's; over a
     /// directory without a memory tier everything is 0.
     #[must_use]
     pub fn memory_stats(&self) -> MemoryStats {
