@@ -1,6 +1,6 @@
 //! The cache for asynchronous programs (cargo feature `tokio`).
 
-use crate::driver::{since_start, Caller, Next, View};
+use crate::caller::{since_start, Caller, Next, View};
 use crate::observe;
 use crate::{Builder, Cache, Error, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value};
 use serde::de::DeserializeOwned;

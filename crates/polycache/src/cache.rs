@@ -1,6 +1,6 @@
 //! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
 
-use crate::driver::AllFlights;
+use crate::caller::AllFlights;
 use crate::encryption::{self, Encryption};
 use crate::jitter::Lifetime;
 use crate::memory::Bounds;

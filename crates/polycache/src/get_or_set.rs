@@ -1,7 +1,8 @@
 //! One loader per key on the whole machine.
 
 use crate::cache::reading_typed;
-use crate::driver::{self, Cached, View};
+use crate::caller::{Cached, View};
+use crate::driver;
 use crate::scratch::Scratch;
 use crate::tier::Object;
 use crate::{Cache, Error, Origin, Ttl};

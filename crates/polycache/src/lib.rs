@@ -32,6 +32,7 @@ mod async_cache;
 mod builder;
 mod cache;
 mod cache_key;
+mod caller;
 #[doc = include_str!("coming_from_skp_cache.md")]
 pub mod coming_from_skp_cache {}
 pub mod compressor;

@@ -39,7 +39,7 @@ impl Callers {
 
 #[test]
 fn a_failing_loader_runs_once_for_all_who_wait() {
-    with_each(&|build: &dyn Fn() -> Builder| {
+    with_each(|build| {
         let cache = build().build().unwrap();
         let (loads, callers) = (AtomicU64::new(0), Callers(AtomicU64::new(0)));
         let failed: Vec<Error> = std::thread::scope(|scope| {
@@ -102,7 +102,7 @@ fn handles_of_a_directory_that_wait_for_a_failing_loader_load_once_each() {
 
 #[test]
 fn beside_a_loader_that_hangs_another_loads_and_stores() {
-    with_each(&|build: &dyn Fn() -> Builder| {
+    with_each(|build| {
         let cache = build()
             .lease_timeout(Duration::from_millis(63))
             .build()
@@ -130,7 +130,7 @@ fn beside_a_loader_that_hangs_another_loads_and_stores() {
 
 #[test]
 fn a_slow_load_is_stored_and_answers_all_who_wait_for_the_key() {
-    with_each(&|build: &dyn Fn() -> Builder| {
+    with_each(|build| {
         let cache = build()
             .lease_timeout(Duration::from_millis(63))
             .build()
@@ -163,7 +163,7 @@ fn a_slow_load_is_stored_and_answers_all_who_wait_for_the_key() {
 
 #[test]
 fn a_delete_during_a_load_keeps_later_callers_from_joining_it() {
-    with_each(&|build: &dyn Fn() -> Builder| {
+    with_each(|build| {
         let cache = build().build().unwrap();
         let (loading, over) = (Barrier::new(2), Barrier::new(2));
         std::thread::scope(|scope| {
@@ -188,7 +188,7 @@ fn a_delete_during_a_load_keeps_later_callers_from_joining_it() {
 
 #[test]
 fn waiting_ends_at_its_bound() {
-    with_each(&|build: &dyn Fn() -> Builder| {
+    with_each(|build| {
         let cache = build()
             .wait_timeout(Duration::from_millis(1))
             .build()
@@ -218,7 +218,7 @@ fn waiting_ends_at_its_bound() {
 
 #[test]
 fn a_panic_leaves_the_key_to_one_of_those_who_wait() {
-    with_each(&|build: &dyn Fn() -> Builder| {
+    with_each(|build| {
         let cache = build().build().unwrap();
         let (loads, callers) = (AtomicU64::new(0), Callers(AtomicU64::new(0)));
         let (mut panics, mut values) = (0, 0);
@@ -270,7 +270,7 @@ impl<'de> serde::Deserialize<'de> for Unwritable {
 
 #[test]
 fn what_cannot_be_written_is_its_callers_and_the_others_load_at_once() {
-    with_each(&|build: &dyn Fn() -> Builder| {
+    with_each(|build| {
         let cache = build().build().unwrap();
         let (loads, callers) = (AtomicU64::new(0), Callers(AtomicU64::new(0)));
         std::thread::scope(|scope| {

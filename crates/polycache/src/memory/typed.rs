@@ -1,7 +1,8 @@
 //! Caches of one type, whose values stay decoded in memory.
 
 use super::objects::Objects;
-use crate::driver::{self, Cached, View};
+use crate::caller::{Cached, View};
+use crate::driver;
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
 use crate::tier::{Object, ProcessTier};

@@ -1,0 +1,320 @@
+//! One caller of `get_or_set` whose key was not there: it joins the load of another caller of the process, or steps the
+//! machine of `polycache-operations`. Threads and futures have it in common; how they wait is theirs.
+
+use crate::observe::{self, Answer, Waiting};
+use crate::scratch::Scratch;
+use crate::tier::{AtKey, Object};
+use crate::{Cache, Error, Origin, StoreErrors, Ttl};
+use polycache_entry::{encode_typed, EntryOptions};
+use polycache_host::Token;
+use polycache_operations::{
+    Bounds, Done, Event, Flights, Joined, Landed, Leader, Load, Part, Step,
+};
+use serde::Serialize;
+use std::sync::{Arc, OnceLock};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// The loads of a handle's callers: those who join are given the entry, and decode it for themselves.
+pub(crate) type AllFlights = Flights<Vec<u8>, Arc<[u8]>, Error, Token>;
+
+/// What stands on a cache.
+pub(crate) trait Cached {
+    fn cache(&self) -> &Cache;
+}
+
+/// What a load makes of entries: a cache's own values, or those of a view with objects of its own.
+pub(crate) trait View<T>: Cached {
+    /// The value, if it is there; a miss is not counted.
+    fn find(&self, key: &[u8]) -> Result<Option<T>, Error>;
+    /// The value of the entry at hand, and where it was found, if it stands somewhere.
+    fn read_entry(
+        &self,
+        key: &[u8],
+        entry: &mut Scratch,
+        origin: Option<Origin>,
+    ) -> Result<T, Error>;
+    /// The value as tiers of objects keep it.
+    fn object(&self, value: &T) -> Option<Object>;
+}
+
+/// Time on a clock that is never set, for all loads of the process.
+pub(crate) fn since_start(now: Instant) -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    now.saturating_duration_since(*START.get_or_init(Instant::now))
+}
+
+/// One caller whose key was not there.
+pub(crate) struct Caller<'a, V: Cached> {
+    view: &'a V,
+    key: &'a [u8],
+    ttl: Ttl,
+    /// Who runs its loader, by number; 0 is a future, which any thread may run.
+    runner: u64,
+    began: Duration,
+    state: State<'a>,
+    waiting: Option<Waiting>,
+}
+
+enum State<'a> {
+    Begins,
+    Joined(Joined<Arc<[u8]>, Error, Token>),
+    Leads(Leader<'a, Vec<u8>, Arc<[u8]>, Error, Token>, Load<Token>),
+    /// It loads for itself alone.
+    Unshared,
+}
+
+/// What a caller is to do next.
+pub(crate) enum Next<T> {
+    /// Nothing: this is the value.
+    Value(T),
+    /// Run the loader; then [`Caller::loaded`] or [`Caller::failed`].
+    Load,
+    /// Ask again after so long, or when the waker is called.
+    Wait(Duration),
+}
+
+impl<'a, V: Cached> Caller<'a, V> {
+    pub fn new(view: &'a V, key: &'a [u8], ttl: Ttl, runner: u64, now: Duration) -> Caller<'a, V> {
+        Caller {
+            view,
+            key,
+            ttl,
+            runner,
+            began: now,
+            state: State::Begins,
+            waiting: None,
+        }
+    }
+
+    /// `waker` is asked for when the caller is to wait for another one.
+    pub fn next<T>(&mut self, waker: impl Fn() -> Waker, now: Duration) -> Result<Next<T>, Error>
+    where
+        V: View<T>,
+    {
+        let cache = self.view.cache();
+        let settings = cache.settings();
+        let deadline = self.began + settings.wait_timeout;
+        loop {
+            match &mut self.state {
+                State::Unshared => return Ok(Next::Load),
+                State::Begins => self.take_part(now),
+                State::Joined(joined) => {
+                    if self.runner != 0 && joined.is_run_by(self.runner) {
+                        return Err(Error::invalid("the loader of a key asks for the same key"));
+                    }
+                    match joined.poll(&waker()) {
+                        Poll::Ready(Landed::Value(entry)) => return self.joined(&entry),
+                        Poll::Ready(Landed::Failed(error)) => {
+                            cache.tier().count_joined(false);
+                            observe::read(cache, self.key, Answer::Miss);
+                            return Err(error);
+                        }
+                        Poll::Ready(Landed::Unshared) => {
+                            cache.tier().count_joined(false);
+                            observe::read(cache, self.key, Answer::Miss);
+                            self.state = State::Unshared;
+                        }
+                        Poll::Ready(Landed::Nothing) => self.state = State::Begins,
+                        Poll::Pending => {
+                            self.waiting.get_or_insert_with(Waiting::begin);
+                            if now >= deadline {
+                                cache.tier().count_wait_timeout();
+                                return Err(Error::WaitTimeout);
+                            }
+                            let until = joined.patience(now, settings.lease_timeout).min(deadline);
+                            if until > now {
+                                return Ok(Next::Wait(until - now));
+                            }
+                            self.state = State::Begins;
+                        }
+                    }
+                    if matches!(self.state, State::Begins) {
+                        if let Some(value) = self.view.find(self.key)? {
+                            return Ok(Next::Value(value));
+                        }
+                    }
+                }
+                State::Leads(..) => return self.lead(now),
+            }
+        }
+    }
+
+    fn take_part(&mut self, now: Duration) {
+        let cache = self.view.cache();
+        let full_key = [cache.tier().prefix(), self.key].concat();
+        let key = self.key;
+        let part = cache.flights().take_part(
+            full_key,
+            self.runner,
+            now,
+            cache.settings().lease_timeout,
+            |token| cache.tier().is_leased(key, *token),
+        );
+        self.state = match part {
+            Part::Joins(joined) => State::Joined(joined),
+            Part::Leads(leader) => {
+                let wait_timeout = cache.settings().wait_timeout;
+                State::Leads(leader, Load::new(Bounds { wait_timeout }, self.began))
+            }
+        };
+    }
+
+    /// Takes the next step of a load of its own.
+    fn lead<T>(&mut self, now: Duration) -> Result<Next<T>, Error>
+    where
+        V: View<T>,
+    {
+        let State::Leads(leader, machine) = &mut self.state else {
+            return Ok(Next::Load);
+        };
+        let cache = self.view.cache();
+        let mut scratch = Scratch::take();
+        let mut at = AtKey::new(cache.tier(), self.key, &mut scratch.entry);
+        let step = machine.step(&mut at, Event::Woken, now)?;
+        let hit = at.hit;
+        let next = match step {
+            Step::Load => {
+                observe::read(cache, self.key, Answer::Miss);
+                leader.loads(machine.fence().copied(), now);
+                Ok(Next::Load)
+            }
+            Step::Wait { until, .. } => {
+                self.waiting.get_or_insert_with(Waiting::begin);
+                Ok(Next::Wait(until.saturating_sub(now)))
+            }
+            Step::Done(Done::Hit) => {
+                observe::read(cache, self.key, cache.tier().answer());
+                let origin = hit.map(|hit| Origin::of(hit, &scratch.entry));
+                let value = self.view.read_entry(self.key, &mut scratch, origin);
+                self.end(Landed::Nothing, true);
+                value.map(Next::Value)
+            }
+            Step::Done(_) => {
+                cache.tier().count_wait_timeout();
+                Err(Error::WaitTimeout)
+            }
+        };
+        scratch.keep();
+        next
+    }
+
+    /// The value of another caller's load.
+    fn joined<T>(&mut self, entry: &[u8]) -> Result<Next<T>, Error>
+    where
+        V: View<T>,
+    {
+        let cache = self.view.cache();
+        cache.tier().count_joined(true);
+        observe::read(cache, self.key, Answer::Memory);
+        self.waited();
+        let mut scratch = Scratch::take();
+        scratch.entry.extend_from_slice(entry);
+        let value = self.view.read_entry(self.key, &mut scratch, None);
+        scratch.keep();
+        value.map(Next::Value)
+    }
+
+    /// Stores what the loader returned, which is the caller's in any case, unless errors are to be raised.
+    pub fn loaded<T: Serialize>(&mut self, value: T) -> Result<T, Error>
+    where
+        V: View<T>,
+    {
+        let cache = self.view.cache();
+        let mut scratch = Scratch::take();
+        let write =
+            |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode_typed(&value, options, out);
+        let written = cache.write(self.key, write, self.ttl, &mut scratch.entry);
+        let is_encoded = written.is_ok();
+        let filled = match written {
+            Ok(()) => self.fill(&scratch.entry, self.view.object(&value)),
+            Err(error) => {
+                self.cancel();
+                Err(error)
+            }
+        };
+        let bytes = scratch.entry.len();
+        let entry: Option<Arc<[u8]>> =
+            (is_encoded && self.is_joined()).then(|| scratch.entry.as_slice().into());
+        scratch.keep();
+        // Those who joined when nobody looked find the value where it is stored, or begin anew.
+        let landed = match entry {
+            Some(entry) => Landed::Value(entry),
+            None if is_encoded => Landed::Nothing,
+            None => Landed::Unshared,
+        };
+        match filled {
+            Ok(stored) => {
+                match stored {
+                    true => observe::stored(cache, self.key, bytes, Ok(())),
+                    false => observe::voided(cache, self.key),
+                }
+                self.end(landed, stored);
+            }
+            Err(error) => {
+                observe::stored(cache, self.key, bytes, Err(&error));
+                if !error.is_of_program() {
+                    cache.tier().count_unstored();
+                }
+                if error.is_of_program() || cache.settings().store_errors == StoreErrors::Raise {
+                    self.end(Landed::Failed(error.clone()), false);
+                    return Err(error);
+                }
+                self.end(landed, false);
+            }
+        }
+        Ok(value)
+    }
+
+    fn fill(&mut self, entry: &[u8], object: Option<Object>) -> Result<bool, Error> {
+        let State::Leads(_, machine) = &mut self.state else {
+            return Ok(false);
+        };
+        let mut unused = Vec::new();
+        let mut at = AtKey::new(self.view.cache().tier(), self.key, &mut unused);
+        at.object = object;
+        let step = machine.step(&mut at, Event::Loaded(entry), self.began)?;
+        Ok(step == Step::Done(Done::Filled))
+    }
+
+    /// Tells those who joined of the loader's error, which is the caller's too.
+    pub fn failed(&mut self, error: Error) -> Error {
+        self.cancel();
+        self.end(Landed::Failed(error.clone()), false);
+        error
+    }
+
+    fn is_joined(&self) -> bool {
+        matches!(&self.state, State::Leads(leader, _) if leader.is_joined())
+    }
+
+    /// Gives the lease back, if there is one.
+    fn cancel(&mut self) {
+        if let State::Leads(_, machine) = &mut self.state {
+            let mut unused = Vec::new();
+            let mut at = AtKey::new(self.view.cache().tier(), self.key, &mut unused);
+            // Nothing is asked of the tiers that could fail.
+            let _ = machine.step(&mut at, Event::Cancelled, self.began);
+        }
+    }
+
+    fn end(&mut self, landed: Landed<Arc<[u8]>, Error>, stored: bool) {
+        if let State::Leads(leader, _) = std::mem::replace(&mut self.state, State::Unshared) {
+            leader.lands(landed, stored);
+        }
+    }
+
+    /// Tells observers that another's load was waited for.
+    fn waited(&mut self) {
+        if let Some(waiting) = self.waiting.take() {
+            waiting.end(self.view.cache(), self.key);
+        }
+    }
+}
+
+/// A caller that fails, panics or is dropped leaves the key to those who joined, or to the next.
+impl<V: Cached> Drop for Caller<'_, V> {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
