@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import LIMIT, answer, python, tell, together, until, waiting
+from helpers import HOLDER, LIMIT, answer, python, tell, together, until, waiting
 
 from polycache import MISSING, AsyncCache, Cache, InvalidArgument, MemoryCache, WaitTimeout
 
@@ -129,6 +129,23 @@ def test_waiting_is_bounded(made: Callable[..., Any]) -> None:
     # The time that its own loader takes does not count.
     assert together(lambda: cache.get_or_set("k", loader), give_up)[0] == "loaded"
     assert loader.calls == 1 and cache.get("k") == "loaded"
+
+
+def test_whoever_waits_for_another_process_gives_up_alone(cache: Cache) -> None:
+    with python(HOLDER, cache.path) as holder:
+        assert answer(holder) == "loading"
+        # It has waited for others for a long time before.
+        leads = cache._begin("k", None, 1e6)
+        joined = cache._begin("k", None, 0.0)
+        assert leads.mine and not joined.mine
+        with pytest.raises(WaitTimeout) as late:
+            leads.step()
+        # As `loading.load` does with each error.
+        leads.fail(late.value)
+        # Those who joined have a bound of their own: one of them polls.
+        assert joined.answer() is MISSING and cache.stats().wait_timeouts == 1
+        tell(holder, "from the holder")
+        assert cache.get_or_set("k", never) == "from the holder"
 
 
 def test_an_interrupted_leader_lets_one_who_joined_load(made: Callable[..., Any]) -> None:

@@ -2,6 +2,7 @@
 
 use crate::classes;
 use crate::duration::TtlArgument;
+use crate::errors;
 use crate::flight::Flight;
 use crate::flights::Flights;
 use crate::machine::Step;
@@ -68,7 +69,14 @@ impl Load {
     /// What the caller is to do next: None to run the loader, seconds to wait, or the value in a tuple. Raises
     /// `WaitTimeout`, and what `get` raises.
     fn step<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match self.flights.step(py, &self.flight)? {
+        let step = self.flights.step(py, &self.flight).inspect_err(|error| {
+            // Those who joined have a bound of their own.
+            let is_late = errors::code(py, error).as_deref() == Some("wait_timeout");
+            if is_late && self.finish() {
+                self.flights.end(py, &self.flight, None);
+            }
+        })?;
+        Ok(match step {
             Step::Load => py.None().into_bound(py),
             Step::Wait(time) => time.as_secs_f64().into_pyobject(py)?.into_any(),
             Step::Hit(value) => {
