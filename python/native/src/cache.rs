@@ -7,8 +7,8 @@ use crate::flights::{Flights, Namespace};
 use crate::load::Load;
 use crate::lock::Lock;
 use crate::machine::Copies;
-use crate::memory::{self, Alone, Memory};
-use crate::options::{part, AloneOptions, Options};
+use crate::memory::{self, Memory, ProcessTier};
+use crate::options::{part, Options, ProcessOptions};
 use crate::own::Owner;
 use crate::tiers::Tiers;
 use crate::{errors, from_python, key, many, statistics, to_python};
@@ -98,8 +98,8 @@ pub enum Quick<'a> {
     Missed(&'a Handle, &'a Memory),
     /// There was no look: the handle has no memory tier, or a clock that is to be asked first.
     Unasked(&'a Handle),
-    /// To be asked of the memory tier alone.
-    Alone(&'a Alone),
+    /// To be asked of the memory tier tier.
+    ProcessTier(&'a ProcessTier),
 }
 
 impl Quick<'_> {
@@ -114,7 +114,7 @@ impl Quick<'_> {
         let found = match self {
             Quick::Missed(handle, memory) => handle.read_into(py, memory, key)?,
             Quick::Unasked(handle) => handle.read(py, key)?,
-            Quick::Alone(alone) => alone.read(key)?,
+            Quick::ProcessTier(tier) => tier.read(key)?,
             Quick::Value(_) => None,
         };
         Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
@@ -171,7 +171,7 @@ impl Cache {
         match &self.tiers {
             // SAFETY: as the caller promises.
             Host(handle) => unsafe { handle.quick(key) },
-            InMemory(alone) => Quick::Alone(alone),
+            InMemory(tier) => Quick::ProcessTier(tier),
         }
     }
 }
@@ -186,8 +186,8 @@ pub struct Cache {
 enum Kind {
     /// A directory, with or without a memory tier over it.
     Host(Handle),
-    /// The memory tier alone.
-    InMemory(Alone),
+    /// The memory tier tier.
+    InMemory(ProcessTier),
 }
 
 use Kind::{Host, InMemory};
@@ -199,16 +199,16 @@ impl Cache {
         }
     }
 
-    pub fn of_memory(alone: Alone) -> Cache {
+    pub fn of_memory(tier: ProcessTier) -> Cache {
         Cache {
-            tiers: InMemory(alone),
+            tiers: InMemory(tier),
         }
     }
 
     fn tiers(&self) -> &dyn Tiers {
         match &self.tiers {
             Host(handle) => handle,
-            InMemory(alone) => alone,
+            InMemory(tier) => tier,
         }
     }
 
@@ -229,7 +229,7 @@ impl Cache {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.tiers {
             Host(handle) => handle.read(py, key),
-            InMemory(alone) => alone.read(key),
+            InMemory(tier) => tier.read(key),
         }
     }
 
@@ -271,7 +271,7 @@ impl Handle {
 #[pymethods]
 impl Cache {
     /// Opens the cache at `path`. With a cache instead of a path: its namespace nested by one
-    /// part. With MISSING: the memory tier alone.
+    /// part. With MISSING: the memory tier tier.
     #[new]
     fn new(path: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Cache> {
         if let Ok(parent) = path.cast::<Cache>() {
@@ -279,8 +279,8 @@ impl Cache {
         }
         let py = path.py();
         if path.is(classes::missing(py)?) {
-            let alone = Alone::new(py, AloneOptions::read(options)?)?;
-            return Ok(Cache::of_memory(alone));
+            let tier = ProcessTier::new(py, ProcessOptions::read(options)?)?;
+            return Ok(Cache::of_memory(tier));
         }
         let read = Options::read(path, options)?;
         let builder = read.builder;

@@ -105,7 +105,7 @@ impl Options {
 }
 
 /// Those of a cache without a directory.
-pub struct AloneOptions {
+pub struct ProcessOptions {
     pub memory: TierOptions,
     pub parts: Vec<String>,
     pub ttl: Option<Duration>,
@@ -144,11 +144,11 @@ impl Bounds {
     }
 }
 
-impl AloneOptions {
+impl ProcessOptions {
     /// # Errors
     /// `InvalidArgument`, also for options about bytes and directories.
-    pub fn read(options: &Bound<'_, PyDict>) -> PyResult<AloneOptions> {
-        let mut read = AloneOptions {
+    pub fn read(options: &Bound<'_, PyDict>) -> PyResult<ProcessOptions> {
+        let mut read = ProcessOptions {
             memory: TierOptions::default(),
             parts: Vec::new(),
             ttl: None,

@@ -164,7 +164,7 @@ fn noted_or_known(stored: &Object, asked: &Object) -> bool {
 /// Tuples in tuples that are looked into.
 const DEEPEST: u32 = 4;
 
-/// Whether two objects are equal, if that is told by identity or the code of built-in types alone.
+/// Whether two objects are equal, if that is told by identity or the code of built-in types tier.
 ///
 /// # Safety
 /// Both are objects, and the thread is attached.
@@ -253,7 +253,7 @@ enum Kind {
     /// `int`, `bool`, `float` and `complex`, which compare with each other.
     Number,
     Tuple,
-    /// Objects without an `__eq__`, None among them, equal to themselves alone.
+    /// Objects without an `__eq__`, None among them, equal to themselves tier.
     Identity,
 }
 

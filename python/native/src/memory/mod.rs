@@ -25,8 +25,6 @@
 //! (for the garbage collector) waits for, for the time of a few links. Hits and replacing writes of
 //! the first build take no lock at all (`quietly.rs`).
 
-mod alone;
-mod alone_load;
 mod arguments;
 mod cache;
 mod cache_load;
@@ -36,15 +34,17 @@ mod isolation;
 mod key;
 mod object;
 mod options;
+mod process;
+mod process_load;
 mod quietly;
 mod size;
 mod slots;
 mod tier;
 
-pub use alone::Alone;
 pub use arguments::{class as quick_arguments, Arguments};
 pub use cache::{copy, MemoryCache};
 pub use isolation::copy_out;
 pub use key::hash;
 pub use options::choice;
+pub use process::ProcessTier;
 pub use tier::{Memory, TierOptions};

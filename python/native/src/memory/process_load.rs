@@ -1,8 +1,8 @@
 //! Loads and locks of a cache without a directory: the process' own lists of them are the leases.
 
-use super::alone::{add, ttl_of, Alone, Key};
 use super::isolation::copy_out;
 use super::options::raise;
+use super::process::{add, ttl_of, Key, ProcessTier};
 use crate::duration::TtlArgument;
 use crate::lock::{Locks, Waiting};
 use crate::machine::{unstorable, Filled, Machine, Outcome, Step};
@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A load, which is voided by a set, delete, clear, or another load's fill.
-pub struct AloneLoad {
-    alone: Alone,
+pub struct ProcessLoad {
+    tier: ProcessTier,
     key: Py<PyAny>,
     /// The namespace's number as the load began; a clear changes it.
     space: u64,
     voided: Arc<AtomicBool>,
 }
 
-impl AloneLoad {
-    pub fn new(alone: Alone, key: &Bound<'_, PyAny>, voided: Arc<AtomicBool>) -> AloneLoad {
-        AloneLoad {
-            alone,
+impl ProcessLoad {
+    pub fn new(tier: ProcessTier, key: &Bound<'_, PyAny>, voided: Arc<AtomicBool>) -> ProcessLoad {
+        ProcessLoad {
+            tier,
             key: key.clone().unbind(),
             space: 0,
             voided,
@@ -41,25 +41,25 @@ impl AloneLoad {
         let py = value.py();
         let ttl = ttl_of(ttl)?;
         let key = self.key.bind(py);
-        let alone = &self.alone;
-        let (mut stored, differs) = alone.stored(key, value)?;
+        let tier = &self.tier;
+        let (mut stored, differs) = tier.stored(key, value)?;
         if differs {
             *back = Some(copy_out(stored.object.clone().into_bound(py))?);
         }
-        alone.begin(py)?;
-        let ttl = alone.shared.living(&mut stored, ttl);
+        tier.begin(py)?;
+        let ttl = tier.shared.living(&mut stored, ttl);
         if !self.is_open() {
             return Ok(false);
         }
         // In the namespace as it was then: a clear since has voided the load.
         let asked = Key::asked(key, self.space)?;
-        alone.refuse_too_large(py, &asked, stored.size)?;
-        let shared = &alone.shared;
+        tier.refuse_too_large(py, &asked, stored.size)?;
+        let shared = &tier.shared;
         // The first to end fills: that voids this load as well as others beside it.
-        let admit = |key: &Key, _: Option<&super::alone::Stored>| {
+        let admit = |key: &Key, _: Option<&super::process::Stored>| {
             let stands = self.is_open();
             if stands {
-                shared.flights.void(&alone.parts, key.hash);
+                shared.flights.void(&tier.parts, key.hash);
             }
             stands
         };
@@ -68,16 +68,16 @@ impl AloneLoad {
     }
 }
 
-impl Machine for AloneLoad {
+impl Machine for ProcessLoad {
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
-        self.alone.begin(py)?;
+        self.tier.begin(py)?;
         // After the load was listed: what a clear voids, and what it does not.
-        self.space = self.alone.number();
+        self.space = self.tier.number();
         let asked = Key::asked(self.key.bind(py), self.space)?;
         // Another may have stored it since the caller missed it.
-        Ok(match self.alone.find(&asked, py)? {
+        Ok(match self.tier.find(&asked, py)? {
             Some(value) => {
-                self.alone
+                self.tier
                     .shared
                     .counts
                     .misses
@@ -94,7 +94,7 @@ impl Machine for AloneLoad {
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<Filled<'py>> {
         let mut back = None;
-        let shared = &self.alone.shared;
+        let shared = &self.tier.shared;
         let outcome = match self.store(value, ttl, &mut back) {
             Ok(true) => {
                 add(&shared.counts.writes);
@@ -124,10 +124,10 @@ impl Machine for AloneLoad {
     }
 }
 
-impl Locks for Alone {
+impl Locks for ProcessTier {
     fn begin(&self, wait: Duration) -> Box<dyn Waiting> {
         Box::new(AloneLocking {
-            alone: self.clone(),
+            tier: self.clone(),
             machine: Acquire::new(wait, Duration::ZERO),
             began: Instant::now(),
         })
@@ -147,17 +147,17 @@ impl Locks for Alone {
 }
 
 struct AloneLocking {
-    alone: Alone,
+    tier: ProcessTier,
     machine: Acquire,
     began: Instant,
 }
 
 impl Waiting for AloneLocking {
     fn step(&self, py: Python<'_>, key: &[u8]) -> PyResult<LockStep> {
-        self.alone.check_open(py)?;
-        let place = (self.alone.parts.clone(), key.into());
+        self.tier.check_open(py)?;
+        let place = (self.tier.parts.clone(), key.into());
         Ok(self
-            .alone
+            .tier
             .shared
             .locks
             .step(place, &self.machine, self.began))

@@ -1,14 +1,14 @@
-//! `polycache.Cache` without a directory: the memory tier alone (`spec/memory.md`, "Alone"). The same
+//! `polycache.Cache` without a directory: objects of this process (`spec/memory.md`, "Without a directory"). The same
 //! operations and results, inside one process.
 //!
 //! Keys are exact `str`, or `bytes` where they are no UTF-8, so that text and its bytes are one key, and
 //! comparing keys runs no code of users. A namespace is a number, which a clear changes: what is
 //! stored under the old one is found no more from then on, and is taken out.
 
-use super::alone_load::AloneLoad;
 use super::isolation::{copy_in, copy_out};
 use super::object::Object;
 use super::options::raise;
+use super::process_load::ProcessLoad;
 use super::size;
 use super::tier::TierOptions;
 use crate::cache::Cache;
@@ -19,7 +19,7 @@ use crate::key::named;
 use crate::lock::{LockTable, Locks};
 use crate::machine::{Copies, Machine};
 use crate::many::Pair;
-use crate::options::AloneOptions;
+use crate::options::ProcessOptions;
 use crate::tiers::Tiers;
 use crate::{errors, key};
 use polycache::{Error, Report, Stats};
@@ -94,7 +94,7 @@ impl Spaces {
 
 /// One namespace.
 #[derive(Clone)]
-pub struct Alone {
+pub struct ProcessTier {
     pub shared: Arc<Shared>,
     pub parts: Namespace,
     space: Arc<AtomicU64>,
@@ -114,9 +114,9 @@ pub fn add(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-impl Alone {
+impl ProcessTier {
     /// Raises `InvalidArgument` and `InvalidNamespace`.
-    pub fn new(py: Python<'_>, options: AloneOptions) -> PyResult<Alone> {
+    pub fn new(py: Python<'_>, options: ProcessOptions) -> PyResult<ProcessTier> {
         let TierOptions {
             max_entries,
             max_bytes,
@@ -153,14 +153,14 @@ impl Alone {
             closed: AtomicBool::new(false),
             counts: Counts::default(),
         };
-        Alone::of(py, Arc::new(shared), options.parts)
+        ProcessTier::of(py, Arc::new(shared), options.parts)
     }
 
-    fn of(py: Python<'_>, shared: Arc<Shared>, parts: Vec<String>) -> PyResult<Alone> {
+    fn of(py: Python<'_>, shared: Arc<Shared>, parts: Vec<String>) -> PyResult<ProcessTier> {
         // For what it refuses.
         polycache_host::keys::prefix(&parts).map_err(|error| errors::raise(py, error.into()))?;
         let space = shared.space(&parts);
-        Ok(Alone {
+        Ok(ProcessTier {
             shared,
             parts: parts.into(),
             space,
@@ -304,11 +304,11 @@ impl Alone {
     }
 }
 
-impl Tiers for Alone {
+impl Tiers for ProcessTier {
     fn nested(&self, py: Python<'_>, part: String) -> PyResult<Cache> {
         self.check_open(py)?;
         let parts = self.parts.iter().cloned().chain([part]).collect();
-        Alone::of(py, self.shared.clone(), parts).map(Cache::of_memory)
+        ProcessTier::of(py, self.shared.clone(), parts).map(Cache::of_memory)
     }
 
     fn set(
@@ -469,7 +469,7 @@ impl Tiers for Alone {
         voided: Arc<AtomicBool>,
         _: Duration,
     ) -> Box<dyn Machine> {
-        Box::new(AloneLoad::new(self.clone(), key, voided))
+        Box::new(ProcessLoad::new(self.clone(), key, voided))
     }
 
     fn locks(&self) -> Box<dyn Locks> {
