@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'command_not_allowed'
   | 'invalid_namespace'
   | 'io'
+  | 'wait_timeout'
 
 /** What every error of this package is. A loader's own errors are passed on as they are. */
 export abstract class PolycacheError extends Error {
@@ -204,6 +205,14 @@ export class IoError extends PolycacheError {
   }
 }
 
+/** Others loaded the key for as long as the caller waits at most, `waitTimeout`, and brought no value. */
+export class WaitTimeout extends PolycacheError {
+  readonly code = 'wait_timeout'
+  override get retryable(): boolean {
+    return true
+  }
+}
+
 const all = {
   PolycacheError,
   InvalidArgument,
@@ -232,6 +241,7 @@ const all = {
   CommandNotAllowed,
   InvalidNamespace,
   IoError,
+  WaitTimeout,
 }
 
 // On the prototypes, so that the name is there when the stack trace is captured.
