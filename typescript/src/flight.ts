@@ -232,7 +232,8 @@ async function run<T, K>(
     for (const flight of brought.stored ? flying : [own]) flight.land(brought)
     return brought.own
   } catch (error) {
-    // Who cancels has heard of no failure: one of those who joined loads.
+    // First, for then one of those who joined may load: who cancels has heard of no failure.
+    own.load.abandon()
     own.land(signal?.aborted ? undefined : { error })
     throw error
   } finally {

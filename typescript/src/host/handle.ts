@@ -1,5 +1,6 @@
 import { Closed } from '../errors.ts'
 import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
+import type { Lock } from '../lease.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
 import type { Bounds } from '../memory/policy.ts'
 import { MemoryTier } from '../memory/tier.ts'
@@ -23,6 +24,8 @@ export class Handle implements AnyHandle {
   readonly storeErrors: StoreErrors
   readonly reported: Set<string> = new Set()
   readonly bounds: Bounds | undefined
+  /** Those that it has. */
+  readonly locks: Set<Lock> = new Set()
   closed = false
 
   constructor(
@@ -65,6 +68,8 @@ export class Handle implements AnyHandle {
   close(): void {
     if (this.closed) return
     this.closed = true
+    // The store may be open on, for other handles.
+    for (const lock of this.locks) lock.release()
     unreachable.unregister(this)
     this.memory?.close()
     this.store.release()

@@ -2,6 +2,7 @@ import type { Scratch } from '../entry/scratch.ts'
 import { type PayloadWriter, readPayload, type WriterPool } from '../entry/serializer.ts'
 import { type Brought, HIT, LOAD, type Load, TIMED_OUT } from '../flight.ts'
 import type { Key } from '../key.ts'
+import type { Lock } from '../lease.ts'
 import {
   guarded,
   LOAD_NOW,
@@ -33,6 +34,8 @@ export interface LoadedInto {
   /** Decodes what the native part left in the scratch buffer. */
   readonly take: (length: number) => unknown
   readonly writers: WriterPool
+  /** The locks that the handle has: it gives them back when it is closed. */
+  readonly locks: Set<Lock>
 }
 
 /** The machine of `crates/operations`, over a directory: see `native/src/loads.rs`. */

@@ -96,6 +96,7 @@ export class HostNamespace implements Keyspace {
         return this.#key
       },
       take: (length) => this.#take(length),
+      locks: handle.locks,
     }
     const floor = () => this.#calls.floor(this.#number)
     // What JavaScript would need to make a cipher takes longer than the native part does for the whole read.

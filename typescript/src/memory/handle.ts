@@ -76,6 +76,7 @@ export class MemoryHandle implements AnyHandle {
   close(): void {
     if (this.closed) return
     this.clear([])
+    this.locks.clear()
     this.closed = true
   }
 }

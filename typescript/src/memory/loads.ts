@@ -38,6 +38,7 @@ export class LocalLoad<K> implements Load {
   readonly #key: K
   readonly #into: LoadedInto
   #lease: Lease | undefined
+  #waited = false
   /** It loads beside the holder of the lease, who keeps it. */
   #beside = false
 
@@ -53,8 +54,10 @@ export class LocalLoad<K> implements Load {
 
   step(waited: number): number {
     const { leaseTimeout, waitTimeout, counts } = this.#into
-    this.value = this.#into.peek()
+    // At first its caller has just looked, and may want another value than there is.
+    if (this.#waited) this.value = this.#into.peek()
     if (this.value !== undefined) return HIT
+    this.#waited = true
     const now = performance.now()
     const other = this.#loads.get(this.#key)
     if (other !== undefined && now - other.since < leaseTimeout) {
