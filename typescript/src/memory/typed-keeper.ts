@@ -1,13 +1,19 @@
+import { isMatch } from '../entry/match.ts'
 import { MAX_DEPTH } from '../entry/messagepack/limits.ts'
 import { readMessagePack } from '../entry/messagepack/read.ts'
 import { MessagePackWriter } from '../entry/messagepack/write.ts'
-import { isMatch } from '../entry/match.ts'
 import { Scratch } from '../entry/scratch.ts'
 import { Keeper } from './keeper.ts'
 import type { Isolation } from './options.ts'
-import { FLAT_ARRAY, GRAPH } from './plan.ts'
-import { copyArray, copyPlain, placeOf } from './shape.ts'
+import { AS_IS, FLAT_ARRAY, type Plan, TREE } from './plan.ts'
+import { copyArray, copyPlain, isSparse, placeOf } from './shape.ts'
+import { ARRAY_CODE, type Code, HOLDS_OBJECTS, Tree, textOf } from './stored.ts'
 import * as weight from './weigh.ts'
+
+/** A `Tree` and its text. */
+const TREE_BYTES = 64
+/** A value with more objects is written and read: it may be a cycle. */
+const MOST_OBJECTS = 100_000
 
 /**
  * What a cache without a directory stores: what one with a directory would give back (`spec/entry.md`, "Type map"). Most
@@ -15,46 +21,75 @@ import * as weight from './weigh.ts'
  * written and read as a directory's entries are, so that the two agree on every value and on every refusal.
  */
 export class TypedKeeper extends Keeper {
-  readonly #clones: boolean
+  readonly #freezes: boolean
 
   constructor(isolation: Isolation, weighs: boolean) {
     super(isolation, weighs, undefined)
-    this.#clones = isolation === 'clone'
+    this.#freezes = isolation === 'freeze'
   }
 
   override keep(value: unknown): unknown {
     this.converted = false
-    if (this.#clones && typeof value === 'object' && value !== null) {
-      const flat = this.#keepFlat(value)
-      if (flat !== undefined) return flat
-    }
-    if (isSimple(value, 0)) {
-      const kept = super.keep(value)
-      // What is reached twice comes back as two; and a graph it is as well with a symbol for a key, which is refused.
-      if (this.plan !== GRAPH) return kept
-    }
-    return super.keep(this.#convert(value))
+    const bytes = weighSimple(value)
+    if (bytes >= 0) return this.#kept(value, AS_IS, bytes)
+    const kept = typeof value === 'object' ? this.#keepSimple(value as object) : undefined
+    return kept ?? super.keep(this.#convert(value))
   }
 
-  /** A plain object or list of what never changes; undefined for any other. */
-  #keepFlat(value: object): unknown {
-    const prototype = Object.getPrototypeOf(value)
-    if (prototype === Object.prototype) {
-      const place = placeOf(value)
-      const copy = copyPlain(value, place)
-      const bytes = weighFields(copy)
-      if (bytes < 0 || Object.getOwnPropertySymbols(copy).length > 0) return undefined
-      this.plan = place
-      this.weight = bytes
-      return copy
+  /** Undefined for what may not come back as it is. */
+  #keepSimple(value: object): unknown {
+    if (Object.getPrototypeOf(value) !== Object.prototype) {
+      const copy = copyOf(value) as unknown[] | undefined
+      const bytes = copy === undefined ? -1 : weighElements(copy)
+      return bytes >= 0 ? this.#kept(copy, FLAT_ARRAY, bytes) : copy && this.#keepTree(copy)
     }
-    if (prototype !== Array.prototype || !Array.isArray(value) || isMatch(value)) return undefined
-    const copy = copyArray(value)
-    const bytes = weighElements(copy)
-    if (bytes < 0) return undefined
-    this.plan = FLAT_ARRAY
+    const place = placeOf(value)
+    const copy = copyPlain(value, place)
+    if (Object.getOwnPropertySymbols(copy).length > 0) return undefined
+    const bytes = weighFields(copy as Record<string, unknown>)
+    return bytes >= 0 ? this.#kept(copy, place, bytes) : this.#keepTree(copy)
+  }
+
+  #kept(kept: unknown, plan: Plan, bytes: number): unknown {
+    this.plan = plan
     this.weight = bytes
-    return copy
+    if (this.#freezes && plan !== AS_IS) {
+      this.plan = AS_IS
+      Object.freeze(kept)
+    }
+    return kept
+  }
+
+  /**
+   * Lists and plain objects in each other, of which the first is a copy already: level by level, for that is how a `Tree`
+   * goes. Undefined when there is anything else.
+   */
+  #keepTree(root: object): unknown {
+    const copies: object[] = [root]
+    const codes: Code[] = [codeOf(root)]
+    let bytes = 0
+    let lastOfLevel = 0
+    let depth = 1
+    for (let node = 0; node < copies.length; node++) {
+      const holder = copies[node]
+      const before = copies.length
+      const own = Array.isArray(holder)
+        ? spreadList(holder, copies, codes)
+        : spreadFields(holder as Record<string, unknown>, copies, codes)
+      if (own < 0 || copies.length > MOST_OBJECTS) return undefined
+      bytes += own
+      if (copies.length > before) codes[node] |= HOLDS_OBJECTS
+      if (node === lastOfLevel && copies.length > node + 1) {
+        lastOfLevel = copies.length - 1
+        if (++depth > MAX_DEPTH) return undefined
+      }
+    }
+    if (this.#freezes) {
+      for (const copy of copies) Object.freeze(copy)
+      return this.#kept(root, AS_IS, bytes)
+    }
+    const { length } = copies
+    return this.#kept(new Tree(root, textOf(codes, length)), TREE, bytes + TREE_BYTES + length)
   }
 
   /** What a reader of its entry would be given. */
@@ -78,46 +113,28 @@ export class TypedKeeper extends Keeper {
 const writers: MessagePackWriter[] = []
 const scratch = new Scratch()
 
-/** Whether a value of lists and plain objects comes back as it is. Symbols as keys are not looked for. */
-function isSimple(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return weighSimple(value) >= 0
-  if (depth === MAX_DEPTH) return false
+/** A copy of a plain object or a list, whose parts are still the original's; undefined for anything else. */
+function copyOf(value: object): object | undefined {
   const prototype = Object.getPrototypeOf(value)
   if (prototype === Object.prototype) {
-    for (const key in value) {
-      if (!key.isWellFormed()) return false
-      if (!isSimple((value as Record<string, unknown>)[key], depth + 1)) return false
-    }
-    return true
+    const copy = copyPlain(value, placeOf(value))
+    return Object.getOwnPropertySymbols(copy).length === 0 ? copy : undefined
   }
-  if (prototype !== Array.prototype || !Array.isArray(value) || isMatch(value)) return false
-  for (let place = 0; place < value.length; place++) {
-    if (!isSimple(value[place], depth + 1)) return false
-  }
-  return true
+  if (prototype !== Array.prototype || !Array.isArray(value)) return undefined
+  return isMatch(value) || isSparse(value) ? undefined : copyArray(value)
 }
 
-/** Bytes of text, a number, a boolean or null; a negative number for anything else, and for text without a UTF-8 form. */
-function weighSimple(value: unknown): number {
-  switch (typeof value) {
-    case 'string':
-      return value.isWellFormed() ? weight.weighString(value) : -1
-    case 'number':
-      return (value | 0) === value ? 0 : weight.NUMBER
-    case 'boolean':
-      return 0
-    default:
-      return value === null ? 0 : -1
-  }
+function codeOf(copy: object): Code {
+  return Array.isArray(copy) ? ARRAY_CODE : placeOf(copy)
 }
 
-/** Like those of `weigh.ts`, for what comes back as it is; negative for anything else. */
-function weighFields(object: object): number {
+/** Bytes of a copy whose parts are all simple; negative for any other. */
+function weighFields(object: Record<string, unknown>): number {
   let bytes = weight.OBJECT
   let count = 0
   for (const key in object) {
-    const value = weighSimple((object as Record<string, unknown>)[key])
-    if (value < 0 || !key.isWellFormed()) return -1
+    const value = weighSimple(object[key])
+    if (value < 0 || !isText(key)) return -1
     bytes += value
     count++
   }
@@ -136,4 +153,75 @@ function weighElements(array: readonly unknown[]): number {
     bytes += one
   }
   return bytes
+}
+
+/** Copies the objects that a copy still shares with the original, and puts the copies in their place and into the queue. */
+function spreadFields(holder: Record<string, unknown>, copies: object[], codes: Code[]): number {
+  let bytes = weight.OBJECT
+  let count = 0
+  for (const key in holder) {
+    // Not what somebody has given Object.prototype, which is left to the writer.
+    if (!isText(key) || !Object.hasOwn(holder, key)) return -1
+    const one = weighSimple(holder[key])
+    if (one >= 0) bytes += one
+    else {
+      const copy = spread(holder[key], copies, codes)
+      if (copy === undefined) return -1
+      // An own property since the copy was made, also if its name is `__proto__`.
+      holder[key] = copy
+    }
+    count++
+  }
+  return bytes + weight.weighSlots(count)
+}
+
+function spreadList(holder: unknown[], copies: object[], codes: Code[]): number {
+  const { length } = holder
+  let bytes = weight.ARRAY + weight.SLOT * length
+  for (let place = 0; place < length; place++) {
+    const one = weighSimple(holder[place])
+    if (one >= 0) bytes += one
+    else {
+      const copy = spread(holder[place], copies, codes)
+      if (copy === undefined) return -1
+      holder[place] = copy
+    }
+  }
+  return bytes
+}
+
+function spread(part: unknown, copies: object[], codes: Code[]): object | undefined {
+  const copy = typeof part === 'object' ? copyOf(part as object) : undefined
+  if (copy === undefined) return undefined
+  copies.push(copy)
+  codes.push(codeOf(copy))
+  return copy
+}
+
+/** Bytes of text, a number, a boolean or null; a negative number for anything else, and for text without a UTF-8 form. */
+function weighSimple(value: unknown): number {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? weight.weighString(value) : -1
+    case 'number':
+      return (value | 0) === value ? 0 : weight.NUMBER
+    case 'boolean':
+      return 0
+    default:
+      return value === null ? 0 : -1
+  }
+}
+
+/** Names of fields that were looked at: `isWellFormed` is a call, and takes V8 twice the time. A power of two. */
+const names: string[] = new Array(1024).fill('')
+
+/** Whether the name of a field has a UTF-8 form. */
+function isText(name: string): boolean {
+  const { length } = name
+  const at = (length * 5 + name.charCodeAt(0) * 31 + name.charCodeAt(length - 1)) & 1023
+  if (names[at] === name) return true
+  if (!name.isWellFormed()) return false
+  // Not a long one, which would stay.
+  if (length < 64) names[at] = name
+  return true
 }

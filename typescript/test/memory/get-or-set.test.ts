@@ -5,7 +5,6 @@ import {
   type MemoryCacheOptions,
   type MemoryLoadOptions,
   type MemoryStatus,
-  UnsupportedValue,
 } from '../../src/memory/index.ts'
 import { pause } from '../../src/wait.ts'
 import { checkAfterEach, openMemory } from '../support/structure.ts'
