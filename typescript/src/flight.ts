@@ -145,14 +145,15 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
   signal?.throwIfAborted()
   const began = performance.now()
   const name = namespace.identity(key)
-  let all = flights.get(handle.loads)
-  if (all === undefined) flights.set(handle.loads, (all = new Map()))
+  const all = flightsOf(handle.loads)
   for (;;) {
     const flying = all.get(name) ?? []
     const newest = flying.at(-1)
     if (newest?.isOpen(handle.leaseTimeout)) {
       if (calling.includes(newest)) {
-        throw new InvalidArgument('the loader asks for the key that it loads: it would wait for itself')
+        throw new InvalidArgument(
+          'the loader asks for the key that it loads: it would wait for itself',
+        )
       }
       joined?.()
       const landing = await newest.join(request as Request<unknown>, began)
@@ -239,6 +240,15 @@ async function run<T, K>(
   } finally {
     forget()
   }
+}
+
+function flightsOf(loads: object): Map<unknown, Flight[]> {
+  let all = flights.get(loads)
+  if (all === undefined) {
+    all = new Map()
+    flights.set(loads, all)
+  }
+  return all
 }
 
 function timedOut({ counts, waitTimeout }: Waiting): WaitTimeout {

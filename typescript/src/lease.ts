@@ -50,7 +50,8 @@ export class Lease {
     wait: boolean | Duration = true,
     options?: { readonly signal?: AbortSignal },
   ): Promise<boolean> {
-    const longest = typeof wait === 'boolean' ? (wait ? this.#waitTimeout : 0) : milliseconds(wait, 'wait')
+    const longest =
+      typeof wait === 'boolean' ? (wait ? this.#waitTimeout : 0) : milliseconds(wait, 'wait')
     const signal = options?.signal
     if (signal !== undefined && !(signal instanceof AbortSignal)) {
       throw new InvalidArgument('signal is an AbortSignal')

@@ -12,7 +12,8 @@ const OTHERS = ['electron', 'deno', 'nw'] as const
 /** Whether this is an engine in which JavaScript may read the mapping; in any other one the native part does. */
 export function readsMapping(versions: Readonly<Record<string, string | undefined>>): boolean {
   if (versions.bun !== undefined) return begins(versions.bun, BUN)
-  if (versions.node === undefined || OTHERS.some((name) => versions[name] !== undefined)) return false
+  if (versions.node === undefined || OTHERS.some((name) => versions[name] !== undefined))
+    return false
   return versions.v8 !== undefined && begins(versions.v8, V8)
 }
 

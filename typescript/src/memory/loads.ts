@@ -1,4 +1,12 @@
-import { type Brought, HIT, LOAD, type Load, type Loading, TIMED_OUT, type Waiting } from '../flight.ts'
+import {
+  type Brought,
+  HIT,
+  LOAD,
+  type Load,
+  type Loading,
+  TIMED_OUT,
+  type Waiting,
+} from '../flight.ts'
 import { patience } from '../wait.ts'
 import type { MemoryCore } from './core.ts'
 import type { Listeners } from './events.ts'
@@ -85,7 +93,12 @@ export class LocalLoad<K> implements Load {
     const converted = into.converted()
     const copy = shared || converted ? this.#copyOf(value) : undefined
     const own = converted && copy !== undefined ? copy() : value
-    return { own, copy: shared ? copy : undefined, stored: stands && failure === undefined, failure }
+    return {
+      own,
+      copy: shared ? copy : undefined,
+      stored: stands && failure === undefined,
+      failure,
+    }
   }
 
   abandon(): void {
@@ -142,8 +155,9 @@ export class MemoryLoading<K, V> implements Loading<K> {
   }
 
   load(key: K): LocalLoad<K> {
-    const loads = (this.#listeners.loads ??= new Map()) as Map<K, Lease>
-    return new LocalLoad(loads, key, this.#into)
+    const listeners = this.#listeners
+    listeners.loads ??= new Map()
+    return new LocalLoad(listeners.loads as Map<K, Lease>, key, this.#into)
   }
 
   identity(key: K): K {

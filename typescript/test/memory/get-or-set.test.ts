@@ -157,9 +157,9 @@ describe('getOrSet', () => {
     timers.advance(1000)
     expect(await own).toBe('inner')
     // Before it has awaited anything it is told.
-    await expect(cache.getOrSet('told', () => cache.getOrSet('told', () => 1))).rejects.toBeInstanceOf(
-      InvalidArgument,
-    )
+    await expect(
+      cache.getOrSet('told', () => cache.getOrSet('told', () => 1)),
+    ).rejects.toBeInstanceOf(InvalidArgument)
   })
 
   test('two loaders that ask for each other’s key end', async () => {

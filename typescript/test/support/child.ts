@@ -89,7 +89,9 @@ const commands: Record<string, (...given: string[]) => unknown> = {
     const all = Array.from({ length: Number(callers) }, () => cache.getOrSet(key, source))
     say('asked')
     const settled = await Promise.allSettled(all)
-    const failed = settled.filter((one) => one.status === 'rejected' && one.reason.message === 'down')
+    const failed = settled.filter(
+      (one) => one.status === 'rejected' && one.reason.message === 'down',
+    )
     say({ loads, failed: failed.length })
   },
   /** Ends the loads of `fail`. */
