@@ -151,9 +151,7 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
     const newest = flying.at(-1)
     if (newest?.isOpen(handle.leaseTimeout)) {
       if (calling.includes(newest)) {
-        throw new InvalidArgument(
-          'the loader asks for the key that it loads: it would wait for itself',
-        )
+        throw new InvalidArgument('a loader asks for its own key, and waits for itself')
       }
       joined?.()
       const landing = await newest.join(request as Request<unknown>, began)
@@ -253,7 +251,5 @@ function flightsOf(loads: object): Map<unknown, Flight[]> {
 
 function timedOut({ counts, waitTimeout }: Waiting): WaitTimeout {
   counts.waitTimeouts++
-  return new WaitTimeout(
-    `waited ${waitTimeout} ms for others to load the key: their loader hangs, or waitTimeout is too short`,
-  )
+  return new WaitTimeout(`others loaded the key for longer than waitTimeout, ${waitTimeout} ms`)
 }

@@ -30,14 +30,12 @@ export function handOver(handle: Reporting, error: unknown): void {
   handle.counts.unstored++
   if (handle.reported.has(code)) return
   handle.reported.add(code)
-  warn(`a loaded value was handed to its caller, and is not stored: ${message}`, code)
+  warn(`a loaded value is not stored: ${message}`, code)
 }
 
 /** By the process; in browsers, which have none, by the console. */
 function warn(text: string, code: string): void {
-  if (typeof process === 'object' && typeof process.emitWarning === 'function') {
-    process.emitWarning(text, { type: 'PolycacheWarning', code })
-  } else {
-    console.warn(text)
-  }
+  const process = globalThis.process as NodeJS.Process | undefined
+  if (process?.emitWarning) process.emitWarning(text, { type: 'PolycacheWarning', code })
+  else console.warn(text)
 }

@@ -26,7 +26,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 export function after(ms: number, call: () => void): () => void {
   const timer = setTimeout(call, Math.min(ms, LONGEST_TIMER))
   // A number in browsers.
-  if (typeof timer === 'object') timer.unref()
+  timer.unref?.()
   return () => clearTimeout(timer)
 }
 

@@ -1,4 +1,4 @@
-import { MalformedEntry } from '../errors.ts'
+import { MalformedEntry } from '../more-errors.ts'
 import { isMatch, MATCH } from './match.ts'
 import { MAX_DEPTH } from './messagepack/limits.ts'
 import { refused, type Segment } from './path.ts'

@@ -1,4 +1,4 @@
-import { UnsupportedSerializer } from '../errors.ts'
+import { UnsupportedSerializer } from '../more-errors.ts'
 import { readJson, writeJson } from './json.ts'
 import { readMessagePack } from './messagepack/read.ts'
 import { MessagePackWriter } from './messagepack/write.ts'

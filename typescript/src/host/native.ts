@@ -1,18 +1,16 @@
 import { types } from 'node:util'
 import load from '#native'
+import { EntryTooLarge, InvalidArgument, NoSpace, type PolycacheError } from '../errors.ts'
+import type { CheckReport, Holdings } from '../keyspace.ts'
 import {
   ChecksumMismatch,
   Closed,
   ConfigMismatch,
   DecryptionFailed,
-  EntryTooLarge,
   ForeignDirectory,
-  InvalidArgument,
   IoError,
   MalformedEntry,
-  NoSpace,
   NotEncrypted,
-  type PolycacheError,
   TooManyParticipants,
   UnknownDictionary,
   UnknownEncryptionKey,
@@ -23,8 +21,7 @@ import {
   UnsupportedSerializer,
   UnsupportedVersion,
   ValueTooLarge,
-} from '../errors.ts'
-import type { CheckReport, Holdings } from '../keyspace.ts'
+} from '../more-errors.ts'
 
 /**
  * How a directory is opened; `limit` is absent for the existing one, times are milliseconds. With `unmapped`

@@ -1,5 +1,5 @@
-import { Closed } from '../errors.ts'
 import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
+import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
 import type { StoreErrors } from '../unstored.ts'
 import { type MakeKeeper, MemoryCore } from './core.ts'

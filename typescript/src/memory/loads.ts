@@ -20,8 +20,8 @@ export interface Lease {
 
 /** What a load needs of the entries whose key it loads. */
 export interface LoadedInto {
-  readonly leaseTimeout: number
-  readonly waitTimeout: number
+  /** Milliseconds. */
+  readonly bounds: { readonly leaseTimeout: number; readonly waitTimeout: number }
   readonly counts: { hits: number; misses: number }
   /** The value, if there is one; counts a hit. */
   peek(): unknown
@@ -31,7 +31,7 @@ export interface LoadedInto {
    */
   store(value: unknown, ttl: number, stands: boolean): void
   /** Whether a reader of the value that came last is given something else than what was loaded. */
-  converted(): boolean
+  converted?(): boolean
   /**
    * Makes values for those who joined.
    * @throws UnsupportedValue
@@ -61,15 +61,15 @@ export class LocalLoad<K> implements Load {
   }
 
   step(waited: number): number {
-    const { leaseTimeout, waitTimeout, counts } = this.#into
+    const { bounds, counts } = this.#into
     // At first its caller has just looked, and may want another value than there is.
     if (this.#waited) this.value = this.#into.peek()
     if (this.value !== undefined) return HIT
     this.#waited = true
     const now = performance.now()
     const other = this.#loads.get(this.#key)
-    if (other !== undefined && now - other.since < leaseTimeout) {
-      return waited >= waitTimeout ? TIMED_OUT : patience(waited)
+    if (other !== undefined && now - other.since < bounds.leaseTimeout) {
+      return waited >= bounds.waitTimeout ? TIMED_OUT : patience(waited)
     }
     this.#beside = other !== undefined
     this.#lease = other ?? { since: now }
@@ -90,7 +90,7 @@ export class LocalLoad<K> implements Load {
     // Whatever came of it: of those who load beside each other the first stores.
     if (this.#stands()) this.#loads.delete(this.#key)
     this.#lease = undefined
-    const converted = into.converted()
+    const converted = into.converted?.()
     const copy = shared || converted ? this.#copyOf(value) : undefined
     const own = converted && copy !== undefined ? copy() : value
     return {
@@ -138,10 +138,8 @@ export class MemoryLoading<K, V> implements Loading<K> {
     this.#listeners = listeners
     this.#into = {
       ...entry,
-      leaseTimeout,
-      waitTimeout,
+      bounds: behaviour,
       counts,
-      converted: () => false,
       copyOf: (value) => {
         const kept = keeper.keep(value)
         const { plan } = keeper

@@ -95,11 +95,10 @@ export class MemoryNamespace implements Keyspace {
     this.checkKey(key)
     const name = nameOf(key)
     const entries = this.#entries
-    const { counts, core, leaseTimeout, waitTimeout } = this.handle
+    const { counts, core } = this.handle
     const { keeper } = core
     return new LocalLoad(entries.loads, name, {
-      leaseTimeout,
-      waitTimeout,
+      bounds: this.handle,
       counts,
       peek: () => this.peek(key),
       store: (value, ttl, stands) => {
