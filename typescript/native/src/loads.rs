@@ -156,8 +156,7 @@ fn end(
 }
 
 /// `load_open(namespace, load)`: true while others may join: it waits for another's load; or it loads, and
-/// nobody set, deleted or filled the key since (the lease's word stands), or cleared its namespace (which
-/// leaves the word, and raises the floor above the load).
+/// nobody set, deleted, cleared or filled the key since.
 pub(crate) unsafe extern "C" fn open(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -170,10 +169,7 @@ pub(crate) unsafe extern "C" fn open(
             namespace.handle.with(|store| {
                 Ok(Answer::Boolean(match fence {
                     None => is_waiting,
-                    Some(fence) => {
-                        store.lease_stands(fence.slot, fence.word)
-                            && store.floor(&namespace.inner) <= fence.born
-                    }
+                    Some(fence) => store.may_fill(&namespace.inner, fence),
                 }))
             })
         })
