@@ -82,14 +82,15 @@ class Flight {
   /** Whether nobody joins any more. */
   over = false
   readonly load: Load
-  readonly #joined = new Set<(landing: Landing) => void>()
+  /** Made for the first one: most loads have nobody who joins. */
+  #joined: Set<(landing: Landing) => void> | undefined
 
   constructor(load: Load) {
     this.load = load
   }
 
   get joiners(): number {
-    return this.#joined.size
+    return this.#joined?.size ?? 0
   }
 
   isOpen(leaseTimeout: number): boolean {
@@ -99,8 +100,9 @@ class Flight {
   /** Tells those who joined what came of it. */
   land(landing: Landing): void {
     this.over = true
-    for (const told of this.#joined) told(landing)
-    this.#joined.clear()
+    const joined = this.#joined
+    this.#joined = undefined
+    for (const told of joined ?? []) told(landing)
   }
 
   /**
@@ -112,7 +114,7 @@ class Flight {
       const leave = () => {
         forget()
         signal?.removeEventListener('abort', abort)
-        this.#joined.delete(told)
+        this.#joined?.delete(told)
       }
       const told = (landing: Landing) => {
         leave()
@@ -127,6 +129,7 @@ class Flight {
         reject(timedOut(handle))
       })
       signal?.addEventListener('abort', abort)
+      this.#joined ??= new Set()
       this.#joined.add(told)
     })
   }

@@ -19,17 +19,17 @@ export interface Lease {
 }
 
 /** What a load needs of the entries whose key it loads. */
-export interface LoadedInto {
+export interface LoadedInto<K> {
   /** Milliseconds. */
   readonly bounds: { readonly leaseTimeout: number; readonly waitTimeout: number }
   readonly counts: { hits: number; misses: number }
   /** The value, if there is one; counts a hit. */
-  peek(): unknown
+  peek(key: K): unknown
   /**
    * Stores a value, if the lease stands; else a write came in between.
    * @throws what `set` does
    */
-  store(value: unknown, ttl: number, stands: boolean): void
+  store(key: K, value: unknown, ttl: number, stands: boolean): void
   /** Whether a reader of the value that came last is given something else than what was loaded. */
   converted?(): boolean
   /**
@@ -44,13 +44,13 @@ export class LocalLoad<K> implements Load {
   value: unknown
   readonly #loads: Map<K, Lease>
   readonly #key: K
-  readonly #into: LoadedInto
+  readonly #into: LoadedInto<K>
   #lease: Lease | undefined
   #waited = false
   /** It loads beside the holder of the lease, who keeps it. */
   #beside = false
 
-  constructor(loads: Map<K, Lease>, key: K, into: LoadedInto) {
+  constructor(loads: Map<K, Lease>, key: K, into: LoadedInto<K>) {
     this.#loads = loads
     this.#key = key
     this.#into = into
@@ -63,7 +63,7 @@ export class LocalLoad<K> implements Load {
   step(waited: number): number {
     const { bounds, counts } = this.#into
     // At first its caller has just looked, and may want another value than there is.
-    if (this.#waited) this.value = this.#into.peek()
+    if (this.#waited) this.value = this.#into.peek(this.#key)
     if (this.value !== undefined) return HIT
     this.#waited = true
     const now = performance.now()
@@ -83,7 +83,7 @@ export class LocalLoad<K> implements Load {
     const stands = this.#stands()
     let failure: unknown
     try {
-      into.store(value, ttl, stands)
+      into.store(this.#key, value, ttl, stands)
     } catch (error) {
       failure = error
     }
@@ -123,14 +123,14 @@ export class LocalLoad<K> implements Load {
 /** One call of `getOrSet` on a `MemoryCache`, as flights know it. */
 export class MemoryLoading<K, V> implements Loading<K> {
   readonly handle: Waiting
-  readonly #into: LoadedInto
+  readonly #into: LoadedInto<K>
   readonly #listeners: Listeners
 
   /** The loads under way by key stand with the listeners: writes void them. */
   constructor(
     core: MemoryCore<K, V>,
     listeners: Listeners,
-    entry: Pick<LoadedInto, 'peek' | 'store'>,
+    entry: Pick<LoadedInto<K>, 'peek' | 'store'>,
   ) {
     const { behaviour, counts, keeper, reported } = core
     const { leaseTimeout, waitTimeout, storeErrors } = behaviour
@@ -148,8 +148,8 @@ export class MemoryLoading<K, V> implements Loading<K> {
     }
   }
 
-  peek(): unknown {
-    return this.#into.peek()
+  peek(key: K): unknown {
+    return this.#into.peek(key)
   }
 
   load(key: K): LocalLoad<K> {

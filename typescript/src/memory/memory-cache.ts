@@ -182,7 +182,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
           const other = this.look(key, true)
           return other?.isFresh ? other.value : undefined
         },
-        store: (value, _ttl, stands) => {
+        store: (_key, value, _ttl, stands) => {
           if (stands) this.set(key, value as V, writing)
         },
       }),

@@ -5,7 +5,7 @@ import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlOf } from '../options.ts'
 import type { MemoryHandle } from './handle.ts'
 import { bytesOf, isBytes, keyOf, nameOf } from './key-name.ts'
-import { LocalLoad } from './loads.ts'
+import { type LoadedInto, LocalLoad } from './loads.ts'
 import { LocalLock } from './lock.ts'
 import type { NamedEntries } from './named-entries.ts'
 import { copyOut } from './plan.ts'
@@ -17,6 +17,7 @@ export class MemoryNamespace implements Keyspace {
   readonly settings: { readonly ttl: number }
   readonly #prefix: string
   readonly #entries: NamedEntries
+  readonly #loaded: LoadedInto<string>
 
   constructor(handle: MemoryHandle, parts: readonly string[], settings: { readonly ttl: number }) {
     handle.check()
@@ -25,6 +26,7 @@ export class MemoryNamespace implements Keyspace {
     this.settings = settings
     this.#prefix = Buffer.from(namespacePrefix(parts)).toString('latin1')
     this.#entries = handle.entriesOf(parts, this.#prefix)
+    this.#loaded = loadedInto(handle, this.#entries)
   }
 
   at(parts: readonly string[]): MemoryNamespace {
@@ -93,31 +95,7 @@ export class MemoryNamespace implements Keyspace {
 
   load(key: Key): LocalLoad<string> {
     this.checkKey(key)
-    const name = nameOf(key)
-    const entries = this.#entries
-    const { counts, core } = this.handle
-    const { keeper } = core
-    return new LocalLoad(entries.loads, name, {
-      bounds: this.handle,
-      counts,
-      peek: () => this.peek(key),
-      store: (value, ttl, stands) => {
-        this.handle.check()
-        if (!stands) {
-          counts.voidedFills++
-          keeper.keep(value)
-          return
-        }
-        entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
-        counts.writes++
-      },
-      converted: () => keeper.converted,
-      copyOf: (value) => {
-        const kept = keeper.keep(value)
-        const { plan } = keeper
-        return () => copyOut(kept, plan)
-      },
-    })
+    return new LocalLoad(this.#entries.loads, nameOf(key), this.#loaded)
   }
 
   lock(key: Key): LocalLock {
@@ -189,5 +167,37 @@ export class MemoryNamespace implements Keyspace {
     if (found) this.handle.counts.hits++
     else this.handle.counts.misses++
     return found
+  }
+}
+
+/** What loads do with the entries of a namespace. */
+function loadedInto(handle: MemoryHandle, entries: NamedEntries): LoadedInto<string> {
+  const { counts, core } = handle
+  const { keeper } = core
+  return {
+    bounds: handle,
+    counts,
+    peek: (name) => {
+      handle.check()
+      const value = entries.get(name)
+      if (value !== undefined) counts.hits++
+      return value
+    },
+    store: (name, value, ttl, stands) => {
+      handle.check()
+      if (!stands) {
+        counts.voidedFills++
+        keeper.keep(value)
+        return
+      }
+      entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
+      counts.writes++
+    },
+    converted: () => keeper.converted,
+    copyOf: (value) => {
+      const kept = keeper.keep(value)
+      const { plan } = keeper
+      return () => copyOut(kept, plan)
+    },
   }
 }

@@ -133,9 +133,15 @@ function weighFields(object: Record<string, unknown>): number {
   let bytes = weight.OBJECT
   let count = 0
   for (const key in object) {
-    const value = weighSimple(object[key])
-    if (value < 0 || !isText(key)) return -1
-    bytes += value
+    if (!isText(key)) return -1
+    const value = object[key]
+    // What most fields are, without a call.
+    if (typeof value === 'string') {
+      if (!value.isWellFormed()) return -1
+      bytes += weight.weighString(value)
+    } else if (typeof value === 'number') {
+      if ((value | 0) !== value) bytes += weight.NUMBER
+    } else if (value !== null && typeof value !== 'boolean') return -1
     count++
   }
   return bytes + weight.weighSlots(count)
@@ -217,11 +223,13 @@ const names: string[] = new Array(1024).fill('')
 
 /** Whether the name of a field has a UTF-8 form. */
 function isText(name: string): boolean {
-  const { length } = name
-  const at = (length * 5 + name.charCodeAt(0) * 31 + name.charCodeAt(length - 1)) & 1023
-  if (names[at] === name) return true
+  const at = (name.length * 37 + name.charCodeAt(0)) & 1023
+  return names[at] === name || isNewText(name, at)
+}
+
+function isNewText(name: string, at: number): boolean {
   if (!name.isWellFormed()) return false
   // Not a long one, which would stay.
-  if (length < 64) names[at] = name
+  if (name.length < 64) names[at] = name
   return true
 }
