@@ -89,8 +89,8 @@ class Flight {
     this.load = load
   }
 
-  get joiners(): number {
-    return this.#joined?.size ?? 0
+  get isJoined(): boolean {
+    return !!this.#joined?.size
   }
 
   isOpen(leaseTimeout: number): boolean {
@@ -154,7 +154,7 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
     const newest = flying.at(-1)
     if (newest?.isOpen(handle.leaseTimeout)) {
       if (calling.includes(newest)) {
-        throw new InvalidArgument('a loader asks for its own key, and waits for itself')
+        throw new InvalidArgument('a loader asks for its own key')
       }
       joined?.()
       const landing = await newest.join(request as Request<unknown>, began)
@@ -227,7 +227,7 @@ async function run<T, K>(
       calling.pop()
     }
     const value = await (signal === undefined ? loading : orAbort(Promise.resolve(loading), signal))
-    const shared = flying.some((flight) => flight.joiners > 0)
+    const shared = flying.some((flight) => flight.isJoined)
     const brought = own.load.fill(value, ttl, shared)
     if (brought.failure !== undefined) handOver(handle, brought.failure)
     // What is stored answers everybody who waits for the key.
@@ -254,5 +254,5 @@ function flightsOf(loads: object): Map<unknown, Flight[]> {
 
 function timedOut({ counts, waitTimeout }: Waiting): WaitTimeout {
   counts.waitTimeouts++
-  return new WaitTimeout(`others loaded the key for longer than waitTimeout, ${waitTimeout} ms`)
+  return new WaitTimeout(`others loaded for longer than waitTimeout, ${waitTimeout} ms`)
 }
