@@ -5,6 +5,7 @@ import { HostNamespace } from './host/namespace.ts'
 import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
 import type { CheckReport, Holdings, Keyspace } from './keyspace.ts'
+import { Lease } from './lease.ts'
 import { MemoryHandle } from './memory/handle.ts'
 import { MemoryNamespace } from './memory/namespace.ts'
 import { namespaceParts } from './namespace.ts'
@@ -19,7 +20,7 @@ import {
 } from './options.ts'
 import { uncloneable } from './uncloneable.ts'
 
-/** What a cache holds and what became of the rest. The first six count this handle's own operations. */
+/** What a cache holds and what became of the rest. The first eight count this handle's own operations. */
 export interface Stats extends Holdings {
   /** Reads that found an entry. */
   hits: number
@@ -33,6 +34,10 @@ export interface Stats extends Holdings {
   deletes: number
   /** Loads whose entry was refused, because a set or delete came in between. */
   voidedFills: number
+  /** Loaded values that could not be stored. */
+  unstored: number
+  /** Callers who got `WaitTimeout`. */
+  waitTimeouts: number
 }
 
 /** What `setMany` takes: pairs, as a Map or a list has them, or an object. */
@@ -191,10 +196,15 @@ export class Cache {
 
   /**
    * The key's value; when there is none, the loader's, which is stored. Of all callers on this machine, in every language,
-   * one loads and the others wait for it. When it fails, or is aborted or killed, the next caller loads; its error is this
-   * call's. A set, delete or clear of the key during the load wins: the value is returned and not stored.
+   * one loads and the others wait for it, for `waitTimeout` at most; a load that is older than `leaseTimeout` is waited for
+   * no longer, and one caller loads beside it. When a loader fails, those who waited for it here get its error; when it is
+   * aborted or killed, one of them loads. A set, delete or clear of the key during the load wins: the value is returned
+   * and not stored. A value that cannot be stored is returned all the same, and reported (see `storeErrors`).
    *
-   * @throws what the loader throws; the signal's reason; what `setSync` throws for the loaded value
+   * What it returns is what `get` would: an object for a Map, a Uint8Array for a Buffer, a number for a small bigint.
+   *
+   * @throws what the loader throws; the signal's reason; `WaitTimeout`; InvalidArgument for a loader that asks at once for
+   *   the key that it loads; with `storeErrors: 'raise'` what `setSync` throws for the loaded value
    */
   async getOrSet<T>(key: Key, loader: Loader<T>, options?: GetOrSetOptions): Promise<T> {
     const namespace = this.#keys
@@ -210,6 +220,17 @@ export class Cache {
     const value = namespace.peek(key)
     if (value !== undefined) return value as T
     return fly({ namespace, key, loader, ttl, signal })
+  }
+
+  /**
+   * A lock by the name of a key, on this machine or, without a directory, in this program. It has nothing to do with the
+   * key's entry.
+   * @throws InvalidKey
+   */
+  lease(key: Key): Lease {
+    const keys = this.#keys
+    keys.checkKey(key)
+    return new Lease(keys.lock(key), keys.handle.waitTimeout)
   }
 
   /**
@@ -287,10 +308,11 @@ function factsOf(keys: Keyspace): Record<string, unknown> {
 }
 
 function open(options: CacheOptions): Keyspace {
-  const { host, ttl, leaseTimeout, parts, memory, clock } = resolveOptions(options)
+  const { host, ttl, waiting, parts, memory, clock } = resolveOptions(options)
   if (host !== undefined) {
-    return new HostNamespace(new Handle(host.opening, clock, host.memory), parts, host.settings)
+    const handle = new Handle(host.opening, clock, host.memory, waiting)
+    return new HostNamespace(handle, parts, host.settings)
   }
   const of = { ...(memory || {}), ...(clock && { clock }) }
-  return new MemoryNamespace(new MemoryHandle(of, leaseTimeout), parts, { ttl })
+  return new MemoryNamespace(new MemoryHandle(of, waiting), parts, { ttl })
 }

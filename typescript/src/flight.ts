@@ -1,5 +1,6 @@
-import type { Lease, Payload, Token } from './keyspace.ts'
-import { orAbort, patience, pause } from './wait.ts'
+import { InvalidArgument, WaitTimeout } from './errors.ts'
+import { handOver, type Reporting } from './unstored.ts'
+import { after, orAbort, pause } from './wait.ts'
 
 /** What a loader is given. */
 export interface LoaderContext {
@@ -10,17 +11,53 @@ export interface LoaderContext {
 /** What makes the value of a key that is not there. */
 export type Loader<T> = (context: LoaderContext) => T | PromiseLike<T>
 
+/** What `Load.step` answers besides the milliseconds to wait before the next step. */
+export const LOAD = 0
+export const HIT = -1
+export const TIMED_OUT = -2
+
+/** One caller's load of one key, as its tiers know it (`spec/semantics.md`, "get_or_set"). */
+export interface Load {
+  /** What a `HIT` found. */
+  readonly value: unknown
+  /** Whether callers that come now may join. */
+  isOpen(): boolean
+  /** What to do, after waiting for others so many milliseconds. */
+  step(waited: number): number
+  /** Stores what was loaded, and ends the load. `shared` says that others wait for the value, too. */
+  fill(value: unknown, ttl: number, shared: boolean): Brought
+  /** Ends a load that brings nothing. Does nothing after its end. */
+  abandon(): void
+}
+
+/** What a load brought. */
+export interface Brought {
+  /** The value of the loader's caller: what a reader would be given. */
+  readonly own: unknown
+  /** A value for one who joined. Absent where nobody waited. */
+  readonly copy: (() => unknown) | undefined
+  readonly stored: boolean
+  /** Why it could not be stored. */
+  readonly failure: unknown
+}
+
 /** What loads need of the cache whose keys they load: see `Keyspace`, which is one. */
 export interface Loading<K> {
-  readonly handle: { readonly leaseTimeout: number; readonly loads: object }
+  readonly handle: Waiting
   peek(key: K): unknown
-  lease(key: K): Lease
-  fill(key: K, token: Token, value: unknown, ttl: number, copy: boolean): Payload | undefined
-  release(token: Token): void
-  stands(token: Token): boolean
-  read(payload: Payload): unknown
+  load(key: K): Load
   /** What is equal for equal keys of equal namespaces only, as a Map compares. */
   identity(key: K): unknown
+}
+
+/** What the callers of a handle have in common. */
+export interface Waiting extends Reporting {
+  /** Callers with the same one join each other's loads. */
+  readonly loads: object
+  /** Milliseconds: how old a load may be that is joined, and how long a caller waits for loads of others. */
+  readonly leaseTimeout: number
+  readonly waitTimeout: number
+  readonly counts: { hits: number; unstored: number; waitTimeouts: number }
 }
 
 /** One `getOrSet` whose key was not there. */
@@ -35,63 +72,111 @@ export interface Request<T, K = never> {
   readonly joined?: () => void
 }
 
-/**
- * What this isolate does for a key that is not there: it waits for another process's load, or it loads. Callers that come
- * meanwhile join it, so that one of them polls and none does what another one does already.
- */
-class Flight {
-  /** The lease while this isolate loads. */
-  token: Token | undefined
-  joiners = 0
-  /** Whether it is over, or its load takes longer than others are asked to wait. */
-  over = false
-  readonly landed: Promise<Payload | undefined>
-  /** Ends the flight, with what it loaded, or with nothing: then the joiners look for themselves. */
-  land!: (payload: Payload | undefined) => void
+/** What those who joined are told: a value, an error, or to look for themselves. */
+type Landing = Brought | { readonly error: unknown } | undefined
 
-  constructor() {
-    this.landed = new Promise((resolve) => {
-      this.land = (payload) => {
-        this.over = true
-        resolve(payload)
-      }
-    })
+/** A load that others of this isolate join: one of them polls, none does what another one does already. */
+class Flight {
+  /** On the monotonic clock, when its loader began; infinite while it waits for another process' load. */
+  since = Number.POSITIVE_INFINITY
+  /** Whether nobody joins any more. */
+  over = false
+  readonly load: Load
+  /** Made for the first one: most loads have nobody who joins. */
+  #joined: Set<(landing: Landing) => void> | undefined
+
+  constructor(load: Load) {
+    this.load = load
+  }
+
+  get isJoined(): boolean {
+    return !!this.#joined?.size
+  }
+
+  isOpen(leaseTimeout: number): boolean {
+    return !this.over && performance.now() - this.since < leaseTimeout && this.load.isOpen()
+  }
+
+  /** Tells those who joined what came of it. */
+  land(landing: Landing): void {
+    this.over = true
+    const joined = this.#joined
+    this.#joined = undefined
+    for (const told of joined ?? []) told(landing)
   }
 
   /**
-   * Whether a caller that comes now may have what this flight brings. Not when the key was deleted, set or cleared since
-   * the load began: the load may have seen what was there before.
+   * What comes of it.
+   * @throws WaitTimeout, the signal's reason
    */
-  isOpen(namespace: Loading<never>): boolean {
-    return !this.over && (this.token === undefined || namespace.stands(this.token))
+  join({ namespace: { handle }, signal }: Request<unknown>, began: number): Promise<Landing> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        forget()
+        signal?.removeEventListener('abort', abort)
+        this.#joined?.delete(told)
+      }
+      const told = (landing: Landing) => {
+        leave()
+        resolve(landing)
+      }
+      const abort = () => {
+        leave()
+        reject((signal as AbortSignal).reason)
+      }
+      const forget = after(handle.waitTimeout - (performance.now() - began), () => {
+        leave()
+        reject(timedOut(handle))
+      })
+      signal?.addEventListener('abort', abort)
+      this.#joined ??= new Set()
+      this.#joined.add(told)
+    })
   }
 }
 
-/** The flights by key of those that share them. */
-const flights = new WeakMap<object, Map<unknown, Flight>>()
+/** The flights of each key, the newest last, by what those share who join them. */
+const flights = new WeakMap<object, Map<unknown, Flight[]>>()
+
+/** The flights whose loaders are being called right now: what these ask for at once waits for them. */
+const calling: Flight[] = []
 
 /** Brings the value of a key that was not there a moment ago, with one loader on the whole host. */
 export async function fly<T, K>(request: Request<T, K>): Promise<T> {
-  const { namespace, key, signal } = request
+  const { namespace, key, signal, joined } = request
+  const { handle } = namespace
   signal?.throwIfAborted()
-  const flying = flightsOf(namespace.handle.loads)
+  const began = performance.now()
   const name = namespace.identity(key)
+  const all = flightsOf(handle.loads)
   for (;;) {
-    const flight = flying.get(name)
-    if (flight?.isOpen(namespace)) {
-      flight.joiners++
-      request.joined?.()
-      const payload = await orAbort(flight.landed, signal)
-      if (payload !== undefined) return namespace.read(payload) as T
-      // What it waited for is there, or it failed: then this caller's own loader is the next.
+    const flying = all.get(name) ?? []
+    const newest = flying.at(-1)
+    if (newest?.isOpen(handle.leaseTimeout)) {
+      if (calling.includes(newest)) {
+        throw new InvalidArgument('a loader asks for its own key')
+      }
+      joined?.()
+      const landing = await newest.join(request as Request<unknown>, began)
+      if (landing !== undefined) {
+        if ('error' in landing) throw landing.error
+        // Not there when it joined while the value was being stored: by a getter of the value's.
+        if (landing.copy !== undefined) {
+          handle.counts.hits++
+          return landing.copy() as T
+        }
+      }
     } else {
-      const own = new Flight()
-      flying.set(name, own)
+      const own = new Flight(namespace.load(key))
+      flying.push(own)
+      all.set(name, flying)
       try {
-        return await lead(own, request)
+        return (await lead(own, flying, request, began)) as T
       } finally {
+        // Those who joined look for themselves, if they have heard nothing yet.
         own.land(undefined)
-        if (flying.get(name) === own) flying.delete(name)
+        flying.splice(flying.indexOf(own), 1)
+        if (flying.length === 0) all.delete(name)
       }
     }
     signal?.throwIfAborted()
@@ -100,48 +185,74 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
   }
 }
 
-/** Waits for another process's load, and loads when there is none. */
-async function lead<T, K>(flight: Flight, request: Request<T, K>): Promise<T> {
-  const { namespace, key, loader, signal } = request
-  const began = performance.now()
-  for (;;) {
-    const lease = namespace.lease(key)
-    switch (lease.state) {
-      case 'hit':
-        return lease.value as T
-      case 'acquired':
-        return load(flight, lease.token, request)
-      case 'bypass':
-        return orAbort(Promise.resolve(loader({ signal })), signal)
-      case 'busy':
-        await pause(patience(performance.now() - began), signal)
-    }
-  }
-}
-
-async function load<T, K>(flight: Flight, token: Token, request: Request<T, K>): Promise<T> {
-  const { namespace, key, loader, ttl, signal } = request
-  flight.token = token
-  // When the lease is old enough for others to take it, those who wait here may do so too.
-  const late = setTimeout(() => flight.land(undefined), namespace.handle.leaseTimeout)
-  // A number in browsers.
-  if (typeof late === 'object') late.unref()
+/** Waits for another process' load, and loads when there is none, or it takes too long. */
+async function lead<T, K>(
+  own: Flight,
+  flying: readonly Flight[],
+  request: Request<T, K>,
+  began: number,
+): Promise<unknown> {
+  const { load } = own
+  const { signal, namespace } = request
   try {
-    const value = await orAbort(Promise.resolve(loader({ signal })), signal)
-    flight.land(namespace.fill(key, token, value, ttl, flight.joiners > 0))
-    return value
+    for (;;) {
+      const next = load.step(performance.now() - began)
+      if (next === HIT) return load.value
+      if (next === LOAD) break
+      if (next === TIMED_OUT) throw timedOut(namespace.handle)
+      await pause(next, signal)
+    }
+    return await run(own, flying, request)
   } finally {
-    clearTimeout(late)
-    // Does nothing after a fill. After a failure the next caller, here or in another process, loads.
-    namespace.release(token)
+    load.abandon()
   }
 }
 
-function flightsOf(loads: object): Map<unknown, Flight> {
+async function run<T, K>(
+  own: Flight,
+  flying: readonly Flight[],
+  request: Request<T, K>,
+): Promise<unknown> {
+  const { loader, signal, ttl, namespace } = request
+  const { handle } = namespace
+  own.since = performance.now()
+  // Then those who wait begin anew: one of them loads beside this one, the others join that.
+  const forget = after(handle.leaseTimeout, () => own.land(undefined))
+  try {
+    calling.push(own)
+    let loading: T | PromiseLike<T>
+    try {
+      loading = loader({ signal })
+    } finally {
+      calling.pop()
+    }
+    const value = await (signal === undefined ? loading : orAbort(Promise.resolve(loading), signal))
+    const shared = flying.some((flight) => flight.isJoined)
+    const brought = own.load.fill(value, ttl, shared)
+    if (brought.failure !== undefined) handOver(handle, brought.failure)
+    // What is stored answers everybody who waits for the key.
+    for (const flight of brought.stored ? flying : [own]) flight.land(brought)
+    return brought.own
+  } catch (error) {
+    // First, for then one of those who joined may load: who cancels has heard of no failure.
+    own.load.abandon()
+    own.land(signal?.aborted ? undefined : { error })
+    throw error
+  } finally {
+    forget()
+  }
+}
+
+function flightsOf(loads: object): Map<unknown, Flight[]> {
   let all = flights.get(loads)
   if (all === undefined) {
     all = new Map()
     flights.set(loads, all)
   }
   return all
+}
+
+function timedOut({ counts, waitTimeout }: Waiting): WaitTimeout {
+  counts.waitTimeouts++
+  return new WaitTimeout(`others loaded for longer than waitTimeout, ${waitTimeout} ms`)
 }

@@ -1,4 +1,6 @@
+import type { Load, Waiting } from './flight.ts'
 import type { Key } from './key.ts'
+import type { Lock } from './lease.ts'
 import type { Bounds } from './memory/policy.ts'
 import type { SetOptions } from './options.ts'
 
@@ -9,19 +11,30 @@ export interface Counts {
   writes: number
   deletes: number
   voidedFills: number
+  unstored: number
+  waitTimeouts: number
+}
+
+/** Nothing done yet. */
+export function noCounts(): Counts {
+  return {
+    hits: 0,
+    misses: 0,
+    writes: 0,
+    deletes: 0,
+    voidedFills: 0,
+    unstored: 0,
+    waitTimeouts: 0,
+  }
 }
 
 /** What the caches of a handle's namespaces share. */
-export interface AnyHandle {
+export interface AnyHandle extends Waiting {
   /** What was done, and how many of the hits were the memory tier's. */
   counted(): Counts & { memoryHits: number }
-  /** Milliseconds that a load may take before another caller may load the same key. */
-  readonly leaseTimeout: number
   /** Those of the memory tier; undefined without one. */
   readonly bounds: Bounds | undefined
   readonly closed: boolean
-  /** Callers with the same one wait for each other's loads. */
-  readonly loads: object
   /** @throws Closed */
   check(): void
   close(): void
@@ -32,19 +45,6 @@ export interface Defaults {
   /** Milliseconds that an entry lives; 0 is for ever. */
   readonly ttl: number
 }
-
-/** The right to load a key, until it is filled, given back, or void. What it is, its tier knows. */
-export type Token = object
-
-/** What a loader brought, for callers that each want a value of their own. What it is, its tier knows. */
-export type Payload = object
-
-/** What a caller that would load a key gets. */
-export type Lease =
-  | { readonly state: 'hit'; readonly value: unknown }
-  | { readonly state: 'acquired'; readonly token: Token }
-  | { readonly state: 'busy' }
-  | { readonly state: 'bypass' }
 
 /** What a cache holds. See `Stats`. */
 export interface Holdings {
@@ -71,7 +71,7 @@ export interface CheckReport {
   leases: number
 }
 
-/** The operations on the keys of one namespace, whatever the tiers are. Each but `release` throws `Closed`. */
+/** The operations on the keys of one namespace, whatever the tiers are. Each throws `Closed`. */
 export interface Keyspace {
   readonly handle: AnyHandle
   readonly parts: readonly string[]
@@ -80,7 +80,7 @@ export interface Keyspace {
   at(parts: readonly string[]): Keyspace
   /** The value, or undefined for a miss. */
   get(key: Key): unknown
-  /** Like `get`, for a caller that goes on to a lease, which counts its own misses. */
+  /** Like `get`, for a caller that goes on to a load, which counts its own misses. */
   peek(key: Key): unknown
   /** @throws InvalidKey */
   checkKey(key: Key): void
@@ -92,19 +92,10 @@ export interface Keyspace {
   has(key: Key): boolean
   /** Milliseconds that the entry has left, infinite without expiry; undefined when there is none. */
   ttl(key: Key): number | undefined
-  /** Reads the key, or takes the lease to load it. */
-  lease(key: Key): Lease
-  /**
-   * Stores what the holder of a lease loaded, unless the lease was voided; either way it has ended. Returns the payload for
-   * others when `copy` is asked for.
-   */
-  fill(key: Key, token: Token, value: unknown, ttl: number, copy: boolean): Payload | undefined
-  /** Gives a lease back without a value. Does nothing when it has ended already. */
-  release(token: Token): void
-  /** Whether a load may still be joined: nobody set, deleted or cleared its key since it began. */
-  stands(token: Token): boolean
-  /** A value of one's own from a payload that another caller loaded. */
-  read(payload: Payload): unknown
+  /** Begins a load of the key. */
+  load(key: Key): Load
+  /** The lock of the key's name. */
+  lock(key: Key): Lock
   /** Text that is equal for equal keys of equal namespaces only. */
   identity(key: Key): string
   /** The keys that begin with a prefix, found as the iteration goes on. */

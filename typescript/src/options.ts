@@ -5,17 +5,25 @@ import { SERIALIZER_IDS, type SerializerName } from './entry/serializer.ts'
 import { InvalidArgument } from './errors.ts'
 import type { Settings } from './host/namespace.ts'
 import type { OpenOptions } from './host/native.ts'
-import { type MemoryOptions, type ResolvedMemory, resolveTier, ttlOrOwn } from './memory/options.ts'
+import {
+  type MemoryOptions,
+  type ResolvedMemory,
+  resolveTier,
+  storeErrorsOf,
+  ttlOrOwn,
+  waitTimeoutOf,
+} from './memory/options.ts'
 import { namespaceParts } from './namespace.ts'
 import { checkNames } from './option-names.ts'
 import { bytes } from './size.ts'
+import type { StoreErrors } from './unstored.ts'
 
 /** Options of a `Cache`. */
 export interface CacheOptions {
   /**
    * The cache's directory, made when it is missing: the host tier. Every process that opens it shares the cache. Without
    * it the cache is this program's own and has the memory tier alone; then `limit`, `serializer`, `compressor`,
-   * `dictionaries`, `encryption`, `keepAfterReboot` and `maxValue` mean nothing and are refused.
+   * `dictionaries`, `encryption`, `keepAfterReboot`, `maxValue` and `reader` mean nothing and are refused.
    */
   readonly path?: string
   /** The namespace of the keys: text is one part, a list is several. None by default. */
@@ -47,10 +55,17 @@ export interface CacheOptions {
    */
   readonly encryption?: readonly EncryptionKey[]
   /**
-   * How long a load may take before another caller may load the same key; `30s` by default. A process that dies gives
-   * its loads back at once.
+   * How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8 h; `30s` by default. A
+   * process that dies gives its loads back at once.
    */
   readonly leaseTimeout?: Duration
+  /** How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24 h; `60s` by default. */
+  readonly waitTimeout?: Duration
+  /**
+   * What becomes of a loaded value that cannot be stored: `report` (the default) hands it over, counts it and reports the
+   * first of each kind as a warning of the process; with `raise` its caller gets the error.
+   */
+  readonly storeErrors?: StoreErrors
   /**
    * Keeps what is whole after a reboot, though it may be older than the last write, or deleted since. By default a reboot
    * empties the cache.
@@ -58,6 +73,12 @@ export interface CacheOptions {
   readonly keepAfterReboot?: boolean
   /** Most bytes of a value that is read, before decompression adds to them; `64MiB` by default. */
   readonly maxValue?: number | string
+  /**
+   * How hits are read: `auto` (the default) in the directory's memory itself, where the engine was tested for that (see
+   * `spec/host.md`), which takes a third of the time; with `native` by calls of the native part alone, as in any other
+   * engine. Then there is no memory tier.
+   */
+  readonly reader?: 'auto' | 'native'
   /**
    * The memory tier: the values that this process used last, decoded, each served only as long as it is the directory's.
    * 10,000 entries and 64 MiB by default; `false` for none.
@@ -89,8 +110,11 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'dictionaries',
   'encryption',
   'leaseTimeout',
+  'waitTimeout',
+  'storeErrors',
   'keepAfterReboot',
   'maxValue',
+  'reader',
   'memory',
   'clock',
 ])
@@ -110,6 +134,7 @@ const HOST_OPTIONS = [
   'encryption',
   'keepAfterReboot',
   'maxValue',
+  'reader',
 ] as const
 
 /** What the options of a cache with a directory say, checked. */
@@ -119,12 +144,19 @@ export interface ResolvedHost {
   readonly memory: ResolvedMemory | undefined
 }
 
+/** How callers wait for loads, in milliseconds, and what becomes of a value that cannot be stored. */
+export interface WaitingOptions {
+  readonly leaseTimeout: number
+  readonly waitTimeout: number
+  readonly storeErrors: StoreErrors
+}
+
 /** What a cache's options say, checked; `host` is absent for one that has the memory tier alone. */
 export interface Resolved {
   readonly host: ResolvedHost | undefined
   /** Milliseconds; 0 is for ever. */
   readonly ttl: number
-  readonly leaseTimeout: number
+  readonly waiting: WaitingOptions
   readonly parts: string[]
   readonly memory: MemoryOptions | false
   readonly clock: (() => number) | undefined
@@ -144,9 +176,14 @@ export function resolveOptions(options: CacheOptions): Resolved {
   }
   const parts = namespaceParts(options.namespace)
   if (memory !== false) resolveTier(memory)
+  const waiting = {
+    leaseTimeout,
+    waitTimeout: waitTimeoutOf(options.waitTimeout),
+    storeErrors: storeErrorsOf(options.storeErrors),
+  }
   const host = path === undefined ? undefined : resolveHost(path, options, ttl, leaseTimeout)
   if (host === undefined) checkMemoryOnly(options)
-  return { host, ttl, leaseTimeout, parts, memory, clock }
+  return { host, ttl, waiting, parts, memory, clock }
 }
 
 function resolveHost(
@@ -163,14 +200,18 @@ function resolveHost(
       'path holds a NUL, or half a surrogate pair: no directory has such a name',
     )
   }
-  const { clock, keepAfterReboot = false, memory = {} } = options
+  const { clock, keepAfterReboot = false, memory = {}, reader = 'auto' } = options
   if (typeof keepAfterReboot !== 'boolean')
     throw new InvalidArgument('keepAfterReboot is true or false')
+  if (reader !== 'auto' && reader !== 'native') {
+    throw new InvalidArgument(`reader is ${String(reader)}: write auto or native`)
+  }
   const opening: OpenOptions = {
     path,
     leaseTimeout,
     keepAfterReboot,
     manualClock: clock !== undefined,
+    unmapped: reader === 'native',
   }
   if (options.limit !== undefined) opening.limit = bytes(options.limit, 'limit')
   const level = levelOf(options.compressor ?? 'none')

@@ -1,8 +1,10 @@
-/** The shortest and the longest wait between two looks at another's load, in milliseconds. */
+/** The shortest and the longest wait between two looks at what another does, in milliseconds. */
 const SHORTEST = 0.1
 const LONGEST = 20
+/** What a timer holds. */
+const LONGEST_TIMER = 2 ** 31 - 1
 
-/** Milliseconds to wait after so many of them: an eighth, so that a load is seen at most an eighth later than it ends. */
+/** Milliseconds to wait after so many of them: an eighth, so that an end is seen at most an eighth later than it comes. */
 export function patience(elapsed: number): number {
   return Math.min(Math.max(elapsed / 8, SHORTEST), LONGEST)
 }
@@ -11,13 +13,21 @@ export function patience(elapsed: number): number {
  * Waits on the event loop. Timers count whole milliseconds, so a shorter wait is a turn of the loop.
  * @throws the signal's reason when it is aborted.
  */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   const waited = new Promise<void>((resolve) => {
     // Browsers have none.
     if (ms < 1 && typeof setImmediate === 'function') setImmediate(resolve)
     else setTimeout(resolve, ms)
   })
   return orAbort(waited, signal)
+}
+
+/** Calls a function later, unless the answer is called before. It does not keep the process alive. */
+export function after(ms: number, call: () => void): () => void {
+  const timer = setTimeout(call, Math.min(ms, LONGEST_TIMER))
+  // A number in browsers.
+  timer.unref?.()
+  return () => clearTimeout(timer)
 }
 
 /** What a promise settles to, unless the signal is aborted first: then its reason is thrown. */

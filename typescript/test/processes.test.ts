@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { folder, open } from './support/caches.ts'
-import { child } from './support/children.ts'
+import { type Child, child } from './support/children.ts'
 
 describe('a read sees what another process did before it', () => {
   test('a thousand times over, with compiled code', async () => {
@@ -115,6 +115,39 @@ describe('getOrSet', () => {
     other.send('finish', 'theirs')
     expect(await Promise.all(waiting)).toEqual(['theirs', 'theirs', 'theirs'])
     expect(loads).toEqual([])
+  })
+
+  test('of 60 callers in three processes whose source fails at most two load in each, and all are told', async () => {
+    const path = folder()
+    open({ path, limit: '4MiB' })
+    const children = [1, 2, 3].map(() => child(path))
+    const loading = new Set<Child>()
+    for (const one of children) {
+      one.send('fail', 'k', '20')
+      // One of them loads by then; its line comes first.
+      let said = await one.hear()
+      if (said === 'loading') {
+        loading.add(one)
+        said = await one.hear()
+      }
+      expect(said).toBe('asked')
+    }
+    expect(loading.size).toBe(1)
+    const results = await Promise.all(
+      children.map(async (one) => {
+        if (loading.has(one)) one.send('end')
+        for (;;) {
+          const said = await one.hear()
+          // Its source fails as soon as it is asked, now that all are there.
+          if (said === 'loading') one.send('end')
+          else if ((said as { loads?: number }).loads !== undefined) return said
+        }
+      }),
+    )
+    for (const { loads, failed } of results as { loads: number; failed: number }[]) {
+      expect(failed).toBe(20)
+      expect(loads).toBeLessThanOrEqual(2)
+    }
   })
 
   test('loads when the process that was loading is killed', async () => {

@@ -3,24 +3,21 @@
 
 use crate::call::{answer, Answer, Call};
 use crate::namespace::Namespace;
-use crate::{error, registry};
+use crate::{error, loads, registry};
 use napi::bindgen_prelude::{Env, FromNapiValue, Object, Unknown};
 use napi::{check_status, sys, Result};
 use napi_derive::napi;
-use polycache_host::{Hit, Lease, Store, Token};
+use polycache_host::{Hit, Store};
 use std::ptr;
 
-/// What `get` and `lease` answer instead of a payload's length.
+/// What `get` answers instead of a payload's length.
 mod code {
     pub const MISS: f64 = -1.0;
-    pub const ACQUIRED: f64 = -2.0;
-    pub const BUSY: f64 = -3.0;
-    pub const BYPASS: f64 = -4.0;
 }
 
 /// Calls `f` with the namespace, its store and the key of a call.
 #[inline(always)]
-fn on<const N: usize>(
+pub(crate) fn on<const N: usize>(
     call: &Call<N>,
     f: impl FnOnce(&mut Namespace, &Store, &[u8]) -> Result<Answer>,
 ) -> Result<Answer> {
@@ -35,7 +32,7 @@ fn on<const N: usize>(
 /// Hands the payload in the namespace's buffer out: its length, with the bytes in the caller's buffer
 /// when they fit.
 #[inline(always)]
-fn hand_out<const N: usize>(
+pub(crate) fn hand_out<const N: usize>(
     call: &Call<N>,
     place: usize,
     namespace: &mut Namespace,
@@ -111,86 +108,6 @@ unsafe extern "C" fn ttl(env: sys::napi_env, info: sys::napi_callback_info) -> s
     })
 }
 
-/// `lease(namespace, key, from, to, out, token)`: reads like `get`, or answers -2 (this caller loads,
-/// with the lease in `token`), -3 (another one does, with its slot and word there) or -4 (there is
-/// no place for a lease).
-unsafe extern "C" fn lease(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    answer::<6>(env, info, |call| {
-        on(call, |namespace, store, key| {
-            namespace.empty();
-            let lease = store.lease(&namespace.inner, key, &mut namespace.entry);
-            Ok(Answer::Number(match lease.map_err(error::host)? {
-                Lease::Hit(_) => return hand_out(call, 4, namespace, key),
-                Lease::Acquired(Token {
-                    slot, word, born, ..
-                }) => {
-                    call.set_words(5, [slot, word, born])?;
-                    code::ACQUIRED
-                }
-                Lease::Busy { slot, word, .. } => {
-                    call.set_words(5, [slot, word, 0])?;
-                    code::BUSY
-                }
-                Lease::Bypass => code::BYPASS,
-            }))
-        })
-    })
-}
-
-/// `fill(namespace, key, from, to, payload, length, ttl, token)`: stores what the holder of a lease
-/// loaded; false when the lease was voided. The lease ends in any case.
-unsafe extern "C" fn fill(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    answer::<8>(env, info, |call| {
-        let payload = call.range(4, 0, call.integer(5)? as usize)?;
-        let ttl = call.number(6)?;
-        let [slot, word, born] = call.words(7)?;
-        let token = Token {
-            slot,
-            word,
-            born,
-            beside: false,
-        };
-        on(call, |namespace, store, key| {
-            if let Err(failure) = namespace.write(store, key, payload, ttl) {
-                store.release(token);
-                return Err(failure);
-            }
-            let filled = store.fill(&namespace.inner, key, token, &namespace.entry);
-            filled.map(Answer::Boolean).map_err(error::host)
-        })
-    })
-}
-
-/// `release(namespace, token)`: gives a lease back without a value. Does nothing when it is void, or
-/// the directory closed.
-unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    answer::<2>(env, info, |call| {
-        let [slot, word, born] = call.words(1)?;
-        registry::with(call.integer(0)?, |namespace| {
-            if let Ok(store) = namespace.handle.store() {
-                store.release(Token {
-                    slot,
-                    word,
-                    born,
-                    beside: false,
-                });
-            }
-            Ok(Answer::Nothing)
-        })
-    })
-}
-
-/// `stands(namespace, token)`: true while the load that the slot and word stand for may still fill.
-unsafe extern "C" fn stands(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    answer::<2>(env, info, |call| {
-        let [slot, word, _] = call.words(1)?;
-        registry::with(call.integer(0)?, |namespace| {
-            let handle = &namespace.handle;
-            handle.with(|store| Ok(Answer::Boolean(store.lease_stands(slot, word))))
-        })
-    })
-}
-
 /// `floor(namespace)`: the namespace's floor now; entries born below are not served.
 unsafe extern "C" fn floor(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     answer::<1>(env, info, |call| {
@@ -203,16 +120,20 @@ unsafe extern "C" fn floor(env: sys::napi_env, info: sys::napi_callback_info) ->
 
 type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
 
-const ALL: [(&str, Callback); 9] = [
+const ALL: [(&str, Callback); 13] = [
     ("get", get),
     ("put", put),
     ("delete", delete),
     ("ttl", ttl),
-    ("lease", lease),
-    ("fill", fill),
-    ("release", release),
-    ("stands", stands),
     ("floor", floor),
+    ("loadBegin", loads::begin),
+    ("loadStep", loads::step),
+    ("loadFill", loads::fill),
+    ("loadEnd", loads::end_load),
+    ("loadOpen", loads::open),
+    ("lockStep", loads::lock),
+    ("unlock", loads::unlock),
+    ("locked", loads::locked),
 ];
 
 /// An object with the callbacks; made once for each isolate.

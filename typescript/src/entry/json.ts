@@ -1,4 +1,4 @@
-import { MalformedEntry } from '../errors.ts'
+import { MalformedEntry } from '../more-errors.ts'
 import { isMatch, MATCH } from './match.ts'
 import { MAX_DEPTH } from './messagepack/limits.ts'
 import { refused, type Segment } from './path.ts'
@@ -16,12 +16,29 @@ import {
 const NOT_FINITE = 'JSON has no NaN and no infinity: use messagepack'
 const UNSAFE = 'JSON takes integers within ±(2^53 - 1) only: use messagepack'
 
+/** Whether a reader is given something else than what was written last: a Map comes back as an object. */
+let converted = false
+
+/** A value as JSON, and whether a reader is given something else. */
+export interface Json {
+  readonly text: string
+  readonly converted: boolean
+}
+
 /**
  * A value as JSON. `JSON.stringify` alone would drop what it does not know, write a Date as text and a Map as `{}`.
  * @throws UnsupportedValue with the path to what JSON does not have.
  */
-export function writeJson(value: unknown): string {
-  return write(value, [])
+export function writeJson(value: unknown): Json {
+  // A getter of the value's may come here again.
+  const outer = converted
+  converted = false
+  try {
+    const text = write(value, [])
+    return { text, converted }
+  } finally {
+    converted = outer
+  }
 }
 
 function write(value: unknown, path: Segment[]): string {
@@ -30,12 +47,14 @@ function write(value: unknown, path: Segment[]): string {
       return writeText(value, path)
     case 'number':
       if (!Number.isFinite(value)) throw refused(path, NOT_FINITE)
+      if (Object.is(value, -0)) converted = true
       return JSON.stringify(value)
     case 'boolean':
       return value ? 'true' : 'false'
     case 'bigint':
       if (value < Number.MIN_SAFE_INTEGER || value > Number.MAX_SAFE_INTEGER)
         throw refused(path, UNSAFE)
+      converted = true
       return value.toString()
     case 'object':
       return value === null ? 'null' : writeObject(value, path)
@@ -52,6 +71,9 @@ function writeObject(value: object, path: Segment[]): string {
   }
   if (path.length === MAX_DEPTH) throw refused(path, TOO_DEEP)
   if (pairs === undefined && isMatch(value as readonly unknown[])) throw refused(path, MATCH)
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== Array.prototype) converted = true
+  const isObject = !isMap(value)
   const level = path.length
   const parts: string[] = []
   if (pairs === undefined) {
@@ -63,6 +85,10 @@ function writeObject(value: object, path: Segment[]): string {
   } else {
     refuseSymbols(value, path)
     for (const [key, held] of pairs) {
+      if (held === undefined && isObject) {
+        converted = true
+        continue
+      }
       path[level] = String(key)
       if (typeof key !== 'string') throw refused(path, OTHER_KEY)
       parts.push(`${writeText(key, path)}:${write(held, path)}`)

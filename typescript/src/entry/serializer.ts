@@ -1,4 +1,4 @@
-import { UnsupportedSerializer } from '../errors.ts'
+import { UnsupportedSerializer } from '../more-errors.ts'
 import { readJson, writeJson } from './json.ts'
 import { readMessagePack } from './messagepack/read.ts'
 import { MessagePackWriter } from './messagepack/write.ts'
@@ -49,6 +49,8 @@ export function readPayload(
 /** What writes payloads: the bytes of the last one are the first ones of `bytes`. */
 export interface PayloadWriter {
   readonly bytes: Uint8Array
+  /** Whether a reader of the last value is given something else: an object for a Map, a number for a small bigint. */
+  readonly converted: boolean
   /**
    * Writes a value and returns the payload's length.
    * @throws UnsupportedValue
@@ -59,6 +61,7 @@ export interface PayloadWriter {
 }
 
 class TextWriter implements PayloadWriter {
+  converted = false
   readonly #output = new Scratch()
 
   get bytes(): Uint8Array {
@@ -84,17 +87,21 @@ class TextWriter implements PayloadWriter {
 
 class JsonWriter extends TextWriter {
   override write(value: unknown): number {
-    return this.writeText(writeJson(value))
+    const { text, converted } = writeJson(value)
+    this.converted = converted
+    return this.writeText(text)
   }
 }
 
 class BytesWriter implements PayloadWriter {
   bytes: Uint8Array = new Uint8Array(0)
+  converted = false
 
   write(value: unknown): number {
     if (typeof value !== 'object' || value === null || !isBytes(value)) {
       throw refused([], 'the serializer bytes takes Uint8Arrays only: use messagepack')
     }
+    this.converted = Object.getPrototypeOf(value) !== Uint8Array.prototype
     // Memory that other threads share may change while it is written.
     this.bytes = value.buffer instanceof ArrayBuffer ? value : value.slice()
     return value.length

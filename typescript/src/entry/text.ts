@@ -1,4 +1,4 @@
-import { MalformedEntry } from '../errors.ts'
+import { MalformedEntry } from '../more-errors.ts'
 import type { Scratch } from './scratch.ts'
 
 const { fromCharCode } = String

@@ -1,8 +1,11 @@
-import { Closed } from '../errors.ts'
-import type { AnyHandle, Counts } from '../keyspace.ts'
+import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
+import type { Lock } from '../lease.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
 import type { Bounds } from '../memory/policy.ts'
 import { MemoryTier } from '../memory/tier.ts'
+import { Closed } from '../more-errors.ts'
+import type { WaitingOptions } from '../options.ts'
+import type { StoreErrors } from '../unstored.ts'
 import type { OpenOptions } from './native.ts'
 import { HostStore } from './store.ts'
 
@@ -12,31 +15,32 @@ const unreachable = new FinalizationRegistry<HostStore>((store) => store.release
 /** An open cache: what a `Cache` and the caches of its namespaces share. */
 export class Handle implements AnyHandle {
   readonly store: HostStore
-  readonly counts: Counts = {
-    hits: 0,
-    misses: 0,
-    writes: 0,
-    deletes: 0,
-    voidedFills: 0,
-  }
+  readonly counts: Counts = noCounts()
   readonly clock: (() => number) | undefined
   /** Absent where it is not wanted, and where JavaScript does not see the mapping. */
   readonly memory: MemoryTier | undefined
-  /** Milliseconds that a load may take before another caller may load the same key. */
   readonly leaseTimeout: number
+  readonly waitTimeout: number
+  readonly storeErrors: StoreErrors
+  readonly reported: Set<string> = new Set()
   readonly bounds: Bounds | undefined
+  /** Those that it has. */
+  readonly locks: Set<Lock> = new Set()
   closed = false
 
   constructor(
     options: OpenOptions,
     clock: (() => number) | undefined,
     memory: ResolvedMemory | undefined,
+    waiting: WaitingOptions,
   ) {
     this.store = HostStore.open(options)
     this.clock = clock
     const { mapping } = this.store
     this.memory = mapping && memory && new MemoryTier(mapping, memory, clock)
-    this.leaseTimeout = options.leaseTimeout
+    this.leaseTimeout = waiting.leaseTimeout
+    this.waitTimeout = waiting.waitTimeout
+    this.storeErrors = waiting.storeErrors
     this.bounds = this.memory && memory?.bounds
     unreachable.register(this, this.store, this)
   }
@@ -64,6 +68,8 @@ export class Handle implements AnyHandle {
   close(): void {
     if (this.closed) return
     this.closed = true
+    // The store may be open on, for other handles.
+    for (const lock of this.locks) lock.release()
     unreachable.unregister(this)
     this.memory?.close()
     this.store.release()

@@ -1,4 +1,5 @@
 import { type FastBuffer, fastBuffer } from '../entry/fast-buffer.ts'
+import { readsMapping } from './engines.ts'
 import { type Layout, type NativeStore, native } from './native.ts'
 
 /** One window of blocks, seen in the ways that reading needs. */
@@ -32,11 +33,12 @@ export class Mapping {
   }
 
   /**
-   * The mapping of a store, or undefined where JavaScript must not read it: on processors that reorder loads (on ARM64 a
-   * load does not order those before it, and JavaScript has no fence), in engines without external memory (Electron),
-   * and for an index that no typed array takes.
+   * The mapping of a store, or undefined where JavaScript must not read it: in engines that it was not tested in, on
+   * processors that reorder loads (on ARM64 a load does not order those before it, and JavaScript has no fence), in engines
+   * without external memory (Electron), and for an index that no typed array takes.
    */
   static of(store: NativeStore, layout: Layout): Mapping | undefined {
+    if (!readsMapping(process.versions)) return undefined
     if (!layout.orderedLoads || layout.indexLength > LARGEST_INDEX) return undefined
     const index = store.indexBuffer()
     return index ? new Mapping(store, layout, index) : undefined

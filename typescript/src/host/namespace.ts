@@ -6,21 +6,22 @@ import {
   WriterPool,
 } from '../entry/serializer.ts'
 import { type Key, KeyBuffer } from '../key.ts'
-import type { CheckReport, Defaults, Holdings, Keyspace, Lease } from '../keyspace.ts'
+import type { CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
+import type { Lock } from '../lease.ts'
 import type { Held, MemoryTier, Origin } from '../memory/tier.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlOf } from '../options.ts'
 import type { Handle } from './handle.ts'
+import { HostLoad, type LoadedInto } from './load.ts'
+import { HostLock } from './lock.ts'
 import {
-  ACQUIRED,
-  BUSY,
+  guarded,
   MISS,
   type NativeDictionaries,
   type NativeEncryption,
   type NativeNamespace,
   native,
   type Operations,
-  type Token,
   typed,
 } from './native.ts'
 import { NativeOrigin } from './origin.ts'
@@ -37,12 +38,6 @@ export interface Settings extends Defaults {
   readonly encryption: NativeEncryption | undefined
   /** Absent where zstd compresses without, or not at all. */
   readonly dictionaries: NativeDictionaries | undefined
-}
-
-/** A payload with the id of its serializer. */
-interface Payload {
-  readonly serializer: number
-  readonly bytes: Uint8Array
 }
 
 /** Slots that are looked at for one page of keys. */
@@ -67,6 +62,7 @@ export class HostNamespace implements Keyspace {
   readonly #writers: WriterPool
   readonly #memory: MemoryTier | undefined
   readonly #held: Held
+  readonly #loads: LoadedInto
 
   constructor(handle: Handle, parts: readonly string[], settings: Settings) {
     handle.check()
@@ -87,6 +83,21 @@ export class HostNamespace implements Keyspace {
     this.#writers = new WriterPool(serializer)
     this.#memory = handle.memory
     this.#held = handle.memory?.heldBy(this.#key.prefix) ?? new Map()
+    this.#loads = {
+      number: this.#number,
+      calls: this.#calls,
+      serializer: SERIALIZER_IDS[serializer],
+      scratch,
+      writers: this.#writers,
+      waitTimeout: handle.waitTimeout,
+      counts: handle.counts,
+      begin: (key) => {
+        this.#begin(key)
+        return this.#key
+      },
+      take: (length) => this.#take(length),
+      locks: handle.locks,
+    }
     const floor = () => this.#calls.floor(this.#number)
     // What JavaScript would need to make a cipher takes longer than the native part does for the whole read.
     if (mapping !== undefined && encryption === undefined) {
@@ -222,79 +233,12 @@ export class HostNamespace implements Keyspace {
     return left
   }
 
-  lease(key: Key): Lease {
-    this.#begin(key)
-    const { bytes, from, to } = this.#key
-    const { counts } = this.handle
-    const token = new BigUint64Array(3)
-    for (;;) {
-      const answer = guarded(() =>
-        this.#calls.lease(this.#number, bytes, from, to, scratch.bytes, token),
-      )
-      if (answer > scratch.bytes.length) {
-        scratch.reserve(answer)
-      } else if (answer >= 0) {
-        counts.hits++
-        return { state: 'hit', value: this.#take(answer) }
-      } else if (answer === BUSY) {
-        return { state: 'busy' }
-      } else {
-        counts.misses++
-        return answer === ACQUIRED ? { state: 'acquired', token } : { state: 'bypass' }
-      }
-    }
+  load(key: Key): HostLoad {
+    return new HostLoad(this.#loads, key)
   }
 
-  fill(key: Key, token: Token, value: unknown, ttl: number, copy: boolean): Payload | undefined {
-    const { handle } = this
-    const writer = this.#writers.take()
-    try {
-      handle.check()
-      const length = writer.write(value)
-      this.#resume(key, -1)
-      const { bytes, from, to } = this.#key
-      const payload = writer.bytes
-      if (this.#calls.fill(this.#number, bytes, from, to, payload, length, ttl, token)) {
-        handle.counts.writes++
-      } else {
-        handle.counts.voidedFills++
-      }
-      if (!copy) return undefined
-      const serializer = SERIALIZER_IDS[this.settings.serializer]
-      return { serializer, bytes: payload.slice(0, length) }
-    } catch (failure) {
-      this.release(token)
-      throw typed(failure)
-    } finally {
-      this.#writers.give(writer)
-    }
-  }
-
-  release(token: Token): void {
-    this.#calls.release(this.#number, token)
-  }
-
-  /**
-   * Whether a load may still be joined: nobody set or deleted its key since it began (the lease's word stands), and nobody
-   * cleared its namespace (a clear leaves the word and raises the floor above the load).
-   */
-  stands(token: Token): boolean {
-    this.handle.check()
-    return guarded(
-      () => this.#calls.stands(this.#number, token) && this.#calls.floor(this.#number) <= token[2],
-    )
-  }
-
-  read(payload: Payload): unknown {
-    this.handle.counts.hits++
-    const { length } = payload.bytes
-    scratch.reserve(length)
-    scratch.bytes.set(payload.bytes)
-    try {
-      return readPayload(payload.serializer, scratch, 0, length)
-    } finally {
-      scratch.trim()
-    }
+  lock(key: Key): Lock {
+    return new HostLock(this.#loads, key)
   }
 
   /** The full key, a character a byte. */
@@ -359,14 +303,6 @@ export class HostNamespace implements Keyspace {
     } finally {
       scratch.trim()
     }
-  }
-}
-
-function guarded<R>(call: () => R): R {
-  try {
-    return call()
-  } catch (failure) {
-    throw typed(failure)
   }
 }
 

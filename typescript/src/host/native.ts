@@ -1,18 +1,16 @@
 import { types } from 'node:util'
 import load from '#native'
+import { EntryTooLarge, InvalidArgument, NoSpace, type PolycacheError } from '../errors.ts'
+import type { CheckReport, Holdings } from '../keyspace.ts'
 import {
   ChecksumMismatch,
   Closed,
   ConfigMismatch,
   DecryptionFailed,
-  EntryTooLarge,
   ForeignDirectory,
-  InvalidArgument,
   IoError,
   MalformedEntry,
-  NoSpace,
   NotEncrypted,
-  type PolycacheError,
   TooManyParticipants,
   UnknownDictionary,
   UnknownEncryptionKey,
@@ -23,16 +21,19 @@ import {
   UnsupportedSerializer,
   UnsupportedVersion,
   ValueTooLarge,
-} from '../errors.ts'
-import type { CheckReport, Holdings } from '../keyspace.ts'
+} from '../more-errors.ts'
 
-/** How a directory is opened; `limit` is absent for the existing one, times are milliseconds. */
+/**
+ * How a directory is opened; `limit` is absent for the existing one, times are milliseconds. With `unmapped`
+ * JavaScript reads no hits itself.
+ */
 export interface OpenOptions {
   path: string
   limit?: number
   leaseTimeout: number
   keepAfterReboot: boolean
   manualClock: boolean
+  unmapped?: boolean
 }
 
 /** Where everything lies in the mapping; offsets and sizes are bytes. */
@@ -106,15 +107,20 @@ export interface EntryHeader {
   tags: { name: string; generation: string }[]
 }
 
-/** A lease: slot, word and the invalidation clock when it was taken. */
+/** Who has a lock: slot, word and the invalidation clock when it was taken. */
 export type Token = BigUint64Array
 
-/** What `get` and `lease` answer instead of a length. */
+/** What `get` answers instead of a length. */
 export const MISS = -1
-export const ACQUIRED = -2
-export const BUSY = -3
+/** What `loadStep` and `lockStep` do: below `WAITS` they say how many microseconds to wait. */
+export const LOAD_NOW = -2
+export const WAITED_IN_VAIN = -3
+export const WAITS = -4
+/** What `loadFill` answers. */
+export const REFUSED = 0
+export const STORED = 1
 
-/** The callbacks of `native/src/operations.rs`, which says what they do. */
+/** The callbacks of `native/src/operations.rs` and `native/src/loads.rs`, which say what they do. */
 export interface Operations {
   get(
     namespace: number,
@@ -135,15 +141,17 @@ export interface Operations {
   ): void
   delete(namespace: number, key: Uint8Array, from: number, to: number): boolean
   ttl(namespace: number, key: Uint8Array, from: number, to: number): number
-  lease(
+  loadBegin(waitTimeout: number): number
+  loadStep(
     namespace: number,
     key: Uint8Array,
     from: number,
     to: number,
     out: Uint8Array,
-    token: Token,
+    load: number,
+    waited: number,
   ): number
-  fill(
+  loadFill(
     namespace: number,
     key: Uint8Array,
     from: number,
@@ -151,10 +159,21 @@ export interface Operations {
     payload: Uint8Array,
     length: number,
     ttl: number,
+    load: number,
+  ): number
+  loadEnd(namespace: number, load: number): void
+  loadOpen(namespace: number, load: number): boolean
+  lockStep(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
     token: Token,
-  ): boolean
-  release(namespace: number, token: Token): void
-  stands(namespace: number, token: Token): boolean
+    waited: number,
+    wait: number,
+  ): number
+  unlock(namespace: number, token: Token): void
+  locked(namespace: number, key: Uint8Array, from: number, to: number): boolean
   floor(namespace: number): number
 }
 
@@ -251,4 +270,16 @@ export function typed(failure: unknown): unknown {
   if (code === 'entry_too_large') return new EntryTooLarge(message, Number(size), Number(limit))
   if (code === 'value_too_large') return new ValueTooLarge(message, Number(size), Number(limit))
   return Object.hasOwn(PLAIN, code) ? new PLAIN[code](message) : failure
+}
+
+/**
+ * Makes a native call.
+ * @throws the typed error of what it throws
+ */
+export function guarded<R>(call: () => R): R {
+  try {
+    return call()
+  } catch (failure) {
+    throw typed(failure)
+  }
 }

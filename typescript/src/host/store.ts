@@ -21,7 +21,7 @@ export class HostStore {
   private constructor(options: OpenOptions) {
     this.native = native().NativeStore.open(options)
     this.layout = this.native.layout()
-    this.mapping = Mapping.of(this.native, this.layout)
+    this.mapping = options.unmapped ? undefined : Mapping.of(this.native, this.layout)
   }
 
   /** Opens a directory, or takes what another handle of this isolate opened; either way `release` ends it. */
@@ -59,8 +59,8 @@ function nameOf(options: OpenOptions): string | undefined {
   if (options.manualClock) return undefined
   const index = indexOf(options.path)
   if (index === undefined) return undefined
-  const { limit, leaseTimeout, keepAfterReboot } = options
-  return [index.dev, index.ino, limit, leaseTimeout, keepAfterReboot].join()
+  const { limit, leaseTimeout, keepAfterReboot, unmapped } = options
+  return [index.dev, index.ino, limit, leaseTimeout, keepAfterReboot, unmapped].join()
 }
 
 function indexOf(path: string): BigIntStats | undefined {

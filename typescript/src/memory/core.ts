@@ -23,6 +23,9 @@ export class Owner<K> {
   listeners: Listeners | undefined
 }
 
+/** Makes another keeper than the usual one. */
+export type MakeKeeper = (...of: ConstructorParameters<typeof Keeper>) => Keeper | undefined
+
 /** What was done, of all namespaces. */
 export interface Counts {
   hits: number
@@ -31,6 +34,8 @@ export interface Counts {
   deletes: number
   expired: number
   evicted: number
+  unstored: number
+  waitTimeouts: number
 }
 
 /** What the namespaces of a memory cache share: bounds, policy, clock, isolation. */
@@ -53,7 +58,18 @@ export class MemoryCore<K, V> {
   /** Bytes of one entry at most. */
   readonly heaviest: number
   /** The same object from beginning to end. */
-  readonly counts: Counts = { hits: 0, misses: 0, writes: 0, deletes: 0, expired: 0, evicted: 0 }
+  readonly counts: Counts = {
+    hits: 0,
+    misses: 0,
+    writes: 0,
+    deletes: 0,
+    expired: 0,
+    evicted: 0,
+    unstored: 0,
+    waitTimeouts: 0,
+  }
+  /** The codes of values that could not be stored, as far as they were reported. */
+  readonly reported: Set<string> = new Set()
   /** Entries freed because they had expired. */
   freed = 0
   /** What hears of the slot that is evicted, while somebody takes one out by himself. */
@@ -67,7 +83,7 @@ export class MemoryCore<K, V> {
   readonly #sweepable: Sweepable
 
   /** @throws InvalidArgument */
-  constructor(options: MemoryCacheOptions<K, V>) {
+  constructor(options: MemoryCacheOptions<K, V>, makeKeeper?: MakeKeeper) {
     const behaviour = behaviourOf(options)
     this.behaviour = behaviour
     this.keepsExpiry = behaviour.noUpdateTTL
@@ -79,7 +95,9 @@ export class MemoryCore<K, V> {
     this.#weigher = options.weigher
     this.heaviest = Math.min(bounds.maxBytes, behaviour.maxEntrySize)
     this.#weighs = this.heaviest !== Number.POSITIVE_INFINITY || this.#weigher !== undefined
-    this.keeper = new Keeper(isolation, this.#weighs && this.#weigher === undefined, cloneInstance)
+    const weighs = this.#weighs && this.#weigher === undefined
+    this.keeper =
+      makeKeeper?.(isolation, weighs, cloneInstance) ?? new Keeper(isolation, weighs, cloneInstance)
     this.ttl = ttlOrOwn(options.ttl, 0)
     this.sliding = options.sliding ?? false
     this.clock = new CoarseClock(options.clock)

@@ -1,30 +1,40 @@
-import { Closed } from '../errors.ts'
-import type { AnyHandle, Counts } from '../keyspace.ts'
-import { MemoryCore } from './core.ts'
+import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
+import { Closed } from '../more-errors.ts'
+import type { WaitingOptions } from '../options.ts'
+import type { StoreErrors } from '../unstored.ts'
+import { type MakeKeeper, MemoryCore } from './core.ts'
 import { NamedEntries } from './named-entries.ts'
 import type { MemoryCacheOptions } from './options.ts'
 import type { Bounds } from './policy.ts'
+import { TypedKeeper } from './typed-keeper.ts'
 import { WeakNamespaces } from './weak-namespaces.ts'
+
+/** Values are those of the type map, unless it is the caller's wish that others are kept. */
+const typed: MakeKeeper = (isolation, weighs, cloneInstance) =>
+  isolation === 'none' || cloneInstance !== undefined
+    ? undefined
+    : new TypedKeeper(isolation, weighs)
 
 /** What the namespaces of a cache share that has the memory tier alone. */
 export class MemoryHandle implements AnyHandle {
   readonly core: MemoryCore<string, unknown>
-  readonly counts: Counts = {
-    hits: 0,
-    misses: 0,
-    writes: 0,
-    deletes: 0,
-    voidedFills: 0,
-  }
+  readonly counts: Counts = noCounts()
   readonly leaseTimeout: number
+  readonly waitTimeout: number
+  readonly storeErrors: StoreErrors
+  readonly reported: Set<string> = new Set()
+  /** Who has the lock of a name, by the full key. */
+  readonly locks: Map<string, object> = new Map()
   closed = false
   /** With entries, they are held by these. */
   readonly #namespaces = new WeakNamespaces<NamedEntries>()
 
   /** @throws InvalidArgument */
-  constructor(options: MemoryCacheOptions<string>, leaseTimeout: number) {
-    this.core = new MemoryCore(options)
-    this.leaseTimeout = leaseTimeout
+  constructor(options: MemoryCacheOptions<string>, waiting: WaitingOptions) {
+    this.core = new MemoryCore(options, typed)
+    this.leaseTimeout = waiting.leaseTimeout
+    this.waitTimeout = waiting.waitTimeout
+    this.storeErrors = waiting.storeErrors
   }
 
   get bounds(): Bounds {
@@ -66,6 +76,7 @@ export class MemoryHandle implements AnyHandle {
   close(): void {
     if (this.closed) return
     this.clear([])
+    this.locks.clear()
     this.closed = true
   }
 }

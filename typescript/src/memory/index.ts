@@ -7,6 +7,7 @@ export {
   NoSpace,
   PolycacheError,
   UnsupportedValue,
+  WaitTimeout,
 } from '../errors.ts'
 export type { MemoryEntry } from './entry.ts'
 export type { MemoryCacheEvents } from './events.ts'

@@ -10,6 +10,8 @@ export class Keeper {
   plan: Plan = AS_IS
   /** Bytes that the last value weighs. */
   weight = 0
+  /** Whether a reader of the last value is given something else than what was stored. */
+  converted = false
   readonly #copier: Cloner | Freezer | undefined
   readonly #weighs: boolean
 

@@ -1,88 +1,164 @@
-import type { Loading } from '../flight.ts'
-import type { Lease } from '../keyspace.ts'
+import {
+  type Brought,
+  HIT,
+  LOAD,
+  type Load,
+  type Loading,
+  TIMED_OUT,
+  type Waiting,
+} from '../flight.ts'
+import { patience } from '../wait.ts'
+import type { MemoryCore } from './core.ts'
 import type { Listeners } from './events.ts'
-import { copyOut, type Plan } from './plan.ts'
+import { copyOut } from './plan.ts'
 
-/** A lease: whoever holds it may load the key while it is the one that stands beside it. */
-interface Load<K> {
-  readonly key: K
+/** A lease: whoever holds it may load its key while it stands in the list of loads. */
+export interface Lease {
   /** Milliseconds on the monotonic clock. */
   readonly since: number
 }
 
-/** What was loaded, as the cache keeps it. */
-interface Payload {
-  readonly kept: unknown
-  readonly plan: Plan
+/** What a load needs of the entries whose key it loads. */
+export interface LoadedInto<K> {
+  /** Milliseconds. */
+  readonly bounds: { readonly leaseTimeout: number; readonly waitTimeout: number }
+  readonly counts: { hits: number; misses: number }
+  /** The value, if there is one; counts a hit. */
+  peek(key: K): unknown
+  /**
+   * Stores a value, if the lease stands; else a write came in between.
+   * @throws what `set` does
+   */
+  store(key: K, value: unknown, ttl: number, stands: boolean): void
+  /** Whether a reader of the value that came last is given something else than what was loaded. */
+  converted?(): boolean
+  /**
+   * Makes values for those who joined.
+   * @throws UnsupportedValue
+   */
+  copyOf(value: unknown): () => unknown
 }
 
-/** What one load does with the cache that it is for. */
-export interface LoadedInto<V> {
-  /** The loads under way by key stand there: writes void them. */
-  readonly listeners: Listeners
-  readonly leaseTimeout: number
-  readonly counts: { hits: number; misses: number }
-  /** The value, if it has not expired; counts a hit. Undefined for a caller that wants a new one. */
-  fresh(): V | undefined
-  keep(value: V): Payload
-  store(value: V): void
+/** The load of a key where there is no directory: the list of loads under way, which writes void, is the lease. */
+export class LocalLoad<K> implements Load {
+  value: unknown
+  readonly #loads: Map<K, Lease>
+  readonly #key: K
+  readonly #into: LoadedInto<K>
+  #lease: Lease | undefined
+  #waited = false
+  /** It loads beside the holder of the lease, who keeps it. */
+  #beside = false
+
+  constructor(loads: Map<K, Lease>, key: K, into: LoadedInto<K>) {
+    this.#loads = loads
+    this.#key = key
+    this.#into = into
+  }
+
+  isOpen(): boolean {
+    return this.#lease === undefined || this.#loads.get(this.#key) === this.#lease
+  }
+
+  step(waited: number): number {
+    const { bounds, counts } = this.#into
+    // At first its caller has just looked, and may want another value than there is.
+    if (this.#waited) this.value = this.#into.peek(this.#key)
+    if (this.value !== undefined) return HIT
+    this.#waited = true
+    const now = performance.now()
+    const other = this.#loads.get(this.#key)
+    if (other !== undefined && now - other.since < bounds.leaseTimeout) {
+      return waited >= bounds.waitTimeout ? TIMED_OUT : patience(waited)
+    }
+    this.#beside = other !== undefined
+    this.#lease = other ?? { since: now }
+    this.#loads.set(this.#key, this.#lease)
+    counts.misses++
+    return LOAD
+  }
+
+  fill(value: unknown, ttl: number, shared: boolean): Brought {
+    const into = this.#into
+    const stands = this.#stands()
+    let failure: unknown
+    try {
+      into.store(this.#key, value, ttl, stands)
+    } catch (error) {
+      failure = error
+    }
+    // Whatever came of it: of those who load beside each other the first stores.
+    if (this.#stands()) this.#loads.delete(this.#key)
+    this.#lease = undefined
+    const converted = into.converted?.()
+    const copy = shared || converted ? this.#copyOf(value) : undefined
+    const own = converted && copy !== undefined ? copy() : value
+    return {
+      own,
+      copy: shared ? copy : undefined,
+      stored: stands && failure === undefined,
+      failure,
+    }
+  }
+
+  abandon(): void {
+    if (!this.#beside && this.#stands()) this.#loads.delete(this.#key)
+    this.#lease = undefined
+  }
+
+  #copyOf(value: unknown): () => unknown {
+    try {
+      return this.#into.copyOf(value)
+    } catch {
+      // What cannot be stored has no copies.
+      return () => value
+    }
+  }
+
+  #stands(): boolean {
+    return this.#lease !== undefined && this.#loads.get(this.#key) === this.#lease
+  }
 }
 
 /** One call of `getOrSet` on a `MemoryCache`, as flights know it. */
 export class MemoryLoading<K, V> implements Loading<K> {
-  readonly handle: { readonly leaseTimeout: number; readonly loads: object }
-  readonly #into: LoadedInto<V>
+  readonly handle: Waiting
+  readonly #into: LoadedInto<K>
+  readonly #listeners: Listeners
 
-  constructor(into: LoadedInto<V>) {
-    this.#into = into
-    this.handle = { leaseTimeout: into.leaseTimeout, loads: into.listeners }
-  }
-
-  peek(): V | undefined {
-    return this.#into.fresh()
-  }
-
-  lease(key: K): Lease {
-    const { counts, leaseTimeout } = this.#into
-    const loads = this.#loads
-    const now = performance.now()
-    const other = loads.get(key) as Load<K> | undefined
-    if (other !== undefined && now - other.since < leaseTimeout) return { state: 'busy' }
-    const token: Load<K> = { key, since: now }
-    loads.set(key, token)
-    counts.misses++
-    return { state: 'acquired', token }
-  }
-
-  fill(_key: K, token: Load<K>, value: unknown, _ttl: number, copy: boolean): Payload | undefined {
-    try {
-      const payload = copy ? this.#into.keep(value as V) : undefined
-      if (this.stands(token)) this.#into.store(value as V)
-      return payload
-    } finally {
-      this.release(token)
+  /** The loads under way by key stand with the listeners: writes void them. */
+  constructor(
+    core: MemoryCore<K, V>,
+    listeners: Listeners,
+    entry: Pick<LoadedInto<K>, 'peek' | 'store'>,
+  ) {
+    const { behaviour, counts, keeper, reported } = core
+    const { leaseTimeout, waitTimeout, storeErrors } = behaviour
+    this.handle = { loads: listeners, leaseTimeout, waitTimeout, storeErrors, counts, reported }
+    this.#listeners = listeners
+    this.#into = {
+      ...entry,
+      bounds: behaviour,
+      counts,
+      copyOf: (value) => {
+        const kept = keeper.keep(value)
+        const { plan } = keeper
+        return () => copyOut(kept, plan)
+      },
     }
   }
 
-  release(token: Load<K>): void {
-    if (this.stands(token)) this.#loads.delete(token.key)
+  peek(key: K): unknown {
+    return this.#into.peek(key)
   }
 
-  stands(token: Load<K>): boolean {
-    return this.#loads.get(token.key) === token
-  }
-
-  read(payload: Payload): unknown {
-    this.#into.counts.hits++
-    return copyOut(payload.kept, payload.plan)
+  load(key: K): LocalLoad<K> {
+    const listeners = this.#listeners
+    listeners.loads ??= new Map()
+    return new LocalLoad(listeners.loads as Map<K, Lease>, key, this.#into)
   }
 
   identity(key: K): K {
     return key
-  }
-
-  get #loads(): Map<unknown, object> {
-    this.#into.listeners.loads ??= new Map()
-    return this.#into.listeners.loads
   }
 }

@@ -33,6 +33,10 @@ export interface MemoryStats {
   expired: number
   /** Entries that made room for others. */
   evicted: number
+  /** Loaded values that could not be stored. */
+  unstored: number
+  /** Callers who got `WaitTimeout`. */
+  waitTimeouts: number
   /** Entries that are there; some may have expired. */
   entries: number
   /** Bytes that they weigh, with their keys, by an estimate. 0 when nothing is weighed. */
@@ -150,11 +154,14 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * The key's value; when there is none, the loader's, which is stored. Of all callers one loads and the others wait for it.
-   * When it fails, or is aborted, the next caller loads; its error is this call's. A set, delete or clear of the key during
-   * the load wins: the value is returned and not stored. A loader that asks for its own key waits until `leaseTimeout`.
+   * The key's value; when there is none, the loader's, which is stored. Of all callers one loads and the others wait for it,
+   * for `waitTimeout` at most; a load that is older than `leaseTimeout` is waited for no longer, and one caller loads
+   * beside it. When a loader fails, those who waited for it get its error; when it is aborted, one of them loads. A set,
+   * delete or clear of the key during the load wins: the value is returned and not stored. A value that cannot be stored is
+   * returned all the same, and reported (see `storeErrors`).
    *
-   * @throws what the loader throws; the signal's reason; what `set` throws for the loaded value
+   * @throws what the loader throws; the signal's reason; `WaitTimeout`; InvalidArgument for a loader that asks at once for
+   *   the key that it loads; with `storeErrors: 'raise'` what `set` throws for the loaded value
    */
   async getOrSet(key: K, loader: MemoryLoader<K, V>, options?: MemoryLoadOptions<V>): Promise<V> {
     const { core } = this
@@ -170,16 +177,14 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     }
     if (status !== undefined) status.fetch = forceRefresh ? 'refresh' : 'miss'
     const loading = fly({
-      namespace: new MemoryLoading<K, V>({
-        listeners: this.told(),
-        leaseTimeout: core.behaviour.leaseTimeout,
-        counts: core.counts,
-        fresh: () => {
+      namespace: new MemoryLoading<K, V>(core, this.told(), {
+        peek: () => {
           const other = this.look(key, true)
           return other?.isFresh ? other.value : undefined
         },
-        keep: (value) => ({ kept: core.keeper.keep(value), plan: core.keeper.plan }),
-        store: (value) => this.set(key, value, writing),
+        store: (_key, value, _ttl, stands) => {
+          if (stands) this.set(key, value as V, writing)
+        },
       }),
       key,
       ttl: 0,

@@ -1,25 +1,14 @@
 import { EntryTooLarge, InvalidKey } from '../errors.ts'
 import type { Key } from '../key.ts'
-import type { CheckReport, Holdings, Keyspace, Lease } from '../keyspace.ts'
+import type { CheckReport, Holdings, Keyspace } from '../keyspace.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlOf } from '../options.ts'
 import type { MemoryHandle } from './handle.ts'
 import { bytesOf, isBytes, keyOf, nameOf } from './key-name.ts'
+import { type LoadedInto, LocalLoad } from './loads.ts'
+import { LocalLock } from './lock.ts'
 import type { NamedEntries } from './named-entries.ts'
-import { AS_IS, copyOut, type Plan } from './plan.ts'
-
-/** A lease: whoever holds it may load the key while it is the one that stands beside it. */
-export interface Load {
-  readonly name: string
-  /** Milliseconds on the monotonic clock. */
-  readonly since: number
-}
-
-/** What was loaded, as the cache keeps it. */
-interface Payload {
-  readonly kept: unknown
-  readonly plan: Plan
-}
+import { copyOut } from './plan.ts'
 
 /** The operations on the keys of one namespace of a cache that has the memory tier alone. */
 export class MemoryNamespace implements Keyspace {
@@ -28,6 +17,7 @@ export class MemoryNamespace implements Keyspace {
   readonly settings: { readonly ttl: number }
   readonly #prefix: string
   readonly #entries: NamedEntries
+  readonly #loaded: LoadedInto<string>
 
   constructor(handle: MemoryHandle, parts: readonly string[], settings: { readonly ttl: number }) {
     handle.check()
@@ -36,6 +26,7 @@ export class MemoryNamespace implements Keyspace {
     this.settings = settings
     this.#prefix = Buffer.from(namespacePrefix(parts)).toString('latin1')
     this.#entries = handle.entriesOf(parts, this.#prefix)
+    this.#loaded = loadedInto(handle, this.#entries)
   }
 
   at(parts: readonly string[]): MemoryNamespace {
@@ -102,56 +93,14 @@ export class MemoryNamespace implements Keyspace {
     return left
   }
 
-  lease(key: Key): Lease {
+  load(key: Key): LocalLoad<string> {
     this.checkKey(key)
-    const name = nameOf(key)
-    const { counts, leaseTimeout } = this.handle
-    const value = this.#entries.get(name)
-    if (value !== undefined) {
-      counts.hits++
-      return { state: 'hit', value }
-    }
-    const { loads } = this.#entries
-    const now = performance.now()
-    const other = loads.get(name)
-    if (other !== undefined && now - other.since < leaseTimeout) return { state: 'busy' }
-    const token: Load = { name, since: now }
-    loads.set(name, token)
-    counts.misses++
-    return { state: 'acquired', token }
+    return new LocalLoad(this.#entries.loads, nameOf(key), this.#loaded)
   }
 
-  fill(key: Key, token: Load, value: unknown, ttl: number, copy: boolean): Payload | undefined {
-    const { counts } = this.handle
-    try {
-      this.checkKey(key)
-      const { keeper } = this.handle.core
-      const kept = copy ? keeper.keep(value) : undefined
-      const { plan } = keeper
-      if (this.stands(token)) {
-        this.#entries.set(token.name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
-        counts.writes++
-      } else {
-        counts.voidedFills++
-      }
-      return copy ? { kept, plan } : undefined
-    } finally {
-      this.release(token)
-    }
-  }
-
-  release(token: Load): void {
-    if (this.#entries.loads.get(token.name) === token) this.#entries.loads.delete(token.name)
-  }
-
-  stands(token: Load): boolean {
-    this.handle.check()
-    return this.#entries.loads.get(token.name) === token
-  }
-
-  read(payload: Payload): unknown {
-    this.handle.counts.hits++
-    return payload.plan === AS_IS ? payload.kept : copyOut(payload.kept, payload.plan)
+  lock(key: Key): LocalLock {
+    this.checkKey(key)
+    return new LocalLock(this.handle, this.identity(key))
   }
 
   identity(key: Key): string {
@@ -218,5 +167,37 @@ export class MemoryNamespace implements Keyspace {
     if (found) this.handle.counts.hits++
     else this.handle.counts.misses++
     return found
+  }
+}
+
+/** What loads do with the entries of a namespace. */
+function loadedInto(handle: MemoryHandle, entries: NamedEntries): LoadedInto<string> {
+  const { counts, core } = handle
+  const { keeper } = core
+  return {
+    bounds: handle,
+    counts,
+    peek: (name) => {
+      handle.check()
+      const value = entries.get(name)
+      if (value !== undefined) counts.hits++
+      return value
+    },
+    store: (name, value, ttl, stands) => {
+      handle.check()
+      if (!stands) {
+        counts.voidedFills++
+        keeper.keep(value)
+        return
+      }
+      entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
+      counts.writes++
+    },
+    converted: () => keeper.converted,
+    copyOf: (value) => {
+      const kept = keeper.keep(value)
+      const { plan } = keeper
+      return () => copyOut(kept, plan)
+    },
   }
 }

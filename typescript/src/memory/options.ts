@@ -2,6 +2,7 @@ import { type Duration, milliseconds } from '../duration.ts'
 import { InvalidArgument } from '../errors.ts'
 import { checkNames } from '../option-names.ts'
 import { bytes } from '../size.ts'
+import type { StoreErrors } from '../unstored.ts'
 import { Lru } from './lru.ts'
 import type { Bounds, PolicyMaker } from './policy.ts'
 import type { CloneInstance } from './stored.ts'
@@ -113,8 +114,15 @@ export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOpti
   readonly noDisposeOnSet?: boolean
   /** What `fetch` loads with. */
   readonly loader?: MemoryLoader<K, V>
-  /** How long a load may take before another caller may load the same key; `30s` by default. */
+  /** How old a load may be before a caller stops waiting for it and loads beside it; `30s` by default. */
   readonly leaseTimeout?: Duration
+  /** How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24 h; `60s` by default. */
+  readonly waitTimeout?: Duration
+  /**
+   * What becomes of a loaded value that cannot be stored: `report` (the default) hands it over, counts it and reports the
+   * first of each kind as a warning of the process; with `raise` its caller gets the error.
+   */
+  readonly storeErrors?: StoreErrors
   /**
    * Whether what has expired is freed by itself; true by default. With false it is told of by `expire`, and stays until it is
    * deleted, evicted or purged: for `entry`, for `allowStale`.
@@ -212,6 +220,8 @@ const MEMORY_CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryCacheOptio
   'noDisposeOnSet',
   'loader',
   'leaseTimeout',
+  'waitTimeout',
+  'storeErrors',
   'deleteOnExpire',
   'checkPeriod',
   ...LOAD_POLICY,
@@ -301,6 +311,8 @@ export interface Behaviour extends Required<LoadPolicy> {
   /** Milliseconds; infinite for never. */
   readonly checkPeriod: number
   readonly leaseTimeout: number
+  readonly waitTimeout: number
+  readonly storeErrors: StoreErrors
 }
 
 /** @throws InvalidArgument */
@@ -330,7 +342,25 @@ export function behaviourOf<K, V>(options: MemoryCacheOptions<K, V>): Behaviour 
     checkPeriod:
       checkPeriod === null ? Number.POSITIVE_INFINITY : milliseconds(checkPeriod, 'checkPeriod'),
     leaseTimeout: milliseconds(options.leaseTimeout ?? '30s', 'leaseTimeout'),
+    waitTimeout: waitTimeoutOf(options.waitTimeout),
+    storeErrors: storeErrorsOf(options.storeErrors),
   }
+}
+
+/** A day: the longest that anybody waits. */
+const LONGEST_WAIT = 86_400_000
+
+/** @throws InvalidArgument */
+export function waitTimeoutOf(given: Duration = '60s'): number {
+  const ms = milliseconds(given, 'waitTimeout')
+  if (ms > LONGEST_WAIT) throw new InvalidArgument('waitTimeout is from 1ms to 24h')
+  return ms
+}
+
+/** @throws InvalidArgument */
+export function storeErrorsOf(given: StoreErrors = 'report'): StoreErrors {
+  if (given === 'report' || given === 'raise') return given
+  throw new InvalidArgument(`storeErrors is ${String(given)}: write report or raise`)
 }
 
 const FLAGS = [

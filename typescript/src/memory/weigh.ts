@@ -12,7 +12,7 @@ export const OBJECT = 24
 /** An array without its elements: the object, its length, the store's head. */
 export const ARRAY = 48
 /** A number that is no small integer. */
-const NUMBER = 16
+export const NUMBER = 16
 /** A string without its characters. */
 const STRING = 24
 const BIGINT = 16

@@ -1,4 +1,5 @@
-import { CommandNotAllowed, InvalidArgument, UnknownCommand } from '../errors.ts'
+import { InvalidArgument } from '../errors.ts'
+import { CommandNotAllowed, UnknownCommand } from '../more-errors.ts'
 import table from './commands.json' with { type: 'json' }
 import type { Prefix } from './prefix.ts'
 import { type ReplyKind, replies } from './replies.ts'

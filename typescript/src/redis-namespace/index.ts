@@ -1,11 +1,6 @@
 /** Redis namespaces for every command (spec/commands.md). Loads nothing of the cache and no native part. */
-export {
-  CommandNotAllowed,
-  InvalidArgument,
-  InvalidNamespace,
-  PolycacheError,
-  UnknownCommand,
-} from '../errors.ts'
+export { InvalidArgument, PolycacheError } from '../errors.ts'
+export { CommandNotAllowed, InvalidNamespace, UnknownCommand } from '../more-errors.ts'
 export { namespaced } from './namespaced.ts'
 export type { Namespace } from './namespaces.ts'
 export type { Kind, OptionWords, Rule } from './rules.ts'

@@ -1,4 +1,5 @@
-import { CommandNotAllowed, InvalidArgument } from '../errors.ts'
+import { InvalidArgument } from '../errors.ts'
+import { CommandNotAllowed } from '../more-errors.ts'
 import { define, forward, type Members, namesOf } from './forward.ts'
 import { type Emitter, Messages } from './ioredis-messages.ts'
 import { adopt, type Pipeline } from './ioredis-pipeline.ts'

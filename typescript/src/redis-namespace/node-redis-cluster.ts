@@ -1,4 +1,5 @@
-import { CommandNotAllowed, InvalidArgument } from '../errors.ts'
+import { InvalidArgument } from '../errors.ts'
+import { CommandNotAllowed } from '../more-errors.ts'
 import { define, type Members } from './forward.ts'
 import {
   AS_BYTES,

@@ -1,4 +1,5 @@
-import { InvalidArgument, InvalidNamespace } from '../errors.ts'
+import { InvalidArgument } from '../errors.ts'
+import { InvalidNamespace } from '../more-errors.ts'
 import { asBuffer, asLatin1, type Word } from './word.ts'
 
 const GLOB = /[*?[\]\\]/g

@@ -1,4 +1,5 @@
-import { CommandNotAllowed, InvalidArgument } from '../errors.ts'
+import { InvalidArgument } from '../errors.ts'
+import { CommandNotAllowed } from '../more-errors.ts'
 import { type Command, CommandTable, type TableOptions } from './command-table.ts'
 import { type Level, type Namespace, Namespaces } from './namespaces.ts'
 import type { Prefix } from './prefix.ts'

@@ -5,7 +5,6 @@ import {
   type MemoryCacheOptions,
   type MemoryLoadOptions,
   type MemoryStatus,
-  UnsupportedValue,
 } from '../../src/memory/index.ts'
 import { pause } from '../../src/wait.ts'
 import { checkAfterEach, openMemory } from '../support/structure.ts'
@@ -100,24 +99,22 @@ describe('getOrSet', () => {
     },
   )
 
-  test('its error is the caller’s, and the next caller loads', async () => {
+  test('its error is the caller’s, and that of those who joined; who comes later loads', async () => {
     const { cache } = openMemory<string, Any>()
     const [load, next] = [new Load(), new Load()]
-    const failing = cache.getOrSet('k', load.loader)
-    const waiting = cache.getOrSet('k', next.loader)
+    const all = [load, next, next].map((one) => cache.getOrSet('k', one.loader))
+    const settled = Promise.allSettled(all)
     await settle()
-    load.fail(new RangeError('mine'))
-    await expect(failing).rejects.toBeInstanceOf(RangeError)
-    await settle()
-    next.end(2)
-    expect([await waiting, cache.get('k')]).toEqual([2, 2])
+    const error = new RangeError('mine')
+    load.fail(error)
+    expect(await settled).toEqual(all.map(() => ({ status: 'rejected', reason: error })))
+    expect(next.count).toBe(0)
+    expect(await cache.getOrSet('k', () => 2)).toBe(2)
     await expect(
       cache.getOrSet('x', () => {
         throw new RangeError('at once')
       }),
     ).rejects.toThrow('at once')
-    await expect(cache.getOrSet('x', () => undefined)).rejects.toBeInstanceOf(UnsupportedValue)
-    await expect(cache.getOrSet('x', () => () => 1)).rejects.toBeInstanceOf(UnsupportedValue)
     expect(await cache.getOrSet('x', () => null)).toBeNull()
   })
 
@@ -152,10 +149,17 @@ describe('getOrSet', () => {
     expect(await joined).toBe('quick')
     load.end('slow')
     expect([await first, cache.get('k')]).toEqual(['slow', 'quick'])
-    const own = cache.getOrSet('own', () => cache.getOrSet('own', () => 'inner'))
-    await settle()
+    const own = cache.getOrSet('own', async () => {
+      await settle()
+      return cache.getOrSet('own', () => 'inner')
+    })
+    for (let turn = 0; turn < 5; turn++) await settle()
     timers.advance(1000)
     expect(await own).toBe('inner')
+    // Before it has awaited anything it is told.
+    await expect(
+      cache.getOrSet('told', () => cache.getOrSet('told', () => 1)),
+    ).rejects.toBeInstanceOf(InvalidArgument)
   })
 
   test('two loaders that ask for each other’s key end', async () => {

@@ -245,6 +245,8 @@ describe('what it holds', () => {
       deletes: 1,
       expired: 1,
       evicted: 2,
+      unstored: 0,
+      waitTimeouts: 0,
       entries: 1,
       bytes: 10,
     })

@@ -29,6 +29,8 @@ function spinUntil(holds: () => boolean): { spins: number; seen: boolean } {
 }
 
 let finish: ((value: string) => void) | undefined
+/** Ends of loads under way. */
+const ends: ((value: string) => void)[] = []
 
 const commands: Record<string, (...given: string[]) => unknown> = {
   set: (key, value) => cache.setSync(key, value),
@@ -69,6 +71,33 @@ const commands: Record<string, (...given: string[]) => unknown> = {
       })
     }),
   finish: (value) => finish?.(value),
+  /** Takes the lock of a key's name. */
+  lock: (key) => cache.lease(key).acquire(),
+  /**
+   * Has so many callers ask for a key whose source fails when this process is told `finish`, and says how many loads began, and
+   * how many callers got the error.
+   */
+  fail: async (key, callers) => {
+    let loads = 0
+    const source = async () => {
+      loads++
+      appendFileSync(countFile, '+')
+      say('loading')
+      await new Promise<string>((resolve) => ends.push(resolve))
+      throw new Error('down')
+    }
+    const all = Array.from({ length: Number(callers) }, () => cache.getOrSet(key, source))
+    say('asked')
+    const settled = await Promise.allSettled(all)
+    const failed = settled.filter(
+      (one) => one.status === 'rejected' && one.reason.message === 'down',
+    )
+    say({ loads, failed: failed.length })
+  },
+  /** Ends the loads of `fail`. */
+  end: () => {
+    for (const end of ends.splice(0)) end('')
+  },
   /** Overwrites a few keys with texts of one letter each, as long as the process lives. */
   scribble: () => {
     say('scribbling')
@@ -84,6 +113,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [command, ...given] = JSON.parse(line) as string[]
   const done = commands[command](...given)
   // A load that is held lets the next command through.
+  if (command === 'fail') continue
   if (command === 'hold') (done as Promise<string>).then((value) => say({ held: value }))
   else say({ done: (await done) ?? null })
 }

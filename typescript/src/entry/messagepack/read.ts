@@ -1,4 +1,4 @@
-import { MalformedEntry } from '../../errors.ts'
+import { MalformedEntry } from '../../more-errors.ts'
 import { Decimal, isDecimal, MAX_DIGITS } from '../decimal.ts'
 import type { Scratch } from '../scratch.ts'
 import { readKey, readText } from '../text.ts'

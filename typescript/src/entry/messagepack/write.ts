@@ -42,6 +42,7 @@ const FEW = 16
  */
 export class MessagePackWriter implements PayloadWriter {
   readonly #output = new Scratch()
+  converted = false
   #at = 0
   #depth = 0
   /** The way to where the writer is: the first `#depth` segments. */
@@ -58,6 +59,7 @@ export class MessagePackWriter implements PayloadWriter {
   write(value: unknown): number {
     this.#at = 0
     this.#depth = 0
+    this.converted = false
     this.#value(value)
     return this.#at
   }
@@ -141,6 +143,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   #bigint(value: bigint): void {
     if (value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) {
+      this.converted = true
       this.#number(Number(value))
     } else if (value >= MIN_INTEGER && value <= MAX_INTEGER) {
       this.#reserve(9)
@@ -191,6 +194,7 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #binary(value: Uint8Array): void {
+    if (Object.getPrototypeOf(value) !== Uint8Array.prototype) this.converted = true
     this.#reserve(value.length + 5)
     this.#head(value.length, 0xc4, 0xc5, 0xc6)
     this.#output.bytes.set(value, this.#at)
@@ -200,6 +204,7 @@ export class MessagePackWriter implements PayloadWriter {
   #list(values: readonly unknown[]): void {
     const { length } = values
     if (isMatch(values)) throw this.#refused(MATCH)
+    if (Object.getPrototypeOf(values) !== Array.prototype) this.converted = true
     const level = this.#enter()
     this.#count(length, 0x90, 0xdc, 0xdd)
     for (let place = 0; place < length; place++) {
@@ -213,16 +218,37 @@ export class MessagePackWriter implements PayloadWriter {
     const level = this.#enter()
     const keys = Object.keys(map)
     if (Object.getOwnPropertySymbols(map).length > 0) this.#refuseSymbols(map, level)
+    if (Object.getPrototypeOf(map) !== Object.prototype) this.converted = true
+    const head = this.#at
     this.#count(keys.length, 0x80, 0xde, 0xdf)
+    let left = keys.length
     for (const key of keys) {
       this.#path[level] = key
+      const value = map[key]
+      if (value === undefined) {
+        left--
+        continue
+      }
       this.#text(key)
-      this.#value(map[key])
+      this.#value(value)
     }
+    if (left < keys.length) this.#recount(head, keys.length, left)
     this.#depth = level
   }
 
+  /** Writes the head of a map anew, of which undefined properties were left out. */
+  #recount(head: number, before: number, count: number): void {
+    this.converted = true
+    const body = head + (before < 16 ? 1 : before <= 0xffff ? 3 : 5)
+    const end = this.#at
+    this.#at = head
+    this.#count(count, 0x80, 0xde, 0xdf)
+    this.#output.bytes.copyWithin(this.#at, body, end)
+    this.#at += end - body
+  }
+
   #map(map: ReadonlyMap<unknown, unknown>): void {
+    this.converted = true
     const level = this.#enter()
     this.#count(map.size, 0x80, 0xde, 0xdf)
     for (const [key, value] of map) {

@@ -1,0 +1,157 @@
+import type { Scratch } from '../entry/scratch.ts'
+import { type PayloadWriter, readPayload, type WriterPool } from '../entry/serializer.ts'
+import { type Brought, HIT, LOAD, type Load, TIMED_OUT } from '../flight.ts'
+import type { Key } from '../key.ts'
+import type { Lock } from '../lease.ts'
+import {
+  guarded,
+  LOAD_NOW,
+  type Operations,
+  REFUSED,
+  STORED,
+  typed,
+  WAITED_IN_VAIN,
+  WAITS,
+} from './native.ts'
+
+/** What loads need of the namespace whose keys they load. */
+export interface LoadedInto {
+  readonly number: number
+  readonly calls: Operations
+  readonly serializer: number
+  readonly scratch: Scratch
+  readonly waitTimeout: number
+  readonly counts: { hits: number; misses: number; writes: number; voidedFills: number }
+  /**
+   * Where the key stands for a native call that follows at once.
+   * @throws Closed
+   */
+  readonly begin: (key: Key) => {
+    readonly bytes: Uint8Array
+    readonly from: number
+    readonly to: number
+  }
+  /** Decodes what the native part left in the scratch buffer. */
+  readonly take: (length: number) => unknown
+  readonly writers: WriterPool
+  /** The locks that the handle has: it gives them back when it is closed. */
+  readonly locks: Set<Lock>
+}
+
+/** The machine of `crates/operations`, over a directory: see `native/src/loads.rs`. */
+export class HostLoad implements Load {
+  value: unknown
+  readonly #into: LoadedInto
+  readonly #key: Key
+  /** -1 when it is over. */
+  #number: number
+
+  constructor(into: LoadedInto, key: Key) {
+    this.#into = into
+    this.#key = key
+    this.#number = into.calls.loadBegin(into.waitTimeout)
+  }
+
+  isOpen(): boolean {
+    if (this.#number < 0) return false
+    const { calls, number } = this.#into
+    return guarded(() => calls.loadOpen(number, this.#number))
+  }
+
+  step(waited: number): number {
+    const { calls, number, scratch, counts, begin } = this.#into
+    for (;;) {
+      const { bytes, from, to } = begin(this.#key)
+      const answer = guarded(() =>
+        calls.loadStep(number, bytes, from, to, scratch.bytes, this.#number, waited),
+      )
+      if (answer <= WAITS) return Math.max((WAITS - answer) / 1000, 0.001)
+      if (answer === WAITED_IN_VAIN) return TIMED_OUT
+      if (answer === LOAD_NOW) {
+        counts.misses++
+        return LOAD
+      }
+      if (answer <= scratch.bytes.length) {
+        counts.hits++
+        this.value = this.#into.take(answer)
+        return HIT
+      }
+      // The machine is over with its hit: what it found is read once more.
+      this.#restart()
+      scratch.reserve(answer)
+    }
+  }
+
+  fill(value: unknown, ttl: number, shared: boolean): Brought {
+    const { writers } = this.#into
+    const writer = writers.take()
+    try {
+      return this.#write(writer, value, ttl, shared)
+    } finally {
+      writers.give(writer)
+    }
+  }
+
+  abandon(): void {
+    if (this.#number < 0) return
+    const ended = this.#end()
+    this.#into.calls.loadEnd(this.#into.number, ended)
+  }
+
+  #write(writer: PayloadWriter, value: unknown, ttl: number, shared: boolean): Brought {
+    let length: number
+    try {
+      length = writer.write(value)
+    } catch (failure) {
+      // What has no entry has no copies.
+      return { own: value, copy: shared ? () => value : undefined, stored: false, failure }
+    }
+    let stored = false
+    let failure: unknown
+    try {
+      stored = this.#store(writer.bytes, length, ttl)
+    } catch (error) {
+      failure = typed(error)
+    }
+    const { converted } = writer
+    if (!shared && !converted) return { own: value, copy: undefined, stored, failure }
+    const payload = writer.bytes.slice(0, length)
+    const copy = () => this.#read(payload)
+    return { own: converted ? copy() : value, copy: shared ? copy : undefined, stored, failure }
+  }
+
+  #store(payload: Uint8Array, length: number, ttl: number): boolean {
+    const { calls, number, counts, begin } = this.#into
+    // A getter of the value's may have closed the cache.
+    const { bytes, from, to } = begin(this.#key)
+    const ended = this.#end()
+    const filled = calls.loadFill(number, bytes, from, to, payload, length, ttl, ended)
+    if (filled === STORED) counts.writes++
+    else if (filled === REFUSED) counts.voidedFills++
+    return filled === STORED
+  }
+
+  #end(): number {
+    const ended = this.#number
+    this.#number = -1
+    return ended
+  }
+
+  #restart(): void {
+    this.abandon()
+    this.#number = this.#into.calls.loadBegin(this.#into.waitTimeout)
+  }
+
+  /** A value of one's own. */
+  #read(payload: Uint8Array): unknown {
+    const { scratch, serializer } = this.#into
+    const { length } = payload
+    scratch.reserve(length)
+    scratch.bytes.set(payload)
+    try {
+      return readPayload(serializer, scratch, 0, length)
+    } finally {
+      scratch.trim()
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import { type Duration, milliseconds } from './duration.ts'
+import { InvalidArgument } from './errors.ts'
+import { pause } from './wait.ts'
+
+/** The lock of a key's name, as the tiers know it. */
+export interface Lock {
+  /** Asks for it: true when the caller has it, false when it waits no longer, else how many milliseconds to wait. */
+  step(waited: number, wait: number): number | boolean
+  /** Gives it back; nothing happens to one that is another's. */
+  release(): void
+  /** Whether somebody has it. */
+  isLocked(): boolean
+}
+
+/**
+ * A lock by the name of a key, for adapters: one holder on this machine, in whatever process and language, or in this
+ * program where the cache has no directory. It has nothing to do with the key's entry, nor with loads of it. A holder that
+ * lives keeps it, one whose process dies frees it. Where more than some thousand are held at a time it may be lost: what
+ * it guards must stay right without it.
+ *
+ * ```ts
+ * const lease = cache.lease('report')
+ * if (await lease.acquire()) {
+ *   try {
+ *     await writeReport()
+ *   } finally {
+ *     await lease.release()
+ *   }
+ * }
+ * ```
+ *
+ * With `await using lease = cache.lease('report')` it is released at the end of the block.
+ */
+export class Lease {
+  readonly #lock: Lock
+  readonly #waitTimeout: number
+
+  /** @internal */
+  constructor(lock: Lock, waitTimeout: number) {
+    this.#lock = lock
+    this.#waitTimeout = waitTimeout
+  }
+
+  /**
+   * Whether the caller has the lock now. It waits while another has it: for `waitTimeout` of the cache at most, or another
+   * duration; with false not at all. It is not reentrant: who has it already waits as anybody.
+   * @throws InvalidArgument, InvalidKey, Closed; the signal's reason
+   */
+  async acquire(
+    wait: boolean | Duration = true,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<boolean> {
+    const longest =
+      typeof wait === 'boolean' ? (wait ? this.#waitTimeout : 0) : milliseconds(wait, 'wait')
+    const signal = options?.signal
+    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+      throw new InvalidArgument('signal is an AbortSignal')
+    }
+    signal?.throwIfAborted()
+    const began = performance.now()
+    for (;;) {
+      const next = this.#lock.step(performance.now() - began, longest)
+      if (typeof next === 'boolean') return next
+      await pause(next, signal)
+    }
+  }
+
+  /** Whether the caller has the lock now; it does not wait. */
+  acquireSync(): boolean {
+    return this.#lock.step(0, 0) === true
+  }
+
+  /** Gives the lock back. Does nothing when this object does not have it. */
+  async release(): Promise<void> {
+    this.#lock.release()
+  }
+
+  /** Like `release`. */
+  releaseSync(): void {
+    this.#lock.release()
+  }
+
+  /** Whether somebody has the lock. */
+  async locked(): Promise<boolean> {
+    return this.#lock.isLocked()
+  }
+
+  /** Like `locked`. */
+  lockedSync(): boolean {
+    return this.#lock.isLocked()
+  }
+
+  [Symbol.dispose](): void {
+    this.#lock.release()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#lock.release()
+  }
+}
