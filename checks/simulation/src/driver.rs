@@ -118,6 +118,8 @@ impl Leases for Tiers<'_> {
     }
 
     fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
+        // The holder may end before.
+        linger();
         let evicted = self.caller.process.evicted();
         let start = self.note(Note::AsksBeside);
         let token = self

@@ -2,7 +2,7 @@
 //!
 //! Sequentially consistent, and torn at every eighth byte. Weak memory is what the tests with loom are for.
 
-use crate::switch::access;
+use crate::switch::{access, linger};
 use polycache_host::layout::Geometry;
 use polycache_host::memory::Memory;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -70,11 +70,13 @@ impl Memory for Shared {
         self.word(at).store(value, Relaxed);
     }
     fn compare_exchange(&self, at: usize, old: u64, new: u64) -> bool {
+        linger();
         let word = self.word(at);
         let same = word.load(Relaxed) == old;
         if same {
             word.store(new, Relaxed);
         }
+        linger();
         same
     }
     fn fetch_add(&self, at: usize, by: u64) -> u64 {

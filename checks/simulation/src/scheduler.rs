@@ -258,10 +258,13 @@ impl Simulation {
                     until: since + self.rng.u64(0..=longest.max(pace.shortest_aside)),
                 }
             }
-            Some(Pause::Linger) if pace.aside > 0 && self.rng.u32(..4) == 0 => State::Aside {
-                since,
-                until: since + self.rng.u64(0..=pace.longest_aside),
-            },
+            Some(Pause::Linger) if pace.aside > 0 && self.rng.u32(..4) == 0 => {
+                let longest = pace.longest_aside >> self.rng.u32(0..6);
+                State::Aside {
+                    since,
+                    until: since + self.rng.u64(0..=longest.max(pace.shortest_aside)),
+                }
+            }
             Some(Pause::Access | Pause::Linger) => State::Ready { since },
             Some(Pause::Wait { until, what }) => State::Waiting { since, until, what },
             None => State::Over,

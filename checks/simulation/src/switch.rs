@@ -10,7 +10,8 @@ use std::ptr;
 pub enum Pause {
     /// It has reached a memory access, and could go on at once.
     Access,
-    /// It is between two steps of a load, where a thread that loses its turn for long does most harm.
+    /// It is between two steps of a load, or before or after a swap: where a thread that loses its turn for long
+    /// does most harm.
     Linger,
     /// It waits until then (nanoseconds), or until it is woken.
     Wait {
@@ -105,9 +106,11 @@ pub fn access() {
     }
 }
 
-/// Between two steps of a load.
+/// Where it does most harm that others run.
 pub fn linger() {
-    give_way(Pause::Linger);
+    if LEFT.get() != UNCOUNTED {
+        give_way(Pause::Linger);
+    }
 }
 
 /// Gives way until the scheduler lets the actor go on.
