@@ -213,9 +213,14 @@ impl Scenario {
         self.geometry = geometry(rng, buckets);
         self.keys = keys(rng, self.directory_seed, buckets, 30);
         self.loaders.longest = 100 * MS;
-        self.loaders.hanging = 5;
-        self.work.get = 10;
-        self.chaos.cancel = 100;
+        self.loaders.hanging = rng.u32(5..80);
+        self.work = Work {
+            get: 5,
+            set: rng.u32(0..30),
+            delete: rng.u32(0..10),
+            clear: rng.u32(0..5),
+        };
+        self.chaos.cancel = 400;
     }
 
     /// All want one key, and nobody waits between two operations.

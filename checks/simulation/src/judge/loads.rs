@@ -48,11 +48,12 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
     if load.outcome != Outcome::Refused || view.scenario.is_crowded() {
         return None;
     }
-    // The holder may be a set, or a caller that was killed, or gave way to another, before it could begin.
-    let held = view
+    // The holder may be a set, or a caller that gave way to another before it could begin. When it is dead, anybody
+    // may take its slot.
+    let holder = view
         .alike(load.key)
-        .any(|other| other.right == Right::Lease && other.holder == load.holder);
-    if !held {
+        .find(|other| other.right == Right::Lease && other.holder == load.holder)?;
+    if holder.outcome == Outcome::Killed {
         return None;
     }
     let (from, to) = (load.asked, load.ended);

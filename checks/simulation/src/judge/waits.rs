@@ -68,8 +68,8 @@ fn convoy(view: View<'_>, call: &Call) -> Option<String> {
         Some(answered) => (answered.time, answered.late - call.late),
         None => (u64::MAX, 0),
     };
-    // Two pauses of a waiter, and as much for the machine.
-    let bound = failed.ended_at + longest + 60 * MS + longest / 10 + late;
+    // Two pauses of who waits, and what kept the one from running whom it joined.
+    let bound = failed.ended_at + longest + 150 * MS + late;
     (time > bound).then(|| {
         format!(
             "was answered {} ms after load {number} failed",
