@@ -231,6 +231,7 @@ class Worker {
 }
 
 const [path = '', log = '', ...numbers] = process.argv.slice(2)
-const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] = numbers.map(Number)
+const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] =
+  numbers.map(Number)
 const cache = new Cache({ path, leaseTimeout: { ms } })
 await new Worker(cache, new Log(log), number, keys, seed, operationsAClear).work(reads)

@@ -6,3 +6,4 @@ mod kills;
 mod laps;
 mod memory;
 mod setup;
+mod weak_memory;
