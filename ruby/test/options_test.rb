@@ -69,8 +69,8 @@ class OptionsTest < Minitest::Test
   # Neither wins silently.
   def test_ttl_beside_expires_in_is_refused
     [open_cache, Polycache::Cache.new, Polycache::MemoryCache.new].each do |cache|
-      [["5m", "5m"], [nil, 5], [5, nil], [:default, 5]].each do |ttl, expires_in|
-        both = { ttl: ttl, expires_in: expires_in }
+      pairs = [%w[5m 5m], [nil, 5], [5, nil], [:default, 5]]
+      pairs.map { |ttl, expires_in| { ttl: ttl, expires_in: expires_in } }.each do |both|
         assert_raises(Polycache::InvalidArgument) { cache.set("k", 1, **both) }
         assert_raises(Polycache::InvalidArgument) { cache.set_many({ "k" => 1 }, **both) }
         assert_raises(Polycache::InvalidArgument) { cache.fetch("k", **both) { flunk } }
