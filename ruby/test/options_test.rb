@@ -26,6 +26,7 @@ class OptionsTest < Minitest::Test
     [
       { limits: 1 }, { limit: -1 }, { limit: 1.5 }, { limit: "64M" }, { limit: "\xFF" },
       { ttl: 0 }, { ttl: "5" }, { ttl: :soon }, { lease_timeout: "1ms" },
+      { wait_timeout: "25h" }, { wait_timeout: 0 }, { store_errors: "ignore" }, { store_errors: 1 },
       { lease_timeout: [] },
       { serializer: "marshal" }, { serializer: 1 }, { compressor: "zstd:23" },
       { namespace: "" }, { namespace: 1 }, { namespace: ["a", nil] }, { namespace: "\xFF" },
@@ -63,6 +64,37 @@ class OptionsTest < Minitest::Test
     assert_includes error.message, "race"
     assert_includes error.message, "ttl"
     refute cache.has?("k")
+  end
+
+  # Neither wins silently.
+  def test_ttl_beside_expires_in_is_refused
+    [open_cache, Polycache::Cache.new, Polycache::MemoryCache.new].each do |cache|
+      pairs = [%w[5m 5m], [nil, 5], [5, nil], [:default, 5]]
+      pairs.map { |ttl, expires_in| { ttl: ttl, expires_in: expires_in } }.each do |both|
+        assert_raises(Polycache::InvalidArgument) { cache.set("k", 1, **both) }
+        assert_raises(Polycache::InvalidArgument) { cache.set_many({ "k" => 1 }, **both) }
+        assert_raises(Polycache::InvalidArgument) { cache.fetch("k", **both) { flunk } }
+      end
+      cache.set("k", 1, ttl: nil)
+      cache.set("k", 1, expires_in: nil)
+
+      assert_equal Float::INFINITY, cache.ttl("k")
+    end
+    [Polycache::Cache, Polycache::MemoryCache].each do |kind|
+      assert_raises(Polycache::InvalidArgument) { kind.new(ttl: 5, expires_in: 5) }
+      assert_raises(Polycache::InvalidArgument) { kind.new(ttl: nil, expires_in: 5) }
+    end
+  end
+
+  def test_each_way_of_memory_refuses_both_names_of_ttl
+    cache = Polycache::MemoryCache.new
+    both = { ttl: 5, expires_in: 5 }
+    ways = [-> { cache.increment("n", **both) }, -> { cache.decrement("n", **both) },
+            -> { cache.touch("n", **both) }, -> { cache.fetch_many(["n"], **both) { flunk } }]
+    ways.each do |way|
+      assert_raises(Polycache::InvalidArgument, &way)
+    end
+    refute cache.has?("n")
   end
 
   def test_fetch_without_a_block_is_refused

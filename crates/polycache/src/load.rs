@@ -12,12 +12,14 @@ use std::time::{Duration, Instant};
 
 /// One caller's load of a key. It begins with [`Cache::loading`], goes on with [`Cache::step`], and ends with
 /// [`Cache::fill`] or [`Cache::abandon`], or with what `step` answers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Loading {
     machine: Load<Token>,
     began: Instant,
     /// For others, before it began.
     waited: Duration,
+    /// No step was taken: the first is taken at once, and asking for the time costs as much as it does.
+    is_new: bool,
 }
 
 /// What the caller of a load is to do next.
@@ -56,7 +58,24 @@ pub enum StoreErrors {
 }
 
 impl Loading {
-    fn now(&self) -> Duration {
+    /// By what its loader may fill; none where no loader runs, or it runs without a lease.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn fence(&self) -> Option<Token> {
+        self.machine.fence().copied()
+    }
+
+    /// When it began.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    fn now(&mut self) -> Duration {
+        if std::mem::take(&mut self.is_new) {
+            return self.waited;
+        }
         self.waited + self.began.elapsed()
     }
 }
@@ -80,7 +99,21 @@ impl Cache {
             machine: Load::new(bounds, Duration::ZERO),
             began: Instant::now(),
             waited,
+            is_new: true,
         }
+    }
+
+    /// Counts a caller who joined another of its process, and got [`Error::WaitTimeout`].
+    #[doc(hidden)]
+    pub fn count_wait_timeout(&self) {
+        self.tier().count_wait_timeout();
+    }
+
+    /// What the full keys of this cache's namespace begin with.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn prefix(&self) -> &[u8] {
+        self.tier().prefix()
     }
 
     /// Asks for the value or the right to load it, and says what to do next. `f` is handed the value that is
@@ -164,10 +197,11 @@ impl Cache {
     #[doc(hidden)]
     pub fn abandon(&self, key: &[u8], loading: &mut Loading) {
         let mut unused = Vec::new();
-        let now = loading.now();
         let mut at = AtKey::new(self.tier(), key, &mut unused);
-        // Nothing is asked of the tiers that could fail.
-        let _ = loading.machine.step(&mut at, Event::Cancelled, now);
+        // Nothing is asked of the tiers that could fail, and nothing depends on the time.
+        let _ = loading
+            .machine
+            .step(&mut at, Event::Cancelled, Duration::ZERO);
     }
 
     /// True while others may join this load: nobody set, deleted or cleared the key since it began, nor was
@@ -176,17 +210,25 @@ impl Cache {
     #[must_use]
     pub fn is_open(&self, loading: &Loading) -> bool {
         match loading.machine.fence() {
-            // A directory tells by the lease alone.
-            Some(fence) => self.tier().is_leased(b"", *fence),
+            Some(fence) => self.stands_by(*fence),
             None => loading.machine.is_waiting(),
         }
     }
 
+    /// True while a loader may fill by this.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn stands_by(&self, fence: Token) -> bool {
+        // A directory tells by the lease alone.
+        self.tier().is_leased(b"", fence)
+    }
+
     fn fill_entry(&self, key: &[u8], loading: &mut Loading, entry: &[u8]) -> Result<bool, Error> {
         let mut unused = Vec::new();
-        let now = loading.now();
         let mut at = AtKey::new(self.tier(), key, &mut unused);
-        let step = loading.machine.step(&mut at, Event::Loaded(entry), now)?;
+        // Nothing depends on the time.
+        let loaded = Event::Loaded(entry);
+        let step = loading.machine.step(&mut at, loaded, Duration::ZERO)?;
         Ok(step == Step::Done(Done::Filled))
     }
 

@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
 require_relative "cache/many"
+require_relative "lease"
+require_relative "loading"
 require_relative "memory/build"
+require_relative "ttl_option"
 
 module Polycache
   # An open cache: one namespace of a directory that every process of the machine may share.
@@ -12,30 +15,28 @@ module Polycache
   # *Keys* are Strings (text, or bytes with the encoding BINARY) or Symbols, which stand for their
   # text. *Values* are what every language of Polycache has: nil, true, false, Integer, Float,
   # String (text; bytes with the encoding BINARY), Array, Hash with text or Symbol keys (which come
-  # back as text), Set, Time (comes back in UTC), BigDecimal, Polycache::UUID. Subclasses are stored
-  # as these and come back as these. Anything else, a Symbol too, raises UnsupportedValue.
+  # back as text), Set, Time (comes back in UTC), BigDecimal, Polycache::UUID; with and without a
+  # directory. Anything else raises UnsupportedValue, because another class would come back: a
+  # Symbol, an instance of a subclass of these, a Hash or Set that compares by identity.
   #
   # *Durations* are text ("250ms", "30s", "5m", "2h", "1d") or seconds as any Numeric.
   #
   # Every method but +close+ raises Closed after +close+; methods that take a key raise InvalidKey.
   class Cache
     include Many
+    include TtlOption
 
     # Options and what they are when they are left out (see +new+).
     OPTIONS = {
       path: nil, namespace: nil, ttl: nil, limit: nil, serializer: "messagepack",
       compressor: "none", dictionaries: nil, encryption: nil, lease_timeout: "30s",
-      keep_after_reboot: false, memory: nil, clock: nil
+      wait_timeout: "60s", store_errors: "report", keep_after_reboot: false, memory: nil, clock: nil
     }.freeze
 
     # Stands for "no entry" where nil may be a value: <tt>cache.get(key, MISSING)</tt>.
     MISSING = Object.new
     def MISSING.inspect = "Polycache::Cache::MISSING"
     MISSING.freeze
-
-    # What the native extension answers when another caller loads.
-    BUSY = Object.new.freeze
-    private_constant :BUSY
 
     # Opens a cache; with a block, closes it when the block ends.
     #
@@ -74,8 +75,13 @@ module Polycache
     #   so that keys can be changed. Plain entries then raise NotEncrypted. Keys of the cache, sizes
     #   and times stay readable. One key is good for 2**32 entries. By default values are stored as
     #   they are
-    # @param lease_timeout [String, Numeric] how long a load may take before another caller may
-    #   load the same key, 63 ms to 8 h
+    # @param lease_timeout [String, Numeric] how old a load may be before a caller stops waiting for
+    #   it and loads beside it, 63 ms to 8 h
+    # @param wait_timeout [String, Numeric] how long a caller waits for the loads of others before
+    #   it gets WaitTimeout, 1 ms to 24 h
+    # @param store_errors [String, Symbol] what becomes of a loaded value that cannot be stored:
+    #   "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of once)
+    #   or "raise" (the error that +set+ would give)
     # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older
     #   than the last write; by default a reboot empties the cache
     # @param memory [Hash, Boolean, nil] options of the memory tier, which hands out objects that
@@ -88,9 +94,9 @@ module Polycache
     # @raise [InvalidArgument] for an unknown option or a wrong value
     # @raise [ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
     #   ForeignDirectory, TooManyParticipants, NoSpace, IoError]
-    def initialize(expires_in: nil, **options)
+    def initialize(**options)
+      options = with_one_ttl(options)
       refuse_unknown(options.keys - OPTIONS.keys, OPTIONS.keys)
-      options[:ttl] = expires_in unless expires_in.nil?
       @tiers = Memory::Build.tiers(options, OPTIONS.except(:memory))
       @reader = Memory::Build.reader(@tiers)
       @namespace = Array(options[:namespace]).map(&:to_s)
@@ -117,8 +123,10 @@ module Polycache
     # @return [nil]
     # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
     # @raise [EntryTooLarge, NoSpace, IoError] and the old value is gone as well
-    def set(key, value, ttl: :default, expires_in: ttl, **unknown)
-      refuse_unknown(unknown.keys, TTL_OPTIONS) unless unknown.empty?
+    def set(key, value, ttl: ((one = true) && :default),
+            expires_in: ((other = true) && ttl), **unknown)
+      refuse_both unless one || other
+      refuse_unknown(unknown.keys) unless unknown.empty?
       @tiers.set(key, value, expires_in)
     end
 
@@ -141,25 +149,37 @@ module Polycache
 
     # Reads a key; when there is no entry, runs the block and stores what it returns. Of all
     # callers on this machine, in every language, one runs its block; the others wait for the value
-    # without blocking other threads (or, under a Fiber scheduler, other fibers).
+    # without blocking other threads (or, under a Fiber scheduler, other fibers). All of them get
+    # what a reader would get, each a value of its own.
     #
     # A +set+, +delete+ or +clear+ during the load wins over it: the loaded value is returned and
-    # not stored. A load that fails, is killed or takes longer than +lease_timeout+ holds nobody
-    # up: the next caller loads.
+    # not stored. When a block raises, those of its process who waited for it get its error. A
+    # caller that is killed or timed out holds nobody up: another loads. A load that takes longer
+    # than +lease_timeout+ is not waited for, but goes on: a caller loads beside it, and the first
+    # of the two is stored. A block that asks for its own key raises InvalidArgument.
     #
     # @param key [String, Symbol]
     # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
     # @yieldreturn [Object] the value
     # @return [Object] the value
-    # @raise whatever the block raises; what +get+ and +set+ raise
-    def fetch(key, ttl: :default, expires_in: ttl, **unknown, &load)
-      refuse_unknown(unknown.keys, TTL_OPTIONS) unless unknown.empty?
-      value = @tiers.fetch(key, expires_in, BUSY, &load)
-      return value unless BUSY.equal?(value)
+    # @raise [WaitTimeout] after waiting +wait_timeout+ for others
+    # @raise whatever the block raises; what +get+ raises
+    def fetch(key, ttl: ((one = true) && :default),
+              expires_in: ((other = true) && ttl), **unknown, &load)
+      refuse_both unless one || other
+      refuse_unknown(unknown.keys) unless unknown.empty?
+      value = @tiers.fetch(key, expires_in, nil, Loading::BUSY, &load)
+      return value unless Loading::BUSY.equal?(value)
 
-      wait_for(key, expires_in, &load)
+      Loading.wait(@tiers, key, expires_in, &load)
     end
     alias get_or_set fetch
+
+    # A lock by a key's name, for whoever makes values by itself: see Lease.
+    #
+    # @param key [String, Symbol]
+    # @return [Lease]
+    def lease(key) = Lease.new(@tiers, key)
 
     # @param key [String, Symbol]
     # @return [Float, nil] the seconds that its entry has left, infinity when it does not expire;
@@ -240,28 +260,6 @@ module Polycache
       @reader = Memory::Build.reader(tiers)
       @namespace = namespace
       self
-    end
-
-    TTL_OPTIONS = %i[ttl expires_in].freeze
-    private_constant :TTL_OPTIONS
-
-    private
-
-    def refuse_unknown(unknown, known)
-      return if unknown.empty?
-
-      raise InvalidArgument, "unknown option #{unknown.join(", ")}: there are #{known.join(", ")}"
-    end
-
-    # Asks until the value is there or the lease is ours, at first often, then every 20 ms.
-    def wait_for(key, ttl, &load)
-      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      loop do
-        waited = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
-        sleep((waited / 8).clamp(0.0001, 0.02))
-        value = @tiers.fetch(key, ttl, BUSY, &load)
-        return value unless BUSY.equal?(value)
-      end
     end
   end
 end

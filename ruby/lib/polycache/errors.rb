@@ -166,6 +166,12 @@ module Polycache
     RETRYABLE = true
   end
 
+  # A caller waited +wait_timeout+ for the loads of others, and none brought the value.
+  class WaitTimeout < Error
+    CODE = "wait_timeout"
+    RETRYABLE = true
+  end
+
   class Error
     CLASSES = [
       InvalidArgument, InvalidKey, UnsupportedValue, EntryTooLarge, ValueTooLarge, MalformedEntry,
@@ -174,7 +180,7 @@ module Polycache
       DecryptionFailed, NoSpace,
       ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
-      InvalidNamespace, IoError
+      InvalidNamespace, IoError, WaitTimeout
     ].to_h { |error| [error::CODE, error] }.freeze
     private_constant :CLASSES
   end

@@ -1,8 +1,11 @@
 # frozen_string_literal: true
 
 require_relative "errors"
+require_relative "lease"
+require_relative "loading"
 require_relative "memory/entries"
 require_relative "memory/settings"
+require_relative "ttl_option"
 
 module Polycache
   # A cache of objects inside this process. <tt>require "polycache/memory"</tt> needs no native
@@ -17,12 +20,15 @@ module Polycache
   # *Keys* are Strings and Symbols, which stand for their text. *Values* are, with the isolation
   # "clone" (the default: what is stored is a copy, and so is what is handed out) and "freeze"
   # (one frozen copy is handed out to all): nil, true, false, numbers, Symbols, Strings, Arrays,
-  # Hashes, Sets, Times, and whatever is frozen to its depth. With "none" they are any objects,
+  # Hashes, Sets, Times (of these classes, not of what extends them), and whatever is frozen to its
+  # depth. With "none" they are any objects,
   # handed out themselves.
   #
   # *Durations* are text ("250ms", "30s", "5m", "2h", "1d") or seconds as any Numeric. Methods
   # that take a key raise InvalidKey.
   class MemoryCache
+    include TtlOption
+
     # What +entry+ tells: +ttl+ is seconds left (infinity: it does not expire), +bytes+ what it
     # weighs.
     Entry = Struct.new(:key, :value, :ttl, :bytes, keyword_init: true)
@@ -41,13 +47,17 @@ module Polycache
     #   * +eviction_listener+ [#call] is given key, value and why the entry left: +:evicted+
     #     +:expired+ +:removed+ +:replaced+ +:cleared+. It runs after the operation, in the thread
     #     that did it; what it raises is that one's
-    #   * +lease_timeout+ [String, Numeric] how long a load may take before another caller may
-    #     load the same key, 63 ms to 8 h; 30 s
+    #   * +lease_timeout+ [String, Numeric] how old a load may be before a caller stops waiting for
+    #     it and loads beside it, 63 ms to 8 h; 30 s
+    #   * +wait_timeout+ [String, Numeric] how long a caller waits for the loads of others before it
+    #     gets WaitTimeout, 1 ms to 24 h; 60 s
+    #   * +store_errors+ [String, Symbol] what becomes of a loaded value that cannot be stored:
+    #     "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of
+    #     once) or "raise"
     #   * +clock+ [#call] answers with milliseconds since 1970, for tests
     # @raise [InvalidArgument] for an unknown option or a wrong value
-    def initialize(expires_in: nil, **options)
-      options[:ttl] = expires_in unless expires_in.nil?
-      @entries = Memory::Core.new(Memory::Settings.new(options)).root
+    def initialize(**options)
+      @entries = Memory::Core.new(Memory::Settings.new(with_one_ttl(options))).root
     end
 
     # @param key [String, Symbol]
@@ -68,7 +78,9 @@ module Polycache
     # @return [nil]
     # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
     # @raise [EntryTooLarge] it is heavier than all entries may be; the old value is gone as well
-    def set(key, value, ttl: :default, expires_in: ttl, sliding: nil)
+    def set(key, value, ttl: ((one = true) && :default),
+            expires_in: ((other = true) && ttl), sliding: nil)
+      refuse_both unless one || other
       return @entries.set(key, value, expires_in) if sliding.nil?
 
       @entries.set(key, value, expires_in, sliding ? true : false)
@@ -94,17 +106,28 @@ module Polycache
 
     # Reads a key; when there is no entry, runs the block and stores what it returns. Of all
     # callers in this process one runs its block; the others wait for the value without blocking
-    # other threads (or, under a Fiber scheduler, other fibers). A +set+, +delete+ or +clear+
-    # during the load wins over it: the loaded value is returned and not stored. A load that
-    # fails, is killed or takes longer than +lease_timeout+ holds nobody up: the next caller
-    # loads.
+    # other threads (or, under a Fiber scheduler, other fibers). All of them get what a reader would
+    # get. What happens when a block raises, takes long, or asks for its own key: Cache#fetch.
     #
     # @param ttl [String, Numeric, nil, :default] as for +set+; it counts from the end of the load
     # @yieldreturn [Object] the value
     # @return [Object] the value
-    # @raise whatever the block raises; what +set+ raises
-    def fetch(key, ttl: :default, expires_in: ttl, &load) = @entries.fetch(key, expires_in, &load)
+    # @raise [WaitTimeout] after waiting +wait_timeout+ for others
+    # @raise whatever the block raises
+    def fetch(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl), &load)
+      refuse_both unless one || other
+      value = @entries.fetch(key, expires_in, nil, Loading::BUSY, &load)
+      return value unless Loading::BUSY.equal?(value)
+
+      Loading.wait(@entries, key, expires_in, &load)
+    end
     alias get_or_set fetch
+
+    # A lock by a key's name within this process, for whoever makes values by itself: see Lease.
+    #
+    # @param key [String, Symbol]
+    # @return [Lease]
+    def lease(key) = Lease.new(@entries, key)
 
     # @param keys [Enumerable<String, Symbol>]
     # @return [Hash] the keys found, as they were given, with their values
@@ -130,7 +153,8 @@ module Polycache
     # @param keys [Enumerable<String, Symbol>]
     # @yieldparam key what is not here is loaded, as by +fetch+
     # @return [Hash] all keys, as they were given, with their values
-    def fetch_many(keys, ttl: :default, expires_in: ttl)
+    def fetch_many(keys, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+      refuse_both unless one || other
       raise InvalidArgument, "fetch_many takes a block that loads the values" unless block_given?
 
       keys.to_h { |key| [key, fetch(key, expires_in: expires_in) { yield key }] }
@@ -141,10 +165,14 @@ module Polycache
     #   keeps its time to live
     # @return [Numeric] the number after it; +by+ where there was none
     # @raise [InvalidArgument] when the value is no number
-    def increment(key, by = 1, ttl: :default, expires_in: ttl) = @entries.add(key, by, expires_in)
+    def increment(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+      refuse_both unless one || other
+      @entries.add(key, by, expires_in)
+    end
 
     # As +increment+, downwards.
-    def decrement(key, by = 1, ttl: :default, expires_in: ttl)
+    def decrement(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+      refuse_both unless one || other
       @entries.add(key, by.is_a?(Numeric) ? -by : by, expires_in)
     end
 
@@ -155,7 +183,10 @@ module Polycache
     # Gives an entry another time to live, from now.
     #
     # @return [Boolean] whether it was there
-    def touch(key, ttl: :default, expires_in: ttl) = @entries.touch(key, expires_in)
+    def touch(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+      refuse_both unless one || other
+      @entries.touch(key, expires_in)
+    end
 
     # @return [Entry, nil] what is known of an entry; neither counts nor is it a use
     def entry(key)
@@ -199,8 +230,7 @@ module Polycache
     # @return [Hash{Symbol => Integer}] +max_bytes+ is infinite where nothing bounds them
     def stats
       store = @entries.core.store
-      names = %i[hits misses writes deletes voided_fills expired evicted]
-      names.zip(@entries.core.counts).to_h.merge(
+      Memory::Core::COUNTS.zip(@entries.core.counts).to_h.merge(
         entries: store.size, bytes: store.bytes,
         max_entries: store.max_entries, max_bytes: store.max_bytes
       )

@@ -23,7 +23,28 @@ class KilledThreadsTest < Minitest::Test
     assert_equal 1, cache.get("k")
   end
 
+  # Nor in a load that is joined, nor who tells those who joined.
+  def test_no_killed_thread_leaves_those_who_joined_waiting
+    cache = Polycache::MemoryCache.new
+    ROUNDS.times do |round|
+      callers = Array.new(8) { |number| Thread.new { load_one(cache, number + round) } }
+      Thread.pass
+      callers.first(4).each(&:kill)
+      callers.each { |thread| assert thread.join(PATIENCE), "round #{round}: #{thread.status}" }
+      cache.delete("k")
+    end
+
+    assert_equal 0, cache.instance_variable_get(:@entries).count_loads
+  end
+
   private
+
+  def load_one(cache, number)
+    cache.fetch("k") do
+      number.times { Thread.pass }
+      number
+    end
+  end
 
   def load_on(cache, number, begun)
     turn = 0

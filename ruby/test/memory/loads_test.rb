@@ -2,12 +2,17 @@
 
 require "memory/helper"
 require "support/children"
+require "support/load_cases"
 
 # Of all callers in the process one loads; nobody waits in vain. And what threads and forks may
 # break.
 class LoadsTest < Minitest::Test
   include MemoryCaches
   include Children
+  include LoadCases
+
+  def loading_cache(**options) = cache(**options)
+  def count_loads(cache) = cache.instance_variable_get(:@entries).count_loads
 
   def test_threads_share_one_load
     tested = cache
@@ -23,7 +28,7 @@ class LoadsTest < Minitest::Test
       end
     end
     started.pop
-    others = Array.new(5) { Thread.new { tested.fetch("k") { loads += 1 } } }
+    others = Array.new(5) { Thread.new { tested.fetch("k") { flunk } } }
     Thread.pass until others.all? { |thread| thread.status == "sleep" }
     go << true
     values = [loader, *others].map(&:value)
@@ -31,7 +36,7 @@ class LoadsTest < Minitest::Test
     assert_equal [["value"]] * 6, values
     assert_equal 6, values.map(&:object_id).uniq.size, "each has a copy"
     assert_equal 1, loads
-    assert_equal 0, tested.instance_variable_get(:@entries).count_loads
+    assert_equal 0, count_loads(tested)
   end
 
   def test_fibers_of_one_thread_share_one_load
@@ -73,19 +78,6 @@ class LoadsTest < Minitest::Test
     first
   end
 
-  def test_a_load_that_fails
-    tested = cache
-    first = ended_by(tested) do |ready|
-      tested.fetch("k") do
-        ready.call
-        raise IOError, "the first"
-      end
-    end
-
-    assert_equal "the first", assert_raises(IOError) { first.value }.message
-    assert_equal "second", tested.get("k")
-  end
-
   def test_a_load_that_is_left_by_throw_or_break
     tested = cache
     ended_by(tested) do |ready|
@@ -105,18 +97,6 @@ class LoadsTest < Minitest::Test
     end
   end
 
-  def test_a_load_whose_value_cannot_be_kept
-    tested = cache
-    first = ended_by(tested) do |ready|
-      tested.fetch("k") do
-        ready.call
-        proc {}
-      end
-    end
-
-    assert_raises(Polycache::UnsupportedValue) { first.value }
-  end
-
   def test_a_load_whose_thread_is_killed
     tested = cache
     ended_by(tested) do |ready|
@@ -125,27 +105,6 @@ class LoadsTest < Minitest::Test
         Thread.current.kill
       end
     end
-  end
-
-  def test_a_load_that_takes_too_long
-    tested = cache(lease_timeout: 0.063)
-    go = Thread::Queue.new
-    inside = Thread::Queue.new
-    slow = Thread.new do
-      tested.fetch("k") do
-        inside << true
-        go.pop
-        "slow"
-      end
-    end
-    inside.pop
-
-    assert_equal "quick", tested.fetch("k") { "quick" }
-    go << true
-
-    assert_equal "slow", slow.value
-    assert_equal "quick", tested.get("k")
-    assert_equal 1, tested.stats[:voided_fills]
   end
 
   def test_writes_during_a_load_win
@@ -267,7 +226,7 @@ class LoadsTest < Minitest::Test
       threads.each(&:join)
       Structure.check(tested)
 
-      assert_equal 0, tested.instance_variable_get(:@entries).count_loads
+      assert_equal 0, count_loads(tested)
     end
   end
 

@@ -103,8 +103,19 @@ class MemoryCacheTest < Minitest::Test
     assert_operator error.size, :>, error.limit
     assert_equal 10_000, error.limit
     refute tested.has?("k")
-    assert_raises(Polycache::EntryTooLarge) { tested.fetch("k") { "x" * 10_000 } }
-    assert_equal "next", tested.fetch("k") { "next" }
+  end
+
+  def test_a_loaded_entry_too_large_is_handed_over
+    tested = cache(max_bytes: "10kB")
+    said = capture_io do
+      2.times { assert_equal("x" * 10_000, tested.fetch("k") { "x" * 10_000 }) }
+    end.last
+
+    assert_equal 1, said.scan("entry_too_large").size
+    assert_equal 2, tested.stats[:unstored]
+    assert_equal("next", tested.fetch("k") { "next" })
+    strict = cache(max_bytes: "10kB", store_errors: "raise")
+    assert_raises(Polycache::EntryTooLarge) { strict.fetch("k") { "x" * 10_000 } }
   end
 
   def test_bytes_are_bounded
@@ -425,7 +436,8 @@ class MemoryCacheTest < Minitest::Test
     tested.set("b", 1)
     tested.delete("b")
 
-    counts = { hits: 1, misses: 1, writes: 2, deletes: 1, voided_fills: 0, expired: 0, evicted: 1 }
+    counts = { hits: 1, misses: 1, writes: 2, deletes: 1, voided_fills: 0, unstored: 0,
+               wait_timeouts: 0, expired: 0, evicted: 1 }
     bounds = { max_entries: 1, max_bytes: 64 << 20 }
 
     assert_equal({ **counts, entries: 0, bytes: 0, **bounds }, tested.stats)

@@ -11,14 +11,16 @@ class ConformanceCase
     },
     "memory" => { host: false, options: {} }
   }.freeze
-  CAPABILITIES = %w[dynamic invalid_text].freeze
+  CAPABILITIES = %w[dynamic invalid_text own_key].freeze
   FIELDS = %w[name options requires steps].freeze
   # Of every step; and of each operation: its arguments.
   COMMON = %w[op on error path result].freeze
   ARGUMENTS = {
     "get" => %w[key], "set" => %w[key value ttl], "delete" => %w[key], "has" => %w[key],
     "ttl" => %w[key], "get_many" => %w[keys], "set_many" => %w[entries ttl],
-    "delete_many" => %w[keys], "get_or_set" => %w[key loads during ttl], "keys" => %w[prefix],
+    "delete_many" => %w[keys], "get_or_set" => %w[key loads during ttl], "lease" => %w[key as],
+    "acquire" => %w[lease wait], "release" => %w[lease], "locked" => %w[lease],
+    "keys" => %w[prefix],
     "clear" => [], "flush" => [], "close" => [], "stats" => %w[field], "check" => [],
     "namespace" => %w[part as], "open" => %w[as options directory], "advance" => %w[ms]
   }.freeze
@@ -37,6 +39,7 @@ class ConformanceCase
     @tiers = TIERS.fetch(tiers)
     @clock = ManualClock.new
     @handles = {}
+    @leases = {}
   end
 
   def run
@@ -46,6 +49,7 @@ class ConformanceCase
     step("op" => "open", "as" => "cache", "options" => @description["options"] || {})
     steps(@description["steps"])
   ensure
+    @leases.each_value(&:release)
     @handles.each_value(&:close)
   end
 
@@ -118,7 +122,7 @@ class ConformanceCase
 
   def option(name, value)
     case name
-    when "ttl", "lease_timeout" then duration(value)
+    when "ttl", "lease_timeout", "wait_timeout" then duration(value)
     when "encryption", "dictionaries" then keys(value)
     else value
     end
@@ -191,10 +195,23 @@ class ConformanceCase
 
       Tagged.load(step["loads"])
     end
-    Tagged.form(value)
+    Tagged.form(value) if step.key?("result")
   ensure
     @test.assert_equal step.key?("loads") ? 1 : 0, loads, "loads at #{step}"
   end
+
+  def do_lease(cache, step)
+    @leases[step["as"]] = cache.lease(Tagged.load(step["key"]))
+    nil
+  end
+
+  def do_acquire(_cache, step)
+    lease = @leases.fetch(step["lease"])
+    step.key?("wait") ? lease.acquire(duration(step["wait"])) : lease.acquire
+  end
+
+  def do_release(_cache, step) = @leases.fetch(step["lease"]).release
+  def do_locked(_cache, step) = @leases.fetch(step["lease"]).locked?
 
   def do_keys(cache, step)
     keys = step.key?("prefix") ? cache.keys(Tagged.load(step["prefix"])) : cache.keys

@@ -3,6 +3,7 @@
 use crate::error::OrRaise;
 use crate::from_ruby::with_value;
 use crate::key::{key, text};
+use crate::loads::Loads;
 use crate::to_ruby::to_ruby;
 use crate::without_gvl::without_gvl;
 use crate::{duration, options, report};
@@ -23,9 +24,21 @@ const PAGE: u64 = 4096;
 pub(crate) struct Cache {
     pub(crate) cache: polycache::Cache,
     clock: Option<ManualClock>,
-    /// Hits of the memory tier, of all namespaces of the handle.
-    pub(crate) memory_hits: Arc<AtomicU64>,
+    /// Of all namespaces of the handle.
+    pub(crate) loads: Arc<Loads>,
+    pub(crate) counts: Arc<Counts>,
+    /// A `Polycache::Unstored`, which is told of loaded values that cannot be stored.
+    unstored: Opaque<Value>,
     admission: Arc<Admission>,
+}
+
+/// What the store does not see.
+#[derive(Default)]
+pub(crate) struct Counts {
+    /// Hits of the memory tier.
+    pub(crate) memory_hits: AtomicU64,
+    /// Callers who were given the value of another of their process.
+    pub(crate) joined: AtomicU64,
 }
 
 /// Who is let into the memory tier, of all namespaces of the handle (`spec/memory.md`, "Admission").
@@ -49,6 +62,8 @@ impl DataTypeFunctions for Cache {
         if let Some(clock) = &self.clock {
             marker.mark(clock.callable);
         }
+        marker.mark(self.unstored);
+        self.loads.mark(marker);
     }
 }
 
@@ -65,13 +80,26 @@ impl Cache {
         if let Some(clock) = &clock {
             builder = builder.clock(Clock::Manual(clock.now.clone()));
         }
+        let unstored: Value = options.fetch(ruby.sym_new("unstored"))?;
         let cache = builder.build().or_raise(ruby)?;
         Ok(Cache {
             cache,
             clock,
-            memory_hits: Arc::default(),
+            loads: Arc::default(),
+            counts: Arc::default(),
+            unstored: unstored.into(),
             admission: Arc::default(),
         })
+    }
+
+    /// A loaded value could not be stored.
+    pub(crate) fn report(&self, ruby: &Ruby, error: Error) -> Result<(), Error> {
+        let Some(error) = error.value() else {
+            return Err(error);
+        };
+        let unstored = ruby.get_inner(self.unstored);
+        unstored.funcall::<_, _, Value>("report", (error,))?;
+        Ok(())
     }
 
     /// Sets the store's time, when it is the user's.
@@ -165,7 +193,9 @@ impl Cache {
     fn stats(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
         let cache = &this.cache;
         let stats = without_gvl(|| cache.stats())?.or_raise(ruby)?;
-        report::stats(ruby, &stats, this.memory_hits.load(Ordering::Relaxed))
+        let memory_hits = this.counts.memory_hits.load(Ordering::Relaxed);
+        let joined = this.counts.joined.load(Ordering::Relaxed);
+        report::stats(ruby, &stats, memory_hits, joined)
     }
 
     fn check(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
@@ -195,9 +225,25 @@ impl Cache {
         Ok(ruby.obj_wrap(Cache {
             cache,
             clock,
-            memory_hits: this.memory_hits.clone(),
+            loads: this.loads.clone(),
+            counts: this.counts.clone(),
+            unstored: this.unstored,
             admission: this.admission.clone(),
         }))
+    }
+
+    /// Seconds that a caller waits for others at most.
+    fn wait_timeout(&self) -> f64 {
+        self.cache.wait_timeout().as_secs_f64()
+    }
+
+    /// A caller who joined another was given a value.
+    fn count_joined(&self) {
+        self.counts.joined.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count_wait_timeout(&self) {
+        self.cache.count_wait_timeout();
     }
 
     fn path(ruby: &Ruby, this: &Cache) -> magnus::RString {
@@ -220,8 +266,15 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("delete", method!(Cache::delete, 1))?;
     class.define_method("has", method!(Cache::has, 1))?;
     class.define_method("ttl", method!(Cache::ttl, 1))?;
-    class.define_method("fetch", method!(Cache::fetch, 3))?;
-    class.define_method("fetch_found", method!(Cache::fetch_found, 3))?;
+    class.define_method("fetch", method!(Cache::fetch, 4))?;
+    class.define_method("fetch_found", method!(Cache::fetch_found, 4))?;
+    class.define_method("flight", method!(Cache::flight, 2))?;
+    class.define_method("wait_timeout", method!(Cache::wait_timeout, 0))?;
+    class.define_method("count_joined", method!(Cache::count_joined, 0))?;
+    class.define_method("count_wait_timeout", method!(Cache::count_wait_timeout, 0))?;
+    class.define_method("lock", method!(Cache::lock, 1))?;
+    class.define_method("unlock", method!(Cache::unlock, 2))?;
+    class.define_method("locked?", method!(Cache::is_locked, 1))?;
     class.define_method("find", method!(Cache::find, 2))?;
     class.define_method("admits?", method!(Cache::admits_found, 1))?;
     class.define_method("held=", method!(Cache::set_held, 1))?;

@@ -3,6 +3,9 @@
 
 use crate::copy_in::Copier;
 use crate::copy_out;
+use crate::error::OrRaise;
+use crate::found::settle;
+use crate::from_ruby::{as_read, with_facts};
 use crate::object::{is_frozen, plain_copies, Names};
 use crate::packed::{self, Packed};
 use crate::weigh::Weigher;
@@ -10,8 +13,9 @@ use magnus::{
     function,
     prelude::*,
     rb_sys::{protect, AsRawValue, FromRawValue},
-    Error, IntoValue, RModule, Ruby, Value,
+    Error, IntoValue, RArray, RModule, Ruby, Value,
 };
+use polycache_entry::{encode, EntryOptions};
 use rb_sys::VALUE;
 
 /// What `protect` answers with when Ruby has to do it.
@@ -27,11 +31,53 @@ fn plainly(ruby: &Ruby, method: &str, arguments: impl magnus::ArgList) -> Result
 fn keep(ruby: &Ruby, value: Value, freeze: bool) -> Result<Value, Error> {
     let names = Names::get(ruby);
     let mut weigher = Weigher::default();
-    let mut copier = Copier::new(&names, &mut weigher, freeze);
-    // SAFETY: copier and weigher stand on this stack, outside of what may be jumped out of.
+    let copier = Copier::new(&names, &mut weigher, freeze);
+    match kept(ruby, copier, value, freeze)? {
+        Some(kept) => Ok(kept.as_value()),
+        None => plainly(ruby, "keep", (value, freeze)),
+    }
+}
+
+/// As [`keep`], of what a reader would be given over a directory, by the type map. A fourth, true,
+/// says that it is something else than the value.
+fn keep_mapped(ruby: &Ruby, value: Value, freeze: bool) -> Result<Value, Error> {
+    let names = Names::get(ruby);
+    let mut weigher = Weigher::default();
+    let copier = Copier::mapped(&names, &mut weigher, freeze);
+    if let Some(kept) = kept(ruby, copier, value, freeze)? {
+        return Ok(kept.as_value());
+    }
+    let checked = with_facts(ruby, value, |value, facts| {
+        let mut unused = Vec::new();
+        let options = EntryOptions::default();
+        let encoded = facts
+            .has_limits
+            .then(|| encode(value, &options, &mut unused));
+        encoded.transpose().map(|_| facts.changed)
+    });
+    let changed = checked
+        .map_err(|unfit| unfit.into_error(ruby))?
+        .map_err(polycache::Error::from)
+        .or_raise(ruby)?;
+    if !changed {
+        return keep(ruby, value, freeze);
+    }
+    let kept = keep_tree(ruby, as_read(ruby, value)?, freeze)?;
+    kept.push(true)?;
+    Ok(kept.as_value())
+}
+
+/// What that copier makes of it; none where it is too rare for it.
+fn kept(
+    ruby: &Ruby,
+    mut copier: Copier<'_>,
+    value: Value,
+    freeze: bool,
+) -> Result<Option<RArray>, Error> {
+    // SAFETY: copier and weigher stand on the stack, outside of what may be jumped out of.
     let copy = protect(|| unsafe { copier.part(value.as_raw()) }.unwrap_or(LEFT))?;
     if copy == LEFT {
-        return plainly(ruby, "keep", (value, freeze));
+        return Ok(None);
     }
     let mut plan = if freeze {
         None
@@ -48,7 +94,28 @@ fn keep(ruby: &Ruby, value: Value, freeze: bool) -> Result<Value, Error> {
     }
     let plan = plan.map(|name| ruby.sym_new(name)).into_value_with(ruby);
     let bytes = copier.bytes.into_value_with(ruby);
-    Ok(ruby.ary_new_from_values(&[kept, plan, bytes]).as_value())
+    let kept = ruby.ary_new_from_values(&[kept, plan, bytes]);
+    if copier.changed {
+        kept.push(true)?;
+    }
+    Ok(Some(kept))
+}
+
+/// As [`keep`], of a value in which nothing is reached twice and that nobody else has.
+fn keep_tree(ruby: &Ruby, value: Value, freeze: bool) -> Result<RArray, Error> {
+    let bytes = weigh(ruby, value)?;
+    if freeze {
+        settle(ruby, value, true)?;
+    }
+    // SAFETY: the caller holds it.
+    let (raw, is_frozen) = unsafe { (value.as_raw(), is_frozen(value.as_raw())) };
+    let (kept, plan) = match (is_frozen, Packed::pack(ruby, raw)?) {
+        (true, _) => (value, None),
+        (false, Some(packed)) => (packed, Some("packed")),
+        (false, None) => (value, Some("tree")),
+    };
+    let plan = plan.map(|name| ruby.sym_new(name)).into_value_with(ruby);
+    Ok(ruby.ary_new_from_values(&[kept, plan, bytes]))
 }
 
 /// How a copy is copied out; none: it is handed out itself.
@@ -113,6 +180,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     packed::define(ruby, native)?;
     let copies = native.define_module("Copies")?;
     copies.define_singleton_method("keep", function!(keep, 2))?;
+    copies.define_singleton_method("keep_mapped", function!(keep_mapped, 2))?;
     copies.define_singleton_method("tree", function!(tree, 1))?;
     copies.define_singleton_method("graph", function!(graph, 1))?;
     copies.define_singleton_method("weigh", function!(weigh, 1))

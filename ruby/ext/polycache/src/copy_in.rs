@@ -9,9 +9,12 @@
 //! held: an Array is asked for its length anew for each part, and Ruby itself guards a Hash that is
 //! iterated over. No frame owns anything that a jump would leak.
 
-use crate::object::{class, is_frozen, kind, stack_is_low, Names};
+use crate::object::{
+    class, is_a_very, is_frozen, kind, knows_keys_by_identity, stack_is_low, Names,
+};
 use crate::weigh::{self, Weigher};
-use rb_sys::{ruby_value_type as Type, st_retval, VALUE};
+use polycache_entry::MAX_DEPTH;
+use rb_sys::{ruby_coderange_type as CodeRange, ruby_value_type as Type, st_retval, VALUE};
 use std::ffi::{c_int, c_long};
 
 /// Nested deeper, a value is refused.
@@ -21,6 +24,8 @@ pub(crate) struct Copier<'a> {
     names: &'a Names,
     weigher: &'a mut Weigher,
     freeze: bool,
+    /// Only what the type map has, and a reader of a directory would be given in the same way.
+    mapped: bool,
     depth: usize,
     /// Objects and their copies, by identity. It keeps all copies in the garbage collector's
     /// sight: this stands on the stack. Nil as long as there is nothing in it.
@@ -29,6 +34,8 @@ pub(crate) struct Copier<'a> {
     pub(crate) bytes: usize,
     /// Whether something is reached twice, so that a copy has to remember where it was.
     pub(crate) shared: bool,
+    /// Whether the copy is another value, by the type map: texts in the place of Symbols.
+    pub(crate) changed: bool,
 }
 
 impl<'a> Copier<'a> {
@@ -37,10 +44,21 @@ impl<'a> Copier<'a> {
             names,
             weigher,
             freeze,
+            mapped: false,
             depth: 0,
             seen: rb_sys::Qnil as VALUE,
             bytes: 0,
             shared: false,
+            changed: false,
+        }
+    }
+
+    /// As [`Copier::new`], for values of the type map. It leaves alone what is rare in them, not only
+    /// what they lack.
+    pub(crate) fn mapped(names: &'a Names, weigher: &'a mut Weigher, freeze: bool) -> Copier<'a> {
+        Copier {
+            mapped: true,
+            ..Copier::new(names, weigher, freeze)
         }
     }
 
@@ -56,18 +74,21 @@ impl<'a> Copier<'a> {
                 Type::RUBY_T_NIL
                 | Type::RUBY_T_TRUE
                 | Type::RUBY_T_FALSE
-                | Type::RUBY_T_SYMBOL
                 | Type::RUBY_T_FLOAT
                 | Type::RUBY_T_FIXNUM => Some(value),
+                Type::RUBY_T_SYMBOL => (!self.mapped).then_some(value),
+                Type::RUBY_T_BIGNUM if self.mapped => None,
                 Type::RUBY_T_BIGNUM => self.kept(value),
-                Type::RUBY_T_STRING => self.text(value),
+                Type::RUBY_T_STRING if self.mapped && !is_text_or_bytes(value) => None,
+                Type::RUBY_T_STRING if is_a_very(value, rb_sys::rb_cString) => self.text(value),
                 Type::RUBY_T_ARRAY if class(value) == rb_sys::rb_cArray => {
                     self.inside(value, Self::array)
                 }
                 Type::RUBY_T_HASH if class(value) == rb_sys::rb_cHash => {
                     self.inside(value, Self::hash)
                 }
-                Type::RUBY_T_ARRAY | Type::RUBY_T_HASH => None,
+                Type::RUBY_T_STRING | Type::RUBY_T_ARRAY | Type::RUBY_T_HASH => None,
+                _ if self.mapped => None,
                 _ => self.object(value),
             }
         }
@@ -89,7 +110,7 @@ impl<'a> Copier<'a> {
         // SAFETY: a String, and one that was just made.
         unsafe {
             let frozen = is_frozen(value);
-            if frozen && rb_sys::rb_obj_class(value) == rb_sys::rb_cString {
+            if frozen {
                 return self.kept(value);
             }
             if let Some(copy) = self.known(value) {
@@ -98,7 +119,7 @@ impl<'a> Copier<'a> {
             self.bytes += weigh::scalar(value);
             // It shares the bytes until one of the two changes.
             let copy = rb_sys::rb_str_resurrect(value);
-            if self.freeze || frozen {
+            if self.freeze {
                 rb_sys::rb_str_freeze(copy);
             }
             // A text alone has nobody to be shared with.
@@ -181,14 +202,19 @@ impl<'a> Copier<'a> {
         // SAFETY: as the caller promises.
         unsafe {
             if let Some(copy) = self.known(value) {
-                return Some(copy);
+                // It might hold itself.
+                return (!self.mapped).then_some(copy);
             }
             if is_frozen(value) && self.names.is_shareable(value) {
+                if self.mapped {
+                    return None;
+                }
                 self.bytes += self.weigher.any(self.names, value)?;
                 self.remember(value, value);
                 return Some(value);
             }
-            if self.depth == DEEPEST || stack_is_low() {
+            let deepest = if self.mapped { MAX_DEPTH } else { DEEPEST };
+            if self.depth == deepest || stack_is_low() {
                 return None;
             }
             self.depth += 1;
@@ -224,14 +250,18 @@ impl<'a> Copier<'a> {
     unsafe fn hash(&mut self, value: VALUE) -> Option<VALUE> {
         // SAFETY: as there.
         unsafe {
-            let copy = if self.names.compares_by_identity(value) {
+            let copy = if knows_keys_by_identity(value) {
+                if self.mapped {
+                    return None;
+                }
                 self.shared = true;
                 self.names.new_by_identity()
             } else {
                 rb_sys::rb_hash_new()
             };
             self.remember(value, copy);
-            self.fill(copy, value, pair)?;
+            let each = if self.mapped { mapped_pair } else { pair };
+            self.fill(copy, value, each)?;
             self.bytes += weigh::hash(rb_sys::RHASH_SIZE(copy));
             Some(copy)
         }
@@ -265,6 +295,8 @@ impl<'a> Copier<'a> {
             copier: self,
             into,
             left: false,
+            texts: false,
+            symbols: false,
         };
         // SAFETY: the pointer to the frame is used during the call only.
         unsafe { rb_sys::rb_hash_foreach(from, Some(each), (&raw mut frame) as VALUE) };
@@ -289,14 +321,84 @@ impl<'a> Copier<'a> {
     }
 }
 
+/// Whether it is a String, of no other class, that is valid in UTF-8.
+///
+/// # Safety
+/// The object is alive.
+unsafe fn is_text(value: VALUE) -> bool {
+    const INVALID: c_int = CodeRange::RUBY_ENC_CODERANGE_BROKEN as c_int;
+    // SAFETY: the functions take a String.
+    unsafe {
+        !rb_sys::SPECIAL_CONST_P(value)
+            && kind(value) == Type::RUBY_T_STRING
+            && is_a_very(value, rb_sys::rb_cString)
+            && rb_sys::rb_enc_get_index(value) == rb_sys::rb_utf8_encindex()
+            && rb_sys::rb_enc_str_coderange(value) != INVALID
+    }
+}
+
+/// The text of a Symbol, if it is in ASCII: the one that Ruby keeps for all equal ones.
+///
+/// # Safety
+/// It is a Symbol.
+unsafe fn ascii_of(symbol: VALUE) -> Option<VALUE> {
+    const ASCII: c_int = CodeRange::RUBY_ENC_CODERANGE_7BIT as c_int;
+    // SAFETY: pointer and length belong together, and Ruby copies.
+    unsafe {
+        let name = rb_sys::rb_sym2str(symbol);
+        if rb_sys::rb_enc_str_coderange(name) != ASCII {
+            return None;
+        }
+        let (start, size) = (rb_sys::RSTRING_PTR(name), rb_sys::RSTRING_LEN(name));
+        let utf8 = rb_sys::rb_utf8_encoding();
+        Some(rb_sys::rb_enc_interned_str(start, size, utf8))
+    }
+}
+
+/// Whether that is so, or it is a String of bytes.
+///
+/// # Safety
+/// It is a String.
+unsafe fn is_text_or_bytes(value: VALUE) -> bool {
+    // SAFETY: the functions take a String.
+    unsafe { rb_sys::rb_enc_get_index(value) == rb_sys::rb_ascii8bit_encindex() || is_text(value) }
+}
+
 /// A Hash that is being filled.
 struct Filling<'a, 'b> {
     copier: &'a mut Copier<'b>,
     into: VALUE,
     left: bool,
+    /// What keys there are, where a Symbol becomes a text.
+    texts: bool,
+    symbols: bool,
 }
 
 impl Filling<'_, '_> {
+    /// A text, or the text of a Symbol. One of each might be the same key, which is for others to say.
+    ///
+    /// # Safety
+    /// As for [`Copier::part`].
+    unsafe fn mapped_key(&mut self, key: VALUE) -> Option<VALUE> {
+        // SAFETY: the kind says which of Ruby's functions take it.
+        unsafe {
+            let text = if kind(key) == Type::RUBY_T_SYMBOL {
+                self.symbols = true;
+                self.copier.changed = true;
+                ascii_of(key)?
+            } else if is_text(key) {
+                self.texts = true;
+                key
+            } else {
+                return None;
+            };
+            if self.texts && self.symbols {
+                return None;
+            }
+            self.copier.part(text)
+        }
+    }
+
     fn go_on(&mut self, done: Option<()>) -> c_int {
         self.left = done.is_none();
         let next = if self.left {
@@ -315,6 +417,21 @@ unsafe extern "C" fn pair(key: VALUE, value: VALUE, frame: VALUE) -> c_int {
     unsafe {
         let frame = &mut *(frame as *mut Filling<'_, '_>);
         let copied = frame.copier.key(key).and_then(|key| {
+            let value = frame.copier.part(value)?;
+            rb_sys::rb_hash_aset(frame.into, key, value);
+            Some(())
+        });
+        frame.go_on(copied)
+    }
+}
+
+/// # Safety
+/// As for [`pair`]; keys are as the type map has them.
+unsafe extern "C" fn mapped_pair(key: VALUE, value: VALUE, frame: VALUE) -> c_int {
+    // SAFETY: as there.
+    unsafe {
+        let frame = &mut *(frame as *mut Filling<'_, '_>);
+        let copied = frame.mapped_key(key).and_then(|key| {
             let value = frame.copier.part(value)?;
             rb_sys::rb_hash_aset(frame.into, key, value);
             Some(())

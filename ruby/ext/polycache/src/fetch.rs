@@ -1,29 +1,53 @@
-//! One loader for all callers of the host.
+//! One loader for all callers of the host: what `ruby/lib/polycache/loading.rb` asks of a directory.
 
 use crate::cache::Cache;
-use crate::error::OrRaise;
+use crate::error::{self, OrRaise};
 use crate::found::Found;
-use crate::from_ruby::with_value;
-use crate::key::key;
+use crate::from_ruby::{as_read, with_facts, Unfit};
+use crate::key::{key, Key};
+use crate::loads::{Caller, FullKey, Loader, OwnKey};
 use crate::to_ruby::to_ruby;
-use crate::{duration, error};
-use magnus::{Error, Ruby, Value};
-use polycache::{Leased, Origin, Token};
+use crate::{duration, landing, process};
+use magnus::{prelude::*, value::Opaque, Error, Float, RArray, RModule, Ruby, Value};
+use polycache::{Filled, LoadStep, Loading, Origin, StoreErrors, Ttl};
+use std::time::{Duration, Instant};
+
+/// What a loader returned, and what is known of it.
+pub(crate) struct Loaded {
+    /// What its caller is given.
+    pub(crate) value: Value,
+    /// It has no copies: who joined is given the object itself.
+    pub(crate) has_no_copies: bool,
+    pub(crate) stored: bool,
+}
+
+/// A load that this caller runs.
+struct Mine<'a> {
+    cache: &'a Cache,
+    key: Key,
+    ttl: Ttl,
+    loading: Loading,
+    caller: Caller,
+}
 
 impl Cache {
-    /// The key's value; or what the block loads, when the lease is ours; or `busy`, when another
-    /// caller loads: then wait and ask again.
+    /// The key's value; or what the block loads, when nobody else does; or `busy`: a load of this
+    /// process is to be joined, or was there just now.
     ///
-    /// The block runs in `protect`, so the lease ends however the block is left: by an error,
-    /// `break`, `throw`, a killed thread. No interrupt is looked at between lease and block.
+    /// `waited` is nil, or the seconds that the caller has waited for others before. With nil it does
+    /// not wait for other processes, but is told `busy`.
+    ///
+    /// The block runs in `protect`, so the load ends however the block is left: by an error, `break`,
+    /// `throw`, a killed thread. No interrupt is looked at between lease and block.
     pub(crate) fn fetch(
         ruby: &Ruby,
         this: &Cache,
         name: Value,
         ttl: Value,
+        waited: Value,
         busy: Value,
     ) -> Result<Value, Error> {
-        Cache::fetch_by(ruby, this, name, ttl, busy, |value, _| value)
+        Cache::fetch_by(ruby, this, name, ttl, waited, busy, |value, _| value)
     }
 
     /// As [`Cache::fetch`], but a hit is a [`Found`].
@@ -32,9 +56,10 @@ impl Cache {
         this: &Cache,
         name: Value,
         ttl: Value,
+        waited: Value,
         busy: Value,
     ) -> Result<Value, Error> {
-        Cache::fetch_by(ruby, this, name, ttl, busy, |value, origin| {
+        Cache::fetch_by(ruby, this, name, ttl, waited, busy, |value, origin| {
             Found::wrap(ruby, value, origin)
         })
     }
@@ -44,8 +69,9 @@ impl Cache {
         this: &Cache,
         name: Value,
         ttl: Value,
+        waited: Value,
         busy: Value,
-        hit: impl FnOnce(Value, Origin) -> Value,
+        hit: impl Fn(Value, Origin) -> Value,
     ) -> Result<Value, Error> {
         if !ruby.block_given() {
             return Err(error::invalid(
@@ -57,52 +83,207 @@ impl Cache {
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
         this.tick(ruby)?;
-        let leased = this
-            .cache
-            .lease_with_origin(&key, |value| to_ruby(ruby, &value));
-        match leased.or_raise(ruby)? {
-            Leased::Hit((value, origin)) => value.map(|value| hit(value, origin)),
-            Leased::Busy { .. } => Ok(busy),
-            Leased::Bypass => ruby.yield_values(()),
-            Leased::Acquired(token) => {
-                let lease = Lease {
-                    cache: &this.cache,
-                    token,
-                    process: std::process::id(),
-                };
-                let loaded: Value = ruby.yield_values(())?;
-                this.tick(ruby)?;
-                if lease.is_ours() {
-                    // Voided or not, the value belongs to this caller.
-                    with_value(ruby, loaded, |value| {
-                        this.cache.fill_value(&key, token, value, ttl)
-                    })?
-                    .or_raise(ruby)?;
+        let cache = &this.cache;
+        let mut loading = match Float::from_value(waited) {
+            None => cache.loading(),
+            Some(waited) => cache.loading_after(Duration::from_secs_f64(waited.to_f64().max(0.0))),
+        };
+        if waited.is_nil() {
+            let step = cache.step(&key, &mut loading, |value| to_ruby(ruby, &value));
+            return match step.or_raise(ruby)? {
+                LoadStep::Hit(value, origin) => value.map(|value| hit(value, origin)),
+                LoadStep::Load => Mine::new(this, key, ttl, loading).load(ruby, None),
+                LoadStep::Wait(_) | LoadStep::TimedOut => Ok(busy),
+            };
+        }
+        let mine = Mine::new(this, key, ttl, loading);
+        let others = this.loads.open(cache, &mine.full_key(), mine.caller, true);
+        if !matches!(others, Ok(None)) {
+            return Ok(busy);
+        }
+        mine.wait(ruby, hit)
+    }
+
+    /// The newest load of the key in this process that is open, as a `Polycache::Flight` that the
+    /// caller may wait in, and for how many seconds; nil when there is none. `scheduled`: other fibers of the thread go on
+    /// while it waits.
+    ///
+    /// # Errors
+    /// `InvalidArgument`: it is the load of the caller.
+    pub(crate) fn flight(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        scheduled: bool,
+    ) -> Result<Option<RArray>, Error> {
+        let full_key = this.full_key(&key(ruby, name)?);
+        let open = this
+            .loads
+            .open(&this.cache, &full_key, Caller::now(), scheduled);
+        let open = match open {
+            Ok(None) => return Ok(None),
+            Ok(Some(open)) => open,
+            Err(OwnKey) => {
+                let message = "the block of fetch asks for the key that it loads";
+                return Err(error::invalid(ruby, message));
+            }
+        };
+        let flight = match open.flight {
+            Some(flight) => flight,
+            None => {
+                let made = landing::new_flight(ruby)?;
+                // The load may have ended meanwhile.
+                match this.loads.join(open.id, Opaque::from(made)) {
+                    Some(flight) => flight,
+                    None => return Ok(None),
                 }
-                Ok(loaded)
+            }
+        };
+        let left = ruby.float_from_f64(open.left.as_secs_f64()).as_value();
+        Ok(Some(
+            ruby.ary_new_from_values(&[ruby.get_inner(flight), left]),
+        ))
+    }
+
+    fn full_key(&self, key: &Key) -> FullKey {
+        let prefix = self.cache.prefix();
+        let mut full = FullKey::with_capacity(prefix.len() + key.len());
+        full.extend_from_slice(prefix);
+        full.extend_from_slice(key);
+        full
+    }
+}
+
+impl<'a> Mine<'a> {
+    fn new(cache: &'a Cache, key: Key, ttl: Ttl, loading: Loading) -> Mine<'a> {
+        Mine {
+            cache,
+            key,
+            ttl,
+            loading,
+            caller: Caller::now(),
+        }
+    }
+
+    fn full_key(&self) -> FullKey {
+        self.cache.full_key(&self.key)
+    }
+
+    /// Asks, for all who join, until the value is there, or this caller is to load.
+    fn wait(mut self, ruby: &Ruby, hit: impl Fn(Value, Origin) -> Value) -> Result<Value, Error> {
+        let cache = self.cache;
+        let id = cache.loads.begin(self.full_key(), self.caller, None);
+        match self.ask(ruby) {
+            Ok(LoadStep::Load) => {
+                cache.loads.loads(id, self.loader(Instant::now()));
+                self.load(ruby, Some(id))
+            }
+            Ok(LoadStep::Hit(value, origin)) => {
+                // Others find it as well, each a value of their own.
+                landing::give_up(ruby, cache.loads.end(id, true));
+                value.map(|value| hit(value, origin))
+            }
+            Ok(_) => {
+                landing::give_up(ruby, cache.loads.end(id, false));
+                Err(error::to_ruby(ruby, &polycache::Error::WaitTimeout))
+            }
+            Err(error) => {
+                // The caller is gone, or the directory is: others see for themselves.
+                landing::give_up(ruby, cache.loads.end(id, false));
+                Err(error)
             }
         }
     }
-}
 
-/// A lease that is given back when it goes out of scope; after a fill that does nothing.
-struct Lease<'a> {
-    cache: &'a polycache::Cache,
-    token: Token,
-    process: u32,
-}
-
-impl Lease<'_> {
-    /// False in a child that the block forked: the lease is its parent's.
-    fn is_ours(&self) -> bool {
-        self.process == std::process::id()
+    fn ask(&mut self, ruby: &Ruby) -> Result<LoadStep<Result<Value, Error>>, Error> {
+        let kernel: RModule = ruby.class_object().const_get("Kernel")?;
+        loop {
+            let step = self
+                .cache
+                .cache
+                .step(&self.key, &mut self.loading, |value| to_ruby(ruby, &value))
+                .or_raise(ruby)?;
+            let LoadStep::Wait(pause) = step else {
+                return Ok(step);
+            };
+            // Other threads run meanwhile and, under a Fiber scheduler, other fibers.
+            kernel.funcall::<_, _, Value>("sleep", (pause.as_secs_f64(),))?;
+            self.cache.tick(ruby)?;
+        }
     }
-}
 
-impl Drop for Lease<'_> {
-    fn drop(&mut self) {
-        if self.is_ours() {
-            self.cache.release(self.token);
+    /// Runs the block and stores what it returns. `id`: the load is listed already.
+    fn load(mut self, ruby: &Ruby, id: Option<u64>) -> Result<Value, Error> {
+        let cache = self.cache;
+        let id = id.unwrap_or_else(|| {
+            // The load began just now.
+            let loader = self.loader(self.loading.began());
+            cache
+                .loads
+                .begin(self.full_key(), self.caller, Some(loader))
+        });
+        let loaded = ruby
+            .yield_values(())
+            .and_then(|loaded| self.store(ruby, loaded));
+        let is_ours = self.is_ours();
+        if loaded.is_err() && is_ours {
+            cache.cache.abandon(&self.key, &mut self.loading);
+        }
+        let stored = loaded.as_ref().is_ok_and(|loaded| loaded.stored);
+        let flights = cache.loads.end(id, stored);
+        if !flights.is_empty() && is_ours {
+            landing::tell(ruby, flights, &loaded)?;
+        }
+        loaded.map(|loaded| loaded.value)
+    }
+
+    fn loader(&self, since: Instant) -> Loader {
+        let fence = self.loading.fence();
+        Loader { since, fence }
+    }
+
+    /// False in a child that the block forked: the load is its parent's.
+    fn is_ours(&self) -> bool {
+        self.caller.process == process::number()
+    }
+
+    fn store(&mut self, ruby: &Ruby, value: Value) -> Result<Loaded, Error> {
+        let cache = self.cache;
+        cache.tick(ruby)?;
+        let mut loaded = Loaded {
+            value,
+            has_no_copies: false,
+            stored: false,
+        };
+        if !self.is_ours() {
+            return Ok(loaded);
+        }
+        let filled = with_facts(ruby, value, |value, facts| {
+            let (loading, ttl) = (&mut self.loading, self.ttl);
+            let filled = cache.cache.fill(&self.key, loading, value, ttl);
+            (filled, facts.changed)
+        });
+        match filled {
+            Ok((filled, changed)) => {
+                let filled = filled.or_raise(ruby)?;
+                if let Filled::Unstored(error) = &filled {
+                    loaded.has_no_copies =
+                        matches!(error, polycache::Error::UnsupportedValue { .. });
+                    cache.report(ruby, error::to_ruby(ruby, error))?;
+                }
+                if changed && !loaded.has_no_copies {
+                    loaded.value = as_read(ruby, value)?;
+                }
+                loaded.stored = matches!(filled, Filled::Stored);
+                Ok(loaded)
+            }
+            Err(Unfit::Refused(error)) if cache.cache.store_errors() == StoreErrors::Report => {
+                cache.cache.unstorable(&self.key, &mut self.loading);
+                cache.report(ruby, error::to_ruby(ruby, &error))?;
+                loaded.has_no_copies = true;
+                Ok(loaded)
+            }
+            Err(unfit) => Err(unfit.into_error(ruby)),
         }
     }
 }

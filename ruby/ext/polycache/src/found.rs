@@ -173,7 +173,7 @@ impl Cache {
         if !this.cache.stands(&found.origin) {
             return Ok(false);
         }
-        let hits = this.memory_hits.fetch_add(1, Ordering::Relaxed) + 1;
+        let hits = this.counts.memory_hits.fetch_add(1, Ordering::Relaxed) + 1;
         if hits % LOOKS == 0 {
             this.cache.mark_visited(&found.origin);
         }

@@ -1,9 +1,10 @@
 //! Ruby objects as values (the type map of `spec/entry.md`).
 
 use crate::error::to_ruby as raise;
+use crate::object::{is_a_very, knows_keys_by_identity};
 use crate::path::{refusal, Path};
 use crate::string::{content, symbol_name, to_utf8, Content};
-use crate::to_ruby::{set_class, uuid_class};
+use crate::to_ruby::{set_class, to_ruby, uuid_class};
 use magnus::{
     prelude::*, r_hash::ForEach, rb_sys::AsRawValue, value::Lazy, Error, Float, Integer, RArray,
     RClass, RHash, RString, Ruby, Symbol, Time,
@@ -12,6 +13,7 @@ use polycache::Value;
 use polycache_entry::{MAX_DEPTH, MAX_DIGITS};
 use rb_sys::ruby_value_type as Type;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashSet;
 
 static BIG_DECIMAL: Lazy<RClass> = Lazy::new(|ruby| {
@@ -19,6 +21,33 @@ static BIG_DECIMAL: Lazy<RClass> = Lazy::new(|ruby| {
         .const_get("BigDecimal")
         .expect("polycache.rb requires it before it loads the extension")
 });
+
+/// What a walk through an object has found out.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    /// A reader is given something else than what was stored: text where a Symbol stood, say.
+    pub(crate) changed: bool,
+    /// There are rows whose limits are looked at as they are encoded.
+    pub(crate) has_limits: bool,
+}
+
+/// Why an object has no value.
+pub(crate) enum Unfit {
+    /// `UnsupportedValue`, with the path to the culprit.
+    Refused(Box<polycache::Error>),
+    /// What Ruby raised on the way.
+    Raised(Error),
+}
+
+impl Unfit {
+    /// The error as Ruby raises it.
+    pub(crate) fn into_error(self, ruby: &Ruby) -> Error {
+        match self {
+            Unfit::Refused(error) => raise(ruby, &error),
+            Unfit::Raised(error) => error,
+        }
+    }
+}
 
 /// Converts `object` and hands the value to `f`, which must not call Ruby: the value may borrow
 /// from Ruby's strings.
@@ -31,7 +60,20 @@ pub(crate) fn with_value<R>(
     object: magnus::Value,
     f: impl FnOnce(&Value<'_>) -> R,
 ) -> Result<R, Error> {
-    let mut walk = Walk { ruby, own: false };
+    with_facts(ruby, object, |value, _| f(value)).map_err(|unfit| unfit.into_error(ruby))
+}
+
+/// As [`with_value`], and says what was found out on the way.
+///
+/// # Errors
+/// Why there is no value.
+#[inline]
+pub(crate) fn with_facts<R>(
+    ruby: &Ruby,
+    object: magnus::Value,
+    f: impl FnOnce(&Value<'_>, Facts) -> R,
+) -> Result<R, Unfit> {
+    let mut walk = Walk::new(ruby, false);
     let value = match walk.value(object, &Path::Root, None) {
         // Rows that need Ruby's help: begin again and copy the strings.
         Err(Stop::NeedsRuby) => {
@@ -40,11 +82,28 @@ pub(crate) fn with_value<R>(
         }
         other => other,
     };
+    let facts = Facts {
+        changed: walk.changed.get(),
+        has_limits: walk.own,
+    };
     match value {
-        Ok(value) => Ok(f(&value)),
+        Ok(value) => Ok(f(&value, facts)),
+        Err(Stop::Refused(error)) => Err(Unfit::Refused(error)),
+        Err(Stop::Raised(error)) => Err(Unfit::Raised(error)),
+        Err(Stop::NeedsRuby) => unreachable!("the second walk calls Ruby itself"),
+    }
+}
+
+/// What a reader is given of `object`, once it is stored.
+///
+/// # Errors
+/// As for [`with_value`].
+pub(crate) fn as_read(ruby: &Ruby, object: magnus::Value) -> Result<magnus::Value, Error> {
+    match Walk::new(ruby, true).value(object, &Path::Root, None) {
+        Ok(value) => to_ruby(ruby, &value),
         Err(Stop::Refused(error)) => Err(raise(ruby, &error)),
         Err(Stop::Raised(error)) => Err(error),
-        Err(Stop::NeedsRuby) => unreachable!("the second walk calls Ruby itself"),
+        Err(Stop::NeedsRuby) => unreachable!("it calls Ruby itself"),
     }
 }
 
@@ -75,9 +134,18 @@ struct Parent<'a> {
 struct Walk<'r> {
     ruby: &'r Ruby,
     own: bool,
+    changed: Cell<bool>,
 }
 
-impl Walk<'_> {
+impl<'r> Walk<'r> {
+    fn new(ruby: &'r Ruby, own: bool) -> Walk<'r> {
+        Walk {
+            ruby,
+            own,
+            changed: Cell::new(false),
+        }
+    }
+
     fn value<'v>(
         &self,
         object: magnus::Value,
@@ -96,11 +164,21 @@ impl Walk<'_> {
                 None => self.refuse(object, path),
             },
             Type::RUBY_T_STRING => match RString::from_value(object) {
-                Some(string) => self.string(string, path),
+                Some(string) => {
+                    // SAFETY: the object is alive.
+                    if unsafe { !is_a_very(object.as_raw(), rb_sys::rb_cString) } {
+                        return self.refuse_heir(object, path, "String");
+                    }
+                    self.string(string, path)
+                }
                 None => self.refuse(object, path),
             },
             Type::RUBY_T_ARRAY => match RArray::from_value(object) {
                 Some(array) => {
+                    // SAFETY: the object is alive.
+                    if unsafe { !is_a_very(object.as_raw(), rb_sys::rb_cArray) } {
+                        return self.refuse_heir(object, path, "Array");
+                    }
                     let inside = self.enter(object, path, parent)?;
                     self.elements(array, path, &inside).map(Value::List)
                 }
@@ -108,6 +186,14 @@ impl Walk<'_> {
             },
             Type::RUBY_T_HASH => match RHash::from_value(object) {
                 Some(hash) => {
+                    // SAFETY: the object is alive.
+                    if unsafe { !is_a_very(object.as_raw(), rb_sys::rb_cHash) } {
+                        return self.refuse_heir(object, path, "Hash");
+                    }
+                    // SAFETY: it is a Hash, and of no other class, so that nothing raises.
+                    if unsafe { knows_keys_by_identity(object.as_raw()) } {
+                        return Err(Stop::refused(path, BY_IDENTITY));
+                    }
                     let inside = self.enter(object, path, parent)?;
                     self.pairs(hash, path, &inside).map(Value::Map)
                 }
@@ -207,16 +293,18 @@ impl Walk<'_> {
         kinds: &mut KeyKinds,
     ) -> Result<Cow<'v, str>, Stop> {
         let string = match (RString::from_value(key), Symbol::from_value(key)) {
-            (Some(string), _) => {
+            // SAFETY: the key is alive.
+            (Some(string), _) if unsafe { is_a_very(key.as_raw(), rb_sys::rb_cString) } => {
                 kinds.strings = true;
                 string
             }
             (None, Some(symbol)) => {
                 kinds.symbols = true;
+                self.changed.set(true);
                 symbol_name(symbol)
             }
-            (None, None) if !self.own => return Err(Stop::NeedsRuby),
-            (None, None) => {
+            _ if !self.own => return Err(Stop::NeedsRuby),
+            _ => {
                 let class = class_name(key);
                 return Err(Stop::refused(
                     path,
@@ -242,11 +330,22 @@ impl Walk<'_> {
         match unsafe { content(self.ruby, string) } {
             Content::Text(text) if self.own => Ok(Value::Text(Cow::Owned(text.to_owned()))),
             Content::Text(text) => Ok(Value::Text(Cow::Borrowed(text))),
+            Content::Ascii(text) => {
+                self.changed.set(true);
+                Ok(Value::Text(if self.own {
+                    Cow::Owned(text.to_owned())
+                } else {
+                    Cow::Borrowed(text)
+                }))
+            }
             Content::Bytes(bytes) if self.own => Ok(Value::Bytes(Cow::Owned(bytes.to_owned()))),
             Content::Bytes(bytes) => Ok(Value::Bytes(Cow::Borrowed(bytes))),
             Content::Foreign if !self.own => Err(Stop::NeedsRuby),
             Content::Foreign => match to_utf8(self.ruby, string).map_err(Stop::Raised)? {
-                Some(converted) => self.string(converted, path),
+                Some(converted) => {
+                    self.changed.set(true);
+                    self.string(converted, path)
+                }
                 None => Err(Stop::refused(path, NO_UTF8)),
             },
             Content::Invalid => Err(Stop::refused(path, NO_UTF8)),
@@ -285,7 +384,15 @@ impl Walk<'_> {
         path: &Path<'_>,
         parent: Option<&Parent<'_>>,
     ) -> Result<Value<'v>, Stop> {
+        // SAFETY: the object is alive.
+        let is_very = |class| unsafe { is_a_very(object.as_raw(), class) };
         if let Some(time) = Time::from_value(object) {
+            // SAFETY: Ruby's own.
+            if !is_very(unsafe { rb_sys::rb_cTime }) {
+                return self.refuse_heir(object, path, "Time");
+            }
+            // It comes back in UTC and without what is finer than a nanosecond.
+            self.changed.set(true);
             return match time.timespec() {
                 Ok(moment) => Ok(Value::Timestamp {
                     seconds: moment.tv_sec,
@@ -301,6 +408,15 @@ impl Walk<'_> {
             };
         }
         if object.is_kind_of(set_class(self.ruby)) {
+            if !is_very(set_class(self.ruby).as_raw()) {
+                return self.refuse_heir(object, path, "Set");
+            }
+            if object
+                .funcall("compare_by_identity?", ())
+                .map_err(Stop::Raised)?
+            {
+                return Err(Stop::refused(path, BY_IDENTITY));
+            }
             let inside = self.enter(object, path, parent)?;
             let elements: RArray = object.funcall("to_a", ()).map_err(Stop::Raised)?;
             return self.elements(elements, path, &inside).map(Value::Set);
@@ -310,6 +426,9 @@ impl Walk<'_> {
             return Ok(Value::Decimal(Cow::Owned(decimal(digits))));
         }
         if object.is_kind_of(uuid_class(self.ruby)) {
+            if !is_very(uuid_class(self.ruby).as_raw()) {
+                return self.refuse_heir(object, path, "Polycache::UUID");
+            }
             let bytes: RString = object.funcall("bytes", ()).map_err(Stop::Raised)?;
             // SAFETY: the bytes are copied at once.
             let bytes = unsafe { bytes.as_slice() }.try_into();
@@ -333,8 +452,28 @@ impl Walk<'_> {
         };
         Err(Stop::refused(path, reason))
     }
+
+    /// Refuses what extends a class of the type map.
+    #[cold]
+    fn refuse_heir<'v>(
+        &self,
+        object: magnus::Value,
+        path: &Path<'_>,
+        of: &str,
+    ) -> Result<Value<'v>, Stop> {
+        if !self.own {
+            return Err(Stop::NeedsRuby);
+        }
+        let class = class_name(object);
+        Err(Stop::refused(
+            path,
+            format!("the class {class} would come back as {of}, which it extends: store a {of} made of it"),
+        ))
+    }
 }
 
+const BY_IDENTITY: &str =
+    "it compares by identity and would come back as one that does not: store a copy that does not";
 const NO_UTF8: &str = "the text has no UTF-8 form: give bytes the encoding BINARY (String#b), or \
                        text its own encoding (force_encoding)";
 

@@ -1,6 +1,6 @@
 //! What `require "polycache/polycache"` runs.
 
-use crate::{cache, command, copies, entry, found, memory_reader};
+use crate::{cache, command, copies, entry, found, lease, memory_reader, process};
 use magnus::{Error, Module, Ruby};
 
 // The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
@@ -8,10 +8,12 @@ use magnus::{Error, Module, Ruby};
 fn init(ruby: &Ruby) -> Result<(), Error> {
     let polycache = ruby.define_module("Polycache")?;
     let native = polycache.define_module("Native")?;
+    process::watch();
     cache::define(ruby, native)?;
     command::define(native)?;
     found::define(ruby, native)?;
     memory_reader::define(ruby, native)?;
+    lease::define(ruby, native)?;
     copies::define(ruby, native)?;
     entry::define(native)
 }

@@ -18,7 +18,9 @@ pub(crate) fn key(ruby: &Ruby, value: Value) -> Result<Key, Error> {
     if let Some(string) = RString::from_value(value) {
         // SAFETY: the string is an argument of the method, and nothing happens before it is copied.
         match unsafe { content(ruby, string) } {
-            Content::Text(text) => return Ok(Key::from_slice(text.as_bytes())),
+            Content::Text(text) | Content::Ascii(text) => {
+                return Ok(Key::from_slice(text.as_bytes()))
+            }
             Content::Bytes(bytes) => return Ok(Key::from_slice(bytes)),
             Content::Invalid | Content::Foreign => {}
         }
@@ -44,7 +46,7 @@ fn other_key(ruby: &Ruby, value: Value) -> Result<Key, Error> {
     };
     // SAFETY: as above.
     match unsafe { content(ruby, string) } {
-        Content::Text(text) => Ok(Key::from_slice(text.as_bytes())),
+        Content::Text(text) | Content::Ascii(text) => Ok(Key::from_slice(text.as_bytes())),
         _ => refused(" whose text has a UTF-8 form"),
     }
 }

@@ -164,15 +164,6 @@ impl Names {
         }
     }
 
-    /// Whether a Hash knows its keys by identity.
-    ///
-    /// # Safety
-    /// Within `protect`; it is a Hash.
-    pub(crate) unsafe fn compares_by_identity(&self, hash: VALUE) -> bool {
-        // SAFETY: a Hash has that method.
-        unsafe { truthy(call(hash, self.ids.compares_by_identity, &[])) }
-    }
-
     /// `hash.transform_values`, with a function for the block.
     ///
     /// # Safety
@@ -222,6 +213,41 @@ pub(crate) unsafe fn kind(object: VALUE) -> Type {
 pub(crate) unsafe fn class(object: VALUE) -> VALUE {
     // SAFETY: such an object begins in this way.
     unsafe { (*(object as *const rb_sys::RBasic)).klass }
+}
+
+/// Whether an object is of that class and of none that extends it. (It may have methods of its own.)
+///
+/// # Safety
+/// The object is alive and stands in Ruby's heap.
+#[inline]
+pub(crate) unsafe fn is_a_very(object: VALUE, of: VALUE) -> bool {
+    // SAFETY: the caller promises it.
+    unsafe { class(object) == of || rb_sys::rb_obj_class(object) == of }
+}
+
+/// Whether a Hash knows its keys by identity. Ruby has no function for it, and a call costs as much as
+/// storing a pair; but such a Hash always has a table, which small ones do without. (Whether
+/// this Ruby keeps it so is looked at once.)
+///
+/// # Safety
+/// It is a Hash, and not of a class that extends it.
+#[inline]
+pub(crate) unsafe fn knows_keys_by_identity(hash: VALUE) -> bool {
+    const HAS_TABLE: VALUE = rb_sys::ruby_fl_type::RUBY_FL_USER3 as VALUE;
+    static TELLS: OnceLock<bool> = OnceLock::new();
+    // SAFETY: a Hash begins with its flags; the method neither raises nor runs code.
+    unsafe {
+        let has_table = |hash: VALUE| (*(hash as *const rb_sys::RBasic)).flags & HAS_TABLE != 0;
+        let tells = *TELLS.get_or_init(|| {
+            let hash = rb_sys::rb_hash_new();
+            has_table(call(hash, Ids::get().compare_by_identity, &[]))
+        });
+        if tells && !has_table(hash) {
+            return false;
+        }
+        let id = Ids::get().compares_by_identity;
+        truthy(call(hash, id, &[]))
+    }
 }
 
 /// # Safety

@@ -5,7 +5,7 @@ use crate::encryption;
 use crate::error::{invalid, OrRaise};
 use crate::key::text;
 use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, Value};
-use polycache::{Builder, Cache};
+use polycache::{Builder, Cache, StoreErrors};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -56,6 +56,12 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
     if let Some(timeout) = given("lease_timeout") {
         builder = builder.lease_timeout(duration(ruby, "lease_timeout", timeout)?);
     }
+    if let Some(timeout) = given("wait_timeout") {
+        builder = builder.wait_timeout(duration(ruby, "wait_timeout", timeout)?);
+    }
+    if let Some(what) = given("store_errors") {
+        builder = builder.store_errors(store_errors(ruby, what)?);
+    }
     if let Some(keep) = given("keep_after_reboot") {
         if !keep.is_kind_of(ruby.class_true_class()) && !keep.is_kind_of(ruby.class_false_class()) {
             let message = format!("keep_after_reboot is true or false, not {}", keep.inspect());
@@ -64,6 +70,17 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
         builder = builder.keep_after_reboot(keep.to_bool());
     }
     Ok(builder)
+}
+
+fn store_errors(ruby: &Ruby, what: Value) -> Result<StoreErrors, Error> {
+    match text(ruby, "store_errors", what)?.as_str() {
+        "report" => Ok(StoreErrors::Report),
+        "raise" => Ok(StoreErrors::Raise),
+        other => Err(invalid(
+            ruby,
+            format!("store_errors is one of report, raise, not {other:?}"),
+        )),
+    }
 }
 
 /// Trained dictionaries: an Array of Strings.

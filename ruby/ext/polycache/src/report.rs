@@ -5,15 +5,22 @@ use polycache::{Report, Stats};
 
 /// # Errors
 /// What Ruby raises: no memory.
-pub(crate) fn stats(ruby: &Ruby, stats: &Stats, memory_hits: u64) -> Result<RHash, Error> {
+pub(crate) fn stats(
+    ruby: &Ruby,
+    stats: &Stats,
+    memory_hits: u64,
+    joined: u64,
+) -> Result<RHash, Error> {
     let hash = ruby.hash_new();
     for (name, number) in [
-        ("hits", stats.hits + memory_hits),
+        ("hits", stats.hits + memory_hits + joined),
         ("memory_hits", memory_hits),
         ("misses", stats.misses),
         ("writes", stats.writes),
         ("deletes", stats.deletes),
         ("voided_fills", stats.voided_fills),
+        ("unstored", stats.unstored),
+        ("wait_timeouts", stats.wait_timeouts),
         ("entries", stats.entries),
         ("bytes", stats.bytes),
         ("limit", stats.limit),

@@ -9,8 +9,10 @@ use magnus::{
 
 /// The content of a string, in place.
 pub(crate) enum Content<'a> {
-    /// UTF-8 or US-ASCII, and valid.
+    /// UTF-8, and valid.
     Text(&'a str),
+    /// US-ASCII, and valid.
+    Ascii(&'a str),
     /// The encoding is BINARY.
     Bytes(&'a [u8]),
     /// The encoding is UTF-8 or US-ASCII, and the bytes are not.
@@ -40,7 +42,7 @@ pub(crate) unsafe fn content<'a>(ruby: &Ruby, string: RString) -> Content<'a> {
         Content::Bytes(bytes)
     } else if encoding == ruby.usascii_encindex() {
         match std::str::from_utf8(bytes) {
-            Ok(text) if text.is_ascii() => Content::Text(text),
+            Ok(text) if text.is_ascii() => Content::Ascii(text),
             _ => Content::Invalid,
         }
     } else {

@@ -154,7 +154,12 @@ unsafe fn binary(bytes: &[u8]) -> VALUE {
 unsafe fn hash_key(key: &str) -> VALUE {
     // SAFETY: pointer and length belong together; Ruby copies.
     unsafe {
-        let start = key.as_ptr().cast::<c_char>();
+        // Ruby looks at the bytes of an empty string, too.
+        let start = if key.is_empty() {
+            c"".as_ptr()
+        } else {
+            key.as_ptr().cast::<c_char>()
+        };
         rb_sys::rb_enc_interned_str(start, key.len() as c_long, rb_sys::rb_utf8_encoding())
     }
 }

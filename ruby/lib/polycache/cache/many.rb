@@ -26,8 +26,10 @@ module Polycache
       # @param ttl [String, Numeric, nil, :default] as for +set+
       # @return [nil]
       # @raise what +set+ raises; the keys before that one are stored
-      def set_many(values, ttl: :default, expires_in: ttl, **unknown)
-        refuse_unknown(unknown.keys, TTL_OPTIONS) unless unknown.empty?
+      def set_many(values, ttl: ((one = true) && :default),
+                   expires_in: ((other = true) && ttl), **unknown)
+        refuse_both unless one || other
+        refuse_unknown(unknown.keys) unless unknown.empty?
         values.each { |key, value| set(key, value, ttl: expires_in) }
         nil
       end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../extension"
-require_relative "alone"
+require_relative "entries"
 require_relative "settings"
 require_relative "tier"
 
@@ -19,7 +19,7 @@ module Polycache
 
       # @param options [Hash] those that were given to Cache.new
       # @param defaults [Hash] and what the others are
-      # @return [Native::Cache, Tier, Alone]
+      # @return [Native::Cache, Tier, Entries]
       # @raise what Cache.new raises
       def tiers(options, defaults)
         memory = memory_of(options)
@@ -43,7 +43,9 @@ module Polycache
         raise InvalidArgument, "path is a String or a Pathname, not nil" if options[:path].nil?
 
         Extension.needed_for("a Cache with a path")
-        Native::Cache.open(defaults.merge(options.except(:memory)))
+        given = defaults.merge(options.except(:memory))
+        # Who reports is asked by the extension.
+        Native::Cache.open(given.merge(unstored: Unstored.new(given[:store_errors])))
       end
 
       # A copy of a value saves little over decoding it, so over the host tier objects are kept in
@@ -68,11 +70,11 @@ module Polycache
 
         # Checked by itself, for the names that a MemoryCache has are not all taken here.
         Settings.new(memory, Settings::TIER)
-        own = options.slice(:ttl, :lease_timeout, :clock).compact
-        entries = Core.new(Settings.new(memory.merge(own))).root
+        own = options.slice(:ttl, :lease_timeout, :wait_timeout, :store_errors, :clock).compact
+        core = Core.new(Settings.new(memory.merge(own)), Isolation::OF_A_CACHE)
         parts = options[:namespace]
         parts = [parts].compact unless parts.is_a?(Array)
-        Alone.new(parts.reduce(entries) { |space, part| space.namespace(part) })
+        parts.reduce(core.root) { |space, part| space.namespace(part) }
       end
 
       private_class_method :host, :memory_of, :alone

@@ -9,13 +9,17 @@ module Polycache
     # Sets, Times, and whatever else is frozen to its depth, which is kept as it is.
     #
     # An object that is reached twice is one object in the copy too, and cycles are kept.
-    # Instances of subclasses become what they extend, as in the host tier; a Hash's default,
-    # singleton methods and instance variables are left out. Anything else is UnsupportedValue,
-    # with the path to it.
+    # A Hash's default, singleton methods and instance variables are left out. Anything else is
+    # UnsupportedValue, with the path to it: what extends one of these classes too, because
+    # another class would come back.
     class Copier
       # Nested deeper, a value would overflow the stack.
       DEEPEST = 1000
-      private_constant :DEEPEST
+      # Not what extends them.
+      COPIED = [String, Array, Hash, Set, Time].to_h { |type| [type, true] }
+                                               .compare_by_identity.freeze
+      CLASS_OF = Kernel.instance_method(:class)
+      private_constant :DEEPEST, :COPIED, :CLASS_OF
 
       # What a refused part raises on its way out to the value, which gathers the path.
       class Refused < StandardError
@@ -53,12 +57,22 @@ module Polycache
         case value
         when nil, true, false, Symbol, Float then value
         when Integer then kept(value)
+        else copied?(value) ? object(value) : other(value)
+        end
+      end
+
+      # Asked of Kernel: objects may say what they like, or nothing.
+      def copied?(value)
+        Kernel === value && COPIED[CLASS_OF.bind_call(value)] # rubocop:disable Style/CaseEquality
+      end
+
+      def object(value)
+        case value
         when String then text(value)
         when Array then inside(value) { array(value) }
         when Hash then inside(value) { hash(value) }
         when Set then inside(value) { set(value) }
-        when Time then once(value) { made(value, value.dup, Weigh::OTHER) }
-        else other(value)
+        else once(value) { made(value, value.dup, Weigh::OTHER) }
         end
       end
 
@@ -80,7 +94,10 @@ module Polycache
       end
 
       def other(value)
-        return kept(value) if immutable?(value)
+        if immutable?(value)
+          @bytes += Weigh.any(value)
+          return value
+        end
 
         raise Refused, "an object of #{value.class} can be changed and has no copy here: store a " \
                        "Hash or an Array, freeze it to its depth, or take isolation: \"none\""

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "copier"
+require_relative "type_map"
 require_relative "../extension"
 
 module Polycache
@@ -25,6 +26,17 @@ module Polycache
         [copy, plan, copier.bytes]
       end
 
+      # As +keep+, of what a reader would be given over a directory, by the type map. The fourth is
+      # whether that is something else than the value.
+      #
+      # @return [Array(Object, Symbol, Integer, Boolean)]
+      # @raise [UnsupportedValue] as over a directory, with the same path
+      def keep_mapped(value, freeze)
+        map = TypeMap.new
+        mapped = map.of(value)
+        [*keep(mapped, freeze), map.changed?]
+      end
+
       # A copy of a stored value in which nothing is reached twice: no class needs to be looked up,
       # nothing is refused. What is frozen is so to its depth.
       def tree(value)
@@ -44,6 +56,19 @@ module Polycache
 
       # Bytes of any value as it is.
       def weigh(value) = Weigh.any(value)
+    end
+
+    # What is handed out of what was kept.
+    module HandOut
+      # What a reader is given of a value that was kept.
+      def out(value, plan)
+        case plan
+        when nil then value
+        when :packed then value.unpack
+        when :tree then Copies.tree(value)
+        else Copies.graph(value)
+        end
+      end
     end
 
     # Those that caches use.

@@ -2,6 +2,7 @@
 
 require_relative "isolation"
 require_relative "store"
+require_relative "../unstored"
 
 module Polycache
   module Memory
@@ -17,24 +18,35 @@ module Polycache
     # change. The next one sees that, and begins with an empty cache: all may be gone, nothing is
     # ever wrong. (CRuby itself lets go of the locks of threads that are no more in a child.)
     class Core
-      HITS, MISSES, WRITES, DELETES, VOIDED_FILLS, EXPIRED, EVICTED = (0..6).to_a
+      include HandOut
 
+      # What is counted.
+      COUNTS = %i[
+        hits misses writes deletes voided_fills unstored wait_timeouts expired evicted
+      ].freeze
+
+      # @return [Array<Integer>] where counts of these names stand in +counts+
+      def self.values_at(*names) = names.map { |name| COUNTS.index(name) }
+
+      EXPIRED, EVICTED = values_at(:expired, :evicted)
       LATER = { Object => :never }.freeze
-      private_constant :LATER
+      private_constant :EXPIRED, :EVICTED, :LATER
 
-      # Counts by the constants above.
+      # By the places that +values_at+ gives.
       attr_reader :counts
-      attr_reader :store, :settings, :root, :closed
+      attr_reader :store, :settings, :root, :closed, :unstored
 
       # @param settings [Settings]
-      def initialize(settings)
+      # @param isolations [Hash] what its isolation may be, by name
+      def initialize(settings, isolations = Isolation::KINDS)
         @settings = settings
-        @counts = Array.new(7, 0)
+        @counts = Array.new(COUNTS.size, 0)
+        @unstored = Unstored.new(settings.store_errors)
         @lock = Mutex.new
         @changing = @closed = false
         @left = []
         @clock = settings.clock
-        @isolation = Isolation::KINDS.fetch(settings.isolation)
+        @isolation = isolations.fetch(settings.isolation)
         @isolation = Isolation::Weightless if settings.isolation == "none" && !settings.weighs?
         @weigher = settings.weigher
         @store = Store.new(settings.max_entries, settings.max_bytes, settings.policy, method(:left))
@@ -63,26 +75,21 @@ module Polycache
         result
       end
 
+      # What is stored of a value, the plan by which it is handed out, its bytes, and whether a
+      # reader is given something else than the value.
+      # @raise [UnsupportedValue]
+      def keep(value) = @isolation.keep(value)
+
       # An entry that may be stored: it is copied and weighed.
       # @raise [UnsupportedValue, InvalidArgument] for a value, a weight that cannot be
       # @raise [EntryTooLarge]
-      def entry(space, key, value, ttl, sliding)
-        kept, plan, bytes = @isolation.keep(value)
+      def entry(space, key, value, ttl, sliding, parts = keep(value))
+        kept, plan, bytes = parts
         bytes = weigh(key, value, bytes)
         too_large(bytes) if bytes > @store.max_bytes
         expires = [now + ttl, Duration::MOST].min if ttl
         Entry.new(space, key, kept, plan: plan, bytes: bytes, ttl: ttl, expires: expires,
                                     sliding: sliding && !ttl.nil?)
-      end
-
-      # What a reader is given of a value that was kept.
-      def out(value, plan)
-        case plan
-        when nil then value
-        when :packed then value.unpack
-        when :tree then Copies.tree(value)
-        else Copies.graph(value)
-        end
       end
 
       # Frees a few entries whose time is over. Within +change+, before anything is looked up there.

@@ -4,18 +4,21 @@ require "weakref"
 require_relative "core"
 require_relative "duration"
 require_relative "entry"
+require_relative "fetching"
 require_relative "key"
-require_relative "load"
+require_relative "whole"
 
 module Polycache
   module Memory
     # The entries of one namespace, and what is done with them. It answers the same calls as
     # Native::Cache, so that a Cache without a directory has it in that one's place.
     class Entries
-      HITS, MISSES, WRITES, DELETES, VOIDED_FILLS, EXPIRED, EVICTED = (0..6).to_a
+      include Fetching
+      include Whole
+
+      HITS, MISSES, WRITES, DELETES = Core.values_at(:hits, :misses, :writes, :deletes)
+      MISSING = Fetching.const_get(:MISSING)
       private_constant(*constants(false))
-      MISSING = Object.new.freeze
-      private_constant :MISSING
 
       # Keys to entries, and to loads under way.
       attr_reader :index, :loads
@@ -28,6 +31,7 @@ module Polycache
         @counts = core.counts
         @index = {}
         @loads = {}
+        @locks = {}
         @children = {}
         @fewest = 8
       end
@@ -89,27 +93,6 @@ module Polycache
         return unless count(entry&.served?(now))
 
         entry.expires ? (entry.expires - now) / 1000.0 : Float::INFINITY
-      end
-
-      # The value; or what the block loads, of all callers in this process one.
-      def fetch(key, ttl, _busy = nil)
-        raise InvalidArgument, "fetch takes a block that loads the value" unless block_given?
-
-        check_open
-        name = Key.of(key)
-        ttl = milliseconds(ttl)
-        timeout = @core.settings.lease_timeout / 1000.0
-        loop do
-          value = read(@index[name])
-          return value unless MISSING.equal?(value)
-
-          load, ours = lease(name, timeout)
-          return fill(name, load, ttl) { yield } if ours # rubocop:disable Style/ExplicitBlockArgument
-          next unless load&.wait(timeout)
-
-          @counts[HITS] += 1
-          return @core.out(load.value, load.plan)
-        end
       end
 
       # Gives an entry another time to live.
@@ -217,7 +200,9 @@ module Polycache
       # @return [Integer] loads under way
       def count_loads
         loads = 0
-        @core.change { @core.root.each_nested { |space| loads += space.loads.size } }
+        @core.change do
+          @core.root.each_nested { |space| loads += space.loads.sum { |_, load| load.count } }
+        end
         loads
       end
 
@@ -299,42 +284,6 @@ module Polycache
         return @core.settings.ttl if ttl.equal?(:default)
 
         ttl && Duration.milliseconds("ttl", ttl)
-      end
-
-      # Who loads a key: [load, true] is the caller, [load, false] another, nil nobody, for it is
-      # there.
-      def lease(key, timeout)
-        now = @core.now
-        @core.change do
-          next if @index[key]&.served?(now)
-
-          load = @loads[key]
-          next [load, false] if load&.alive?(timeout)
-
-          [@loads[key] = Load.new, true]
-        end
-      end
-
-      def fill(key, load, ttl)
-        @counts[MISSES] += 1
-        loaded = yield
-        check_open
-        entry = @core.entry(self, key, loaded, ttl, @core.settings.sliding)
-        now = @core.sweep_time
-        stands = @core.change do
-          @core.sweep(now)
-          next false unless @loads[key].equal?(load)
-
-          @loads.delete(key)
-          @core.store.put(entry)
-          true
-        end
-        @counts[stands ? WRITES : VOIDED_FILLS] += 1
-        load.succeed(entry.value, entry.plan)
-        entry.plan ? loaded : entry.value
-      ensure
-        # However the block was left: by an error, break, throw, a killed thread.
-        @core.change { @loads.delete(key) if @loads[key].equal?(load) } if load.give_up
       end
 
       # @return [Numeric, nil] the sum; nil when another changed the key meanwhile

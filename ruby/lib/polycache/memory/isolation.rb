@@ -22,6 +22,24 @@ module Polycache
         end
       end
 
+      # As Clone, by the type map: what a directory would give.
+      module MappedClone
+        NOTHING_ELSE = [NilClass, TrueClass, FalseClass, Float]
+                       .to_h { |type| [type, true] }.compare_by_identity.freeze
+        private_constant :NOTHING_ELSE
+
+        def self.keep(value)
+          return [value, nil, 0] if Kernel === value && NOTHING_ELSE[value.class] # rubocop:disable Style/CaseEquality
+
+          Copies.keep_mapped(value, false)
+        end
+      end
+
+      # As Freeze, by the type map.
+      module MappedFreeze
+        def self.keep(value) = Copies.keep_mapped(value, true)
+      end
+
       # Nobody, for nobody can make one: one copy, frozen to its depth, is handed out to all.
       module Freeze
         def self.keep(value) = Copies.keep(value, true)
@@ -37,7 +55,10 @@ module Polycache
         def self.keep(value) = [value, nil, 0]
       end
 
+      # Those of a MemoryCache.
       KINDS = { "clone" => Clone, "freeze" => Freeze, "none" => None }.freeze
+      # Those of a Cache, which takes the same values with and without a directory.
+      OF_A_CACHE = { "clone" => MappedClone, "freeze" => MappedFreeze, "none" => None }.freeze
     end
   end
 end

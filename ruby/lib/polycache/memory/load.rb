@@ -1,60 +1,52 @@
 # frozen_string_literal: true
 
+require_relative "../flight"
+
 module Polycache
   module Memory
-    # One load of a key, and those who wait for it. It knows nothing of whether its value is stored.
+    # One load of a key in memory, in the list of those that may fill it: the newest, and behind it
+    # older ones, beside which it began because they took too long. Whoever calls holds the lock.
     class Load
-      def initialize
+      # The next older load of the key.
+      attr_accessor :older
+
+      def initialize(older)
+        @older = older
         @thread = Thread.current
-        @since = Load.now
-        @lock = Mutex.new
-        @done = ConditionVariable.new
-        @state = :running
+        @fiber = Fiber.current
+        @process = Process.pid
+        @since = Flight.now
+        @join = nil
       end
 
-      # Seconds on a clock that is never set.
-      def self.now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      # Those who joined, if anybody did.
+      def flight = @join
 
-      # What was loaded, as the isolation keeps it.
-      attr_reader :value, :plan
+      # @return [Flight] to join
+      def join = @join ||= Flight.new
 
-      # @return [Boolean] whether somebody works on it: not in a child of the process that did,
-      #   not after its thread was killed, and not for longer than a load may take
-      def alive?(seconds) = @thread.alive? && Load.now - @since < seconds
+      # @return [Boolean] whether somebody works on it: not in a child of the process that did, not
+      #   after its thread was killed
+      def alive? = @thread.alive? && @process == Process.pid
 
-      # Ends it with a value.
-      def succeed(value, plan)
-        @value = value
-        @plan = plan
-        finish(:succeeded)
+      # @return [Numeric] seconds that others may still wait for it
+      def left(lease_timeout) = alive? ? @since + lease_timeout - Flight.now : 0
+
+      # @param scheduled [Boolean] whether the thread's other fibers go on while one waits
+      # @return [Boolean] whether it would wait for itself
+      def own?(scheduled)
+        alive? && (scheduled ? @fiber.equal?(Fiber.current) : @thread.equal?(Thread.current))
       end
 
-      # Ends it without one, if it has not ended: whoever waits loads.
-      def give_up = @state == :running && finish(:failed)
-
-      # Waits without blocking other threads or, under a Fiber scheduler, other fibers.
-      # @param seconds [Numeric] that a load may take
-      # @return [Boolean] whether there is a value
-      def wait(seconds)
-        @lock.synchronize do
-          while @state == :running
-            left = @since + seconds - Load.now
-            break unless left.positive? && @thread.alive?
-
-            @done.wait(@lock, left)
-          end
-          @state == :succeeded
+      # This one and those behind it.
+      def each
+        load = self
+        while load
+          yield load
+          load = load.older
         end
       end
-
-      private
-
-      def finish(state)
-        @lock.synchronize do
-          @state = state
-          @done.broadcast
-        end
-      end
+      include Enumerable
     end
   end
 end

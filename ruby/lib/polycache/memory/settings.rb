@@ -12,18 +12,28 @@ module Polycache
       # What bounds entries in memory, and what is handed out of them.
       TIER = %i[max_entries max_bytes policy isolation].freeze
       # What a MemoryCache takes as well.
-      ALL = [*TIER, :ttl, :sliding, :weigher, :eviction_listener, :lease_timeout, :clock].freeze
+      ALL = [
+        *TIER, :ttl, :sliding, :weigher, :eviction_listener, :lease_timeout, :wait_timeout,
+        :store_errors, :clock
+      ].freeze
 
       MOST_ENTRIES = 2**24
-      LEASE_TIMEOUTS = (63..(8 * 3_600_000))
-      private_constant :MOST_ENTRIES, :LEASE_TIMEOUTS
+      TIMEOUTS = {
+        lease_timeout: ["30s", 63..(8 * 3_600_000), "63 ms to 8 h"],
+        wait_timeout: ["60s", 1..(24 * 3_600_000), "1 ms to 24 h"]
+      }.freeze
+      private_constant :MOST_ENTRIES, :TIMEOUTS
 
       # @return [Integer, Float] +max_bytes+ is infinite where nothing bounds them
       attr_reader :max_entries, :max_bytes
       # @return [String]
       attr_reader :policy, :isolation
       # @return [Integer, nil] milliseconds
-      attr_reader :ttl, :lease_timeout
+      attr_reader :ttl
+      # @return [Float] seconds
+      attr_reader :lease_timeout, :wait_timeout
+      # @return [String, Symbol] as it was given
+      attr_reader :store_errors
       attr_reader :sliding, :weigher, :eviction_listener, :clock
 
       # @raise [InvalidArgument]
@@ -34,7 +44,9 @@ module Polycache
         @policy = one_of(:policy, options.fetch(:policy, "2q-clock"), Store::POLICIES)
         @isolation = one_of(:isolation, options.fetch(:isolation, "clone"), Isolation::KINDS)
         @ttl = options[:ttl] && Duration.milliseconds("ttl", options[:ttl])
-        @lease_timeout = timeout(options.fetch(:lease_timeout, "30s"))
+        @lease_timeout = timeout(:lease_timeout, options)
+        @wait_timeout = timeout(:wait_timeout, options)
+        @store_errors = options.fetch(:store_errors, "report")
         @sliding = flag(:sliding, options.fetch(:sliding, false))
         @weigher = callable(:weigher, options[:weigher])
         @eviction_listener = callable(:eviction_listener, options[:eviction_listener])
@@ -68,11 +80,13 @@ module Polycache
         raise InvalidArgument, "#{option} is one of #{known.keys.join(", ")}, not #{given.inspect}"
       end
 
-      def timeout(given)
-        found = Duration.milliseconds("lease_timeout", given)
-        return found if LEASE_TIMEOUTS.cover?(found)
+      def timeout(option, options)
+        default, range, words = TIMEOUTS.fetch(option)
+        given = options.fetch(option, default)
+        found = Duration.milliseconds(option.name, given)
+        return found / 1000.0 if range.cover?(found)
 
-        raise InvalidArgument, "lease_timeout is 63 ms to 8 h, not #{given.inspect}"
+        raise InvalidArgument, "#{option} is #{words}, not #{given.inspect}"
       end
 
       def flag(option, given)

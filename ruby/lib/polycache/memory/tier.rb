@@ -74,15 +74,15 @@ module Polycache
         (entry && @native.stands?(entry.origin)) || @native.has(key)
       end
 
-      # @return [Object] the value, or +busy+ while another caller loads
-      def fetch(key, ttl, busy, &load)
+      # As Native::Cache does it; a hit is handed out of memory.
+      def fetch(key, ttl, waited, busy, &load)
         entry = @index[key] || other_form(key)
         # What is wrong with the arguments is said by those who load.
         if entry && load && (ttl.nil? || ttl.equal?(:default)) && @native.stands?(entry.origin)
           return hand_out(entry)
         end
 
-        found = @native.fetch_found(key, ttl, busy, &load)
+        found = @native.fetch_found(key, ttl, waited, busy, &load)
         found.is_a?(Native::Found) ? keep(key, found, entry) : found
       end
 
@@ -123,6 +123,13 @@ module Polycache
       def flush = @native.flush
       def closed? = @native.closed?
       def path = @native.path
+      def flight(key, scheduled) = @native.flight(key, scheduled)
+      def wait_timeout = @native.wait_timeout
+      def count_joined = @native.count_joined
+      def count_wait_timeout = @native.count_wait_timeout
+      def lock(key) = @native.lock(key)
+      def unlock(key, held) = @native.unlock(key, held)
+      def locked?(key) = @native.locked?(key)
 
       private
 

@@ -1,0 +1,57 @@
+//! Locks by a key's name, for `ruby/lib/polycache/lease.rb`.
+
+use crate::cache::Cache;
+use crate::error::OrRaise;
+use crate::key::key;
+use magnus::{typed_data, Error, Module, RModule, Ruby, TypedData, Value};
+use polycache::{LockStep, Token};
+use std::time::Duration;
+
+/// A lock that was acquired.
+#[derive(TypedData)]
+#[magnus(class = "Polycache::Native::Lock", free_immediately, size)]
+pub(crate) struct Lock(Token);
+
+impl magnus::DataTypeFunctions for Lock {}
+
+impl Cache {
+    /// Takes the lock of a key's name; nil when another has it.
+    pub(crate) fn lock(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+    ) -> Result<Option<typed_data::Obj<Lock>>, Error> {
+        let key = key(ruby, name)?;
+        let locking = this.cache.locking(Duration::ZERO);
+        match this.cache.lock_step(&key, &locking).or_raise(ruby)? {
+            LockStep::Acquired(token) => Ok(Some(ruby.obj_wrap(Lock(token)))),
+            LockStep::Refused | LockStep::Wait(_) => Ok(None),
+        }
+    }
+
+    /// Gives a lock back.
+    pub(crate) fn unlock(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        lock: typed_data::Obj<Lock>,
+    ) -> Result<(), Error> {
+        this.cache.unlock(&key(ruby, name)?, lock.0);
+        Ok(())
+    }
+
+    /// Whether somebody has the lock.
+    pub(crate) fn is_locked(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
+        this.cache.is_locked(&key(ruby, name)?).or_raise(ruby)
+    }
+}
+
+/// Defines the class.
+///
+/// # Errors
+/// What Ruby raises when it cannot.
+pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
+    let class = native.define_class("Lock", ruby.class_object())?;
+    magnus::Class::undef_default_alloc_func(class);
+    Ok(())
+}

@@ -1,0 +1,135 @@
+# frozen_string_literal: true
+
+require_relative "memory/copies"
+
+module Polycache
+  # What a load brought those who joined it.
+  # @api private
+  class Landed
+    extend Memory::HandOut
+
+    # The value, as it was kept: each gets a copy by the plan; nil is the object itself.
+    def self.with(kept, plan) = new(:value, kept, plan)
+
+    # The loader's error.
+    def self.failed(error) = new(:failed, error, nil)
+
+    def initialize(how, value, plan)
+      @how = how
+      @value = value
+      @plan = plan
+    end
+
+    def failed? = @how == :failed
+
+    # @return [Object] a value of the caller's own
+    # @raise the loader's error
+    def value
+      # The cause is the loader's, and not what the caller is rescuing just now.
+      raise @value, cause: @value.cause if failed?
+
+      Landed.out(@value, @plan)
+    end
+
+    # Its caller is gone, or its value is for nobody else: those who joined look for themselves.
+    NOTHING = new(:nothing, nil, nil).freeze
+
+    private_class_method :new
+  end
+
+  # The callers of this process who joined one load. None of them polls: they are woken.
+  #
+  # Each has a lock of its own. When a thread is killed that waits for a Mutex, it may keep the
+  # wake-up that was meant for the next in the queue (CRuby's do_mutex_lock): here there is none.
+  # @api private
+  class Flight
+    # Nobody who tells others is stopped in the middle of it.
+    LATER = { Object => :never }.freeze
+    private_constant :LATER
+
+    # Seconds on a clock that is never set.
+    def self.now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+    # Tells what came of a load. The first time counts.
+    #
+    # @param flights [Array<Flight>]
+    def self.tell(flights, landed)
+      Thread.handle_interrupt(LATER) { flights.each { |flight| flight.tell(landed) } }
+    end
+
+    # The native extension calls the following four.
+    #
+    # The value has copies: those of the type map.
+    def self.land(flights, value)
+      tell(flights, Landed.with(*Memory::Copies.keep_mapped(value, false).first(2)))
+    end
+
+    # The value has none: all get the object itself.
+    def self.share(flights, value) = tell(flights, Landed.with(value, nil))
+
+    # The block was left by an error; one that is no error of the loader's, but the caller's end,
+    # is nobody else's.
+    def self.fail(flights, error)
+      return give_up(flights) unless of_loader?(error)
+
+      tell(flights, Landed.failed(error))
+    end
+
+    def self.give_up(flights) = tell(flights, Landed::NOTHING)
+
+    # @return [Boolean] false for what ends a thread or program: Interrupt, SystemExit
+    def self.of_loader?(error) = error.is_a?(StandardError) || error.is_a?(ScriptError)
+
+    def initialize
+      @landed = nil
+      # Those who wait, in order.
+      @waiters = {}.compare_by_identity
+    end
+
+    # Waits without blocking other threads or, under a Fiber scheduler, other fibers.
+    #
+    # @param seconds [Float] at most
+    # @return [Landed, nil] nil when there is nothing yet, or nothing for this caller
+    def wait(seconds)
+      waiter = Waiter.new
+      @waiters[waiter] = true
+      waiter.wait(seconds) { @landed }
+      @landed unless Landed::NOTHING.equal?(@landed)
+    ensure
+      @waiters.delete(waiter)
+    end
+
+    def tell(landed)
+      @landed ||= landed
+      while (waiter, = @waiters.shift)
+        waiter.wake
+      end
+    end
+
+    # One who waits.
+    class Waiter
+      def initialize
+        @lock = Mutex.new
+        @woken = ConditionVariable.new
+      end
+
+      # Until the block says so, or the time is over.
+      def wait(seconds)
+        last = Flight.now + seconds
+        @lock.synchronize do
+          until yield
+            left = last - Flight.now
+            break unless left.positive?
+
+            @woken.wait(@lock, left)
+          end
+        end
+      end
+
+      def wake = @lock.synchronize { @woken.signal }
+    end
+    private_constant :Waiter
+  end
+
+  private_constant :Flight, :Landed
+end

@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require_relative "errors"
+require_relative "flight"
+
+module Polycache
+  # One loader for all callers of a key (spec/semantics.md, "get_or_set"): what a caller does whose
+  # key is not there and whom the quick way did not serve. It is the same over a directory and in
+  # memory alone, for threads and, under a Fiber scheduler, for fibers.
+  #
+  # Tiers that are driven answer:
+  # - <tt>fetch(key, ttl, waited, busy) { loader }</tt>: the value; or what the loader returns,
+  #   which is stored, and told to those who joined; or +busy+. +waited+ is nil for the quick way,
+  #   which does not wait for other processes; else the seconds that the caller has waited so far.
+  # - <tt>flight(key, scheduled)</tt>: the newest load of the key in this process that is open, as
+  #   <tt>[Flight, seconds that it may still be waited for]</tt>, or nil. InvalidArgument when it is
+  #   the caller's own, which would wait for itself; +scheduled+: its thread's other fibers go on.
+  # - +wait_timeout+ (seconds), +count_joined+, +count_wait_timeout+.
+  # @api private
+  module Loading
+    # What the quick way answers when somebody else loads.
+    BUSY = Object.new.freeze
+
+    module_function
+
+    # @return [Object] the value, of whichever load brings it first
+    # @raise [WaitTimeout]
+    # @raise [InvalidArgument] when the caller would wait for itself
+    # @raise what a loader raised that the caller joined; what +fetch+ raises
+    def wait(tiers, key, ttl, &load)
+      began = Flight.now
+      # Not `loop`, which takes a StopIteration of the loader's for its own end.
+      while true # rubocop:disable Style/InfiniteLoop
+        waited = Flight.now - began
+        landed = join(tiers, key, waited)
+        if landed.nil?
+          value = tiers.fetch(key, ttl, waited, BUSY, &load)
+          return value unless BUSY.equal?(value)
+        elsif landed
+          tiers.count_joined unless landed.failed?
+          return landed.value
+        end
+      end
+    end
+
+    # @return [Landed, false, nil] what a load brought that the caller joined; false: it brought
+    #   nothing, or takes too long; nil: there is none to join
+    def join(tiers, key, waited)
+      flight, seconds = tiers.flight(key, !Fiber.current_scheduler.nil?)
+      return unless flight
+
+      left = tiers.wait_timeout - waited
+      unless left.positive?
+        tiers.count_wait_timeout
+        raise WaitTimeout, "waited #{tiers.wait_timeout} s for the loads of others, and none " \
+                           "brought the value: try again, or raise wait_timeout"
+      end
+      flight.wait([left, seconds].min) || false
+    end
+
+    private_class_method :join
+  end
+
+  private_constant :Loading
+end

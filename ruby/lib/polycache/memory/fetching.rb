@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+require_relative "../loading"
+require_relative "load"
+
+module Polycache
+  module Memory
+    # What Entries answer to those who load (the interface is told in Loading): the list of loads of
+    # this process is the lease. A set, delete or clear takes the key's loads off it, and the first
+    # that fills does.
+    module Fetching
+      HITS, MISSES, WRITES, VOIDED_FILLS, UNSTORED, WAIT_TIMEOUTS =
+        Core.values_at(:hits, :misses, :writes, :voided_fills, :unstored, :wait_timeouts)
+      MISSING = Object.new.freeze
+      private_constant(*constants(false))
+
+      # The value; what the block loads, when no other load of the key is open; or +busy+.
+      def fetch(key, ttl, _waited, busy)
+        raise InvalidArgument, "fetch takes a block that loads the value" unless block_given?
+
+        check_open
+        name = Key.of(key)
+        ttl = milliseconds(ttl)
+        while true # rubocop:disable Style/InfiniteLoop
+          value = read(@index[name])
+          return value unless MISSING.equal?(value)
+
+          load = begin_load(name)
+          return busy if load == false
+          return run(name, load, ttl) { yield } if load # rubocop:disable Style/ExplicitBlockArgument
+        end
+      end
+
+      # The newest load of the key, and the seconds that it may still be waited for.
+      def flight(key, scheduled)
+        name = Key.of(key)
+        timeout = @core.settings.lease_timeout
+        found = @core.change do
+          newest = @loads[name] or next
+          next :own if newest.any? { |load| load.own?(scheduled) }
+
+          left = newest.left(timeout)
+          [newest.join, left] if left.positive?
+        end
+        return found unless found == :own
+
+        raise InvalidArgument, "the block of fetch asks for the key that it loads"
+      end
+
+      def wait_timeout = @core.settings.wait_timeout
+
+      def count_joined
+        @counts[HITS] += 1
+      end
+
+      def count_wait_timeout
+        @counts[WAIT_TIMEOUTS] += 1
+      end
+
+      private
+
+      # A load of the caller's, which is listed; false: another is open; nil: the value is there.
+      def begin_load(name)
+        now = @core.now
+        timeout = @core.settings.lease_timeout
+        @core.change do
+          next if @index[name]&.served?(now)
+
+          newest = @loads[name]
+          next false if newest&.left(timeout)&.positive?
+
+          @loads[name] = Load.new(newest&.alive? ? newest : nil)
+        end
+      end
+
+      # Runs the block, stores what it returns, and tells those who joined.
+      def run(name, load, ttl)
+        @counts[MISSES] += 1
+        landed = nil
+        loaded = yield
+        check_open
+        value, landed = store_loaded(name, load, loaded, ttl)
+        value
+      rescue StandardError, ScriptError => e
+        landed = Landed.failed(e)
+        raise
+      ensure
+        # However the block was left: by an error, break, throw, a killed thread.
+        leave(name, load)
+        flight = load.flight
+        Flight.tell([flight], landed || Landed::NOTHING) if flight
+      end
+
+      # @return [Array(Object, Landed)] what the caller is given, and those who joined
+      def store_loaded(name, load, loaded, ttl)
+        kept, plan, _, changed = parts = @core.keep(loaded)
+        landed = Landed.with(kept, plan)
+        entry = @core.entry(self, name, loaded, ttl, @core.settings.sliding, parts)
+        put_loaded(name, load, entry, landed)
+        [given(loaded, kept, plan, changed), landed]
+      rescue UnsupportedValue, EntryTooLarge => e
+        raise if @core.unstored.raises?
+
+        @counts[UNSTORED] += 1
+        @core.unstored.report(e)
+        # What has no copies is handed to all itself.
+        landed ? [given(loaded, kept, plan, changed), landed] : [loaded, Landed.with(loaded, nil)]
+      end
+
+      # What a reader would be given; its own object, where that is the same.
+      def given(loaded, kept, plan, changed)
+        return kept unless plan
+
+        changed ? @core.out(kept, plan) : loaded
+      end
+
+      # The first load of the key that fills wakes all who wait for it.
+      def put_loaded(name, load, entry, landed)
+        now = @core.sweep_time
+        others = @core.change do
+          @core.sweep(now)
+          all = @loads[name]
+          next unless all&.include?(load)
+
+          @loads.delete(name)
+          @core.store.put(entry)
+          all.older || !all.equal?(load) ? all.filter_map(&:flight) : []
+        end
+        @counts[others ? WRITES : VOIDED_FILLS] += 1
+        Flight.tell(others, landed) unless others.nil? || others.empty?
+      end
+
+      # Takes a load off the list, if it is there.
+      def leave(name, load)
+        return unless @loads[name]
+
+        @core.change do
+          newest = @loads[name]
+          if newest.equal?(load)
+            load.older ? @loads[name] = load.older : @loads.delete(name)
+          elsif (newer = newest&.find { |one| one.older.equal?(load) })
+            newer.older = load.older
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require_relative "errors"
+
+module Polycache
+  # The option +ttl+ and its other name, +expires_in+: one of the two.
+  #
+  # Methods take them as
+  # <tt>ttl: ((one = true) && :default), expires_in: ((other = true) && ttl)</tt>: Ruby runs what
+  # stands for an option that was left out, so both variables are nil when both were given. That
+  # costs nothing where a call of a method would.
+  # @api private
+  module TtlOption
+    TTL_OPTIONS = %i[ttl expires_in].freeze
+    private_constant :TTL_OPTIONS
+
+    private
+
+    def refuse_both
+      raise InvalidArgument, "ttl and expires_in are two names of one option: give one of them"
+    end
+
+    def refuse_unknown(unknown, known = TTL_OPTIONS)
+      return if unknown.empty?
+
+      raise InvalidArgument, "unknown option #{unknown.join(", ")}: there are #{known.join(", ")}"
+    end
+
+    # Options of a cache, in which +ttl+ is called so.
+    def with_one_ttl(options)
+      return options unless options.key?(:expires_in)
+
+      refuse_both if options.key?(:ttl)
+      options.except(:expires_in).merge(ttl: options[:expires_in])
+    end
+  end
+
+  private_constant :TtlOption
+end
