@@ -8,7 +8,7 @@ use crate::run::{Run, Worker, CROWDED, KEYS, LEASE_TIMEOUTS};
 use crate::spaces;
 use crate::value;
 use fastrand::Rng;
-use polycache::Leased;
+use polycache::LoadStep;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -125,10 +125,11 @@ fn usable(outcome: &mut Outcome, run: &Run) -> Fallible<()> {
     let caches = spaces::open(&run.cache)?;
     for number in 0..KEYS {
         let (key, cache) = (value::key(number), &caches[usize::from(spaces::of(number))]);
-        match cache.lease_with(key.as_bytes(), |_| ())? {
-            Leased::Hit(()) => {}
-            Leased::Acquired(token) => cache.release(token),
-            Leased::Busy { .. } | Leased::Bypass => stuck.push(key.clone()),
+        let mut loading = cache.loading();
+        match cache.step(key.as_bytes(), &mut loading, |_| ())? {
+            LoadStep::Hit(..) => {}
+            LoadStep::Load => cache.abandon(key.as_bytes(), &mut loading),
+            LoadStep::Wait(_) | LoadStep::TimedOut => stuck.push(key.clone()),
         }
         cache.delete(&key)?;
         let loaded: String =

@@ -6,14 +6,13 @@ use crate::jitter::Lifetime;
 use crate::memory::Bounds;
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::tier::{Leased as TierLease, Object, Seen, Tier};
+use crate::tier::{Object, Seen, Tier};
 use crate::ttl;
-use crate::{Builder, Compressor, Error, Leased, Serializer, StoreErrors, Ttl, TtlLeft, Value};
+use crate::{Builder, Compressor, Error, Serializer, StoreErrors, Ttl, TtlLeft, Value};
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };
-use polycache_host::{Hit, Report, Stats, Token};
-use polycache_operations::Lease;
+use polycache_host::{Hit, Report, Stats};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -55,13 +54,6 @@ pub(crate) struct Settings {
     pub wait_timeout: Duration,
     pub store_errors: StoreErrors,
 }
-
-/// Of an entry that stands in no slot.
-const NOWHERE: Hit = Hit {
-    slot: 0,
-    word: 0,
-    epoch: 0,
-};
 
 /// What reads the payload of an entry.
 pub(crate) trait Read<R>:
@@ -285,115 +277,6 @@ impl Cache {
         observe::stored(self, key, scratch.entry.len(), result.as_ref().copied());
         scratch.keep();
         result
-    }
-
-    /// Reads the key, or takes the lease to load it: of all callers on this machine, in every
-    /// language, one gets [`Leased::Acquired`]. It must end with [`Cache::fill_value`] or
-    /// [`Cache::release`].
-    ///
-    /// # Errors
-    /// As for [`Cache::get_with`]; `Io` when a forked child cannot join; `InvalidArgument` for a cache
-    /// that has the memory tier alone, where [`Cache::get_or_set`] has the same effect.
-    pub fn lease_with<R>(
-        &self,
-        key: &[u8],
-        f: impl FnOnce(Value<'_>) -> R,
-    ) -> Result<Leased<R>, Error> {
-        let leased = self.lease_by(key, |_, _| (), reading(f))?;
-        Ok(leased.map(|(value, ())| value))
-    }
-
-    /// `about` is told where an entry stands, and its bytes; `read` makes the value of it.
-    pub(crate) fn lease_by<R, A>(
-        &self,
-        key: &[u8],
-        about: impl FnOnce(Hit, &[u8]) -> A,
-        read: impl Read<R>,
-    ) -> Result<Leased<(R, A)>, Error> {
-        let mut scratch = Scratch::take();
-        let TierLease { lease, hit } = self.0.tier.lease(key, &mut scratch.entry)?;
-        let result = match lease {
-            Lease::Hit => {
-                observe::read(self, key, Answer::Host);
-                let about = about(hit.unwrap_or(NOWHERE), &scratch.entry);
-                let value = self.read(key, &mut scratch, read);
-                value.map(|value| Leased::Hit((value, about)))
-            }
-            Lease::Acquired(token) => {
-                observe::read(self, key, Answer::Miss);
-                Ok(Leased::Acquired(token))
-            }
-            Lease::Busy { holder, .. } => Ok(Leased::Busy {
-                slot: holder.slot,
-                word: holder.word,
-            }),
-            Lease::Bypass => {
-                observe::read(self, key, Answer::Miss);
-                Ok(Leased::Bypass)
-            }
-        };
-        scratch.keep();
-        result
-    }
-
-    /// Stores what the lease's holder loaded; false when a set, delete or clear came in between: then
-    /// the value belongs to the caller alone. The lease ends in any case.
-    ///
-    /// # Errors
-    /// As for [`Cache::set_value`].
-    pub fn fill_value(
-        &self,
-        key: &[u8],
-        token: Token,
-        value: &Value<'_>,
-        ttl: Ttl,
-    ) -> Result<bool, Error> {
-        self.fill_by(key, token, ttl, |options, out| encode(value, options, out))
-    }
-
-    fn fill_by(
-        &self,
-        key: &[u8],
-        token: Token,
-        ttl: Ttl,
-        write: impl Write,
-    ) -> Result<bool, Error> {
-        let mut scratch = Scratch::take();
-        let written = self.write(key, write, ttl, &mut scratch.entry);
-        let result = match written {
-            Ok(()) => self.0.tier.fill(key, token, &scratch.entry, None),
-            Err(error) => {
-                self.0.tier.release(key, token);
-                Err(error)
-            }
-        };
-        match &result {
-            Ok(false) => observe::voided(self, key),
-            Ok(true) => observe::stored(self, key, scratch.entry.len(), Ok(())),
-            Err(error) => observe::stored(self, key, scratch.entry.len(), Err(error)),
-        }
-        scratch.keep();
-        result
-    }
-
-    /// Gives a lease back without a value, so that the next caller loads. Does nothing when it ended
-    /// already.
-    pub fn release(&self, token: Token) {
-        self.0.tier.release(b"", token);
-    }
-
-    /// True while the load that a [`Leased::Busy`] told of may still fill: nobody set or deleted
-    /// its key since.
-    #[must_use]
-    pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
-        let token = Token {
-            slot,
-            word,
-            // When that load began is not known: a clear is seen only once its holder gives it up.
-            born: u64::MAX,
-            beside: false,
-        };
-        self.0.tier.is_leased(b"", token)
     }
 
     /// Deletes the key and voids every load of it under way; true when an entry stood there.

@@ -1,34 +1,116 @@
-//! What a caller that would load a key gets.
+//! Leases for their own sake: locks by a key's name, for adapters such as dogpile.cache's mutex.
 
+use crate::{Cache, Error, LockStep};
 use polycache_host::Token;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-/// The answer of [`Cache::lease_with`](crate::Cache::lease_with).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leased<R> {
-    /// The value is there; this is what the closure made of it.
-    Hit(R),
-    /// The caller loads; then it fills or releases, also when the load fails.
-    Acquired(Token),
-    /// Another caller loads. Wait and ask again; whoever joins its load inside this process does so
-    /// only while [`Cache::lease_stands`](crate::Cache::lease_stands) for these two.
-    Busy {
-        /// The lease's place.
-        slot: u64,
-        /// The lease's word.
-        word: u64,
-    },
-    /// There is no room for a lease: load without, and do not store.
-    Bypass,
+/// A lock by a key's name, which every process and language on the machine respects. From [`Cache::lease`].
+///
+/// It has nothing to do with the key's entry, nor with loads of it. A holder that lives keeps it, and one that
+/// dies frees it. Under great pressure of other leases it may be lost: what it guards must stay right without
+/// it. Dropped, it is released.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+/// use std::time::Duration;
+/// let rebuild = cache.lease("rebuild");
+/// if rebuild.acquire(Duration::ZERO)? {
+///     // One process at a time is here.
+///     assert!(cache.lease("rebuild").locked()?);
+///     rebuild.release();
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Lease {
+    cache: Cache,
+    key: Vec<u8>,
+    held: Mutex<Option<Token>>,
 }
 
-impl<R> Leased<R> {
-    #[inline]
-    pub(crate) fn map<T>(self, f: impl FnOnce(R) -> T) -> Leased<T> {
-        match self {
-            Leased::Hit(value) => Leased::Hit(f(value)),
-            Leased::Acquired(token) => Leased::Acquired(token),
-            Leased::Busy { slot, word } => Leased::Busy { slot, word },
-            Leased::Bypass => Leased::Bypass,
+impl Cache {
+    /// A lock by the key's name; nobody holds it yet.
+    #[must_use]
+    pub fn lease(&self, key: impl AsRef<[u8]>) -> Lease {
+        Lease {
+            cache: self.clone(),
+            key: key.as_ref().to_vec(),
+            held: Mutex::new(None),
         }
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease")
+            .field("key", &String::from_utf8_lossy(&self.key))
+            .finish_non_exhaustive()
+    }
+}
+
+impl Lease {
+    /// Takes the lock, and waits so long for it, blocking the thread. False when another held it all the time, or
+    /// this one holds it already. [`Cache::wait_timeout`] is how long callers wait for loads.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn acquire(&self, wait: Duration) -> Result<bool, Error> {
+        let locking = self.cache.locking(wait);
+        loop {
+            match self.cache.lock_step(&self.key, &locking)? {
+                LockStep::Acquired(token) => return Ok(self.hold(token)),
+                LockStep::Refused => return Ok(false),
+                LockStep::Wait(time) => std::thread::sleep(time),
+            }
+        }
+    }
+
+    /// As [`Lease::acquire`], without blocking the thread.
+    ///
+    /// # Errors
+    /// As for that.
+    #[cfg(feature = "tokio")]
+    pub async fn acquire_async(&self, wait: Duration) -> Result<bool, Error> {
+        let locking = self.cache.locking(wait);
+        loop {
+            match self.cache.lock_step(&self.key, &locking)? {
+                LockStep::Acquired(token) => return Ok(self.hold(token)),
+                LockStep::Refused => return Ok(false),
+                LockStep::Wait(time) => tokio::time::sleep(time).await,
+            }
+        }
+    }
+
+    /// Gives the lock back; nothing happens when it is not held by this one.
+    pub fn release(&self) {
+        let held = self
+            .held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(token) = held {
+            self.cache.unlock(&self.key, token);
+        }
+    }
+
+    /// True while somebody holds the lock, in whatever process.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn locked(&self) -> Result<bool, Error> {
+        self.cache.is_locked(&self.key)
+    }
+
+    fn hold(&self, token: Token) -> bool {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        true
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.release();
     }
 }

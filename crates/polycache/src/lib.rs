@@ -49,7 +49,6 @@ mod load;
 mod memory;
 #[cfg(feature = "metrics")]
 pub mod metrics;
-mod named_lease;
 mod observe;
 mod origin;
 pub mod presets;
@@ -72,12 +71,11 @@ pub use entry::{Entry, Facts};
 pub use error::Error;
 pub use jitter::Jitter;
 pub use keys::Keys;
-pub use lease::Leased;
+pub use lease::Lease;
 pub use load::StoreErrors;
 #[doc(hidden)]
 pub use load::{Filled, LoadStep, Loading, LockStep, Locking};
 pub use memory::{TypedCache, TypedValue};
-pub use named_lease::Lease;
 pub use origin::Origin;
 #[cfg(feature = "derive")]
 pub use polycache_derive::CacheKey;

@@ -3,7 +3,7 @@
 use crate::cache::{reading, Read};
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::{Cache, Error, Leased, Value};
+use crate::{Cache, Error, Value};
 use polycache_entry::CLOCK_TOLERANCE_MS;
 use polycache_host::Hit;
 
@@ -99,19 +99,6 @@ impl Cache {
         };
         scratch.keep();
         result
-    }
-
-    /// As [`Cache::lease_with`], and where the value was found, as [`Cache::get_with_origin`] tells.
-    ///
-    /// # Errors
-    /// As for [`Cache::lease_with`].
-    #[inline]
-    pub fn lease_with_origin<R>(
-        &self,
-        key: &[u8],
-        f: impl FnOnce(Value<'_>) -> R,
-    ) -> Result<Leased<(R, Origin)>, Error> {
-        self.lease_by(key, Origin::of, reading(f))
     }
 
     /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its

@@ -1,6 +1,6 @@
 //! What the cases of spec/conformance cannot say about loading: callers at the same time, panics.
 
-use polycache::{Cache, Error, Leased, Ttl, Value};
+use polycache::{Cache, Error, LoadStep, Ttl, Value};
 use std::convert::Infallible;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +12,14 @@ fn open(directory: &tempfile::TempDir) -> Cache {
         .limit(2 << 20)
         .build()
         .unwrap()
+}
+
+/// Whether nobody loads the key `k`.
+fn is_free(cache: &Cache) -> bool {
+    let mut loading = cache.loading();
+    let step = cache.step(b"k", &mut loading, |_| ()).unwrap();
+    cache.abandon(b"k", &mut loading);
+    matches!(step, LoadStep::Load)
 }
 
 #[test]
@@ -46,8 +54,7 @@ fn a_panic_in_a_loader_frees_its_key() {
     let load = || -> Result<u64, Infallible> { panic!("in the loader") };
     let caught = catch_unwind(AssertUnwindSafe(|| cache.get_or_set("k", load)));
     assert!(caught.is_err());
-    let lease = cache.lease_with(b"k", |_| ()).unwrap();
-    assert!(matches!(lease, Leased::Acquired(_)), "{lease:?}");
+    assert!(is_free(&cache));
 }
 
 #[test]
@@ -70,11 +77,7 @@ fn a_panic_or_a_refusal_while_a_loaded_value_is_written_frees_its_key() {
         let load = || -> Result<Bad, Infallible> { Ok(Bad(panics)) };
         let outcome = catch_unwind(AssertUnwindSafe(|| cache.get_or_set("k", load).map(drop)));
         assert_eq!(outcome.is_err(), panics);
-        let lease = cache.lease_with(b"k", |_| ()).unwrap();
-        let Leased::Acquired(token) = lease else {
-            panic!("{lease:?}");
-        };
-        cache.release(token);
+        assert!(is_free(&cache));
     }
 }
 
@@ -116,9 +119,9 @@ fn a_caller_that_waits_gets_what_another_loads() {
     let (first, second) = (open(&directory), open(&directory));
     for round in 0..50u64 {
         let key = format!("key {round}");
-        let Leased::Acquired(token) = first.lease_with(key.as_bytes(), |_| ()).unwrap() else {
-            panic!("no lease");
-        };
+        let mut loading = first.loading();
+        let step = first.step(key.as_bytes(), &mut loading, |_| ());
+        assert!(matches!(step.unwrap(), LoadStep::Load));
         let started = Barrier::new(2);
         let load = || -> Result<u64, Infallible> { panic!("loaded twice") };
         std::thread::scope(|scope| {
@@ -131,7 +134,7 @@ fn a_caller_that_waits_gets_what_another_loads() {
             (0..round).for_each(|_| std::thread::yield_now());
             let value = Value::from(round);
             first
-                .fill_value(key.as_bytes(), token, &value, Ttl::Default)
+                .fill(key.as_bytes(), &mut loading, &value, Ttl::Default)
                 .unwrap();
             assert_eq!(waiting.join().unwrap().unwrap(), round);
         });

@@ -1,6 +1,8 @@
 //! The value level, as the packages of other languages use it.
 
-use polycache::{Cache, Clock, Compressor, Leased, Serializer, Ttl, TtlLeft, Value};
+use polycache::{
+    Cache, Clock, Compressor, Filled, LoadStep, Loading, Serializer, Ttl, TtlLeft, Value,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,21 +97,20 @@ fn a_refused_value_changes_nothing_and_frees_the_lease() {
     );
     assert_eq!(get(&cache, b"k"), Some(Value::from("old")));
 
-    let lease = || cache.lease_with(b"n", |value| value.into_owned()).unwrap();
-    let Leased::Acquired(token) = lease() else {
-        panic!()
+    let step = |loading: &mut Loading| cache.step(b"n", loading, |value| value.into_owned());
+    let (mut first, mut second) = (cache.loading(), cache.loading());
+    assert!(matches!(step(&mut first).unwrap(), LoadStep::Load));
+    assert!(matches!(step(&mut second).unwrap(), LoadStep::Wait(_)));
+    assert!(cache.is_open(&first) && cache.is_open(&second));
+    let unstored = cache.fill(b"n", &mut first, &Value::Null, Ttl::Default);
+    assert!(matches!(unstored.unwrap(), Filled::Unstored(_)));
+    assert!(matches!(step(&mut second).unwrap(), LoadStep::Load));
+    let filled = cache.fill(b"n", &mut second, &Value::from("v"), Ttl::Default);
+    assert!(matches!(filled.unwrap(), Filled::Stored));
+    let LoadStep::Hit(value, _) = step(&mut cache.loading()).unwrap() else {
+        panic!("it was stored")
     };
-    assert!(matches!(lease(), Leased::Busy { slot, word } if cache.lease_stands(slot, word)));
-    assert!(cache
-        .fill_value(b"n", token, &Value::Null, Ttl::Default)
-        .is_err());
-    let Leased::Acquired(token) = lease() else {
-        panic!()
-    };
-    assert!(cache
-        .fill_value(b"n", token, &Value::from("v"), Ttl::Default)
-        .unwrap());
-    assert_eq!(lease(), Leased::Hit(Value::from("v")));
+    assert_eq!(value, Value::from("v"));
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn bincode_is_for_typed_rust() {
         other.get_value("k").unwrap_err(),
         other.entry("k").unwrap_err(),
         other.get_with(b"k", |_| ()).unwrap_err(),
-        other.lease_with(b"k", |_| ()).unwrap_err(),
+        other.step(b"k", &mut other.loading(), |_| ()).unwrap_err(),
     ] {
         assert_eq!(error.code(), "unsupported_serializer");
     }
