@@ -180,16 +180,18 @@ impl<'a> Mine<'a> {
             }
             Ok(LoadStep::Hit(value, origin)) => {
                 // Others find it as well, each a value of their own.
-                landing::give_up(ruby, cache.loads.end(id, true));
+                let ended = cache.loads.end(id, true);
+                landing::give_up(ruby, ended.joined);
+                landing::give_up(ruby, ended.others);
                 value.map(|value| hit(value, origin))
             }
             Ok(_) => {
-                landing::give_up(ruby, cache.loads.end(id, false));
+                landing::give_up(ruby, cache.loads.end(id, false).joined);
                 Err(error::to_ruby(ruby, &polycache::Error::WaitTimeout))
             }
             Err(error) => {
                 // The caller is gone, or the directory is: others see for themselves.
-                landing::give_up(ruby, cache.loads.end(id, false));
+                landing::give_up(ruby, cache.loads.end(id, false).joined);
                 Err(error)
             }
         }
@@ -230,9 +232,12 @@ impl<'a> Mine<'a> {
             cache.cache.abandon(&self.key, &mut self.loading);
         }
         let stored = loaded.as_ref().is_ok_and(|loaded| loaded.stored);
-        let flights = cache.loads.end(id, stored);
-        if !flights.is_empty() && is_ours {
-            landing::tell(ruby, flights, &loaded)?;
+        let ended = cache.loads.end(id, stored);
+        if is_ours {
+            landing::give_up(ruby, ended.others);
+            if !ended.joined.is_empty() {
+                landing::tell(ruby, ended.joined, &loaded)?;
+            }
         }
         loaded.map(|loaded| loaded.value)
     }

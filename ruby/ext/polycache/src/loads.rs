@@ -81,6 +81,16 @@ pub(crate) struct Open {
     pub(crate) left: Duration,
 }
 
+/// Who waited for a load that has ended.
+#[derive(Default)]
+pub(crate) struct Ended {
+    /// Those who joined it.
+    pub(crate) joined: Vec<Opaque<Value>>,
+    /// Where it was stored, those who joined another load of the key. They look for the value, and are
+    /// not handed it: the key may have been set or deleted since, before they called.
+    pub(crate) others: Vec<Opaque<Value>>,
+}
+
 /// The caller would wait for itself.
 pub(crate) struct OwnKey;
 
@@ -113,23 +123,25 @@ impl Loads {
         }
     }
 
-    /// Takes a load from the list; gives those who joined it, and where it was stored all others who
-    /// wait for the key, too.
-    pub(crate) fn end(&self, id: u64, stored: bool) -> Vec<Opaque<Value>> {
+    /// Takes a load from the list.
+    pub(crate) fn end(&self, id: u64, stored: bool) -> Ended {
         let mut known = self.lock();
         let Some(at) = known.running.iter().rposition(|running| running.id == id) else {
-            return Vec::new();
+            return Ended::default();
         };
         let ended = known.running.swap_remove(at);
-        let mut flights = Vec::from_iter(ended.flight);
+        let mut others = Vec::new();
         if stored {
             for other in &mut known.running {
                 if other.key == ended.key && other.caller.process == ended.caller.process {
-                    flights.extend(other.flight.take());
+                    others.extend(other.flight.take());
                 }
             }
         }
-        flights
+        Ended {
+            joined: Vec::from_iter(ended.flight),
+            others,
+        }
     }
 
     /// The newest load of the key that is open.
