@@ -90,10 +90,12 @@ export class Lease {
     return this.#lock.isLocked()
   }
 
+  /** Releases it, at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.#lock.release()
   }
 
+  /** Releases it, at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#lock.release()
   }

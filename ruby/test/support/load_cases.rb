@@ -57,7 +57,12 @@ module LoadCases
   def waiting(count, cache, &load)
     load ||= -> { flunk "nobody else loads" }
     threads = Array.new(count) { thread { cache.fetch("k") { load.call } } }
-    Thread.pass until threads.all? { |thread| thread.status == "sleep" }
+    # One that was woken a moment ago, of a Mutex, say, still says that it sleeps.
+    calm = 0
+    until calm == 100
+      Thread.pass
+      calm = threads.all? { |thread| thread.status == "sleep" } ? calm + 1 : 0
+    end
     threads
   end
 
