@@ -78,6 +78,10 @@ impl Leases for AtKey<'_> {
         }
     }
 
+    fn has_died(&self, holder: Holder) -> bool {
+        self.store.has_died(holder.word)
+    }
+
     fn fill(&mut self, fence: Token, entry: &[u8]) -> Result<bool, Error> {
         self.store.fill(self.namespace, self.key, fence, entry)
     }

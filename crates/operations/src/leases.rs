@@ -48,6 +48,13 @@ pub trait Leases {
     /// The tiers' own.
     fn beside(&mut self, holder: Holder) -> Result<Option<Self::Fence>, Self::Error>;
 
+    /// True of a holder whose process has died: its loader told nothing of the source. Tiers that do not know
+    /// say false.
+    fn has_died(&self, holder: Holder) -> bool {
+        let _ = holder;
+        false
+    }
+
     /// Stores an entry; false when the fence is worth nothing any more. The lease ends in any case.
     ///
     /// # Errors

@@ -159,7 +159,10 @@ impl<F: Clone> Load<F> {
         // Whoever was waited for ended without a value, or one would be there: its loader failed, say. A
         // caller that waited for one such load does not wait for the next, and the next: a failing source
         // would be asked once for each of them, one after the other.
-        let in_vain = self.waited_for.is_some_and(|first| first != holder);
+        // One whose process died says nothing of the source: its successor is waited for.
+        let in_vain = self
+            .waited_for
+            .is_some_and(|first| first != holder && !tiers.has_died(first));
         if overdue || in_vain {
             if let Some(fence) = tiers.beside(holder)? {
                 return Ok(self.load(Some(fence)));
@@ -171,7 +174,9 @@ impl<F: Clone> Load<F> {
             self.state = State::Over;
             return Ok(Step::Done(Done::TimedOut));
         }
-        self.waited_for.get_or_insert(holder);
+        if !in_vain {
+            self.waited_for = Some(holder);
+        }
         let until = (now + pause(waited)).min(self.began + self.bounds.wait_timeout);
         Ok(Step::Wait { until, holder })
     }

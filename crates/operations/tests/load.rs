@@ -11,6 +11,7 @@ struct Key {
     last: u64,
     overdue: bool,
     full: bool,
+    died: Option<u64>,
 }
 
 impl Key {
@@ -54,6 +55,10 @@ impl Leases for Key {
             lease: holder.word,
             beside: true,
         }))
+    }
+
+    fn has_died(&self, holder: Holder) -> bool {
+        self.died == Some(holder.word)
     }
 
     fn fill(&mut self, fence: Fence, entry: &[u8]) -> Result<bool, &'static str> {
@@ -155,6 +160,23 @@ fn whoever_waited_through_a_failed_load_does_not_wait_for_the_next() {
     );
     let filled = second.step(&mut key, Event::Loaded(b"v"), ms(700));
     assert_eq!(filled, Ok(Step::Done(Done::Filled)));
+}
+
+#[test]
+fn the_successor_of_one_that_died_is_waited_for() {
+    let mut key = Key::default();
+    drop(holder(&mut key));
+    let (mut second, mut third) = (load(), load());
+    assert!(waits(second.step(&mut key, Event::Start, ms(0))));
+    assert!(waits(third.step(&mut key, Event::Start, ms(0))));
+    key.died = key.lease.take();
+    assert_eq!(second.step(&mut key, Event::Woken, ms(1)), Ok(Step::Load));
+    assert!(waits(third.step(&mut key, Event::Woken, ms(2))));
+    // Its failure counts again.
+    let failed = second.step(&mut key, Event::Failed, ms(3));
+    assert_eq!(failed, Ok(Step::Done(Done::Released)));
+    assert!(load().step(&mut key, Event::Start, ms(4)).is_ok());
+    assert_eq!(third.step(&mut key, Event::Woken, ms(5)), Ok(Step::Load));
 }
 
 #[test]

@@ -112,6 +112,10 @@ impl Tier for HostTier {
         Ok(self.at(key, &mut Vec::new()).beside(holder)?)
     }
 
+    fn has_died(&self, holder: Holder) -> bool {
+        self.store.has_died(holder.word)
+    }
+
     fn fill(
         &self,
         key: &[u8],

@@ -73,6 +73,11 @@ pub(crate) trait Tier: Send + Sync {
 
     fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error>;
     fn beside(&self, key: &[u8], holder: Holder) -> Result<Option<Token>, Error>;
+    /// Whether the holder's process is gone.
+    fn has_died(&self, holder: Holder) -> bool {
+        let _ = holder;
+        false
+    }
     fn fill(
         &self,
         key: &[u8],
@@ -167,6 +172,10 @@ impl Leases for AtKey<'_> {
 
     fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
         self.tier.beside(self.key, holder)
+    }
+
+    fn has_died(&self, holder: Holder) -> bool {
+        self.tier.has_died(holder)
     }
 
     fn fill(&mut self, token: Token, entry: &[u8]) -> Result<bool, Error> {
