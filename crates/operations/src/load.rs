@@ -158,8 +158,8 @@ impl<F: Clone> Load<F> {
         };
         // Whoever was waited for ended without a value, or one would be there: its loader failed, say. A
         // caller that waited for one such load does not wait for the next, and the next: a failing source
-        // would be asked once for each of them, one after the other.
-        // One whose process died says nothing of the source: its successor is waited for.
+        // would be asked once for each of them, one after the other. But one whose process died
+        // says nothing of the source: its successor is waited for.
         let in_vain = self
             .waited_for
             .is_some_and(|first| first != holder && !tiers.has_died(first));

@@ -165,7 +165,7 @@ fn whoever_waited_through_a_failed_load_does_not_wait_for_the_next() {
 #[test]
 fn the_successor_of_one_that_died_is_waited_for() {
     let mut key = Key::default();
-    drop(holder(&mut key));
+    let _died = holder(&mut key);
     let (mut second, mut third) = (load(), load());
     assert!(waits(second.step(&mut key, Event::Start, ms(0))));
     assert!(waits(third.step(&mut key, Event::Start, ms(0))));
