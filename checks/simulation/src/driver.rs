@@ -132,6 +132,10 @@ impl Leases for Tiers<'_> {
         Ok(token)
     }
 
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        polycache_host::has_inherited(from, holder)
+    }
+
     fn fill(&mut self, fence: Token, entry: &[u8]) -> Result<bool, Error> {
         let caller = self.caller;
         caller.process.fill(&caller.flag, self.key, fence, entry)

@@ -40,7 +40,7 @@ pub use check::Report;
 pub use clock::Clock;
 pub use error::Error;
 pub use lease::{Lease, Token};
-pub use loads::AtKey;
+pub use loads::{has_inherited, AtKey};
 pub use namespace::Namespace;
 pub use options::{Mode, Options};
 pub use read::Hit;

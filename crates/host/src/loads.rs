@@ -5,6 +5,7 @@ use crate::lease::{Lease, Token};
 use crate::namespace::Namespace;
 use crate::read::Hit;
 use crate::store::Store;
+use crate::word::Word;
 use polycache_operations::{Holder, Lease as Answer, Leases};
 
 /// A key of a store.
@@ -37,6 +38,13 @@ impl<'a> AtKey<'a> {
             hit: None,
         }
     }
+}
+
+/// Whether a lease was taken straight from another one: only a dead holder's is. A lease that was given back has
+/// left its slot empty in between, which is a generation more.
+#[must_use]
+pub fn has_inherited(from: Holder, holder: Holder) -> bool {
+    from.slot == holder.slot && Word(holder.word).follows(Word(from.word))
 }
 
 /// Whether a store that fails so can be used no more; else the caller loads without it.
@@ -78,8 +86,8 @@ impl Leases for AtKey<'_> {
         }
     }
 
-    fn has_died(&self, holder: Holder) -> bool {
-        self.store.has_died(holder.word)
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        has_inherited(from, holder)
     }
 
     fn fill(&mut self, fence: Token, entry: &[u8]) -> Result<bool, Error> {

@@ -18,7 +18,6 @@ use crate::options::{Mode, Options};
 use crate::platform;
 use crate::read::Hit;
 use crate::stats::Stats;
-use crate::word::Word;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -361,12 +360,6 @@ impl Store {
         let inner = self.open_inner()?;
         let full = namespace.full_key(key);
         Ok(inner.engine.is_leased(inner.engine.key(&full)))
-    }
-
-    /// True when the process is gone that held the lease of this word.
-    #[must_use]
-    pub fn has_died(&self, word: u64) -> bool {
-        self.0.engine.lease_is_dead(Word(word))
     }
 
     /// Counts a loaded value that could not be stored.

@@ -73,6 +73,12 @@ impl Word {
         self.0 as u32 & GENERATION_MASK
     }
 
+    /// True when this is the very next word of the slot.
+    #[must_use]
+    pub fn follows(self, before: Word) -> bool {
+        self.generation() == before.generation().wrapping_add(1) & GENERATION_MASK
+    }
+
     /// A value's offset, in units.
     #[inline(always)]
     #[must_use]

@@ -48,10 +48,10 @@ pub trait Leases {
     /// The tiers' own.
     fn beside(&mut self, holder: Holder) -> Result<Option<Self::Fence>, Self::Error>;
 
-    /// True of a holder whose process has died: its loader told nothing of the source. Tiers that do not know
-    /// say false.
-    fn has_died(&self, holder: Holder) -> bool {
-        let _ = holder;
+    /// True when a holder took its lease straight from another one, whose process had died: that one's loader
+    /// told nothing of the source. Tiers whose holders do not die say false.
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        let _ = (from, holder);
         false
     }
 

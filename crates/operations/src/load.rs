@@ -162,7 +162,7 @@ impl<F: Clone> Load<F> {
         // says nothing of the source: its successor is waited for.
         let in_vain = self
             .waited_for
-            .is_some_and(|first| first != holder && !tiers.has_died(first));
+            .is_some_and(|first| first != holder && !tiers.has_inherited(first, holder));
         if overdue || in_vain {
             if let Some(fence) = tiers.beside(holder)? {
                 return Ok(self.load(Some(fence)));

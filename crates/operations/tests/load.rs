@@ -57,8 +57,8 @@ impl Leases for Key {
         }))
     }
 
-    fn has_died(&self, holder: Holder) -> bool {
-        self.died == Some(holder.word)
+    fn has_inherited(&self, from: Holder, _: Holder) -> bool {
+        self.died == Some(from.word)
     }
 
     fn fill(&mut self, fence: Fence, entry: &[u8]) -> Result<bool, &'static str> {

@@ -88,7 +88,7 @@ impl Cache {
         self.loading_after(Duration::ZERO)
     }
 
-    /// Begins a load of a caller who has waited so long for others: that counts.
+    /// Begins a load. The time that its caller has waited for others before counts.
     #[doc(hidden)]
     #[must_use]
     pub fn loading_after(&self, waited: Duration) -> Loading {

@@ -434,7 +434,7 @@ impl Cache {
         Ok(Load::new(flights.clone(), part))
     }
 
-    /// Counts a caller who has waited too long, and raises `WaitTimeout`.
+    /// Counts a wait that took too long, and raises `WaitTimeout`.
     fn _give_up(&self, py: Python<'_>) -> PyResult<()> {
         Err(self.tiers().flights().give_up(py))
     }

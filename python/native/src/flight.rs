@@ -110,7 +110,7 @@ impl Flight {
         match self.machine.try_lock() {
             Ok(machine) => machine.is_open(),
             // It is being asked for, or its value is being stored. Where the list is the lease, nothing voided it;
-            // a lease of the host's may just have ended, and who comes now asks for it himself.
+            // a lease of the host's may just have ended: a caller that comes now asks for one itself.
             Err(_) => self.rules.listed_is_leased,
         }
     }

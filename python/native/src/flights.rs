@@ -244,7 +244,7 @@ impl Flights {
         table.flights.values().flatten().cloned().collect()
     }
 
-    /// Counts a caller who has waited too long, and gives the error.
+    /// Counts a wait that took too long, and gives the error.
     pub fn give_up(&self, py: Python<'_>) -> PyErr {
         self.wait_timeouts.fetch_add(1, Ordering::Relaxed);
         errors::raise(py, polycache::Error::WaitTimeout)

@@ -68,7 +68,7 @@ fn convoy(view: View<'_>, call: &Call) -> Option<String> {
         Some(answered) => (answered.time, answered.late - call.late),
         None => (u64::MAX, 0),
     };
-    // Two pauses of who waits, and what kept the one from running whom it joined.
+    // Two pauses of the caller that waits, and the time in which the caller that it joined was kept from running.
     let bound = failed.ended_at + longest + 150 * MS + late;
     (time > bound).then(|| {
         format!(

@@ -112,8 +112,8 @@ impl Tier for HostTier {
         Ok(self.at(key, &mut Vec::new()).beside(holder)?)
     }
 
-    fn has_died(&self, holder: Holder) -> bool {
-        self.store.has_died(holder.word)
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        polycache_host::has_inherited(from, holder)
     }
 
     fn fill(

@@ -73,9 +73,9 @@ pub(crate) trait Tier: Send + Sync {
 
     fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error>;
     fn beside(&self, key: &[u8], holder: Holder) -> Result<Option<Token>, Error>;
-    /// Whether the holder's process is gone.
-    fn has_died(&self, holder: Holder) -> bool {
-        let _ = holder;
+    /// Whether a holder took its lease from one that had died.
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        let _ = (from, holder);
         false
     }
     fn fill(
@@ -174,8 +174,8 @@ impl Leases for AtKey<'_> {
         self.tier.beside(self.key, holder)
     }
 
-    fn has_died(&self, holder: Holder) -> bool {
-        self.tier.has_died(holder)
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        self.tier.has_inherited(from, holder)
     }
 
     fn fill(&mut self, token: Token, entry: &[u8]) -> Result<bool, Error> {

@@ -724,7 +724,7 @@ impl MemoryCache {
         Ok(Load::new(flights.clone(), part))
     }
 
-    /// Counts a caller who has waited too long, and raises `WaitTimeout`.
+    /// Counts a wait that took too long, and raises `WaitTimeout`.
     fn _give_up(&self, py: Python<'_>) -> PyResult<()> {
         Err(self.flights.give_up(py))
     }
