@@ -37,7 +37,28 @@ class KilledThreadsTest < Minitest::Test
     assert_equal 0, cache.instance_variable_get(:@entries).count_loads
   end
 
+  # A thread that found the lock free, and waits for it all the same, because another was quicker.
+  def test_who_is_killed_at_its_turn_wakes_the_next
+    cache = Polycache::MemoryCache.new
+    lock = cache.instance_variable_get(:@entries).instance_variable_get(:@core)
+                .instance_variable_get(:@lock)
+    lock.define_singleton_method(:locked?) { false }
+    ROUNDS.times do |round|
+      threads = lock.synchronize { waiting_to_write(cache, round) }
+      threads.first.kill
+      threads.each { |thread| assert thread.join(PATIENCE), "round #{round}: #{thread.status}" }
+
+      assert_equal round, cache.get("1")
+    end
+  end
+
   private
+
+  def waiting_to_write(cache, value)
+    threads = Array.new(3) { |number| Thread.new { cache.set(number.to_s, value) } }
+    Thread.pass until threads.all?(&:stop?)
+    threads
+  end
 
   def load_one(cache, number)
     cache.fetch("k") do

@@ -57,11 +57,12 @@ module LoadCases
   def waiting(count, cache, &load)
     load ||= -> { flunk "nobody else loads" }
     threads = Array.new(count) { thread { cache.fetch("k") { load.call } } }
-    # One that was woken a moment ago, of a Mutex, say, still says that it sleeps.
+    # One that was woken a moment ago, of a Mutex, say, still says that it sleeps. One that has
+    # ended waits no more.
     calm = 0
     until calm == 100
       Thread.pass
-      calm = threads.all? { |thread| thread.status == "sleep" } ? calm + 1 : 0
+      calm = threads.all?(&:stop?) ? calm + 1 : 0
     end
     threads
   end

@@ -63,13 +63,18 @@ module Polycache
         # Not a block argument, which would be an object at every change.
         return change_in_turn { yield } if @lock.locked? # rubocop:disable Style/ExplicitBlockArgument
 
-        result = left = nil
-        @lock.synchronize do
-          start_over if @changing
-          @changing = true
-          result = yield
-          left = take_left unless @left.empty?
-          @changing = false
+        entered = result = left = nil
+        begin
+          @lock.synchronize do
+            entered = true
+            start_over if @changing
+            @changing = true
+            result = yield
+            left = take_left unless @left.empty?
+            @changing = false
+          end
+        ensure
+          wake_next unless entered
         end
         tell(left) if left
         result
@@ -131,6 +136,10 @@ module Polycache
         tell(left) if left
         result
       end
+
+      # For a thread that was killed while it waited after all, because another took the lock behind
+      # its +locked?+: whoever lets go of a lock wakes the next.
+      def wake_next = Thread.handle_interrupt(LATER) { @lock.synchronize { nil } }
 
       def too_large(bytes)
         most = @store.max_bytes
