@@ -20,6 +20,7 @@ in a copy of the sources under target/.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 import subprocess
@@ -58,12 +59,17 @@ def parse(name: str, text: str) -> Mutant:
 
 
 def copy_sources(source: Path, tree: Path) -> None:
-    """Copies what git knows, with its times, so that cargo compiles only what changed."""
+    """Copies what git knows and what has changed, so that cargo compiles only that.
+
+    A file that is copied is as new as the copy: with its own time it could be older than what was
+    compiled of it while it had a fault.
+    """
     listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=source, text=True)
     wanted = [name for name in listed.split("\0") if name and (source / name).is_file()]
     for name in wanted:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source / name, tree / name)
+        if not (tree / name).is_file() or not filecmp.cmp(source / name, tree / name, False):
+            shutil.copy(source / name, tree / name)
     # What an earlier run left and git no longer knows would still be compiled.
     for file in [file for file in tree.rglob("*") if file.is_file()]:
         if str(file.relative_to(tree)) not in set(wanted) | {"Cargo.lock"}:

@@ -1,3 +1,4 @@
+import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -85,3 +86,23 @@ def test_the_copy_holds_what_git_knows_and_nothing_else(tmp_path: Path) -> None:
     subprocess.run(["git", "add", "kept"], cwd=source, check=True)
     copy_sources(source, tree)
     assert [file.name for file in tree.iterdir()] == ["kept"]
+
+
+def test_a_file_that_had_a_fault_is_compiled_again(tmp_path: Path) -> None:
+    """Its copy must be newer than what was compiled of it; what did not change keeps its time."""
+    source, tree = tmp_path / "source", tmp_path / "tree"
+    source.mkdir()
+    tree.mkdir()
+    for name in ("same", "faulty"):
+        (source / name).write_text(name)
+        os.utime(source / name, (1, 1))
+        (tree / name).write_text(name)
+        os.utime(tree / name, (2, 2))
+    (tree / "faulty").write_text("fault")
+    os.utime(tree / "faulty", (3, 3))
+    subprocess.run(["git", "init", "-q"], cwd=source, check=True)
+    subprocess.run(["git", "add", "."], cwd=source, check=True)
+    copy_sources(source, tree)
+    assert (tree / "same").stat().st_mtime == 2
+    assert (tree / "faulty").read_text() == "faulty"
+    assert (tree / "faulty").stat().st_mtime > 3
