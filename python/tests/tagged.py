@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from polycache import Named
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -36,6 +38,9 @@ def value_of(tagged: Any) -> Any:
             return Decimal(held)
         case "uuid":
             return UUID(hex=held)
+        case "named":
+            name, value = held
+            return Named(name, value_of(value))
         case "repeat":
             text, times = held
             return text * times
@@ -70,6 +75,8 @@ def tagged_of(value: Any) -> Any:
             return {"decimal": str(value)}
         case UUID():
             return {"uuid": value.hex}
+        case Named(name, held):
+            return {"named": [name, tagged_of(held)]}
     raise AssertionError(f"not a value: {value!r}")
 
 

@@ -46,6 +46,10 @@ class SigTest < Minitest::Test
                  methods_of("MemoryCache")
     assert_equal (Polycache::UUID.public_instance_methods(false) - %i[inspect to_s hash]).sort,
                  methods_of("UUID")
+    assert_equal (Polycache::Named.public_instance_methods(false) - %i[inspect hash]).sort,
+                 methods_of("Named")
+    assert_equal (Polycache::Type.public_instance_methods(false) - %i[encode decode]).sort,
+                 methods_of("Type")
   end
 
   def test_every_class_is_declared

@@ -87,7 +87,7 @@ export class Cache {
 
   /**
    * The key's value, or undefined when there is none. A new object at each call, never one that is shared.
-   * @throws InvalidKey; MalformedEntry, ValueTooLarge, UnsupportedSerializer and the like for an entry that does not decode
+   * @throws InvalidKey; WrongType for what the `decode` of a registered type does not take; MalformedEntry, ValueTooLarge, UnsupportedSerializer and the like for an entry that does not decode
    */
   getSync<T = unknown>(key: Key): T | undefined {
     return this.#keys.get(key) as T | undefined
@@ -308,11 +308,11 @@ function factsOf(keys: Keyspace): Record<string, unknown> {
 }
 
 function open(options: CacheOptions): Keyspace {
-  const { host, ttl, waiting, parts, memory, clock } = resolveOptions(options)
+  const { host, ttl, waiting, parts, memory, clock, types } = resolveOptions(options)
   if (host !== undefined) {
-    const handle = new Handle(host.opening, clock, host.memory, waiting)
+    const handle = new Handle(host.opening, clock, host.memory, waiting, types)
     return new HostNamespace(handle, parts, host.settings)
   }
   const of = { ...(memory || {}), ...(clock && { clock }) }
-  return new MemoryNamespace(new MemoryHandle(of, waiting), parts, { ttl })
+  return new MemoryNamespace(new MemoryHandle(of, waiting, types), parts, { ttl })
 }

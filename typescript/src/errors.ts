@@ -3,6 +3,7 @@ export type ErrorCode =
   | 'invalid_argument'
   | 'invalid_key'
   | 'unsupported_value'
+  | 'wrong_type'
   | 'entry_too_large'
   | 'value_too_large'
   | 'malformed_entry'
@@ -49,14 +50,29 @@ export class InvalidKey extends PolycacheError {
   readonly code = 'invalid_key'
 }
 
-/** The value, or a part of it, is not in the serializer's row of the type map. */
+/**
+ * The value, or a part of it, is not in the serializer's row of the type map; or the `encode` of a registered type threw,
+ * which is then the `cause`.
+ */
 export class UnsupportedValue extends PolycacheError {
   readonly code = 'unsupported_value'
   /** Where the culprit stands: `$` is the value itself, `$.user.tags[3]` a part of it. */
   readonly path: string
 
-  constructor(path: string, reason: string) {
-    super(`cannot store the value at ${path}: ${reason}`)
+  constructor(path: string, reason: string, options?: ErrorOptions) {
+    super(`cannot store the value at ${path}: ${reason}`, options)
+    this.path = path
+  }
+}
+
+/** The `decode` of a registered type does not take what was read; what it threw is the `cause`. */
+export class WrongType extends PolycacheError {
+  readonly code = 'wrong_type'
+  /** Where the value stands: `$` is the value itself, `$.user.tags[3]` a part of it. */
+  readonly path: string
+
+  constructor(path: string, reason: string, options?: ErrorOptions) {
+    super(`cannot read the value at ${path}: ${reason}`, options)
     this.path = path
   }
 }
@@ -105,6 +121,7 @@ nameAll({
   InvalidArgument,
   InvalidKey,
   UnsupportedValue,
+  WrongType,
   EntryTooLarge,
   NoSpace,
   WaitTimeout,

@@ -32,9 +32,9 @@ export interface Load {
 
 /** What a load brought. */
 export interface Brought {
-  /** The value of the loader's caller: what a reader would be given. */
-  readonly own: unknown
-  /** A value for one who joined. Absent where nobody waited. */
+  /** The value of the loader's caller: what a reader would be given. May run the user's code, as `copy` may. */
+  readonly own: () => unknown
+  /** A value for one who joined, as that one's cache has to `finish` it. Absent where nobody waited. */
   readonly copy: (() => unknown) | undefined
   readonly stored: boolean
   /** Why it could not be stored. */
@@ -48,6 +48,8 @@ export interface Loading<K> {
   load(key: K): Load
   /** What is equal for equal keys of equal namespaces only, as a Map compares. */
   identity(key: K): unknown
+  /** Makes what a load hands to those who joined a value by this cache's registered types: handles share loads. */
+  finish?(value: unknown): unknown
 }
 
 /** What the callers of a handle have in common. */
@@ -163,7 +165,8 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
         // Not there when it joined while the value was being stored: by a getter of the value's.
         if (landing.copy !== undefined) {
           handle.counts.hits++
-          return landing.copy() as T
+          const value = landing.copy()
+          return (namespace.finish === undefined ? value : namespace.finish(value)) as T
         }
       }
     } else {
@@ -232,7 +235,7 @@ async function run<T, K>(
     if (brought.failure !== undefined) handOver(handle, brought.failure)
     // What is stored answers everybody who waits for the key.
     for (const flight of brought.stored ? flying : [own]) flight.land(brought)
-    return brought.own
+    return brought.own()
   } catch (error) {
     // First, for then one of those who joined may load: who cancels has heard of no failure.
     own.load.abandon()

@@ -98,6 +98,8 @@ export interface Keyspace {
   lock(key: Key): Lock
   /** Text that is equal for equal keys of equal namespaces only. */
   identity(key: Key): string
+  /** See `Loading`. */
+  finish?(value: unknown): unknown
   /** The keys that begin with a prefix, found as the iteration goes on. */
   keys(prefix: Key): IterableIterator<Key>
   /** Clears the namespace and those nested in it. */

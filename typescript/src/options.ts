@@ -1,7 +1,10 @@
 import { dictionariesOf } from './dictionaries.ts'
 import { type Duration, milliseconds } from './duration.ts'
 import { type EncryptionKey, encryptionOf } from './encryption.ts'
+import { Decimal } from './entry/decimal.ts'
+import { type RegisteredTypes, type Types, typesOf } from './entry/registered.ts'
 import { SERIALIZER_IDS, type SerializerName } from './entry/serializer.ts'
+import { Uuid } from './entry/uuid.ts'
 import { InvalidArgument } from './errors.ts'
 import type { Settings } from './host/namespace.ts'
 import type { OpenOptions } from './host/native.ts'
@@ -48,6 +51,12 @@ export interface CacheOptions {
    * train-dictionary` makes one from samples. An entry whose dictionary is missing here is `UnknownDictionary`.
    */
   readonly dictionaries?: readonly Uint8Array[]
+  /**
+   * Classes of one's own whose instances are values, by names that are the same in every language:
+   * `{ user: { class: User, encode: ({ id }) => ({ id }), decode: ({ id }) => new User(id) } }`. Every reader gets an
+   * object of its own, made by `decode`; one who has not registered the name gets a `Named`. None by default.
+   */
+  readonly types?: RegisteredTypes
   /**
    * Keys that values are encrypted with, by AES-256-GCM: the first one encrypts, every one of them decrypts, so that keys
    * can be changed. Plain entries are then refused as `NotEncrypted`. Keys of the cache, sizes and times stay readable. One
@@ -108,6 +117,7 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'serializer',
   'compressor',
   'dictionaries',
+  'types',
   'encryption',
   'leaseTimeout',
   'waitTimeout',
@@ -160,6 +170,7 @@ export interface Resolved {
   readonly parts: string[]
   readonly memory: MemoryOptions | false
   readonly clock: (() => number) | undefined
+  readonly types: Types | undefined
 }
 
 /** @throws InvalidArgument */
@@ -175,15 +186,16 @@ export function resolveOptions(options: CacheOptions): Resolved {
     throw new InvalidArgument('leaseTimeout is from 63ms to 8h')
   }
   const parts = namespaceParts(options.namespace)
+  const types = typesOf(options.types, [Decimal, Uuid])
   if (memory !== false) resolveTier(memory)
   const waiting = {
     leaseTimeout,
     waitTimeout: waitTimeoutOf(options.waitTimeout),
     storeErrors: storeErrorsOf(options.storeErrors),
   }
-  const host = path === undefined ? undefined : resolveHost(path, options, ttl, leaseTimeout)
+  const host = path === undefined ? undefined : resolveHost(path, options, ttl, leaseTimeout, types)
   if (host === undefined) checkMemoryOnly(options)
-  return { host, ttl, waiting, parts, memory, clock }
+  return { host, ttl, waiting, parts, memory, clock, types }
 }
 
 function resolveHost(
@@ -191,6 +203,7 @@ function resolveHost(
   options: CacheOptions,
   ttl: number,
   leaseTimeout: number,
+  types: Types | undefined,
 ): ResolvedHost {
   if (typeof path !== 'string' || path === '') {
     throw new InvalidArgument('path is text: the directory that the cache lives in')
@@ -223,6 +236,7 @@ function resolveHost(
     maxValue: bytes(options.maxValue ?? '64MiB', 'maxValue'),
     encryption: encryption === undefined ? undefined : encryptionOf(encryption),
     dictionaries: dictionaries === undefined ? undefined : dictionariesOf(dictionaries, level),
+    types,
   }
   return { opening, settings, memory: memory === false ? undefined : resolveTier(memory) }
 }

@@ -105,7 +105,7 @@ console.log(JSON.stringify([found, keys.length, evicted.length, stats.bytes > 0,
 `
 
 /** Bytes of a program with the memory cache alone, as README.md states them: minified, and compressed by gzip. */
-const MEMORY_SIZE = { minified: 51_000, compressed: 17_500 }
+const MEMORY_SIZE = { minified: 55_000, compressed: 18_900 }
 
 // Once is enough: what npm packs is the same for Bun.
 if (process.versions.bun === undefined) describe('the packages', inspect)

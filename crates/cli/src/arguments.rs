@@ -22,7 +22,8 @@ JSON:
   durations milliseconds, null is never. What JSON cannot hold is an object of one key:
     {\"$bytes\": hex}  {\"$int\": digits}, beyond 2^53  {\"$float\": \"nan\" | \"inf\" | \"-inf\"}
     {\"$set\": [..]}  {\"$timestamp\": \"2026-01-31T12:00:00.5Z\"}  {\"$decimal\": text}
-    {\"$uuid\": text}  {\"$map\": [[key, value], ..]}, for a map that looks like one of these
+    {\"$uuid\": text}  {\"$named\": [type, value]}, of a type that a program has registered
+    {\"$map\": [[key, value], ..]}, for a map that looks like one of these
 
 Encryption:
   POLYCACHE_ENCRYPTION=ID:HEX has the keys that values are encrypted with, several separated by

@@ -50,6 +50,9 @@ impl Serialize for JsonValue<'_> {
             }
             Value::Decimal(text) => tagged(serializer, "$decimal", text),
             Value::Uuid(bytes) => tagged(serializer, "$uuid", &uuid(bytes)),
+            Value::Named(named) => {
+                serializer.collect_map([("$named", (&named.name, JsonValue(&named.value)))])
+            }
         }
     }
 }
@@ -102,6 +105,7 @@ pub fn type_name(value: &Value<'_>) -> &'static str {
         Value::Timestamp { .. } => "timestamp",
         Value::Decimal(_) => "decimal",
         Value::Uuid(_) => "uuid",
+        Value::Named(_) => "named",
     }
 }
 
@@ -171,6 +175,7 @@ pub fn rounded(text: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polycache::Named;
 
     #[test]
     fn whole_numbers_that_would_be_rounded_are_found() {
@@ -226,6 +231,8 @@ mod tests {
             nanos: 0,
         };
         assert_eq!(text(moment), r#"{"$timestamp":"1970-01-01T00:00:00Z"}"#);
+        let user = Named::new("user", Value::Map(vec![("id".into(), Value::Int(1))]));
+        assert_eq!(text(user.into()), r#"{"$named":["user",{"id":1}]}"#);
         let uuid = Value::Uuid(*b"0123456789abcdef");
         assert_eq!(
             text(uuid),

@@ -36,6 +36,7 @@ pub fn facts(value: Option<&Value<'_>>, facts: &Facts) -> String {
         Some(Value::Map(pairs)) => {
             human::counted(pairs.len() as u64, "pair in a map", "pairs in a map")
         }
+        Some(Value::Named(named)) => format!("a value of the type {}", quoted(&named.name)),
         Some(other) => type_name(other).to_owned(),
         None => "a value".to_owned(),
     };
@@ -116,6 +117,11 @@ fn nested(output: &Output, value: &Value<'_>, indent: usize) -> String {
             });
             enclosed("{", items.collect(), "}", indent)
         }
+        Value::Named(named) => format!(
+            "{} {}",
+            output.paint(Style::Name, &quoted(&named.name)),
+            nested(output, &named.value, indent)
+        ),
         Value::Text(text) => output.paint(Style::Text, &quoted(text)),
         Value::Null => output.paint(Style::Dim, "null"),
         other => output.paint(Style::Other, &scalar(other)),
@@ -187,6 +193,7 @@ fn visible_len(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polycache::Named;
 
     fn shown(shown: Value<'_>) -> String {
         value(&Output::new(false), &shown)
@@ -198,6 +205,8 @@ mod tests {
             shown("a\nb\tc\u{1b}[31m\u{9b}\r\u{202e}".into()),
             "a\nb\tc\\u{1b}[31m\\u{9b}\\r\\u{202e}"
         );
+        let named = Value::from(Named::new("\u{1b}[31m", "a".into()));
+        assert_eq!(shown(named), r#""\u{1b}[31m" "a""#);
         let list = Value::List(vec!["\u{1b}]0;\n\"\u{2067}".into()]);
         assert_eq!(shown(list), r#"["\u{1b}]0;\n\"\u{2067}"]"#);
     }

@@ -48,5 +48,6 @@ pub use header::{
 pub use serializer::{Serializer, MAX_DEPTH};
 pub use typed::{deserialize, serialize, Structs};
 pub use value::{
-    from_value, to_value, Value, MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS,
+    from_value, to_value, Named, Value, MAX_DIGITS, MAX_NAME, MAX_TIMESTAMP_SECONDS,
+    MIN_TIMESTAMP_SECONDS,
 };

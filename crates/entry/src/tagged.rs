@@ -1,7 +1,7 @@
 //! Tagged JSON, the form that values and entries have in `spec/vectors` (feature `vectors`): for
 //! the tests of every crate, not for production. Binary is lower-case hex.
 
-use crate::Value;
+use crate::{Named, Value};
 use serde_json::{json, Value as Json};
 use std::borrow::Cow;
 
@@ -43,6 +43,13 @@ pub fn from_json(tagged: &Json) -> Result<Value<'static>, String> {
                 .try_into()
                 .map_err(|_| format!("uuid: {held}"))?,
         ),
+        "named" => match list()?.as_slice() {
+            [Json::String(name), value] => Value::Named(Box::new(Named {
+                name: Cow::Owned(name.clone()),
+                value: from_json(value)?,
+            })),
+            _ => return Err(format!("named: {held}")),
+        },
         "repeat" => match list()?.as_slice() {
             [Json::String(text), times] => {
                 let times = times.as_u64().ok_or("repeat: not a number")?;
@@ -83,6 +90,10 @@ pub fn to_json(value: &Value<'_>) -> Json {
         Value::Timestamp { seconds, nanos } => json!({ "timestamp": [seconds, nanos] }),
         Value::Decimal(text) => json!({ "decimal": text }),
         Value::Uuid(bytes) => json!({ "uuid": hex_encode(bytes) }),
+        Value::Named(named) => elements(
+            "named",
+            [Json::from(&*named.name), to_json(&named.value)].into_iter(),
+        ),
     }
 }
 

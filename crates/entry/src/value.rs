@@ -3,6 +3,7 @@
 mod from_value;
 mod json_number;
 mod map;
+mod named;
 mod number;
 mod serde_impl;
 mod to_value;
@@ -10,6 +11,8 @@ mod to_value;
 pub use from_value::from_value;
 pub(crate) use from_value::{from_human_readable, FromValue};
 pub(crate) use map::last_wins;
+pub(crate) use named::check_name;
+pub use named::{Named, MAX_NAME};
 pub(crate) use number::{check_big_integer, check_decimal, check_int, check_timestamp};
 pub use number::{MAX_DIGITS, MAX_TIMESTAMP_SECONDS, MIN_TIMESTAMP_SECONDS};
 pub(crate) use serde_impl::{ValueSeed, EXTENSION};
@@ -46,8 +49,10 @@ pub enum Value<'a> {
     List(Vec<Value<'a>>),
     /// Pairs in order. Of two equal keys the last wins; decoded maps have no equal keys.
     Map(Vec<(Cow<'a, str>, Value<'a>)>),
-    /// Values without order or repetition, none of them a list, map or set.
+    /// Values without order or repetition, none of them a list, map or set, nor of a registered type.
     Set(Vec<Value<'a>>),
+    /// A value of a type that a program has registered by name.
+    Named(Box<Named<'a>>),
     /// A moment: `seconds` since 1970-01-01T00:00Z (leap seconds not counted) and, always forward
     /// from there, `nanos`.
     Timestamp {
@@ -100,6 +105,10 @@ impl<'a> Value<'a> {
             Value::Timestamp { seconds, nanos } => Value::Timestamp { seconds, nanos },
             Value::Decimal(text) => Value::Decimal(own(text)),
             Value::Uuid(bytes) => Value::Uuid(bytes),
+            Value::Named(named) => Value::Named(Box::new(Named {
+                name: own(named.name),
+                value: named.value.into_owned(),
+            })),
         }
     }
 
@@ -119,12 +128,16 @@ impl<'a> Value<'a> {
             Value::Timestamp { .. } => "a timestamp",
             Value::Decimal(_) => "a decimal",
             Value::Uuid(_) => "a UUID",
+            Value::Named(_) => "a value of a registered type",
         }
     }
 
     /// Whether it holds other values, so that a set cannot hold it.
     pub(crate) fn is_container(&self) -> bool {
-        matches!(self, Value::List(_) | Value::Map(_) | Value::Set(_))
+        matches!(
+            self,
+            Value::List(_) | Value::Map(_) | Value::Set(_) | Value::Named(_)
+        )
     }
 }
 

@@ -3,8 +3,8 @@
 use polycache_entry::tagged::to_json;
 use polycache_entry::{
     decode_payload, decode_value, encode, encode_payload, trusted_payload, Compressor,
-    EntryOptions, Error, Limits, Serializer, Structs, Tag, Value, Verify, MAX_TIMESTAMP_SECONDS,
-    MAX_TIME_MS, MIN_TIMESTAMP_SECONDS,
+    EntryOptions, Error, Limits, Named, Serializer, Structs, Tag, Value, Verify,
+    MAX_TIMESTAMP_SECONDS, MAX_TIME_MS, MIN_TIMESTAMP_SECONDS,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -62,7 +62,8 @@ fn values() -> impl Strategy<Value = Value<'static>> {
     leaves.prop_recursive(6, 64, 20, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..20).prop_map(Value::List),
-            vec((text(), inner), 0..20).prop_map(map),
+            vec((text(), inner.clone()), 0..20).prop_map(map),
+            ("[a-zß]{1,40}", inner).prop_map(|(name, value)| Named::new(name, value).into()),
         ]
     })
 }

@@ -79,7 +79,7 @@ pub use memory::{TypedCache, TypedValue};
 pub use origin::Origin;
 #[cfg(feature = "derive")]
 pub use polycache_derive::CacheKey;
-pub use polycache_entry::{Compressor, CompressorId, Serializer, Structs, Value};
+pub use polycache_entry::{Compressor, CompressorId, Named, Serializer, Structs, Value};
 pub use polycache_host::keys::split as split_full_key;
 pub use polycache_host::{Clock, Report, Stats, Token};
 pub use polycache_memory::{Doorkeeper, MemoryCache, Stats as MemoryStats, Ttl, TtlLeft};

@@ -3,7 +3,7 @@
 use crate::classes;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
-use crate::flights::{Flights, Namespace};
+use crate::flights::{Flights, Namespace, Reads};
 use crate::load::Load;
 use crate::lock::Lock;
 use crate::machine::Copies;
@@ -11,12 +11,13 @@ use crate::memory::{self, Memory, ProcessTier};
 use crate::options::{part, Options, ProcessOptions};
 use crate::own::Owner;
 use crate::tiers::Tiers;
-use crate::{errors, from_python, key, many, statistics, to_python};
+use crate::{entries, errors, from_python, key, many, statistics, to_python};
 use polycache::{Compressor, Error, Serializer, Value};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use pyo3::{Borrowed, PyTraverseError, PyVisit};
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
@@ -79,13 +80,18 @@ impl Handle {
         write: impl FnOnce(&polycache::Cache, &Value<'_>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let py = object.py();
-        from_python::with_value(object, self.serializer, |value, size, _| {
-            if size < self.slow_from {
-                write(&self.cache, value)
-            } else {
-                py.detach(|| write(&self.cache, value))
-            }
-        })?
+        from_python::with_value(
+            object,
+            self.serializer,
+            self.flights.types(),
+            |value, size| {
+                if size < self.slow_from {
+                    write(&self.cache, value)
+                } else {
+                    py.detach(|| write(&self.cache, value))
+                }
+            },
+        )?
         .map_err(|error| errors::raise(py, error))
     }
 }
@@ -139,6 +145,19 @@ impl Handle {
         }
     }
 
+    /// What a reader gets of the object that a value became: with those of registered types in it, if it has some.
+    #[inline]
+    fn finished<'py>(
+        &self,
+        value: Bound<'py, PyAny>,
+        named: &Cell<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.flights.types() {
+            Some(types) if named.get() => memory::decoded(value, types),
+            _ => Ok(value),
+        }
+    }
+
     /// The same from the host tier, kept in memory.
     #[inline(never)]
     fn read_into<'py>(
@@ -149,10 +168,11 @@ impl Handle {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let cache = &self.cache;
         let bytes = key::bytes(key)?;
-        match cache.get_with_origin(bytes, |value| to_python::object(py, value)) {
+        let named = Cell::new(false);
+        match cache.get_with_origin(bytes, |value| to_python::object(py, value, &named)) {
             Ok(Some((value, origin))) => {
-                let value = value?;
-                memory.remember(key, &value, origin);
+                let value = self.finished(value?, &named)?;
+                memory.remember(key, &value, origin, named.get());
                 Ok(Some(value))
             }
             Ok(None) => Ok(None),
@@ -261,8 +281,10 @@ impl Handle {
     fn read_host<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.tick(py)?;
         let cache = &self.cache;
-        match cache.get_with(key, |value| to_python::object(py, value)) {
-            Ok(found) => found.transpose(),
+        let named = Cell::new(false);
+        match cache.get_with(key, |value| to_python::object(py, value, &named)) {
+            Ok(Some(value)) => self.finished(value?, &named).map(Some),
+            Ok(None) => Ok(None),
             Err(error) => Err(errors::raise(py, error)),
         }
     }
@@ -295,13 +317,17 @@ impl Cache {
         } else {
             Copies::TypeMap
         };
+        let reads = Reads {
+            serializer: read.serializer,
+            types: read.types,
+        };
         Ok(Cache::of_host(Handle {
             cache,
             serializer: read.serializer,
             slow_from,
             counted_twice: Arc::default(),
             clock: read.clock,
-            flights: Flights::new(read.bounds, copies, false),
+            flights: Flights::new(read.bounds, copies, Some(reads), false),
             namespace: read.parts.iter().cloned().collect(),
             memory: read
                 .memory
@@ -448,6 +474,14 @@ impl Cache {
     /// The loads under way.
     fn _loads(&self) -> Vec<Load> {
         Load::all(self.tiers().flights())
+    }
+
+    /// The key of a memoized function's result, by its arguments. Raises `UnsupportedValue`.
+    fn _encode_arguments<'py>(
+        &self,
+        arguments: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        entries::encode_arguments(arguments, self.tiers().flights().types())
     }
 
     /// The lock of a key's name.

@@ -1,12 +1,14 @@
 //! Entries and keys as bytes: for memoized functions, and for the tests that read and write
 //! `spec/vectors`.
 
+use crate::types::Types;
 use crate::{encryption, errors, from_python, key, options, to_python};
 use polycache::Error;
 use polycache_entry::{decode_payload, decode_value, decrypt_payload, encode, CompressorId};
 use polycache_entry::{Compressor, Dictionaries, Encryption, EntryOptions, Limits, Tag, Verify};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::cell::Cell;
 
 /// The bytes of the entry that holds `value`; times are milliseconds since 1970. With `encryption`
 /// it is encrypted, for this full key.
@@ -47,7 +49,7 @@ pub fn encode_entry<'py>(
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
-    from_python::with_value(value, options.serializer, |value, _, _| {
+    from_python::with_value(value, options.serializer, None, |value, _| {
         encode(value, &options, &mut entry)
     })?
     .map_err(|error| raise(error.into()))?;
@@ -97,7 +99,8 @@ pub fn decode_entry<'py>(
         .map(|tag| (tag.name, tag.generation))
         .collect();
     let decoded = PyDict::new(py);
-    decoded.set_item("value", to_python::object(py, value)?)?;
+    let value = to_python::object(py, value, &Cell::new(false))?;
+    decoded.set_item("value", value)?;
     decoded.set_item("serializer", header.serializer.name())?;
     decoded.set_item(
         "compressor",
@@ -114,23 +117,18 @@ pub fn decode_entry<'py>(
 }
 
 /// The MessagePack of arguments: the key under which a memoized function's result is stored.
-#[pyfunction]
-pub fn encode_arguments<'py>(arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    let entry = encode_entry(
-        arguments,
-        "messagepack",
-        "none",
-        0,
-        0,
-        None,
-        Vec::new(),
-        None,
-        None,
-    )?;
-    Ok(PyBytes::new(
-        arguments.py(),
-        &entry.as_bytes()[polycache_entry::HEADER_LEN..],
-    ))
+pub fn encode_arguments<'py>(
+    arguments: &Bound<'py, PyAny>,
+    types: Option<&Types>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let py = arguments.py();
+    let options = EntryOptions::default();
+    let mut entry = Vec::new();
+    from_python::with_value(arguments, options.serializer, types, |value, _| {
+        encode(value, &options, &mut entry)
+    })?
+    .map_err(|error| errors::raise(py, error.into()))?;
+    Ok(PyBytes::new(py, &entry[polycache_entry::HEADER_LEN..]))
 }
 
 /// The full key that is stored for a key in a namespace.

@@ -22,7 +22,9 @@ pub fn prepare(py: Python<'_>) -> PyResult<()> {
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     let facts = PyDict::new(py);
     let told = match &error {
-        Error::UnsupportedValue { path, .. } => facts.set_item("path", path),
+        Error::UnsupportedValue { path, .. } | Error::WrongType { path, .. } => {
+            facts.set_item("path", path)
+        }
         Error::EntryTooLarge { size, limit } | Error::ValueTooLarge { size, limit } => facts
             .set_item("size", size)
             .and_then(|()| facts.set_item("limit", limit)),

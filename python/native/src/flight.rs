@@ -2,8 +2,9 @@
 
 use crate::duration::TtlArgument;
 use crate::flights::Namespace;
-use crate::machine::{Copies, Filled, Machine, Step};
+use crate::machine::{Copies, Filled, Loaded, Machine, Step};
 use crate::own::Owner;
+use crate::types::Types;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -181,7 +182,11 @@ impl Flight {
     }
 
     /// What one who joined gets, who asks for it once; None while there is nothing.
-    pub fn answer<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        types: Option<&Types>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (answer, last) = {
             let mut state = lock(&self.state);
             if !state.over {
@@ -199,7 +204,7 @@ impl Flight {
         drop(last);
         match answer {
             None => Ok(None),
-            Some(Answer::Value(value, copies)) => copies.of(value.into_bound(py)).map(Some),
+            Some(Answer::Value(value, copies)) => copies.of(value.into_bound(py), types).map(Some),
             Some(Answer::Error(error, from)) => {
                 let error = error.into_bound(py);
                 error.setattr("__traceback__", from)?;
@@ -231,10 +236,10 @@ impl Flight {
 
     pub fn fill<'py>(
         &self,
-        value: &Bound<'py, PyAny>,
+        loaded: Loaded<'_, 'py>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<Filled<'py>> {
-        lock(&self.machine).fill(value, ttl)
+        lock(&self.machine).fill(loaded, ttl)
     }
 
     /// Ends it: those who joined look again.
@@ -262,7 +267,9 @@ impl Flight {
     /// Those who joined get a value, of which a copy is kept for them.
     pub fn settle_with(&self, value: &Bound<'_, PyAny>, copies: Copies) {
         self.settle(value.py(), || {
-            let kept = copies.of(value.clone()).unwrap_or_else(|_| value.clone());
+            let kept = copies
+                .of(value.clone(), None)
+                .unwrap_or_else(|_| value.clone());
             Some(Answer::Value(kept.unbind(), copies))
         });
     }

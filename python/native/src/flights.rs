@@ -5,9 +5,14 @@
 use crate::duration::TtlArgument;
 use crate::errors;
 use crate::flight::{lock, Flight, Rules};
-use crate::machine::{Bounds, Copies, Filled, Machine, Outcome, Step};
+use crate::from_python::read as read_value;
+use crate::machine::{Bounds, Copies, Filled, Loaded, Machine, Outcome, Step};
+use crate::memory::copy_out;
 use crate::own::Owner;
+use crate::types::{is_ordinary, Types};
+use polycache::Serializer;
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,6 +24,8 @@ pub type Namespace = Arc<[String]>;
 pub struct Flights {
     pub bounds: Bounds,
     copies: Copies,
+    /// How values are read that are to be written; None where objects are kept themselves.
+    reads: Option<Reads>,
     rules: Rules,
     /// Of those that are listed.
     count: AtomicUsize,
@@ -37,12 +44,24 @@ struct Table {
     flights: HashMap<u64, Vec<Arc<Flight>>>,
 }
 
+/// How values are read that are to be written.
+pub struct Reads {
+    pub serializer: Serializer,
+    pub types: Option<Types>,
+}
+
 impl Flights {
     /// `listed_is_leased` where there is no host tier, whose leases count there.
-    pub fn new(bounds: Bounds, copies: Copies, listed_is_leased: bool) -> Arc<Flights> {
+    pub fn new(
+        bounds: Bounds,
+        copies: Copies,
+        reads: Option<Reads>,
+        listed_is_leased: bool,
+    ) -> Arc<Flights> {
         Arc::new(Flights {
             bounds,
             copies,
+            reads,
             rules: Rules {
                 lease_timeout: bounds.lease_timeout,
                 listed_is_leased,
@@ -53,6 +72,20 @@ impl Flights {
             unstored: AtomicU64::new(0),
             wait_timeouts: AtomicU64::new(0),
         })
+    }
+
+    /// The types that the program has registered.
+    #[inline]
+    pub fn types(&self) -> Option<&Types> {
+        self.reads.as_ref()?.types.as_ref()
+    }
+
+    /// The registered types, for the garbage collector: only what a single cache owns can be a cycle's part.
+    pub fn traverse(self: &Arc<Self>, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self.types() {
+            Some(types) if Arc::strong_count(self) == 1 => types.traverse(visit),
+            _ => Ok(()),
+        }
     }
 
     /// The newest load of the key if it is open, or one that begins: then true.
@@ -143,10 +176,29 @@ impl Flights {
     /// What the caller who loads is to do next.
     pub fn step<'py>(&self, py: Python<'py>, flight: &Flight) -> PyResult<Step<'py>> {
         let step = flight.step(py)?;
-        if let Step::Hit(value) = &step {
-            flight.settle_with(value, self.copies);
+        let Step::Hit(value, named) = step else {
+            return Ok(step);
+        };
+        flight.settle_with(&value, self.copies_of(named));
+        Ok(Step::Hit(self.own(value, named)?, named))
+    }
+
+    /// What those who joined are given of a value, which may hold `Named` for values of registered types.
+    fn copies_of(&self, named: bool) -> Copies {
+        if named {
+            Copies::TypeMap
+        } else {
+            self.copies
         }
-        Ok(step)
+    }
+
+    /// What the caller who loads is given of it. Code of users: no lock is held.
+    fn own<'py>(&self, value: Bound<'py, PyAny>, named: bool) -> PyResult<Bound<'py, PyAny>> {
+        if named {
+            copy_out(value, self.types())
+        } else {
+            Ok(value)
+        }
     }
 
     /// Stores what a flight has loaded, and gives it to those who joined it. If it is stored, those who wait for
@@ -159,30 +211,43 @@ impl Flights {
         reports: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = value.py();
-        let Filled { value, outcome } = flight.fill(value, ttl)?;
+        // Before anything is locked, for `encode` of registered types is code of users.
+        let read = self.reads.as_ref();
+        let read = read.map(|reads| read_value(value, reads.serializer, reads.types.as_ref()));
+        if let Some(Err(error)) = &read {
+            if !is_ordinary(py, error) {
+                return Err(error.clone_ref(py));
+            }
+        }
+        let Filled {
+            value,
+            named,
+            outcome,
+        } = flight.fill(Loaded { value, read }, ttl)?;
+        let copies = self.copies_of(named);
         match outcome {
             Outcome::Stored => {
-                flight.settle_with(&value, self.copies);
+                flight.settle_with(&value, copies);
                 self.unlist(flight);
                 // Not handed the value: a later write may have come since, and they after that.
                 for one in self.listed(flight.hash).1 {
                     one.nudge(py);
                 }
-                return Ok(value);
+                return self.own(value, named);
             }
-            Outcome::Refused => flight.settle_with(&value, self.copies),
+            Outcome::Refused => flight.settle_with(&value, copies),
             Outcome::Unstored(error) => {
                 let lacks = errors::code(py, &error).as_deref() == Some("unsupported_value");
-                flight.settle_with(&value, if lacks { Copies::None } else { self.copies });
+                flight.settle_with(&value, if lacks { Copies::None } else { copies });
                 self.unlist(flight);
                 if reports {
                     self.report(py, &error);
                 }
-                return Ok(value);
+                return self.own(value, named);
             }
         }
         self.unlist(flight);
-        Ok(value)
+        self.own(value, named)
     }
 
     /// Takes a flight off the list that has ended without a value, or was left.

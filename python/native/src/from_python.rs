@@ -4,66 +4,47 @@
 //! `defaultdict`, a named tuple) would come back as something else, so it is refused; a tuple and a
 //! frozenset are the exceptions that the type map names.
 
+mod reading;
+mod refusal;
+
+pub use reading::{read, Reading};
+
 use crate::classes::Classes;
 use crate::errors;
-use polycache::{Error, Serializer, Value};
-use polycache_entry::{encode, EntryOptions, MAX_DEPTH};
+use crate::named::Named;
+use crate::types::{Type, Types};
+use polycache::{Serializer, Value};
+use polycache_entry::{MAX_DEPTH, MAX_NAME};
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMemoryView, PySet,
-    PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PyMemoryView, PyString,
+    PyTuple,
 };
+use refusal::{base_of, Refusal};
 use std::borrow::Cow;
 use std::ptr;
 
-/// Hands the value that `object` stands for to `use_it`, with about how many bytes it takes, and whether it
-/// would come back as something else (a tuple as a list, say). The value borrows text and bytes from the
-/// Python objects.
+/// Hands the value that `object` stands for to `use_it`, with about how many bytes it takes. The value
+/// borrows text and bytes from the Python objects.
 ///
 /// # Errors
-/// `UnsupportedValue` with the path of the first culprit in writing order.
+/// `UnsupportedValue` with the path of the first culprit in writing order, and what passes through the
+/// `encode` of a registered type: an interrupt, say.
 #[inline]
 pub fn with_value<R>(
     object: &Bound<'_, PyAny>,
     serializer: Serializer,
-    use_it: impl FnOnce(&Value<'_>, usize, bool) -> R,
+    types: Option<&Types>,
+    use_it: impl FnOnce(&Value<'_>, usize) -> R,
 ) -> PyResult<R> {
-    let mut reader = Reader::default();
+    let mut reader = Reader::with(types);
     let value = reader.value(object, 0);
     match reader.refusal {
-        None => Ok(use_it(&value, reader.size, reader.differs)),
-        Some(reason) => Err(errors::raise(
-            object.py(),
-            locate(value, reason, serializer),
-        )),
+        None => Ok(use_it(&value, reader.size)),
+        Some(refusal) => Err(refusal.into_error(object.py(), value, serializer)),
     }
-}
-
-/// The same of a value that is not going to be written: it is refused all the same if it could not be.
-pub fn with_writable_value<R>(
-    object: &Bound<'_, PyAny>,
-    serializer: Serializer,
-    use_it: impl FnOnce(&Value<'_>, bool) -> R,
-) -> PyResult<R> {
-    let mut reader = Reader::default();
-    let value = reader.value(object, 0);
-    if let Some(reason) = reader.refusal {
-        return Err(errors::raise(
-            object.py(),
-            locate(value, reason, serializer),
-        ));
-    }
-    if reader.to_be_tried {
-        let options = EntryOptions {
-            serializer,
-            ..EntryOptions::default()
-        };
-        encode(&value, &options, &mut Vec::new())
-            .map_err(|error| errors::raise(object.py(), error.into()))?;
-    }
-    Ok(use_it(&value, reader.differs))
 }
 
 /// Days since 1970 that a `datetime` in UTC can have.
@@ -71,12 +52,15 @@ const YEARS_1_TO_9999: std::ops::RangeInclusive<i64> = -719_162..=2_932_896;
 
 /// Walks a Python object and everything in it.
 #[derive(Default)]
-struct Reader<'py> {
+struct Reader<'a, 'py> {
+    /// What the program has registered.
+    types: Option<&'a Types>,
     /// Owners of what the value borrows. A container may lose its elements while it is read: the
     /// garbage collector can run anyone's finalizer at every allocation.
     kept: Vec<Bound<'py, PyAny>>,
     /// Why the value is refused. Then the walk ends: the culprit is the last leaf of what was made.
-    refusal: Option<Cow<'static, str>>,
+    // In a box, because it is rare, and each part of a value is followed by a look at it.
+    refusal: Option<Box<Refusal>>,
     /// Bytes of text and bytes, and a few for everything else.
     size: usize,
     /// True once there was a value that only writing tells to be unsupported: a set of lists, a decimal
@@ -84,9 +68,19 @@ struct Reader<'py> {
     to_be_tried: bool,
     /// True once there was a part that reading makes another type of.
     differs: bool,
+    /// True once there was a value of a registered type.
+    named: bool,
 }
 
-impl<'py> Reader<'py> {
+impl<'a, 'py> Reader<'a, 'py> {
+    #[inline]
+    fn with(types: Option<&'a Types>) -> Self {
+        Reader {
+            types,
+            ..Reader::default()
+        }
+    }
+
     /// The value of `object`, which lies inside `depth` lists, sets and maps.
     #[inline]
     fn value<'v>(&mut self, object: &Bound<'py, PyAny>, depth: usize) -> Value<'v> {
@@ -131,12 +125,12 @@ impl<'py> Reader<'py> {
         } else if class == &raw mut ffi::PySet_Type || class == &raw mut ffi::PyFrozenSet_Type {
             self.set(object, depth)
         } else {
-            match self.instance(object) {
+            match self.instance(object, depth) {
                 Ok(value) => value,
-                Err(error) => self.refuse(format!(
-                    "reading this {} failed: {error}",
-                    errors::class_of(object)
-                )),
+                Err(error) => self.fail(
+                    format!("reading this {} failed: {error}", errors::class_of(object)),
+                    error,
+                ),
             }
         }
     }
@@ -278,23 +272,28 @@ impl<'py> Reader<'py> {
             }
         }
         // What has no hash in Python would make no set again.
-        self.to_be_tried |= values
-            .iter()
-            .any(|value| matches!(value, Value::List(_) | Value::Set(_) | Value::Map(_)));
+        self.to_be_tried |= values.iter().any(|value| {
+            matches!(
+                value,
+                Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Named(_)
+            )
+        });
         Value::Set(values)
     }
 
     /// A container on level 129 is refused, and so is a cycle, which has such a level.
     fn enter(&mut self, depth: usize) -> bool {
         if depth >= MAX_DEPTH {
-            self.refuse("nested deeper than 128 lists, sets and maps, or it holds itself");
+            self.refuse(
+                "nested deeper than 128 lists, sets, maps and registered types, or it holds itself",
+            );
         }
         self.refusal.is_none()
     }
 
     /// A value of a class that Python code made.
     #[cold]
-    fn instance<'v>(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Value<'v>> {
+    fn instance<'v>(&mut self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Value<'v>> {
         let py = object.py();
         let classes = Classes::get(py)?;
         let class = object.get_type();
@@ -319,6 +318,12 @@ impl<'py> Reader<'py> {
             let bytes = object.call_method0("tobytes")?;
             return Ok(self.copied(bytes.extract()?));
         }
+        if let Some(class) = self.types.and_then(|types| types.of(object)) {
+            return Ok(self.registered(class, object, depth));
+        }
+        if let Ok(named) = object.cast_exact::<Named>() {
+            return Ok(self.named(named, depth));
+        }
         let name = errors::class_of(object);
         if name == "coroutine" {
             return Ok(self.refuse(
@@ -337,8 +342,65 @@ impl<'py> Reader<'py> {
                     "{name} is a subclass of {base} and would come back as {back}: convert it to {back}"
                 )
             }
-            None => format!("{name} is not in the type map: convert it to a dict, list or text"),
+            None => format!(
+                "{name} is not in the type map: convert it to a dict, list or text, or register it with the option types"
+            ),
         }))
+    }
+
+    /// A value of a registered type: its name, and what its `encode` makes of it.
+    fn registered<'v>(
+        &mut self,
+        class: &Type,
+        object: &Bound<'py, PyAny>,
+        depth: usize,
+    ) -> Value<'v> {
+        if !self.enter(depth) {
+            return Value::Null;
+        }
+        self.named = true;
+        match class.encode(object) {
+            Ok(encoded) => self.under(Cow::Owned(class.name.clone()), &encoded, depth),
+            Err(error) => {
+                let raised = errors::class_of(error.value(object.py()));
+                let reason = format!(
+                    "encode of the registered type {:?} raised {raised}: {}",
+                    class.name,
+                    error.value(object.py()),
+                );
+                self.fail(reason, error)
+            }
+        }
+    }
+
+    /// The same of what a reader got who has not registered the type.
+    fn named<'v>(&mut self, named: &Bound<'py, Named>, depth: usize) -> Value<'v> {
+        if !self.enter(depth) {
+            return Value::Null;
+        }
+        self.named = true;
+        let py = named.py();
+        let Named { name, value } = named.get();
+        let Ok(name) = name.bind(py).cast_exact::<PyString>() else {
+            return self.refuse("the name of a registered type is text (str itself)");
+        };
+        let Some(name) = self.text(name, depth + 1) else {
+            return Value::Null;
+        };
+        if name.is_empty() || name.len() > MAX_NAME {
+            return self.refuse("the name of a registered type has 1 to 255 bytes");
+        }
+        self.under(Cow::Borrowed(name), value.bind(py), depth)
+    }
+
+    fn under<'v>(
+        &mut self,
+        name: Cow<'v, str>,
+        value: &Bound<'py, PyAny>,
+        depth: usize,
+    ) -> Value<'v> {
+        let value = self.value(value, depth + 1);
+        Value::Named(Box::new(polycache::Named { name, value }))
     }
 
     fn copied<'v>(&mut self, bytes: Vec<u8>) -> Value<'v> {
@@ -371,77 +433,19 @@ impl<'py> Reader<'py> {
 
     #[cold]
     fn refuse<'v>(&mut self, reason: impl Into<Cow<'static, str>>) -> Value<'v> {
-        self.refusal = Some(reason.into());
+        self.refusal = Some(Box::new(Refusal {
+            reason: reason.into(),
+            cause: None,
+        }));
         Value::Null
     }
-}
 
-/// The class of the type map that the object's class is derived from.
-#[cold]
-fn base_of(object: &Bound<'_, PyAny>) -> Option<&'static str> {
-    let py = object.py();
-    let bases = [
-        (object.is_instance_of::<PyString>(), "str"),
-        (object.is_instance_of::<PyInt>(), "int"),
-        (object.is_instance_of::<PyFloat>(), "float"),
-        (object.is_instance_of::<PyDict>(), "dict"),
-        (object.is_instance_of::<PyList>(), "list"),
-        (object.is_instance_of::<PyTuple>(), "tuple"),
-        (object.is_instance_of::<PyBytes>(), "bytes"),
-        (object.is_instance_of::<PyByteArray>(), "bytearray"),
-        (object.is_instance_of::<PySet>(), "set"),
-        (object.is_instance_of::<PyFrozenSet>(), "frozenset"),
-    ];
-    let builtin = bases.iter().find(|(derived, _)| *derived);
-    if let Some((_, name)) = builtin {
-        return Some(name);
-    }
-    let classes = Classes::get(py).ok()?;
-    [
-        (&classes.datetime, "datetime"),
-        (&classes.decimal, "Decimal"),
-        (&classes.uuid, "UUID"),
-    ]
-    .into_iter()
-    .find(|(class, _)| object.is_instance(class.bind(py)).unwrap_or(false))
-    .map(|(_, name)| name)
-}
-
-/// The error for a culprit that is the last leaf of `value`, unless the serializer refuses something
-/// that comes before it. Writing what there is tells the path.
-#[cold]
-fn locate(mut value: Value<'_>, reason: Cow<'static, str>, serializer: Serializer) -> Error {
-    let options = EntryOptions {
-        serializer,
-        ..EntryOptions::default()
-    };
-    let mut path = "$".to_owned();
-    if matches!(value, Value::List(_) | Value::Set(_) | Value::Map(_)) {
-        if let Err(earlier) = encode(&value, &options, &mut Vec::new()) {
-            return earlier.into();
-        }
-        spoil_last_leaf(&mut value);
-        if let Err(polycache_entry::Error::UnsupportedValue { path: found, .. }) =
-            encode(&value, &options, &mut Vec::new())
-        {
-            path = found;
-        }
-    }
-    Error::UnsupportedValue {
-        path,
-        reason: reason.into_owned(),
-    }
-}
-
-/// Puts a value that no serializer writes in the place of the last leaf.
-fn spoil_last_leaf(value: &mut Value<'_>) {
-    let last = match value {
-        Value::List(values) | Value::Set(values) => values.last_mut(),
-        Value::Map(pairs) => pairs.last_mut().map(|(_, value)| value),
-        _ => None,
-    };
-    match last {
-        Some(last) => spoil_last_leaf(last),
-        None => *value = Value::Int(i128::MAX),
+    #[cold]
+    fn fail<'v>(&mut self, reason: String, cause: PyErr) -> Value<'v> {
+        self.refusal = Some(Box::new(Refusal {
+            reason: reason.into(),
+            cause: Some(cause),
+        }));
+        Value::Null
     }
 }

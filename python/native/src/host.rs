@@ -4,7 +4,7 @@ use crate::cache::{Cache, Handle};
 use crate::duration::TtlArgument;
 use crate::flights::{Flights, Namespace};
 use crate::lock::{Locks, Waiting};
-use crate::machine::{Filled, Machine, Outcome, Step};
+use crate::machine::{Filled, Loaded, Machine, Outcome, Step};
 use crate::many::Pair;
 use crate::memory::Memory;
 use crate::tiers::Tiers;
@@ -14,6 +14,7 @@ use polycache::{Report, Stats, Token, Ttl, TtlLeft};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -188,6 +189,7 @@ impl Tiers for Handle {
     }
 
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.flights.traverse(visit)?;
         match &self.memory {
             Some(memory) => memory.traverse(visit),
             None => Ok(()),
@@ -213,9 +215,10 @@ impl Machine for HostLoad {
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
         self.handle.tick(py)?;
         let cache = &self.handle.cache;
-        let read = |value: polycache::Value<'_>| to_python::object(py, value);
+        let named = Cell::new(false);
+        let read = |value: polycache::Value<'_>| to_python::object(py, value, &named);
         let step = match failed(py, cache.step(&self.key, &mut self.loading, read))? {
-            LoadStep::Hit(value, _) => Step::Hit(value?),
+            LoadStep::Hit(value, _) => Step::Hit(value?, named.get()),
             LoadStep::Load => Step::Load,
             LoadStep::Wait(time) => return Ok(Step::Wait(time)),
             LoadStep::TimedOut => return Err(errors::raise(py, Error::WaitTimeout)),
@@ -226,9 +229,10 @@ impl Machine for HostLoad {
 
     fn fill<'py>(
         &mut self,
-        value: &Bound<'py, PyAny>,
+        loaded: Loaded<'_, 'py>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<Filled<'py>> {
+        let Loaded { value, read } = loaded;
         let py = value.py();
         let ttl = ttl.read()?;
         self.handle.tick(py)?;
@@ -239,17 +243,20 @@ impl Machine for HostLoad {
         } = self;
         let cache = &handle.cache;
         let mut back = None;
-        let filled = from_python::with_value(value, handle.serializer, |read, size, differs| {
-            if differs {
-                back = to_python::object(py, read.clone()).ok();
+        let named = Cell::new(false);
+        let read = read
+            .unwrap_or_else(|| from_python::read(value, handle.serializer, handle.flights.types()));
+        let outcome = match read.map(|read| {
+            if read.differs || read.named {
+                back = to_python::object(py, read.value().clone(), &named).ok();
             }
+            let (size, read) = (read.size, read.value());
             if size < handle.slow_from {
                 cache.fill(key, loading, read, ttl)
             } else {
                 py.detach(|| cache.fill(key, loading, read, ttl))
             }
-        });
-        let outcome = match filled {
+        }) {
             Ok(filled) => match failed(py, filled)? {
                 polycache::Filled::Stored => Outcome::Stored,
                 polycache::Filled::Refused => Outcome::Refused,
@@ -266,8 +273,13 @@ impl Machine for HostLoad {
                 Outcome::Unstored(error)
             }
         };
+        let named = named.get() && back.is_some();
         let value = back.unwrap_or_else(|| value.clone());
-        Ok(Filled { value, outcome })
+        Ok(Filled {
+            value,
+            named,
+            outcome,
+        })
     }
 
     fn abandon(&mut self) {

@@ -25,11 +25,13 @@ mod lock;
 mod machine;
 mod many;
 mod memory;
+mod named;
 mod options;
 mod own;
 mod statistics;
 mod tiers;
 mod to_python;
+mod types;
 
 use pyo3::prelude::*;
 
@@ -41,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use crate::command::cli;
     #[pymodule_export]
-    use crate::entries::{decode_entry, encode_arguments, encode_entry, full_key, key_hash};
+    use crate::entries::{decode_entry, encode_entry, full_key, key_hash};
     #[pymodule_export]
     use crate::load::Load;
     #[pymodule_export]
@@ -51,6 +53,8 @@ mod _native {
     #[pymodule_export]
     use crate::memory::{Arguments, MemoryCache};
     #[pymodule_export]
+    use crate::named::Named;
+    #[pymodule_export]
     use crate::own::forked;
 
     #[pymodule_init]
@@ -59,6 +63,7 @@ mod _native {
         crate::exit::hold_ended_threads();
         crate::classes::missing(module.py())?;
         crate::errors::prepare(module.py())?;
+        crate::named::prepare(module.py());
         use pyo3::types::PyModuleMethods;
         module.add("QuickCache", crate::fast::class(module)?)?;
         module.add("QuickMemoryCache", crate::memory::fast::class(module)?)?;

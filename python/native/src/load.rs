@@ -79,7 +79,7 @@ impl Load {
         Ok(match step {
             Step::Load => py.None().into_bound(py),
             Step::Wait(time) => time.as_secs_f64().into_pyobject(py)?.into_any(),
-            Step::Hit(value) => {
+            Step::Hit(value, _) => {
                 if self.finish() {
                     self.flights.end(py, &self.flight, None);
                 }
@@ -130,7 +130,7 @@ impl Load {
     /// error.
     fn answer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.flight.is_over() && self.finish() {
-            if let Some(value) = self.flight.answer(py)? {
+            if let Some(value) = self.flight.answer(py, self.flights.types())? {
                 return Ok(value);
             }
         }

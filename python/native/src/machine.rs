@@ -2,7 +2,9 @@
 
 use crate::duration::TtlArgument;
 use crate::errors;
+use crate::from_python::Reading;
 use crate::memory::{copy, copy_out};
+use crate::types::Types;
 use polycache::StoreErrors;
 use pyo3::prelude::*;
 use std::time::Duration;
@@ -14,7 +16,7 @@ pub trait Machine: Send {
     /// Stores what was loaded, unless a set, delete, clear or another load came first. The load is over.
     fn fill<'py>(
         &mut self,
-        value: &Bound<'py, PyAny>,
+        loaded: Loaded<'_, 'py>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<Filled<'py>>;
     /// Ends the load without a value; nothing happens when it has ended.
@@ -25,16 +27,25 @@ pub trait Machine: Send {
 
 /// What the caller of a load is to do next.
 pub enum Step<'py> {
-    /// Nothing: here is the value.
-    Hit(Bound<'py, PyAny>),
+    /// Nothing: here is the value, and whether it holds `Named`, as in [`Filled`].
+    Hit(Bound<'py, PyAny>, bool),
     Load,
     Wait(Duration),
+}
+
+/// What a loader returned.
+pub struct Loaded<'a, 'py> {
+    pub value: &'a Bound<'py, PyAny>,
+    /// Read, where it is to be written or copied.
+    pub read: Option<PyResult<Reading<'py>>>,
 }
 
 /// What became of a loaded value.
 pub struct Filled<'py> {
     /// As a reader would get it.
     pub value: Bound<'py, PyAny>,
+    /// It holds `Named` for values of registered types: what each who gets it is given is made of it without a lock.
+    pub named: bool,
     pub outcome: Outcome,
 }
 
@@ -75,10 +86,15 @@ pub enum Copies {
 }
 
 impl Copies {
-    pub fn of<'py>(self, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    /// With the objects of registered types, if they are given.
+    pub fn of<'py>(
+        self,
+        value: Bound<'py, PyAny>,
+        types: Option<&Types>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         match self {
             Copies::None => Ok(value),
-            Copies::TypeMap => copy_out(value),
+            Copies::TypeMap => copy_out(value, types),
             Copies::Deep => copy(value),
         }
     }

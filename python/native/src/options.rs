@@ -3,6 +3,7 @@
 use crate::clock::CallableClock;
 use crate::machine::Bounds;
 use crate::memory::{choice, TierOptions};
+use crate::types::Types;
 use crate::{duration, encryption, errors};
 use polycache::{Builder, Cache, Compressor, Error, Serializer, StoreErrors};
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ pub struct Options {
     pub parts: Vec<String>,
     /// Of its loads.
     pub bounds: Bounds,
+    /// Those that are registered by name.
+    pub types: Option<Types>,
 }
 
 impl Options {
@@ -49,6 +52,7 @@ impl Options {
             memory: Some(TierOptions::default()),
             parts: Vec::new(),
             bounds: Bounds::default(),
+            types: None,
         };
         for (name, value) in options.iter() {
             let name = name.extract::<String>()?;
@@ -84,6 +88,10 @@ impl Options {
             }
             "dictionaries" => builder.dictionaries(dictionaries(value)?),
             "encryption" => builder.encryption(encryption::keys(value)?),
+            "types" => {
+                self.types = Types::read(value)?;
+                builder
+            }
             _ if self.bounds.option(name, value)? => builder
                 .lease_timeout(self.bounds.lease_timeout)
                 .wait_timeout(self.bounds.wait_timeout)
@@ -111,6 +119,7 @@ pub struct ProcessOptions {
     pub ttl: Option<Duration>,
     pub bounds: Bounds,
     pub clock: Option<CallableClock>,
+    pub types: Option<Types>,
 }
 
 /// What a load may last before others begin beside it, and how long callers may wait for others.
@@ -154,6 +163,7 @@ impl ProcessOptions {
             ttl: None,
             bounds: Bounds::default(),
             clock: None,
+            types: None,
         };
         for (name, value) in options.iter() {
             read.option(&name.extract::<String>()?, &value)?;
@@ -174,6 +184,7 @@ impl ProcessOptions {
                 })?;
             }
             "ttl" => self.ttl = Some(duration::extract(value)?),
+            "types" => self.types = Types::read(value)?,
             _ if self.bounds.option(name, value)? => {}
             "clock" if value.is_callable() => {
                 self.clock = Some(CallableClock::new(value.clone().unbind()));
@@ -195,7 +206,7 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is no option: there are {names}"))
 }
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "namespace",
     "ttl",
     "limit",
@@ -203,6 +214,7 @@ const NAMES: [&str; 13] = [
     "compressor",
     "dictionaries",
     "encryption",
+    "types",
     "lease_timeout",
     "wait_timeout",
     "store_errors",

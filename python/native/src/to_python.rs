@@ -1,23 +1,34 @@
 //! Values as Python objects: the type map of `spec/entry.md`, read.
 
 use crate::classes::Classes;
+use crate::named::Named;
 use polycache::Value;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString};
+use std::cell::Cell;
 
-/// The object that a value becomes.
+/// The object that a value becomes. Values of registered types become `Named`, and `named` is set then: no
+/// code of users runs here.
 #[inline]
-pub fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+pub fn object<'py>(
+    py: Python<'py>,
+    value: Value<'_>,
+    named: &Cell<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Text(text) => Ok(PyString::new(py, &text).into_any()),
         Value::Bytes(bytes) => Ok(PyBytes::new(py, &bytes).into_any()),
-        other => compound(py, other),
+        other => compound(py, other, named),
     }
 }
 
 /// Kept out of line, so that text and bytes are built where they are read.
 #[inline(never)]
-fn compound<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+fn compound<'py>(
+    py: Python<'py>,
+    value: Value<'_>,
+    named: &Cell<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
         Value::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
@@ -29,12 +40,18 @@ fn compound<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny
         Value::Float(value) => PyFloat::new(py, value).into_any(),
         Value::Text(text) => PyString::new(py, &text).into_any(),
         Value::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
-        Value::List(values) => PyList::new(py, values.into_iter().map(Element))?.into_any(),
-        Value::Set(values) => PySet::new(py, values.into_iter().map(Element))?.into_any(),
+        Value::List(values) => {
+            let elements = values.into_iter().map(|value| Element(value, named));
+            PyList::new(py, elements)?.into_any()
+        }
+        Value::Set(values) => {
+            let elements = values.into_iter().map(|value| Element(value, named));
+            PySet::new(py, elements)?.into_any()
+        }
         Value::Map(pairs) => {
             let dict = PyDict::new(py);
             for (key, value) in pairs {
-                dict.set_item(PyString::new(py, &key), object(py, value)?)?;
+                dict.set_item(PyString::new(py, &key), object(py, value, named)?)?;
             }
             dict.into_any()
         }
@@ -46,19 +63,25 @@ fn compound<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny
             arguments.set_item("int", number)?;
             Classes::get(py)?.uuid.bind(py).call((), Some(&arguments))?
         }
+        Value::Named(held) => {
+            named.set(true);
+            let name = PyString::new(py, &held.name).into_any().unbind();
+            let value = object(py, held.value, named)?.unbind();
+            Bound::new(py, Named { name, value })?.into_any()
+        }
     })
 }
 
 /// A value inside a list or set.
-struct Element<'a>(Value<'a>);
+struct Element<'a, 'n>(Value<'a>, &'n Cell<bool>);
 
-impl<'py> IntoPyObject<'py> for Element<'_> {
+impl<'py> IntoPyObject<'py> for Element<'_, '_> {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        object(py, self.0)
+        object(py, self.0, self.1)
     }
 }
 

@@ -49,12 +49,15 @@ from .errors import (
     UnsupportedVersion,
     ValueTooLarge,
     WaitTimeout,
+    WrongType,
 )
 from .missing import MISSING, Missing
 from .options import EncryptionKey, Options
+from .registered_types import Type
 from .statistics import Report, Stats
 
 if TYPE_CHECKING:
+    from ._native import Named
     from .async_cache import AsyncCache
     from .cache import Cache
     from .lease import AsyncLease, Lease
@@ -93,6 +96,7 @@ __all__ = [
     "MemoryOptions",
     "MemoryStats",
     "Missing",
+    "Named",
     "NoSpace",
     "NotEncrypted",
     "Options",
@@ -100,6 +104,7 @@ __all__ = [
     "Report",
     "Stats",
     "TooManyParticipants",
+    "Type",
     "UnknownCommand",
     "UnknownDictionary",
     "UnknownEncryptionKey",
@@ -112,6 +117,7 @@ __all__ = [
     "UnsupportedVersion",
     "ValueTooLarge",
     "WaitTimeout",
+    "WrongType",
     "__version__",
     "cached",
     "cached_method",
@@ -129,6 +135,7 @@ _NATIVE = {
     "MemoryMemoized": "memory_memoize",
     "MemoryOptions": "memory_options",
     "MemoryStats": "memory_cache",
+    "Named": "_native",
     "cached": "memory_memoize",
     "cached_method": "memory_memoize",
 }

@@ -37,12 +37,11 @@ async def load_async(
             await asyncio.sleep(step)
         token = inside.set((*inside.get(), ref(part)))
         try:
-            value = await loader()
+            return part.fill(await loader(), ttl, not lenient)
         finally:
             # A coroutine that is collected ends in another context.
             with suppress(ValueError):
                 inside.reset(token)
-        return part.fill(value, ttl, not lenient)
     except Exception as error:
         part.fail(error)
         raise

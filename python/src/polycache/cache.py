@@ -28,8 +28,9 @@ class Cache(_native.QuickCache):
     `path` is the directory, made when it is missing; a relative one is resolved once. The options
     are those of `polycache.options.Options`. Keys are str or bytes; a str stands for its UTF-8
     bytes. Values are those of the type map: None, bool, int, float, str, bytes, list, dict with
-    str keys, set, aware datetime, Decimal and UUID; tuples come back as lists, everything else is
-    refused as `UnsupportedValue`, instances of subclasses included.
+    str keys, set, aware datetime, Decimal and UUID; tuples come back as lists. Classes of your own
+    are registered by name, with the option `types`; everything else is refused as
+    `UnsupportedValue`, instances of subclasses included.
 
     Without a path the cache is the memory tier alone: the same operations and results, inside this
     process. What is stored and handed out are copies; with `memory={"isolation": "none"}` it is the
@@ -54,6 +55,8 @@ class Cache(_native.QuickCache):
         cache = super().__new__(cls, path, cast(Mapping[str, object], options))
         if options.get("encryption") is not None:
             options["encryption"] = ()  # That there are keys is enough to know here.
+        if options.get("types") is not None:
+            options["types"] = dict(options["types"] or {})  # As they are now.
         cache._options = options
         _log.debug("opened the cache at %s", cache.path or "no path: in memory")
         return cache
@@ -73,6 +76,9 @@ class Cache(_native.QuickCache):
         A loaded value that cannot be stored is returned, counted in `stats().unstored`, and told to
         the logger `polycache`, the first of each kind; with `store_errors="raise"` it is the error
         that `set` raises.
+
+        A loaded value of a registered type is what `decode` makes of it already for its first
+        caller, as for every later one.
 
         Raises what the loader raises, what `get` raises, and `WaitTimeout` after `wait_timeout`.
         """
@@ -99,7 +105,8 @@ class Cache(_native.QuickCache):
         """A decorator that stores what a function returns, under its arguments.
 
         For synchronous and asynchronous functions, by the rules of `get_or_set`. Arguments are
-        values of the type map (`UnsupportedValue` for others, `self` among them). The results are
+        values of the type map or of registered types (`UnsupportedValue` for others, `self` among
+        them). The results are
         kept in a nested namespace called after the function's module and name; `name` is another
         one, which lambdas and functions that capture variables need. They outlive the program,
         and changes of the function's code.

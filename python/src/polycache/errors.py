@@ -39,6 +39,19 @@ class UnsupportedValue(PolycacheError, TypeError):
         self.path = path
 
 
+class WrongType(PolycacheError, TypeError):
+    """The `decode` of a registered type does not take what was read; its error is `__cause__`.
+
+    `path` leads to the value: `$` is the whole one, `$.user.tags[3]` a part of it.
+    """
+
+    code = "wrong_type"
+
+    def __init__(self, message: str, path: str = "$") -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class EntryTooLarge(PolycacheError, ValueError):
     """Key and entry do not fit one block, or an object weighs more than all in its cache may.
 

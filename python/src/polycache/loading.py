@@ -65,10 +65,10 @@ def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: b
             sleep(step)
         token = inside.set((*inside.get(), ref(part)))
         try:
-            value = loader()
+            # Filling runs code of the load as well: `encode` and `decode` of registered types.
+            return part.fill(checked(loader()), ttl, not lenient)
         finally:
             inside.reset(token)
-        return part.fill(checked(value), ttl, not lenient)
     except Exception as error:
         part.fail(error)
         raise

@@ -35,7 +35,7 @@ def memoized(
     cache: _native.Cache, function: Callable[P, R], ttl: Duration | Missing | None
 ) -> Memoized[P, R]:
     """The function, with its results in `cache`, which holds nothing else."""
-    key_for = _key_maker(function)
+    key_for = _key_maker(cache._encode_arguments, function)
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
@@ -63,11 +63,14 @@ def memoized(
     return cast(Memoized[P, R], wrapper)
 
 
-def _key_maker(function: Callable[..., Any]) -> Callable[[Any, Any], bytes]:
+def _key_maker(
+    encode: Callable[[Any], bytes], function: Callable[..., Any]
+) -> Callable[[Any, Any], bytes]:
     """What turns arguments into a key: all of them in order, defaults included, so that it does not
     matter how they are passed."""
     signature = inspect.signature(function)
-    encode = _encoder(next(iter(signature.parameters), "") in ("self", "cls"))
+    if next(iter(signature.parameters), "") in ("self", "cls"):
+        encode = _for_methods(encode)
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     # Arguments that are all given by place are in order already.
@@ -85,14 +88,12 @@ def _key_maker(function: Callable[..., Any]) -> Callable[[Any, Any], bytes]:
     return key_for
 
 
-def _encoder(is_method: bool) -> Callable[[Any], bytes]:
-    """What writes arguments. Raises `UnsupportedValue` for those that can't be."""
-    if not is_method:
-        return _native.encode_arguments
+def _for_methods(encode_arguments: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """The same, whose refusal says what an instance among the arguments may mean."""
 
     def encode(values: Any) -> bytes:
         try:
-            return _native.encode_arguments(values)
+            return encode_arguments(values)
         except UnsupportedValue as error:
             raise UnsupportedValue(
                 f"{error} (the instance of a method is an argument, too: memoize a function of "

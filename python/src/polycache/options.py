@@ -1,9 +1,10 @@
 """The options of a cache: the keyword arguments of `Cache` and `AsyncCache`."""
 
-from collections.abc import Callable, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
 from .durations import Duration
+from .registered_types import Type
 
 
 class Memory(TypedDict, total=False):
@@ -68,6 +69,13 @@ class Options(TypedDict, total=False):
     them decrypts, so that keys can be changed. Plain entries are then refused as `NotEncrypted`.
     Keys of the cache, sizes and times stay readable. One key is good for 2**32 entries.
     Default: values are stored as they are."""
+
+    types: Mapping[str, type | Type[Any]] | None
+    """Types of the program's own, by name: `{"user": User}`. A value of such a class is written as
+    its name and a value of the type map, and comes back as an object of that class, each reader's
+    own, in every process and language that has registered the name. One that has not gets a
+    `Named`. Dataclasses, attrs classes, named tuples, pydantic models and enums need no more than
+    their class, others a `polycache.Type`. Default: none."""
 
     lease_timeout: Duration | None
     """How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8

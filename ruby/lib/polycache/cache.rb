@@ -15,7 +15,8 @@ module Polycache
   # *Keys* are Strings (text, or bytes with the encoding BINARY) or Symbols, which stand for their
   # text. *Values* are what every language of Polycache has: nil, true, false, Integer, Float,
   # String (text; bytes with the encoding BINARY), Array, Hash with text or Symbol keys (which come
-  # back as text), Set, Time (comes back in UTC), BigDecimal, Polycache::UUID; with and without a
+  # back as text), Set, Time (comes back in UTC), BigDecimal, Polycache::UUID, the classes that are
+  # registered with +types+, and Polycache::Named for those that are not; with and without a
   # directory. Anything else raises UnsupportedValue, because another class would come back: a
   # Symbol, an instance of a subclass of these, a Hash or Set that compares by identity.
   #
@@ -29,7 +30,7 @@ module Polycache
     # Options and what they are when they are left out (see +new+).
     OPTIONS = {
       path: nil, namespace: nil, ttl: nil, limit: nil, serializer: "messagepack",
-      compressor: "none", dictionaries: nil, encryption: nil, lease_timeout: "30s",
+      compressor: "none", dictionaries: nil, encryption: nil, types: nil, lease_timeout: "30s",
       wait_timeout: "60s", store_errors: "report", keep_after_reboot: false, memory: nil, clock: nil
     }.freeze
 
@@ -82,6 +83,14 @@ module Polycache
     # @param store_errors [String, Symbol] what becomes of a loaded value that cannot be stored:
     #   "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of once)
     #   or "raise" (the error that +set+ would give)
+    # @param types [Hash, nil] classes of the program's own by name, whose instances may be values
+    #   and parts of them: <tt>{ "user" => User, "point" => Polycache::Type.new(Point, ...) }</tt>.
+    #   A Struct or a Data is given itself, any other class as a Type with its functions. A value is
+    #   stored as the name and what +encode+ makes of it; each reader gets an object of its own that
+    #   +decode+ makes of that, in other languages of the class that is registered there by the
+    #   same name. A reader that has not registered the name gets a Named. Instances of the very
+    #   class are stored so, not those of its subclasses. The +serializer+ has to be
+    #   "messagepack". With the isolation "none" and without a path nothing is encoded
     # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older
     #   than the last write; by default a reboot empties the cache
     # @param memory [Hash, Boolean, nil] options of the memory tier, which hands out objects that
@@ -107,6 +116,7 @@ module Polycache
     # @param key [String, Symbol]
     # @param default [Object] the answer when there is no entry
     # @return [Object, nil] its value
+    # @raise [WrongType] for a value that the +decode+ of its type does not take
     # @raise [ValueTooLarge, MalformedEntry, UnsupportedVersion, UnsupportedFlags,
     #   UnsupportedSerializer, UnsupportedCompressor, UnknownDictionary, NotEncrypted,
     #   UnknownEncryptionKey, DecryptionFailed] for an entry that cannot be read

@@ -32,9 +32,18 @@ module Polycache
     CODE = "invalid_key"
   end
 
-  # The value is not in the serializer's row of the type map.
+  # The value is not in the serializer's row of the type map, or the +encode+ of its type raised;
+  # what it raised is the cause.
   class UnsupportedValue < Error
     CODE = "unsupported_value"
+    # @return [String] where the culprit stands: "$" is the value itself, "$.user.tags[3]" a part
+    attr_reader :path
+  end
+
+  # The +decode+ of a registered type does not take the value that was read; what it raised is the
+  # cause.
+  class WrongType < Error
+    CODE = "wrong_type"
     # @return [String] where the culprit stands: "$" is the value itself, "$.user.tags[3]" a part
     attr_reader :path
   end
@@ -174,8 +183,8 @@ module Polycache
 
   class Error
     CLASSES = [
-      InvalidArgument, InvalidKey, UnsupportedValue, EntryTooLarge, ValueTooLarge, MalformedEntry,
-      ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
+      InvalidArgument, InvalidKey, UnsupportedValue, WrongType, EntryTooLarge, ValueTooLarge,
+      MalformedEntry, ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
       UnsupportedCompressor, UnknownDictionary, NotEncrypted, UnknownEncryptionKey,
       DecryptionFailed, NoSpace,
       ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,

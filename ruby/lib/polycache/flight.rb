@@ -57,11 +57,16 @@ module Polycache
       Thread.handle_interrupt(LATER) { flights.each { |flight| flight.tell(landed) } }
     end
 
-    # The native extension calls the following four.
+    # The native extension calls the following five.
     #
     # The value has copies: those of the type map.
     def self.land(flights, value)
-      tell(flights, Landed.with(*Memory::Copies.keep_mapped(value, false).first(2)))
+      tell(flights, Landed.with(*Memory::Copies.keep_mapped(value, false, Types::NONE).first(2)))
+    end
+
+    # Types stand in it as Named; each gets what +decode+ makes of a copy.
+    def self.land_named(flights, value, types)
+      tell(flights, Landed.with(value, types.plan(false)))
     end
 
     # The value has none: all get the object itself.

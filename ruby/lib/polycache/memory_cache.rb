@@ -54,6 +54,9 @@ module Polycache
     #   * +store_errors+ [String, Symbol] what becomes of a loaded value that cannot be stored:
     #     "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of
     #     once) or "raise"
+    #   * +types+ [Hash] classes of the program's own by name, as for Cache.new: with the isolations
+    #     "clone" and "freeze" each reader gets an object that +decode+ makes of what +encode+ made.
+    #     What is frozen to its depth is handed out itself all the same
     #   * +clock+ [#call] answers with milliseconds since 1970, for tests
     # @raise [InvalidArgument] for an unknown option or a wrong value
     def initialize(**options)

@@ -7,6 +7,7 @@ require "memory/helper"
 class CopiesTest < Minitest::Test
   Memory = Polycache::Memory
   WAYS = [Memory::PlainCopies, Memory::Copies].uniq
+  NO_TYPES = Polycache.const_get(:Types)::NONE
 
   # A key that is frozen to its depth and has code of its own.
   class Key
@@ -37,7 +38,7 @@ class CopiesTest < Minitest::Test
 
   # What a cache does with a value: [bytes, plan but how, the copy and another].
   def through(way, value, freeze: false)
-    kept, plan, bytes = way.keep(value, freeze)
+    kept, plan, bytes = way.keep(value, freeze, NO_TYPES)
     [bytes, [plan == :packed ? :tree : plan, *Array.new(2) { out(way, kept, plan) }]]
   rescue Polycache::UnsupportedValue => e
     [:refused, e.message, e.path]
@@ -198,7 +199,7 @@ class CopiesTest < Minitest::Test
   def test_what_a_copy_has_of_its_own
     list = Array.new(40) { |at| { "id" => at, :name => +"name #{at}", "tags" => [+"é", "x"] } }
     WAYS.each do |way|
-      kept, plan, = way.keep(list, false)
+      kept, plan, = way.keep(list, false, NO_TYPES)
       first, second = Array.new(2) { out(way, kept, plan) }
 
       assert_equal [list] * 2, [first, second]
@@ -235,7 +236,7 @@ class CopiesTest < Minitest::Test
       value = (1..depth).reduce(nil) { |inner, at| at.odd? ? [inner, +"x"] : { "k" => inner } }
       list = [value] + Array.new(40) { +"y" }
       WAYS.each do |way|
-        kept, plan, = way.keep(depth < 1000 ? list : value, false)
+        kept, plan, = way.keep(depth < 1000 ? list : value, false, NO_TYPES)
 
         assert_equal (depth < 1000 ? list : value), out(way, kept, plan)
       end
@@ -251,7 +252,7 @@ class CopiesTest < Minitest::Test
     value = (1..1000).reduce(nil) { |inner, at| at.odd? ? [inner, +"x"] : { "k" => inner } }
     WAYS.each do |way|
       copies = lambda do
-        kept, plan, = way.keep(value, false)
+        kept, plan, = way.keep(value, false, NO_TYPES)
         out(way, kept, plan) == value
       rescue SystemStackError
         true
@@ -270,7 +271,7 @@ class CopiesTest < Minitest::Test
       "$[0]" => Set[proc {}]
     }.each do |path, value|
       WAYS.each do |way|
-        error = assert_raises(Polycache::UnsupportedValue) { way.keep(value, false) }
+        error = assert_raises(Polycache::UnsupportedValue) { way.keep(value, false, NO_TYPES) }
 
         assert_equal path, error.path
         assert_includes error.message, "#{path}: an object of"
@@ -285,17 +286,17 @@ class CopiesTest < Minitest::Test
       list = Array.new(50) { +"x" }
       hash = { Key.new => [+"x"], "rest" => list }
       list << hash
-      running(-> { list.clear && GC.start }) { way.keep([list, hash], false) }
-      kept, plan, = way.keep([hash], false)
+      running(-> { list.clear && GC.start }) { way.keep([list, hash], false, NO_TYPES) }
+      kept, plan, = way.keep([hash], false, NO_TYPES)
       raising = -> { raise IOError, "from hash" }
 
       assert_equal [[["x"], []]], out(way, kept, plan).map(&:values)
-      assert_raises(IOError) { running(raising) { way.keep([hash], false) } }
+      assert_raises(IOError) { running(raising) { way.keep([hash], false, NO_TYPES) } }
       # A copy of the table asks no key.
       assert_equal [[["x"], []]], running(raising) { out(way, kept, plan) }.map(&:values)
       adding = -> { hash["new"] = 1 }
 
-      assert_raises(RuntimeError) { running(adding) { way.keep([hash], false) } }
+      assert_raises(RuntimeError) { running(adding) { way.keep([hash], false, NO_TYPES) } }
     end
   end
 
@@ -308,7 +309,7 @@ class CopiesTest < Minitest::Test
 
   def test_elements_with_code_of_their_own
     WAYS.each do |way|
-      kept, plan, = way.keep(Set[Key.new, 1], false)
+      kept, plan, = way.keep(Set[Key.new, 1], false, NO_TYPES)
 
       assert_equal 2, out(way, kept, plan).size
       assert_raises(IOError) { running(-> { raise IOError }) { out(way, kept, plan) } }
@@ -344,7 +345,7 @@ class CopiesTest < Minitest::Test
 
     value = Array.new(30) { |at| { "id" => at, "name" => "a name that is long: #{at}", at => 1.5 } }
     WAYS.each do |way|
-      kept, plan, = way.keep(value, false)
+      kept, plan, = way.keep(value, false, NO_TYPES)
       5.times do
         Array.new(1000) { |at| at.to_s * 3 }
         GC.compact
@@ -364,7 +365,7 @@ class CopiesTest < Minitest::Test
       make = lambda do |at|
         Array.new(20) { |row| { "key #{at} #{row}" => "a text that is long: #{at} #{row}" } }
       end
-      stored = Thread.new { Array.new(50) { |at| way.keep(make.call(at), false) } }.value
+      stored = Thread.new { Array.new(50) { |at| way.keep(make.call(at), false, NO_TYPES) } }.value
       GC.start
       Array.new(50_000) { |at| "something else that is as long: #{at}" }
 
@@ -376,7 +377,7 @@ class CopiesTest < Minitest::Test
 
   def test_values_that_are_dropped_are_freed
     value = Array.new(2000) { |at| "text #{at}" }
-    keep = -> { 3000.times { Memory::Copies.keep(value, false) } }
+    keep = -> { 3000.times { Memory::Copies.keep(value, false, NO_TYPES) } }
     keep.call
     before = resident
     keep.call

@@ -23,9 +23,12 @@ if WITHOUT_EXTENSION
   PlainLibrary.in_a_folder do |folder|
     $LOAD_PATH.unshift(folder)
     require "polycache/memory"
+    require "polycache"
+    $LOAD_PATH.shift
   end
 else
   require "polycache/memory"
+  require "polycache"
 end
 
 require "set"

@@ -9,11 +9,12 @@ require "polycache/uuid"
 class MemoryTypeMapTest < Minitest::Test
   PLAIN = Polycache::Memory::PlainCopies
   USED = Polycache::Memory::Copies
+  NO_TYPES = Polycache.const_get(:Types)::NONE
   ROUNDS = 2000
 
   # What a value was kept as, or why it was refused.
   def kept(copies, value, freeze)
-    kept, plan, bytes, changed = copies.keep_mapped(value, freeze)
+    kept, plan, bytes, changed = copies.keep_mapped(value, freeze, NO_TYPES)
     out = Object.new.extend(Polycache::Memory::HandOut).out(kept, plan)
     [look(out), bytes, changed ? true : false, out.equal?(value)]
   rescue Polycache::UnsupportedValue => e
@@ -84,24 +85,28 @@ class MemoryTypeMapTest < Minitest::Test
   def test_what_is_refused
     REFUSED.each do |value|
       within = [{ a: value }]
-      error = assert_raises(Polycache::UnsupportedValue) { PLAIN.keep_mapped(within, false) }
+      error = assert_raises(Polycache::UnsupportedValue) do
+        PLAIN.keep_mapped(within, false, NO_TYPES)
+      end
 
       assert error.path.start_with?("$[0].a"), error.path
     end
     nested = 129.times.reduce(nil) { |inner, _| [inner] }
-    error = assert_raises(Polycache::UnsupportedValue) { PLAIN.keep_mapped(nested, false) }
+    error = assert_raises(Polycache::UnsupportedValue) do
+      PLAIN.keep_mapped(nested, false, NO_TYPES)
+    end
 
     assert_equal "$#{"[0]" * 128}", error.path
     list = [1]
     list << list
-    error = assert_raises(Polycache::UnsupportedValue) { PLAIN.keep_mapped(list, false) }
+    error = assert_raises(Polycache::UnsupportedValue) { PLAIN.keep_mapped(list, false, NO_TYPES) }
 
     assert_equal "$[1]", error.path
   end
 
   def test_what_a_reader_is_given
     value = { a: [1.to_s, 2], "c" => Time.new(2024, 1, 1, 0, 0, 0, "+05:30") }
-    kept, _, _, changed = PLAIN.keep_mapped(value, false)
+    kept, _, _, changed = PLAIN.keep_mapped(value, false, NO_TYPES)
 
     assert_equal({ "a" => ["1", 2], "c" => Time.utc(2023, 12, 31, 18, 30) }, kept)
     assert changed
@@ -109,6 +114,6 @@ class MemoryTypeMapTest < Minitest::Test
     assert_predicate kept["c"], :utc?
     same = { "a" => [1, "text"] }
 
-    refute PLAIN.keep_mapped(same, false)[3]
+    refute PLAIN.keep_mapped(same, false, NO_TYPES)[3]
   end
 end

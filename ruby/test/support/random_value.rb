@@ -10,10 +10,11 @@ class RandomValue
   end
 
   def next(depth = 4)
-    case @random.rand(depth.zero? ? 11 : 15)
+    case @random.rand(depth.zero? ? 11 : 16)
     when 11, 12 then many(5) { self.next(depth - 1) }
     when 13 then many(5) { [text, self.next(depth - 1)] }.to_h
     when 14 then many(5) { scalar }.to_set
+    when 15 then Polycache::Named.new("n#{text}", self.next(depth - 1))
     else scalar
     end
   end

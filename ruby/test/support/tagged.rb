@@ -18,6 +18,7 @@ module Tagged
     when "timestamp" then Time.at(held[0], held[1], :nanosecond, in: "UTC")
     when "decimal" then BigDecimal(held)
     when "uuid" then Polycache::UUID.from_bytes([held].pack("H*"))
+    when "named" then Polycache::Named.new(held[0], load(held[1]))
     when "repeat" then held[0] * held[1]
     when "invalid_text" then (+"\xED\xA0\x80").force_encoding(Encoding::UTF_8)
     else raise "unknown tag #{tag}"
@@ -41,6 +42,7 @@ module Tagged
     when Time then { "timestamp" => [value.to_i, value.nsec] }
     when BigDecimal then { "decimal" => decimal(value) }
     when Polycache::UUID then { "uuid" => value.bytes.unpack1("H*") }
+    when Polycache::Named then { "named" => [dump_text(value.name), dump_named(value.value)] }
     else raise "not a value: #{value.inspect}"
     end
   end
@@ -51,8 +53,17 @@ module Tagged
     when Set then { "set" => value.map { |element| form(element) }.sort_by(&:to_s) }
     when Array then { "list" => value.map { |element| form(element) } }
     when Hash then { "map" => value.map { |key, element| [dump_text(key), form(element)] } }
+    when Polycache::Named then { "named" => [dump_text(value.name), form(value.value)] }
     else dump(value)
     end
+  end
+
+  # A long text, written short where vectors have one.
+  def dump_named(value)
+    letter = value[0] if value.is_a?(String)
+    return dump(value) unless letter && value.size > 1000 && value == letter * value.size
+
+    { "repeat" => [letter, value.size] }
   end
 
   def load_float(text)

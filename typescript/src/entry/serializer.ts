@@ -3,6 +3,7 @@ import { readJson, writeJson } from './json.ts'
 import { readMessagePack } from './messagepack/read.ts'
 import { MessagePackWriter } from './messagepack/write.ts'
 import { refused } from './path.ts'
+import type { Types } from './registered.ts'
 import { Scratch } from './scratch.ts'
 import { readText } from './text.ts'
 import { isBytes, LONE_SURROGATE } from './typemap.ts'
@@ -21,7 +22,7 @@ export const SERIALIZER_IDS: Record<SerializerName, number> = {
 const { bytes: BYTES, text: TEXT, json: JSON_ID, messagepack: MESSAGEPACK } = SERIALIZER_IDS
 
 /**
- * The value in a payload.
+ * The value in a payload; an `Unrevived` for one that holds values of registered types.
  * @throws MalformedEntry, UnsupportedSerializer
  */
 export function readPayload(
@@ -112,7 +113,7 @@ class BytesWriter implements PayloadWriter {
   }
 }
 
-const WRITERS: Record<SerializerName, new () => PayloadWriter> = {
+const WRITERS: Record<SerializerName, new (types?: Types) => PayloadWriter> = {
   messagepack: MessagePackWriter,
   json: JsonWriter,
   text: TextWriter,
@@ -120,19 +121,23 @@ const WRITERS: Record<SerializerName, new () => PayloadWriter> = {
 }
 
 /**
- * The writers of one serializer. A value that is written may run a caller's code (a getter), which may write another, so
+ * The writers of one serializer. A value that is written may run a caller's code (a getter, the `encode` of a registered type), which may write another, so
  * a writer is taken while it is in use.
  */
 export class WriterPool {
-  readonly #make: new () => PayloadWriter
+  readonly #make: new (
+    types?: Types,
+  ) => PayloadWriter
+  readonly #types: Types | undefined
   readonly #idle: PayloadWriter[] = []
 
-  constructor(serializer: SerializerName) {
+  constructor(serializer: SerializerName, types?: Types) {
     this.#make = WRITERS[serializer]
+    this.#types = types
   }
 
   take(): PayloadWriter {
-    return this.#idle.pop() ?? new this.#make()
+    return this.#idle.pop() ?? new this.#make(this.#types)
   }
 
   give(writer: PayloadWriter): void {

@@ -5,11 +5,12 @@ import { Kind, kindOf } from '../memory/kind.ts'
 // The global one is a getter in Node.
 const bufferPrototype = Buffer.prototype
 
-export const TOO_DEEP = 'nested deeper than 128 lists, sets and maps, or a cycle'
+export const TOO_DEEP = 'nested deeper than 128 lists, sets, maps and registered types, or a cycle'
 export const LONE_SURROGATE = 'text with half a surrogate pair has no UTF-8 form'
 export const SYMBOL_KEY = 'a key of a map is text, not a symbol'
 export const OTHER_KEY = 'a key of a map is text'
-export const IN_SET = 'a set cannot hold a list, map or set, which not every language can hash'
+export const IN_SET =
+  'a set cannot hold a list, map, set or registered type, which not every language can hash'
 export const TOO_MANY_DIGITS = 'a big integer has at most 4300 digits'
 export const NO_DATE = 'the date is not a moment of the years 1 to 9999'
 
@@ -70,7 +71,7 @@ export function describe(value: unknown): string {
     default: {
       const name = (value as object | null)?.constructor?.name
       return name
-        ? `an instance of ${name} cannot be stored: make a plain object or list of it`
+        ? `an instance of ${name} cannot be stored: make a plain object or list of it, or register its class (types)`
         : 'this object cannot be stored: make a plain object of it'
     }
   }

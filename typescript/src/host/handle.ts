@@ -1,3 +1,4 @@
+import type { Types } from '../entry/registered.ts'
 import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
@@ -33,11 +34,12 @@ export class Handle implements AnyHandle {
     clock: (() => number) | undefined,
     memory: ResolvedMemory | undefined,
     waiting: WaitingOptions,
+    types: Types | undefined,
   ) {
     this.store = HostStore.open(options)
     this.clock = clock
     const { mapping } = this.store
-    this.memory = mapping && memory && new MemoryTier(mapping, memory, clock)
+    this.memory = mapping && memory && new MemoryTier(mapping, memory, clock, types)
     this.leaseTimeout = waiting.leaseTimeout
     this.waitTimeout = waiting.waitTimeout
     this.storeErrors = waiting.storeErrors

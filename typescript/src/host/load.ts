@@ -31,6 +31,8 @@ export interface LoadedInto {
     readonly from: number
     readonly to: number
   }
+  /** Makes a value of what was decoded, by the registered types. */
+  readonly finish: (value: unknown) => unknown
   /** Decodes what the native part left in the scratch buffer. */
   readonly take: (length: number) => unknown
   readonly writers: WriterPool
@@ -73,7 +75,7 @@ export class HostLoad implements Load {
       }
       if (answer <= scratch.bytes.length) {
         counts.hits++
-        this.value = this.#into.take(answer)
+        this.value = this.#into.finish(this.#into.take(answer))
         return HIT
       }
       // The machine is over with its hit: what it found is read once more.
@@ -104,7 +106,8 @@ export class HostLoad implements Load {
       length = writer.write(value)
     } catch (failure) {
       // What has no entry has no copies.
-      return { own: value, copy: shared ? () => value : undefined, stored: false, failure }
+      const own = () => value
+      return { own, copy: shared ? own : undefined, stored: false, failure }
     }
     let stored = false
     let failure: unknown
@@ -114,10 +117,12 @@ export class HostLoad implements Load {
       failure = typed(error)
     }
     const { converted } = writer
-    if (!shared && !converted) return { own: value, copy: undefined, stored, failure }
+    const given = () => value
+    if (!shared && !converted) return { own: given, copy: undefined, stored, failure }
     const payload = writer.bytes.slice(0, length)
     const copy = () => this.#read(payload)
-    return { own: converted ? copy() : value, copy: shared ? copy : undefined, stored, failure }
+    const own = converted ? () => this.#into.finish(copy()) : given
+    return { own, copy: shared ? copy : undefined, stored, failure }
   }
 
   #store(payload: Uint8Array, length: number, ttl: number): boolean {
@@ -142,7 +147,7 @@ export class HostLoad implements Load {
     this.#number = this.#into.calls.loadBegin(this.#into.waitTimeout)
   }
 
-  /** A value of one's own. */
+  /** A value of one's own, to be finished by the cache of whoever gets it. */
   #read(payload: Uint8Array): unknown {
     const { scratch, serializer } = this.#into
     const { length } = payload

@@ -1,3 +1,5 @@
+import type { Types } from '../entry/registered.ts'
+import { revive, Unrevived } from '../entry/revive.ts'
 import { Scratch } from '../entry/scratch.ts'
 import {
   readPayload,
@@ -8,6 +10,7 @@ import {
 import { type Key, KeyBuffer } from '../key.ts'
 import type { CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
+import { Graph } from '../memory/stored.ts'
 import type { Held, MemoryTier, Origin } from '../memory/tier.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlOf } from '../options.ts'
@@ -38,6 +41,8 @@ export interface Settings extends Defaults {
   readonly encryption: NativeEncryption | undefined
   /** Absent where zstd compresses without, or not at all. */
   readonly dictionaries: NativeDictionaries | undefined
+  /** The registered types, if there are any. */
+  readonly types: Types | undefined
 }
 
 /** Slots that are looked at for one page of keys. */
@@ -46,7 +51,10 @@ const PAGE = 4096
 /** Where the native part says the payload came from that it copied last. */
 const asked = new NativeOrigin()
 
-/** Where payloads are copied to before they are decoded. Nothing that decodes runs a caller's code, so one is enough. */
+/**
+ * Where payloads are copied to before they are decoded. Nothing that decodes runs a caller's code, so one is enough: that
+ * of registered types runs when all is decoded (`revive`).
+ */
 const scratch = new Scratch()
 
 /** The operations on the keys of one namespace, on the way to the directory. */
@@ -71,7 +79,7 @@ export class HostNamespace implements Keyspace {
     this.settings = settings
     this.#key = new KeyBuffer(namespacePrefix(parts))
     this.#calls = native().calls
-    const { serializer, level, maxValue, encryption, dictionaries } = settings
+    const { serializer, level, maxValue, encryption, dictionaries, types } = settings
     const { native: store, mapping } = handle.store
     try {
       const id = SERIALIZER_IDS[serializer]
@@ -80,7 +88,7 @@ export class HostNamespace implements Keyspace {
       throw typed(failure)
     }
     this.#number = this.#native.number
-    this.#writers = new WriterPool(serializer)
+    this.#writers = new WriterPool(serializer, types)
     this.#memory = handle.memory
     this.#held = handle.memory?.heldBy(this.#key.prefix) ?? new Map()
     this.#loads = {
@@ -95,6 +103,7 @@ export class HostNamespace implements Keyspace {
         this.#begin(key)
         return this.#key
       },
+      finish: (value) => this.finish(value),
       take: (length) => this.#take(length),
       locks: handle.locks,
     }
@@ -139,10 +148,34 @@ export class HostNamespace implements Keyspace {
       return undefined
     }
     handle.counts.hits++
+    if (value instanceof Unrevived) return this.#revive(key, value, origin as Origin, isNew)
     if (this.#memory === undefined || typeof key !== 'string') return value
     const memory = this.#memory
     if (isNew && memory.turnsAway(origin as Origin)) return memory.giveOnly(value)
     return memory.remember(this.#held, key, value, origin as Origin)
+  }
+
+  /** Like the end of `#lookUp`. The user's code runs last: it may use the cache, and where a value came from is then lost. */
+  #revive(key: Key, found: Unrevived, origin: Origin, isNew: boolean): unknown {
+    const memory = this.#memory
+    if (memory === undefined || typeof key !== 'string') return this.finish(found)
+    const turnedAway = isNew && memory.turnsAway(origin)
+    if (memory.shares) {
+      const { slot, ver, epoch, created, expires } = origin
+      const value = this.finish(found)
+      // All readers get this one.
+      if (turnedAway || this.handle.closed) return value
+      return memory.remember(this.#held, key, value, { slot, ver, epoch, created, expires })
+    }
+    const { value } = found
+    const given = turnedAway
+      ? memory.giveOnly(value)
+      : memory.remember(this.#held, key, value, origin)
+    return given instanceof Graph ? given.copy() : this.finish(found)
+  }
+
+  finish(value: unknown): unknown {
+    return revive(value, this.settings.types)
   }
 
   checkKey(key: Key): void {

@@ -17,6 +17,8 @@
  * WeakMap, Promise and the like.
  */
 import { refused } from '../entry/path.ts'
+import type { Types, Way } from '../entry/registered.ts'
+import { type Copier, TO_THE_VALUE } from './copier.ts'
 import { Kind } from './kind.ts'
 import { AS_IS, type Plan } from './plan.ts'
 import { copyPlain, placeOf } from './shape.ts'
@@ -30,39 +32,44 @@ export interface CloneOptions {
    * that never changes the instance itself. Called at `set`, and with the stored copy at each `get`.
    */
   readonly cloneInstance?: CloneInstance | undefined
+  /** Instances of these classes are encoded and decoded. */
+  readonly types?: Types | undefined
 }
 
 /** Copies values into a cache. One for each cache; it gives its results in `plan` and `weight`, without an object for them. */
-export class Cloner {
+export class Cloner implements Copier {
   /** How the value of the last `copyIn` is copied out. */
   plan: Plan = AS_IS
   /** Bytes of memory that it takes (`weigh.ts`), with what is kept beside it to copy it out. */
   weight = 0
 
-  readonly #cloneInstance: CloneInstance | undefined
+  readonly cloneInstance: CloneInstance | undefined
+  readonly types: Types | undefined
+  level = 0
   readonly #walk: Walk
   #walking = false
 
   constructor(options: CloneOptions = {}) {
-    this.#cloneInstance = options.cloneInstance
-    this.#walk = new Walk(options.cloneInstance, false)
+    this.cloneInstance = options.cloneInstance
+    this.types = options.types
+    this.#walk = new Walk(this, false)
   }
 
   /**
-   * What a cache stores of a value. It is handed out by `copyOut` only.
+   * What a cache stores of a value, which stands where `way` leads. It is handed out by `copyOut` only.
    * @throws UnsupportedValue with the path to what cannot be copied; what a getter or `cloneInstance` throws.
    */
-  copyIn(value: unknown): unknown {
+  copyIn(value: unknown, way: Way = TO_THE_VALUE): unknown {
     const primitive = weighPrimitive(value)
     if (primitive >= 0) {
       this.plan = AS_IS
       this.weight = primitive
       return value
     }
-    if (typeof value !== 'object') throw refused([], describe(value))
+    if (typeof value !== 'object') throw refused(way(), describe(value))
     const object = value as object
     const kind = safeKindOf(object)
-    if (kind !== Kind.Plain) return this.#copyObject(object, kind, undefined, 0)
+    if (kind !== Kind.Plain) return this.#copyObject(object, kind, undefined, 0, way)
     const place = placeOf(object)
     const copy = copyPlain(object, place)
     const bytes = weighFields(copy)
@@ -71,20 +78,26 @@ export class Cloner {
       this.weight = bytes
       return copy
     }
-    return this.#copyObject(object, kind, copy, place)
+    return this.#copyObject(object, kind, copy, place, way)
   }
 
-  #copyObject(value: object, kind: Kind, copy: object | undefined, place: number): unknown {
+  #copyObject(
+    value: object,
+    kind: Kind,
+    copy: object | undefined,
+    place: number,
+    way: Way,
+  ): unknown {
     if (kind === Kind.Immutable) {
       this.plan = AS_IS
       this.weight = weigh(value)
       return value
     }
     // A getter, a proxy or `cloneInstance` may come here again.
-    const walk = this.#walking ? new Walk(this.#cloneInstance, false) : this.#walk
+    const walk = this.#walking ? new Walk(this, false) : this.#walk
     this.#walking = true
     try {
-      walk.run(value, kind, copy, place)
+      walk.run(value, kind, copy, place, way)
       const stored = walk.stored()
       this.plan = walk.plan
       this.weight = walk.weight

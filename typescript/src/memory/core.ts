@@ -1,3 +1,4 @@
+import { type Types, typesOf } from '../entry/registered.ts'
 import { MAX_TIME } from '../entry/validity.ts'
 import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
@@ -11,6 +12,7 @@ import {
   resolveMemory,
   ttlOrOwn,
 } from './options.ts'
+import { copyOut } from './plan.ts'
 import { SLIDING, Slots, TIMED, TOLD } from './slots.ts'
 import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
@@ -83,7 +85,7 @@ export class MemoryCore<K, V> {
   readonly #sweepable: Sweepable
 
   /** @throws InvalidArgument */
-  constructor(options: MemoryCacheOptions<K, V>, makeKeeper?: MakeKeeper) {
+  constructor(options: MemoryCacheOptions<K, V>, makeKeeper?: MakeKeeper, types?: Types) {
     const behaviour = behaviourOf(options)
     this.behaviour = behaviour
     this.keepsExpiry = behaviour.noUpdateTTL
@@ -96,8 +98,8 @@ export class MemoryCore<K, V> {
     this.heaviest = Math.min(bounds.maxBytes, behaviour.maxEntrySize)
     this.#weighs = this.heaviest !== Number.POSITIVE_INFINITY || this.#weigher !== undefined
     const weighs = this.#weighs && this.#weigher === undefined
-    this.keeper =
-      makeKeeper?.(isolation, weighs, cloneInstance) ?? new Keeper(isolation, weighs, cloneInstance)
+    const of = [isolation, weighs, cloneInstance, types ?? typesOf(options.types)] as const
+    this.keeper = makeKeeper?.(...of) ?? new Keeper(...of)
     this.ttl = ttlOrOwn(options.ttl, 0)
     this.sliding = options.sliding ?? false
     this.clock = new CoarseClock(options.clock)
@@ -118,6 +120,16 @@ export class MemoryCore<K, V> {
       this.#sweepable,
       isLeftToReads ? Number.POSITIVE_INFINITY : checkPeriod,
     )
+  }
+
+  /**
+   * Makes values for those who share a load.
+   * @throws UnsupportedValue
+   */
+  copyOf(value: unknown): () => unknown {
+    const kept = this.keeper.keep(value)
+    const { plan } = this.keeper
+    return () => copyOut(kept, plan)
   }
 
   /**

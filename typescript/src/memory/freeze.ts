@@ -6,32 +6,43 @@
  * (`immutable.ts`).
  */
 import { refused } from '../entry/path.ts'
+import type { Types, Way } from '../entry/registered.ts'
+import { type Copier, TO_THE_VALUE } from './copier.ts'
 import { Kind } from './kind.ts'
 import { AS_IS, type Plan } from './plan.ts'
 import { describe, safeKindOf, Walk } from './walk.ts'
 import { weigh, weighPrimitive } from './weigh.ts'
 
 /** Copies values into a cache and freezes the copies. One for each cache; used like a `Cloner`. */
-export class Freezer {
-  /** Every value is handed out as it is stored. */
-  readonly plan: Plan = AS_IS
+export class Freezer implements Copier {
+  /** How the value of the last `copyIn` is handed out: as it is stored, unless it holds values of registered types. */
+  plan: Plan = AS_IS
   /** Bytes of memory that the value of the last `copyIn` takes (`weigh.ts`). */
   weight = 0
 
-  readonly #walk = new Walk(undefined, true)
+  readonly types: Types | undefined
+  readonly cloneInstance = undefined
+  level = 0
+  readonly #walk: Walk
   #walking = false
 
+  constructor(types?: Types) {
+    this.types = types
+    this.#walk = new Walk(this, true)
+  }
+
   /**
-   * A deeply frozen copy of a value; the value itself is not frozen.
+   * A deeply frozen copy of a value, which stands where `way` leads; the value itself is not frozen.
    * @throws UnsupportedValue with the path to what cannot be frozen; what a getter throws.
    */
-  copyIn(value: unknown): unknown {
+  copyIn(value: unknown, way: Way = TO_THE_VALUE): unknown {
+    this.plan = AS_IS
     const primitive = weighPrimitive(value)
     if (primitive >= 0) {
       this.weight = primitive
       return value
     }
-    if (typeof value !== 'object') throw refused([], describe(value))
+    if (typeof value !== 'object') throw refused(way(), describe(value))
     const object = value as object
     const kind = safeKindOf(object)
     if (kind === Kind.Immutable) {
@@ -39,12 +50,15 @@ export class Freezer {
       return object
     }
     // A getter or a proxy may come here again.
-    const walk = this.#walking ? new Walk(undefined, true) : this.#walk
+    const walk = this.#walking ? new Walk(this, true) : this.#walk
     this.#walking = true
     try {
-      walk.run(object, kind, undefined, 0)
+      walk.run(object, kind, undefined, 0, way)
+      const stored = walk.isMade ? walk.stored() : walk.frozen()
+      // Parts of it came through here as well.
+      this.plan = walk.isMade ? walk.plan : AS_IS
       this.weight = walk.weight
-      return walk.frozen()
+      return stored
     } finally {
       walk.reset()
       if (walk === this.#walk) this.#walking = false

@@ -1,3 +1,4 @@
+import type { Types } from '../entry/registered.ts'
 import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
 import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
@@ -10,10 +11,10 @@ import { TypedKeeper } from './typed-keeper.ts'
 import { WeakNamespaces } from './weak-namespaces.ts'
 
 /** Values are those of the type map, unless it is the caller's wish that others are kept. */
-const typed: MakeKeeper = (isolation, weighs, cloneInstance) =>
+const typed: MakeKeeper = (isolation, weighs, cloneInstance, types) =>
   isolation === 'none' || cloneInstance !== undefined
     ? undefined
-    : new TypedKeeper(isolation, weighs)
+    : new TypedKeeper(isolation, weighs, types)
 
 /** What the namespaces of a cache share that has the memory tier alone. */
 export class MemoryHandle implements AnyHandle {
@@ -30,8 +31,12 @@ export class MemoryHandle implements AnyHandle {
   readonly #namespaces = new WeakNamespaces<NamedEntries>()
 
   /** @throws InvalidArgument */
-  constructor(options: MemoryCacheOptions<string>, waiting: WaitingOptions) {
-    this.core = new MemoryCore(options, typed)
+  constructor(
+    options: MemoryCacheOptions<string>,
+    waiting: WaitingOptions,
+    types: Types | undefined,
+  ) {
+    this.core = new MemoryCore(options, typed, types)
     this.leaseTimeout = waiting.leaseTimeout
     this.waitTimeout = waiting.waitTimeout
     this.storeErrors = waiting.storeErrors

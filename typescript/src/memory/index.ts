@@ -1,5 +1,7 @@
 /** A cache of this program's own objects, in memory. Needs nothing else of the package. */
 export type { Duration } from '../duration.ts'
+export { Named } from '../entry/named.ts'
+export { type RegisteredType, type RegisteredTypes, registered } from '../entry/registered.ts'
 export {
   EntryTooLarge,
   InvalidArgument,
@@ -8,6 +10,7 @@ export {
   PolycacheError,
   UnsupportedValue,
   WaitTimeout,
+  WrongType,
 } from '../errors.ts'
 export type { MemoryEntry } from './entry.ts'
 export type { MemoryCacheEvents } from './events.ts'

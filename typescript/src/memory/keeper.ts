@@ -1,3 +1,4 @@
+import type { Types } from '../entry/registered.ts'
 import { type CloneOptions, Cloner } from './clone.ts'
 import { Freezer } from './freeze.ts'
 import type { Isolation } from './options.ts'
@@ -10,14 +11,20 @@ export class Keeper {
   plan: Plan = AS_IS
   /** Bytes that the last value weighs. */
   weight = 0
-  /** Whether a reader of the last value is given something else than what was stored. */
-  converted = false
+  /** Whether a reader of the last value is given something else than what was stored, as far as that is known. */
+  converted: boolean
   readonly #copier: Cloner | Freezer | undefined
   readonly #weighs: boolean
 
-  constructor(isolation: Isolation, weighs: boolean, cloneInstance: CloneOptions['cloneInstance']) {
-    if (isolation === 'clone') this.#copier = new Cloner({ cloneInstance })
-    if (isolation === 'freeze') this.#copier = new Freezer()
+  constructor(
+    isolation: Isolation,
+    weighs: boolean,
+    cloneInstance: CloneOptions['cloneInstance'],
+    types?: Types,
+  ) {
+    if (isolation === 'clone') this.#copier = new Cloner({ cloneInstance, types })
+    if (isolation === 'freeze') this.#copier = new Freezer(types)
+    this.converted = this.#copier !== undefined && types !== undefined
     this.#weighs = weighs
   }
 

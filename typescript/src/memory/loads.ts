@@ -10,7 +10,6 @@ import {
 import { patience } from '../wait.ts'
 import type { MemoryCore } from './core.ts'
 import type { Listeners } from './events.ts'
-import { copyOut } from './plan.ts'
 
 /** A lease: whoever holds it may load its key while it stands in the list of loads. */
 export interface Lease {
@@ -92,7 +91,7 @@ export class LocalLoad<K> implements Load {
     this.#lease = undefined
     const converted = into.converted?.()
     const copy = shared || converted ? this.#copyOf(value) : undefined
-    const own = converted && copy !== undefined ? copy() : value
+    const own = converted && copy !== undefined ? copy : () => value
     return {
       own,
       copy: shared ? copy : undefined,
@@ -132,7 +131,7 @@ export class MemoryLoading<K, V> implements Loading<K> {
     listeners: Listeners,
     entry: Pick<LoadedInto<K>, 'peek' | 'store'>,
   ) {
-    const { behaviour, counts, keeper, reported } = core
+    const { behaviour, counts, reported } = core
     const { leaseTimeout, waitTimeout, storeErrors } = behaviour
     this.handle = { loads: listeners, leaseTimeout, waitTimeout, storeErrors, counts, reported }
     this.#listeners = listeners
@@ -140,11 +139,8 @@ export class MemoryLoading<K, V> implements Loading<K> {
       ...entry,
       bounds: behaviour,
       counts,
-      copyOf: (value) => {
-        const kept = keeper.keep(value)
-        const { plan } = keeper
-        return () => copyOut(kept, plan)
-      },
+      converted: () => core.keeper.converted,
+      copyOf: (value) => core.copyOf(value),
     }
   }
 

@@ -17,6 +17,7 @@ import {
   type MemorySetOptions,
   ttlOrOwn,
 } from './options.ts'
+import { copyOut, type Plan } from './plan.ts'
 import { SLIDING, TIMED } from './slots.ts'
 
 /** What a `MemoryCache` holds, and what became of the rest. */
@@ -248,16 +249,21 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     if (!forceRefresh) this.core.counts.misses++
     const value = make({ key, stale: found?.value, signal, context, options: writing })
     this.set(key, value, writing)
-    return value
+    // As the next call gets it.
+    return this.core.keeper.converted ? (this.core.copyOf(value)() as V) : value
   }
 
   /** Takes out the entry that would be evicted next, and returns its value; undefined when there is none. */
   pop(): V | undefined {
     const { core } = this
-    let popped: V | undefined
+    const { slots } = core
+    let popped: { kept: V; plan: Plan } | undefined
     core.popping = (slot) => {
-      const { value, stale } = this.entry(core.slots.keys[slot]) ?? {}
-      if (!stale || core.behaviour.allowStale) popped = value
+      const isTimed = (slots.state[slot] & TIMED) !== 0
+      const isStale = isTimed && !slots.isServed(slot, core.clock.now())
+      // Copied when all is done, for a copy may be the work of the user's code.
+      if (isStale && !core.behaviour.allowStale) return
+      popped = { kept: slots.values[slot], plan: slots.plan[slot] }
     }
     try {
       while (popped === undefined && this.size > 0) core.store.evict()
@@ -265,7 +271,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
       core.popping = undefined
     }
     this.told().flush()
-    return popped
+    return popped && (copyOut(popped.kept, popped.plan) as V)
   }
 
   /** The first value, as iterations go, for which a function gives something true: by `get`, so that it counts as a use. */

@@ -8,7 +8,6 @@ import { bytesOf, isBytes, keyOf, nameOf } from './key-name.ts'
 import { type LoadedInto, LocalLoad } from './loads.ts'
 import { LocalLock } from './lock.ts'
 import type { NamedEntries } from './named-entries.ts'
-import { copyOut } from './plan.ts'
 
 /** The operations on the keys of one namespace of a cache that has the memory tier alone. */
 export class MemoryNamespace implements Keyspace {
@@ -194,10 +193,6 @@ function loadedInto(handle: MemoryHandle, entries: NamedEntries): LoadedInto<str
       counts.writes++
     },
     converted: () => keeper.converted,
-    copyOf: (value) => {
-      const kept = keeper.keep(value)
-      const { plan } = keeper
-      return () => copyOut(kept, plan)
-    },
+    copyOf: (value) => core.copyOf(value),
   }
 }

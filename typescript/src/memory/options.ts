@@ -1,4 +1,5 @@
 import { type Duration, milliseconds } from '../duration.ts'
+import type { RegisteredTypes } from '../entry/registered.ts'
 import { InvalidArgument } from '../errors.ts'
 import { checkNames } from '../option-names.ts'
 import { bytes } from '../size.ts'
@@ -91,6 +92,11 @@ export type MemoryLoader<K, V> = (context: MemoryLoaderContext<K, V>) => V | Pro
 
 /** Options of a `MemoryCache`. */
 export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOptions, LoadPolicy {
+  /**
+   * Classes of one's own that `clone` and `freeze` would refuse, by names: instances are kept as what `encode` makes of
+   * them, and each reader gets one made by `decode`. `none` hands out the instances themselves.
+   */
+  readonly types?: RegisteredTypes
   /** How long an entry lives when its write does not say; for ever by default, until it is evicted. */
   readonly ttl?: Duration | null
   /** Whether reading an entry sets its time to live anew; false by default. */
@@ -208,6 +214,7 @@ const LOAD_POLICY = [
 ] as const
 const MEMORY_CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryCacheOptions>([
   ...MEMORY_OPTIONS,
+  'types',
   'ttl',
   'sliding',
   'weigher',

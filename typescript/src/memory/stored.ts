@@ -2,8 +2,12 @@
  * Copies that a cache holds of values with more than one object, in a form from which further copies are quick: what each
  * object is was found out when it was copied in (`clone.ts`), and is kept as a text with one character an object.
  */
+import type { Segment } from '../entry/path.ts'
+import type { Way } from '../entry/registered.ts'
+import { freeze, Kept } from './kept.ts'
 import { errorPrototype, typedArrayName, typedArrays } from './kind.ts'
 import { copyPlain, copySparse } from './shape.ts'
+import { wayTo } from './way.ts'
 
 /** What an object of a stored value is and how it is copied; below 32, a plain object and its place in `copyPlain`. */
 export type Code = number
@@ -105,6 +109,7 @@ export class Graph {
   readonly #contents: readonly number[]
   readonly #views: readonly SharedView[]
   readonly #cloneInstance: CloneInstance | undefined
+  readonly #freezes: boolean
 
   constructor(
     nodes: readonly (object | undefined)[],
@@ -113,6 +118,7 @@ export class Graph {
     contents: readonly number[],
     views: readonly SharedView[],
     cloneInstance: CloneInstance | undefined,
+    freezes: boolean,
   ) {
     this.#nodes = nodes
     this.#codes = codes
@@ -120,20 +126,24 @@ export class Graph {
     this.#contents = contents
     this.#views = views
     this.#cloneInstance = cloneInstance
+    this.#freezes = freezes
   }
 
-  copy(): object {
-    return this.copies()[0]
+  /** `way` leads to the value where it is part of another. */
+  copy(way?: Way): object {
+    const copies = this.copies(way)
+    if (this.#freezes) for (const copy of copies) freeze(copy)
+    return copies[0]
   }
 
   /** A copy of every object, the value itself first. */
-  copies(): object[] {
+  copies(way?: Way): object[] {
     const nodes = this.#nodes
     const codes = this.#codes
     const edges = this.#edges
     const copies: object[] = []
     for (let node = 0; node < nodes.length; node++) {
-      copies.push(this.#copyNode(nodes[node] as object, codes.charCodeAt(node)))
+      copies.push(this.#copyNode(node, codes.charCodeAt(node), way))
     }
     for (const view of this.#views)
       copies[view.node] = view.over(copies[view.buffer] as ArrayBuffer)
@@ -149,7 +159,20 @@ export class Graph {
     return copies
   }
 
-  #copyNode(stored: object, code: Code): object {
+  #wayTo(node: number, way: Way | undefined): readonly Segment[] {
+    const codes = this.#codes
+    const held = {
+      edges: this.#edges,
+      edgeCount: this.#edges.length,
+      contents: this.#contents,
+      nodes: this.#nodes,
+      codeOf: (at: number) => codes.charCodeAt(at),
+    }
+    return [...(way?.() ?? []), ...wayTo(node, held)]
+  }
+
+  #copyNode(node: number, code: Code, way: Way | undefined): object {
+    const stored = this.#nodes[node] as object
     if (code < HOLDS_OBJECTS) return copyPlain(stored, code)
     switch (code) {
       case ARRAY_CODE:
@@ -177,6 +200,7 @@ export class Graph {
       case DATA_VIEW:
         return new DataView((stored as DataView).buffer.slice(0) as ArrayBuffer)
       case INSTANCE:
+        if (stored instanceof Kept) return stored.copy(() => this.#wayTo(node, way)) as object
         return this.#cloneInstance!(stored) as object
       case BOXED:
         return Object(stored.valueOf())

@@ -1,3 +1,4 @@
+import type { Types } from '../entry/registered.ts'
 import type { Mapping } from '../host/mapping.ts'
 import { CoarseClock } from './clock.ts'
 import { Doorkeeper } from './doorkeeper.ts'
@@ -63,6 +64,8 @@ export class MemoryTier {
   readonly #store: Store<string, unknown>
   readonly #doorkeeper = new Doorkeeper()
   readonly #keeper: Keeper
+  /** Whether what is stored is itself handed out. */
+  readonly shares: boolean
   readonly #freezes: boolean
   readonly #clock: CoarseClock
   readonly #index: Int32Array
@@ -72,7 +75,12 @@ export class MemoryTier {
   readonly #visitedAt: number
   readonly #namespaces = new WeakNamespaces<Held>()
 
-  constructor(mapping: Mapping, options: ResolvedMemory, clock: (() => number) | undefined) {
+  constructor(
+    mapping: Mapping,
+    options: ResolvedMemory,
+    clock: (() => number) | undefined,
+    types?: Types,
+  ) {
     const { bounds, policy, isolation, cloneInstance } = options
     const slots = this.#slots
     this.#store = new Store(slots, bounds, policy, (slot) => this.#drop(slot))
@@ -80,8 +88,10 @@ export class MemoryTier {
       isolation,
       bounds.maxBytes !== Number.POSITIVE_INFINITY,
       cloneInstance,
+      types,
     )
     this.#freezes = isolation === 'freeze'
+    this.shares = isolation === 'none'
     this.#clock = new CoarseClock(clock)
     this.#index = mapping.index
     this.#visited = mapping.indexBytes
@@ -141,7 +151,7 @@ export class MemoryTier {
     return store.isCrowded && !this.#doorkeeper.admits(origin.slot, store.live)
   }
 
-  /** What the reader of a value is given that is turned away. */
+  /** What the reader of a value is given that is turned away; a `Graph` as `remember` gives one. */
   giveOnly(value: unknown): unknown {
     if (!this.#freezes) return value
     try {
@@ -152,7 +162,10 @@ export class MemoryTier {
     }
   }
 
-  /** Keeps a value that was just read. Returns what its reader is given. */
+  /**
+   * Keeps a value that was just read. Returns what its reader is given, or, for one that is frozen and holds values of
+   * registered types, the `Graph` that makes it.
+   */
   remember(held: Held, key: string, value: unknown, origin: Origin): unknown {
     let kept: unknown
     try {
@@ -185,7 +198,8 @@ export class MemoryTier {
       slots.state[slot] |= TIMED
       slots.time(slot, origin.expires, origin.expires - origin.created)
     }
-    return plan === AS_IS ? kept : value
+    // One that holds values of registered types is kept frozen, and has a plan all the same.
+    return plan === AS_IS || this.#freezes ? kept : value
   }
 
   /** Lets go of a value, which is the host tier's no more. */

@@ -2,6 +2,8 @@ import { isMatch } from '../entry/match.ts'
 import { MAX_DEPTH } from '../entry/messagepack/limits.ts'
 import { readMessagePack } from '../entry/messagepack/read.ts'
 import { MessagePackWriter } from '../entry/messagepack/write.ts'
+import type { Types } from '../entry/registered.ts'
+import { Unrevived } from '../entry/revive.ts'
 import { Scratch } from '../entry/scratch.ts'
 import { Keeper } from './keeper.ts'
 import type { Isolation } from './options.ts'
@@ -22,9 +24,14 @@ const MOST_OBJECTS = 100_000
  */
 export class TypedKeeper extends Keeper {
   readonly #freezes: boolean
+  readonly #types: Types | undefined
+  /** Those that write the registered types. */
+  readonly #writers: MessagePackWriter[]
 
-  constructor(isolation: Isolation, weighs: boolean) {
-    super(isolation, weighs, undefined)
+  constructor(isolation: Isolation, weighs: boolean, types: Types | undefined) {
+    super(isolation, weighs, undefined, types)
+    this.#types = types
+    this.#writers = types === undefined ? writers : []
     this.#freezes = isolation === 'freeze'
   }
 
@@ -92,16 +99,18 @@ export class TypedKeeper extends Keeper {
     return this.#kept(new Tree(root, textOf(codes, length)), TREE, bytes + TREE_BYTES + length)
   }
 
-  /** What a reader of its entry would be given. */
+  /** What a reader of its entry would be given; a `Named` stands for each value of a registered type. */
   #convert(value: unknown): unknown {
-    // A getter may come here again.
-    const writer = writers.pop() ?? new MessagePackWriter()
+    const writers = this.#writers
+    // A getter or an `encode` may come here again.
+    const writer = writers.pop() ?? new MessagePackWriter(this.#types)
     try {
       const length = writer.write(value)
       scratch.reserve(length)
       scratch.bytes.set(writer.bytes.subarray(0, length))
       this.converted = writer.converted
-      return readMessagePack(scratch, 0, length)
+      const read = readMessagePack(scratch, 0, length)
+      return read instanceof Unrevived ? read.value : read
     } finally {
       writer.trim()
       writers.push(writer)

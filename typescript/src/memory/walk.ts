@@ -1,5 +1,9 @@
 import { isMatch, MATCH } from '../entry/match.ts'
+import { MAX_DEPTH } from '../entry/messagepack/limits.ts'
 import { refused, type Segment } from '../entry/path.ts'
+import type { Way } from '../entry/registered.ts'
+import { type Copier, namedIn, TO_THE_VALUE } from './copier.ts'
+import { Kept } from './kept.ts'
 import { Kind, kindOf, typedArrayName, typedArrays } from './kind.ts'
 import { AS_IS, FLAT_ARRAY, GRAPH, type Plan, TREE } from './plan.ts'
 import { copyArray, copyPlain, copySparse, isSparse, placeOf, sparsePlaces } from './shape.ts'
@@ -9,7 +13,6 @@ import {
   BARE,
   BOXED,
   BUFFER,
-  type CloneInstance,
   type Code,
   contentOfError,
   copyBare,
@@ -32,21 +35,15 @@ import {
   TYPED_ARRAY,
   textOf,
 } from './stored.ts'
+import { wayTo } from './way.ts'
 import * as weight from './weigh.ts'
 
 const EMPTY = {}
 /** A `Tree` and its text; a `Graph`, its text and its four arrays. */
 const TREE_BYTES = 64
 const GRAPH_BYTES = 320
-
-/** What a path calls a part of a Map, Set or error: a Map's entry by its key if that is primitive, else by its place. */
-function keyInContent(code: Code, parts: readonly unknown[], at: number): Segment {
-  if (code === SET) return at
-  if (code === ERROR) return parts[at - (at % 3)] as string
-  const key = parts[at - (at % 2)]
-  const named = at % 2 === 1 && (typeof key !== 'object' || key === null)
-  return named && typeof key !== 'function' ? String(key) : at >> 1
-}
+/** A `Kept`. */
+const KEPT_BYTES = 64
 
 // Not the object's own methods, which may be others.
 const members = Set.prototype.values
@@ -98,7 +95,7 @@ export function describe(value: unknown): string {
     name = (value as object).constructor?.name
   } catch {}
   return typeof name === 'string' && name !== ''
-    ? `an instance of ${name} cannot be copied: make a plain object of it, or give the option cloneInstance`
+    ? `an instance of ${name} cannot be copied: make a plain object of it, or give the option types or cloneInstance`
     : 'this object cannot be copied: make a plain object of it'
 }
 
@@ -117,8 +114,10 @@ export class Walk {
   plan: Plan = AS_IS
   weight = 0
 
-  readonly #cloneInstance: CloneInstance | undefined
+  readonly #copier: Copier
   readonly #freezes: boolean
+  /** The way to the value itself. */
+  #way: Way = TO_THE_VALUE
   /**
    * The objects of the value, and at the same places their copies, and what they are: a kind until they are copied,
    * then a code.
@@ -146,15 +145,18 @@ export class Walk {
   /** Whether it is still possible that a `Tree` will do. */
   #isTree = true
   #keepsInstances = false
+  /** Whether there are values of registered types: they are made anew for each reader. */
+  isMade = false
 
   /** With `freezes`, objects that cannot be frozen are refused. */
-  constructor(cloneInstance: CloneInstance | undefined, freezes: boolean) {
-    this.#cloneInstance = cloneInstance
+  constructor(copier: Copier, freezes: boolean) {
+    this.#copier = copier
     this.#freezes = freezes
   }
 
-  /** Copies a value. `copy` is a shallow copy of it if there is one, by the given place of `copyPlain`. */
-  run(value: object, kind: Kind, copy: object | undefined, place: number): void {
+  /** Copies a value that stands where `way` leads. `copy` is a shallow copy of it if there is one, by the given place of `copyPlain`. */
+  run(value: object, kind: Kind, copy: object | undefined, place: number, way: Way): void {
+    this.#way = way
     this.#add(value, kind)
     if (copy === undefined) this.#copy(0)
     else this.#plain(0, copy, place)
@@ -212,7 +214,8 @@ export class Walk {
       this.#edges.slice(0, this.#edgeCount),
       this.#contents.slice(),
       this.#views.slice(),
-      this.#cloneInstance,
+      this.#copier.cloneInstance,
+      this.#freezes,
     )
   }
 
@@ -431,10 +434,33 @@ export class Walk {
   }
 
   #instance(node: number, source: object): void {
-    const copy = this.#cloneInstance?.(source)
+    const kept = this.#keep(node, source)
+    if (kept !== undefined) {
+      this.isMade = true
+      this.weight += kept.weight
+      this.#set(node, kept, INSTANCE)
+      return
+    }
+    const copy = this.#copier.cloneInstance?.(source)
     if (typeof copy !== 'object' || copy === null) throw this.#refused(node, describe(source))
     this.weight += weight.weigh(copy)
     this.#set(node, copy, INSTANCE)
+  }
+
+  /** A value of a registered type; its parts are copied for themselves. */
+  #keep(node: number, source: object): Kept | undefined {
+    const copier = this.#copier
+    const way = () => this.#wayTo(node)
+    const named = namedIn(source, copier.types, way)
+    if (named === undefined) return undefined
+    if (copier.level === MAX_DEPTH) throw this.#refused(node, 'registered types without an end')
+    copier.level++
+    try {
+      const stored = copier.copyIn(named.value, way)
+      return new Kept(named.name, stored, copier.plan, copier.weight + KEPT_BYTES, copier.types)
+    } finally {
+      copier.level--
+    }
   }
 
   /** Looks at a value that an object holds. */
@@ -522,31 +548,16 @@ export class Walk {
     return refused(this.#wayTo(node), reason)
   }
 
-  /** The path to an object by the first references that were found; -1 is what could not become one. */
+  /** The path to an object, or, for -1, to what could not become one. */
   #wayTo(node: number): Segment[] {
-    const firstEdges = new Map<number, number>()
-    for (let edge = this.#edgeCount - 3; edge >= 0; edge -= 3) {
-      firstEdges.set(this.#edges[edge + 2] as number, edge)
-    }
-    const owners = new Map<number, number>()
-    for (let at = 0; at < this.#contents.length; at += 2) {
-      owners.set(this.#contents[at + 1], this.#contents[at])
-    }
-    const way: Segment[] = []
-    let edge = firstEdges.get(owners.get(node) ?? node)
-    while (edge !== undefined) {
-      let holder = this.#edges[edge] as number
-      let key = this.#edges[edge + 1] as PropertyKey
-      const owner = owners.get(holder)
-      if (owner !== undefined) {
-        const content = this.#sources[holder] as unknown[]
-        key = keyInContent(this.#codes[owner], content, key as number)
-        holder = owner
-      }
-      way.push(typeof key === 'symbol' ? key.toString() : key)
-      edge = firstEdges.get(holder)
-    }
-    return way.reverse()
+    const way = wayTo(node, {
+      edges: this.#edges,
+      edgeCount: this.#edgeCount,
+      contents: this.#contents,
+      nodes: this.#sources,
+      codeOf: (at) => this.#codes[at],
+    })
+    return [...this.#way(), ...way]
   }
 
   /** Lets go of everything. */
@@ -576,6 +587,8 @@ export class Walk {
     if (this.#buffers.size > 0) this.#buffers.clear()
     this.#isTree = true
     this.#keepsInstances = false
+    this.isMade = false
+    this.#way = TO_THE_VALUE
     this.weight = 0
   }
 }

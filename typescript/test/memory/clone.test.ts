@@ -402,7 +402,7 @@ describe('what is refused', () => {
 
   test('the message says what and where', () => {
     expect(() => cloner.copyIn({ a: new Point() })).toThrow(
-      'cannot store the value at $.a: an instance of Point cannot be copied: make a plain object of it, or give the option cloneInstance',
+      'cannot store the value at $.a: an instance of Point cannot be copied: make a plain object of it, or give the option types or cloneInstance',
     )
   })
 

@@ -1,5 +1,6 @@
 import { dictionariesOf } from '../../src/dictionaries.ts'
 import { type EncryptionKey, encryptionOf } from '../../src/encryption.ts'
+import { revive } from '../../src/entry/revive.ts'
 import { Scratch } from '../../src/entry/scratch.ts'
 import { readPayload } from '../../src/entry/serializer.ts'
 import { type EntryHeader, native, typed } from '../../src/host/native.ts'
@@ -12,7 +13,7 @@ export function decodePayload(serializer: number, payload: Uint8Array): unknown 
   scratch.reserve(payload.length)
   scratch.bytes.fill(0xff)
   scratch.bytes.set(payload)
-  return readPayload(serializer, scratch, 0, payload.length)
+  return revive(readPayload(serializer, scratch, 0, payload.length), undefined)
 }
 
 /** Header and value of an entry, with all of a reader's checks. */

@@ -1,5 +1,5 @@
 /** Tagged JSON, the form that values have in spec/vectors and spec/conformance (spec/entry.md). */
-import { Decimal, Uuid } from '../../src/index.ts'
+import { Decimal, Named, Uuid } from '../../src/index.ts'
 
 export type Tagged = null | boolean | string | { readonly [tag: string]: unknown }
 
@@ -30,6 +30,10 @@ export function fromTagged(tagged: Tagged): unknown {
       return new Decimal(held as string)
     case 'uuid':
       return new Uuid(held as string)
+    case 'named': {
+      const [name, value] = held as [string, Tagged]
+      return new Named(name, fromTagged(value))
+    }
     case 'repeat': {
       const [text, times] = held as [string, number]
       return text.repeat(times)
@@ -65,6 +69,7 @@ export function toTagged(value: unknown): Tagged {
     return { timestamp: [seconds, (value.getTime() - seconds * 1000) * 1e6] }
   }
   if (value instanceof Decimal) return { decimal: value.text }
+  if (value instanceof Named) return { named: [value.name, toTagged(value.value)] }
   if (value instanceof Uuid) return { uuid: Buffer.from(value.bytes).toString('hex') }
   if (typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype) {
     return { map: Object.entries(value).map(([key, held]) => [key, toTagged(held)]) }

@@ -4,7 +4,9 @@ mod extension;
 mod read;
 mod write;
 
-pub(crate) use extension::{write_extension, Extension};
+pub(crate) use extension::{write_extension, Extension, NAMED};
 pub(crate) use read::first_text;
 pub(super) use read::read;
-pub(crate) use write::{sure, write, write_bytes, write_list_len, write_map_len, write_text};
+pub(crate) use write::{
+    sure, write, write_bytes, write_list_len, write_map_len, write_text, write_unsigned,
+};

@@ -5,7 +5,7 @@ mod read;
 use super::write::{Format, Written, UNKNOWN};
 use crate::serializer::messagepack;
 use crate::Value;
-use rmp::{encode, Marker};
+use rmp::encode;
 
 pub(super) use read::read;
 
@@ -36,19 +36,9 @@ impl Format for MessagePack {
         }
     }
 
-    /// As `rmp` writes it, but marker and number at once.
     #[inline]
     fn unsigned(value: u64, out: &mut Vec<u8>) -> Written {
-        let bytes = value.to_be_bytes();
-        if value < 1 << 7 {
-            out.push(bytes[7]);
-        } else if value < 1 << 8 {
-            out.extend_from_slice(&[Marker::U8.to_u8(), bytes[7]]);
-        } else if value < 1 << 16 {
-            out.extend_from_slice(&[Marker::U16.to_u8(), bytes[6], bytes[7]]);
-        } else {
-            messagepack::sure(encode::write_uint(out, value));
-        }
+        messagepack::write_unsigned(value, out);
         Ok(())
     }
 

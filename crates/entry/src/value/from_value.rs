@@ -2,13 +2,12 @@
 
 use super::Value;
 use crate::serializer::messagepack::write_extension;
-use crate::serializer::Refusal;
+use crate::serializer::{Refusal, MAX_DEPTH};
 use crate::Error;
 use serde::de::{
     self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
     Unexpected, VariantAccess, Visitor,
 };
-use serde::forward_to_deserialize_any;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -102,12 +101,28 @@ impl<'de> FromValue<'de> {
         }
     }
 
+    /// What a registered type is made of: a reader that says what it wants need not know the name.
+    fn unnamed(mut self) -> Self {
+        while let Value::Named(named) = self.value {
+            self.value = named.value;
+        }
+        self
+    }
+
     fn big<T: std::str::FromStr>(&self) -> Option<T> {
         match &self.value {
             Value::BigInt(text) => text.parse().ok(),
             _ => None,
         }
     }
+}
+
+macro_rules! unnamed_to_any {
+    ($($method:ident),*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            self.unnamed().deserialize_any(visitor)
+        })*
+    };
 }
 
 impl<'de> Deserializer<'de> for FromValue<'de> {
@@ -138,7 +153,7 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
             // What a `Value` understands, and no other type: (type, bytes).
             extension => {
                 let mut payload = Vec::new();
-                let id = write_extension(&extension, &mut payload).map_err(Misfit)?;
+                let id = write_extension(&extension, MAX_DEPTH, &mut payload).map_err(Misfit)?;
                 let parts = vec![Value::Int(id.into()), Value::from(payload)];
                 visitor.visit_newtype_struct(FromValue::new(Value::List(parts)))
             }
@@ -161,13 +176,14 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.value {
-            Value::Set(values) => visit_list(values.into_iter(), self.human_readable, visitor),
+        let this = self.unnamed();
+        match this.value {
+            Value::Set(values) => visit_list(values.into_iter(), this.human_readable, visitor),
             Value::Bytes(bytes) => {
                 let values = bytes.iter().map(|byte| Value::Int((*byte).into()));
-                visit_list(values, self.human_readable, visitor)
+                visit_list(values, this.human_readable, visitor)
             }
-            _ => self.deserialize_any(visitor),
+            _ => this.deserialize_any(visitor),
         }
     }
 
@@ -189,9 +205,10 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.value {
+        let this = self.unnamed();
+        match this.value {
             Value::Uuid(bytes) => visitor.visit_bytes(&bytes),
-            _ => self.deserialize_any(visitor),
+            _ => this.deserialize_any(visitor),
         }
     }
 
@@ -200,9 +217,10 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.value {
+        let this = self.unnamed();
+        match this.value {
             Value::Decimal(text) => visit_text(text, visitor),
-            _ => self.deserialize_any(visitor),
+            _ => this.deserialize_any(visitor),
         }
     }
 
@@ -211,16 +229,18 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
     }
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.big() {
+        let this = self.unnamed();
+        match this.big() {
             Some(value) => visitor.visit_i128(value),
-            None => self.deserialize_any(visitor),
+            None => this.deserialize_any(visitor),
         }
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.big() {
+        let this = self.unnamed();
+        match this.big() {
             Some(value) => visitor.visit_u128(value),
-            None => self.deserialize_any(visitor),
+            None => this.deserialize_any(visitor),
         }
     }
 
@@ -230,18 +250,19 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Misfit> {
-        match self.value {
+        let this = self.unnamed();
+        match this.value {
             Value::Text(variant) => visitor.visit_enum(Variant {
                 variant,
                 content: None,
-                human_readable: self.human_readable,
+                human_readable: this.human_readable,
             }),
             Value::Map(mut pairs) if pairs.len() == 1 => {
                 let (variant, content) = pairs.remove(0);
                 visitor.visit_enum(Variant {
                     variant,
                     content: Some(content),
-                    human_readable: self.human_readable,
+                    human_readable: this.human_readable,
                 })
             }
             _ => Err(de::Error::invalid_type(
@@ -255,9 +276,40 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char unit unit_struct map struct identifier
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.unnamed().deserialize_any(visitor)
     }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.unnamed().deserialize_any(visitor)
+    }
+
+    unnamed_to_any!(
+        deserialize_bool,
+        deserialize_i8,
+        deserialize_i16,
+        deserialize_i32,
+        deserialize_i64,
+        deserialize_u8,
+        deserialize_u16,
+        deserialize_u32,
+        deserialize_u64,
+        deserialize_f32,
+        deserialize_f64,
+        deserialize_char,
+        deserialize_unit,
+        deserialize_map,
+        deserialize_identifier
+    );
 }
 
 /// A list's values, one after another.

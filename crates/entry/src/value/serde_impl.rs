@@ -55,9 +55,10 @@ impl Serialize for Value<'_> {
             | Value::Set(_)
             | Value::Timestamp { .. }
             | Value::Decimal(_)
-            | Value::Uuid(_) => {
+            | Value::Uuid(_)
+            | Value::Named(_) => {
                 let mut payload = Vec::new();
-                let id = messagepack::write_extension(self, &mut payload)
+                let id = messagepack::write_extension(self, MAX_DEPTH, &mut payload)
                     .map_err(|refusal| S::Error::custom(refusal.into_error()))?;
                 serializer.serialize_newtype_struct(EXTENSION, &(id, RawBytes(&payload)))
             }
@@ -66,7 +67,7 @@ impl Serialize for Value<'_> {
 }
 
 /// Bytes that serialize as bytes, which a `&[u8]` does not.
-struct RawBytes<'a>(&'a [u8]);
+pub(super) struct RawBytes<'a>(pub(super) &'a [u8]);
 
 impl Serialize for RawBytes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

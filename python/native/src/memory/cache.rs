@@ -445,7 +445,7 @@ impl MemoryCache {
             lifetime: options.lifetime,
             listener: options.listener,
             clock: options.clock,
-            flights: Flights::new(options.bounds, copies, true),
+            flights: Flights::new(options.bounds, copies, None, true),
             namespace: Namespace::default(),
             anew: AtomicU64::new(0),
         })

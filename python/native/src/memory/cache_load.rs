@@ -3,7 +3,7 @@
 use super::cache::{ttl, MemoryCache};
 use super::key::Key;
 use crate::duration::TtlArgument;
-use crate::machine::{unstorable, Filled, Machine, Outcome, Step};
+use crate::machine::{unstorable, Filled, Loaded, Machine, Outcome, Step};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -50,14 +50,15 @@ impl Machine for CacheLoad {
         // It may have come between the first look and the beginning of the load.
         let cache = self.cache.get();
         let found = cache.read(self.key.bind(py), |engine, key| engine.peek(key))?;
-        Ok(found.map_or(Step::Load, Step::Hit))
+        Ok(found.map_or(Step::Load, |value| Step::Hit(value, false)))
     }
 
     fn fill<'py>(
         &mut self,
-        value: &Bound<'py, PyAny>,
+        loaded: Loaded<'_, 'py>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<Filled<'py>> {
+        let value = loaded.value;
         let stored = self.store(value, ttl);
         self.abandon();
         let flights = &self.cache.get().flights;
@@ -71,7 +72,11 @@ impl Machine for CacheLoad {
             }
         };
         let value = value.clone();
-        Ok(Filled { value, outcome })
+        Ok(Filled {
+            value,
+            named: false,
+            outcome,
+        })
     }
 
     fn abandon(&mut self) {

@@ -1,26 +1,30 @@
 //! Copies of values, so that nobody sees what another changes: in a `Cache` without a directory, which
-//! gives what one with a directory would.
+//! gives what one with a directory would. Values of registered types are `Named` until they are handed out.
 
-use crate::{from_python, to_python};
-use polycache::Serializer;
+use crate::from_python::Reading;
+use crate::named::{is_class, Named};
+use crate::types::{Failed, Types};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString};
+use std::ptr;
 
 /// The copy to be stored: the object that a directory would give back. Text, bytes and numbers are
-/// kept themselves. Beside it, whether it is of another type than the value. Raises `UnsupportedValue` for
-/// what is outside the type map.
-pub fn copy_in<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, bool)> {
-    let py = value.py();
-    from_python::with_writable_value(value, Serializer::MessagePack, |read, differs| {
-        if is_constant(value) {
-            Ok((value.clone(), false))
-        } else {
-            Ok((to_python::object(py, read.clone())?, differs))
-        }
-    })?
+/// kept themselves. Raises `UnsupportedValue` for what is outside the type map.
+pub fn copy_in<'py>(
+    value: &Bound<'py, PyAny>,
+    reading: Reading<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    reading.check(value.py())?;
+    if is_constant(value) {
+        Ok(value.clone())
+    } else {
+        reading.into_object(value.py())
+    }
 }
 
-fn is_constant(value: &Bound<'_, PyAny>) -> bool {
+/// True of what is kept itself.
+pub fn is_constant(value: &Bound<'_, PyAny>) -> bool {
     value.is_none()
         || value.is_exact_instance_of::<PyString>()
         || value.is_exact_instance_of::<PyBytes>()
@@ -29,43 +33,151 @@ fn is_constant(value: &Bound<'_, PyAny>) -> bool {
         || value.is_exact_instance_of::<PyBool>()
 }
 
-/// The reader's own of what `copy_in` made: lists, dicts and sets are copied, and what they hold that
-/// cannot be changed is shared. They are as deep as the type map allows, at most.
+/// The reader's own of what `copy_in` made: lists, dicts and sets are copied, what they hold that
+/// cannot be changed is shared, and of each `Named` whose type is among `types` that makes its object.
+/// They are as deep as the type map allows, at most. Raises `WrongType`, and what passes through `decode`.
 #[inline]
-pub fn copy_out<'py>(value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub fn copy_out<'py>(
+    value: Bound<'py, PyAny>,
+    types: Option<&Types>,
+) -> PyResult<Bound<'py, PyAny>> {
     if changes(&value) {
-        copied(&value)
+        let copied = Copier { types, anew: true }.part(&value);
+        copied.map_err(|failed| failed.into_error(value.py()))
     } else {
         Ok(value)
     }
 }
 
-fn changes(value: &Bound<'_, PyAny>) -> bool {
-    value.is_exact_instance_of::<PyDict>()
-        || value.is_exact_instance_of::<PyList>()
-        || value.is_exact_instance_of::<PySet>()
+/// The same of a value that is the caller's own.
+#[cold]
+pub fn decoded<'py>(value: Bound<'py, PyAny>, types: &Types) -> PyResult<Bound<'py, PyAny>> {
+    let copier = Copier {
+        types: Some(types),
+        anew: false,
+    };
+    if !changes(&value) {
+        return Ok(value);
+    }
+    let made = copier.part(&value);
+    made.map_err(|failed| failed.into_error(value.py()))
 }
 
-fn copied<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if let Ok(dict) = value.cast_exact::<PyDict>() {
-        let copy = dict.copy()?;
-        for (key, part) in dict {
-            if changes(&part) {
-                copy.set_item(key, copied(&part)?)?;
+#[inline(always)]
+fn changes(value: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object lives; its class is only compared.
+    is_changing(unsafe { ffi::Py_TYPE(value.as_ptr()) })
+}
+
+#[inline(always)]
+fn is_changing(class: *mut ffi::PyTypeObject) -> bool {
+    class == &raw mut ffi::PyDict_Type
+        || class == &raw mut ffi::PyList_Type
+        || class == &raw mut ffi::PySet_Type
+        || is_class(class)
+}
+
+/// Those parts of a dict, with their keys: listed before code of users runs.
+fn parts_that_change<'py>(
+    dict: &Bound<'py, PyDict>,
+) -> Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let py = dict.py();
+    let mut parts = Vec::new();
+    let mut place = 0;
+    let (mut key, mut part) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the pointers are valid for the call, and the objects that it lends are owned before anything else
+    // happens to the dict.
+    unsafe {
+        while ffi::PyDict_Next(dict.as_ptr(), &mut place, &mut key, &mut part) != 0 {
+            if is_changing(ffi::Py_TYPE(part)) {
+                parts.push((
+                    Bound::from_borrowed_ptr(py, key),
+                    Bound::from_borrowed_ptr(py, part),
+                ));
             }
         }
-        return Ok(copy.into_any());
     }
-    if let Ok(list) = value.cast_exact::<PyList>() {
-        let copy = list.get_slice(0, list.len());
-        for (index, part) in list.iter().enumerate() {
-            if changes(&part) {
-                copy.set_item(index, copied(&part)?)?;
+    parts
+}
+
+struct Copier<'a> {
+    types: Option<&'a Types>,
+    /// Lists, dicts and sets are copied; else they are changed where they stand.
+    anew: bool,
+}
+
+impl Copier<'_> {
+    /// Of a dict, list, set or `Named`.
+    fn part<'py>(&self, value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Box<Failed>> {
+        if let Ok(dict) = value.cast_exact::<PyDict>() {
+            self.dict(dict)
+        } else if let Ok(list) = value.cast_exact::<PyList>() {
+            self.list(list)
+        } else if let Ok(named) = value.cast_exact::<Named>() {
+            self.named(named)
+        } else if self.anew {
+            // A set: what is in it has a hash, and does not change.
+            let set = value.cast_exact::<PySet>().map_err(PyErr::from)?;
+            Ok(PySet::new(value.py(), set.iter())?.into_any())
+        } else {
+            Ok(value.clone())
+        }
+    }
+
+    fn dict<'py>(&self, dict: &Bound<'py, PyDict>) -> Result<Bound<'py, PyAny>, Box<Failed>> {
+        let made = if self.anew {
+            dict.copy()?
+        } else {
+            dict.clone()
+        };
+        for (key, part) in parts_that_change(dict) {
+            let part = self.part(&part).map_err(|failed| failed.at_key(&key))?;
+            made.set_item(key, part)?;
+        }
+        Ok(made.into_any())
+    }
+
+    fn list<'py>(&self, list: &Bound<'py, PyList>) -> Result<Bound<'py, PyAny>, Box<Failed>> {
+        let made = if self.anew {
+            list.get_slice(0, list.len())
+        } else {
+            list.clone()
+        };
+        let py = list.py();
+        for index in 0..list.len() {
+            // SAFETY: the list lives, and what it lends is owned before anything else happens.
+            let part = unsafe {
+                let part = ffi::PyList_GetItem(list.as_ptr(), index as ffi::Py_ssize_t);
+                if part.is_null() {
+                    // Code of users has made it shorter.
+                    return Err(PyErr::fetch(py).into());
+                }
+                if !is_changing(ffi::Py_TYPE(part)) {
+                    continue;
+                }
+                Bound::from_borrowed_ptr(py, part)
+            };
+            let part = self.part(&part).map_err(|failed| failed.at_index(index))?;
+            made.set_item(index, part)?;
+        }
+        Ok(made.into_any())
+    }
+
+    fn named<'py>(&self, named: &Bound<'py, Named>) -> Result<Bound<'py, PyAny>, Box<Failed>> {
+        let py = named.py();
+        let Named { name, value } = named.get();
+        let (name, value) = (name.bind(py), value.bind(py));
+        let value = if changes(value) {
+            self.part(value)?
+        } else {
+            value.clone()
+        };
+        match self.types.and_then(|types| types.named(name)) {
+            Some(class) => class.decode(value),
+            None => {
+                let (name, value) = (name.clone().unbind(), value.unbind());
+                Ok(Bound::new(py, Named { name, value })?.into_any())
             }
         }
-        return Ok(copy.into_any());
     }
-    // A set: what is in it has a hash, and does not change.
-    let set = value.cast_exact::<PySet>()?;
-    Ok(PySet::new(value.py(), set.iter())?.into_any())
 }

@@ -43,7 +43,7 @@ mod tier;
 
 pub use arguments::{class as quick_arguments, Arguments};
 pub use cache::{copy, MemoryCache};
-pub use isolation::copy_out;
+pub use isolation::{copy_out, decoded};
 pub use key::hash;
 pub use options::choice;
 pub use process::ProcessTier;

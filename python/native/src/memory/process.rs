@@ -5,7 +5,7 @@
 //! comparing keys runs no code of users. A namespace is a number, which a clear changes: what is
 //! stored under the old one is found no more from then on, and is taken out.
 
-use super::isolation::{copy_in, copy_out};
+use super::isolation::{copy_in, copy_out, is_constant};
 use super::object::Object;
 use super::options::raise;
 use super::process_load::ProcessLoad;
@@ -14,7 +14,8 @@ use super::tier::TierOptions;
 use crate::cache::Cache;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
-use crate::flights::{Flights, Namespace};
+use crate::flights::{Flights, Namespace, Reads};
+use crate::from_python::{self, Reading};
 use crate::key::named;
 use crate::lock::{LockTable, Locks};
 use crate::machine::{Copies, Machine};
@@ -22,7 +23,7 @@ use crate::many::Pair;
 use crate::options::ProcessOptions;
 use crate::tiers::Tiers;
 use crate::{errors, key};
-use polycache::{Error, Report, Stats};
+use polycache::{Error, Report, Serializer, Stats};
 use polycache_entry::MAX_TIME_MS;
 use polycache_memory::{Ttl, TtlLeft};
 use pyo3::prelude::*;
@@ -141,13 +142,18 @@ impl ProcessTier {
         } else {
             Copies::TypeMap
         };
+        // What is shared is kept itself, of any class: nothing is encoded.
+        let reads = (!shares_all).then_some(Reads {
+            serializer: Serializer::MessagePack,
+            types: options.types,
+        });
         let shared = Shared {
             engine: builder.build().map_err(|error| raise(py, error))?,
             ttl: options.ttl,
             shares_all,
             max_bytes,
             clock: options.clock,
-            flights: Flights::new(options.bounds, copies, true),
+            flights: Flights::new(options.bounds, copies, reads, true),
             locks: LockTable::default(),
             spaces: Mutex::default(),
             closed: AtomicBool::new(false),
@@ -194,26 +200,21 @@ impl ProcessTier {
         let py = key.py();
         let key = named(key)?;
         self.begin(py)?;
-        self.find(&Key::asked(&key, self.number())?, py)
+        match self.find(&Key::asked(&key, self.number())?, py) {
+            Some(value) if !self.shared.shares_all => {
+                copy_out(value, self.shared.flights.types()).map(Some)
+            }
+            found => Ok(found),
+        }
     }
 
+    /// The object that is stored.
     #[inline]
-    pub fn find<'py>(
-        &self,
-        asked: &Asked<'_>,
-        py: Python<'py>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub fn find<'py>(&self, asked: &Asked<'_>, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let found = self.shared.engine.get(&**asked);
-        let Some(stored) = found.filter(|stored| self.shared.serves(stored)) else {
-            return Ok(None);
-        };
+        let stored = found.filter(|stored| self.shared.serves(stored))?;
         add(&self.shared.counts.hits);
-        let value = stored.object.into_bound(py);
-        if self.shared.shares_all {
-            Ok(Some(value))
-        } else {
-            copy_out(value).map(Some)
-        }
+        Some(stored.object.into_bound(py))
     }
 
     #[inline]
@@ -225,16 +226,16 @@ impl ProcessTier {
         Ok(found)
     }
 
-    /// What a write stores, and whether it is of another type than what was given. Raises `UnsupportedValue`.
-    pub fn stored(
+    /// What a write stores: the value itself, or a copy made of what was read. Raises `UnsupportedValue`.
+    pub fn stored<'py>(
         &self,
-        key: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-    ) -> PyResult<(Stored, bool)> {
-        let (value, differs) = if self.shared.shares_all {
-            (value.clone(), false)
-        } else {
-            copy_in(value)?
+        key: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+        read: Option<Reading<'py>>,
+    ) -> PyResult<Stored> {
+        let value = match read {
+            None => value.clone(),
+            Some(read) => copy_in(value, read)?,
         };
         let size = match self.shared.max_bytes {
             None => 1,
@@ -246,17 +247,28 @@ impl ProcessTier {
                 size::ENTRY + bytes(key)? + bytes(&value)?
             }
         };
-        let stored = Stored {
+        Ok(Stored {
             object: Object::new(&value),
             size,
             created: 0,
-        };
-        Ok((stored, differs))
+        })
     }
 
     fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
         let py = name.py();
-        let (mut stored, _) = self.stored(name, value)?;
+        let read = if self.shared.shares_all {
+            None
+        } else {
+            let types = self.shared.flights.types();
+            if is_constant(value) {
+                // For what it refuses.
+                from_python::with_value(value, Serializer::MessagePack, types, |_, _| ())?;
+                None
+            } else {
+                Some(from_python::read(value, Serializer::MessagePack, types)?)
+            }
+        };
+        let mut stored = self.stored(name, value, read)?;
         self.begin(py)?;
         let ttl = self.shared.living(&mut stored, ttl);
         let space = self.number();
@@ -479,7 +491,11 @@ impl Tiers for ProcessTier {
     /// The objects, for the garbage collector: copies refer to nobody, and only what a single cache owns
     /// can be a cycle's part.
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if !self.shared.shares_all || Arc::strong_count(&self.shared) > 1 {
+        if Arc::strong_count(&self.shared) > 1 {
+            return Ok(());
+        }
+        self.shared.flights.traverse(visit)?;
+        if !self.shared.shares_all {
             return Ok(());
         }
         for (_, stored) in self.shared.engine.iter() {

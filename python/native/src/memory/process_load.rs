@@ -5,7 +5,7 @@ use super::options::raise;
 use super::process::{add, ttl_of, Key, ProcessTier};
 use crate::duration::TtlArgument;
 use crate::lock::{Locks, Waiting};
-use crate::machine::{unstorable, Filled, Machine, Outcome, Step};
+use crate::machine::{unstorable, Filled, Loaded, Machine, Outcome, Step};
 use polycache::{LockStep, Token};
 use polycache_operations::Acquire;
 use pyo3::prelude::*;
@@ -34,17 +34,19 @@ impl ProcessLoad {
 
     fn store<'py>(
         &self,
-        value: &Bound<'py, PyAny>,
+        loaded: Loaded<'_, 'py>,
         ttl: TtlArgument<'_, '_>,
         back: &mut Option<Bound<'py, PyAny>>,
     ) -> PyResult<bool> {
-        let py = value.py();
+        let py = loaded.value.py();
         let ttl = ttl_of(ttl)?;
         let key = self.key.bind(py);
         let tier = &self.tier;
-        let (mut stored, differs) = tier.stored(key, value)?;
-        if differs {
-            *back = Some(copy_out(stored.object.clone().into_bound(py))?);
+        let read = loaded.read.transpose()?;
+        let comes_back = read.as_ref().is_some_and(|read| read.differs || read.named);
+        let mut stored = tier.stored(key, loaded.value, read)?;
+        if comes_back {
+            *back = Some(copy_out(stored.object.clone().into_bound(py), None)?);
         }
         tier.begin(py)?;
         let ttl = tier.shared.living(&mut stored, ttl);
@@ -75,14 +77,15 @@ impl Machine for ProcessLoad {
         self.space = self.tier.number();
         let asked = Key::asked(self.key.bind(py), self.space)?;
         // Another may have stored it since the caller missed it.
-        Ok(match self.tier.find(&asked, py)? {
+        Ok(match self.tier.find(&asked, py) {
             Some(value) => {
                 self.tier
                     .shared
                     .counts
                     .misses
                     .fetch_sub(1, Ordering::Relaxed);
-                Step::Hit(value)
+                // What is shared is an object itself, and no `Named` stands for another.
+                Step::Hit(value, !self.tier.shared.shares_all)
             }
             None => Step::Load,
         })
@@ -90,12 +93,14 @@ impl Machine for ProcessLoad {
 
     fn fill<'py>(
         &mut self,
-        value: &Bound<'py, PyAny>,
+        loaded: Loaded<'_, 'py>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<Filled<'py>> {
+        let value = loaded.value;
+        let mut named = matches!(&loaded.read, Some(Ok(read)) if read.named);
         let mut back = None;
         let shared = &self.tier.shared;
-        let outcome = match self.store(value, ttl, &mut back) {
+        let outcome = match self.store(loaded, ttl, &mut back) {
             Ok(true) => {
                 add(&shared.counts.writes);
                 Outcome::Stored
@@ -111,8 +116,13 @@ impl Machine for ProcessLoad {
                 Outcome::Unstored(error)
             }
         };
+        named &= back.is_some();
         let value = back.unwrap_or_else(|| value.clone());
-        Ok(Filled { value, outcome })
+        Ok(Filled {
+            value,
+            named,
+            outcome,
+        })
     }
 
     fn abandon(&mut self) {

@@ -1,6 +1,7 @@
 //! Bytes that objects take, by an estimate.
 
 use crate::classes::imported;
+use crate::named::Named;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -56,6 +57,12 @@ fn parts<'py>(object: &Bound<'py, PyAny>, waiting: &mut Vec<Bound<'py, PyAny>>) 
         for (key, value) in dict {
             waiting.extend([key, value]);
         }
+    } else if let Ok(named) = object.cast_exact::<Named>() {
+        let Named { name, value } = named.get();
+        waiting.extend([
+            name.bind(named.py()).clone(),
+            value.bind(named.py()).clone(),
+        ]);
     } else if object.is_exact_instance_of::<PyList>()
         || object.is_exact_instance_of::<PyTuple>()
         || object.is_exact_instance_of::<PySet>()

@@ -177,10 +177,17 @@ impl Memory {
         Some(kept.object.into_bound(key.py()))
     }
 
-    /// Keeps what was just read, if there is room or it was read from the host tier lately. What can be changed is made anew for each reader instead, unless all
-    /// readers are to share it.
-    pub fn remember(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, origin: Origin) {
-        let changes = value.is_exact_instance_of::<PyDict>()
+    /// Keeps what was just read, if there is room or it was read from the host tier lately. What can be changed, and what
+    /// holds values of registered types (`named`), is made anew for each reader instead, unless all readers are to share it.
+    pub fn remember(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        origin: Origin,
+        named: bool,
+    ) {
+        let changes = named
+            || value.is_exact_instance_of::<PyDict>()
             || value.is_exact_instance_of::<PyList>()
             || value.is_exact_instance_of::<PySet>();
         if changes && !self.tier.shares_all {

@@ -4,7 +4,7 @@ use crate::error::OrRaise;
 use crate::from_ruby::with_value;
 use crate::key::{key, text};
 use crate::loads::Loads;
-use crate::to_ruby::to_ruby;
+use crate::to_ruby::{build, Made};
 use crate::without_gvl::without_gvl;
 use crate::{duration, options, report};
 use magnus::{
@@ -12,6 +12,7 @@ use magnus::{
     RArray, RHash, RModule, Ruby, TypedData, Value,
 };
 use polycache::{Clock, Doorkeeper, Origin, TtlLeft};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub(crate) struct Cache {
     pub(crate) counts: Arc<Counts>,
     /// A `Polycache::Unstored`, which is told of loaded values that cannot be stored.
     unstored: Opaque<Value>,
+    /// A `Polycache::Types`: those that are registered.
+    types: Opaque<Value>,
     admission: Arc<Admission>,
 }
 
@@ -63,6 +66,7 @@ impl DataTypeFunctions for Cache {
             marker.mark(clock.callable);
         }
         marker.mark(self.unstored);
+        marker.mark(self.types);
         self.loads.mark(marker);
     }
 }
@@ -81,6 +85,7 @@ impl Cache {
             builder = builder.clock(Clock::Manual(clock.now.clone()));
         }
         let unstored: Value = options.fetch(ruby.sym_new("unstored"))?;
+        let types: Value = options.fetch(ruby.sym_new("types"))?;
         let cache = builder.build().or_raise(ruby)?;
         Ok(Cache {
             cache,
@@ -88,6 +93,7 @@ impl Cache {
             loads: Arc::default(),
             counts: Arc::default(),
             unstored: unstored.into(),
+            types: types.into(),
             admission: Arc::default(),
         })
     }
@@ -100,6 +106,26 @@ impl Cache {
         let unstored = ruby.get_inner(self.unstored);
         unstored.funcall::<_, _, Value>("report", (error,))?;
         Ok(())
+    }
+
+    /// A `Polycache::Types`.
+    pub(crate) fn types(&self, ruby: &Ruby) -> Value {
+        ruby.get_inner(self.types)
+    }
+
+    /// What a reader is given of what was read, which nobody else has. May run code of the user's.
+    #[inline]
+    pub(crate) fn give(&self, ruby: &Ruby, made: Made) -> Result<Value, Error> {
+        if made.named {
+            return self.give_named(ruby, made.value);
+        }
+        Ok(made.value)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_named(&self, ruby: &Ruby, value: Value) -> Result<Value, Error> {
+        self.types(ruby).funcall("read", (value,))
     }
 
     /// Sets the store's time, when it is the user's.
@@ -128,17 +154,26 @@ impl Cache {
     fn get(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
         this.tick(ruby)?;
         let key = key(ruby, name)?;
-        this.cache
-            .get_with(&key, |value| to_ruby(ruby, &value))
+        // Beside the value, and not with it: a hit is to move no more than it has to.
+        let named = Cell::new(false);
+        let value = this
+            .cache
+            .get_with(&key, |value| build(ruby, &value, &named))
             .or_raise(ruby)?
-            .unwrap_or(Ok(miss))
+            .unwrap_or(Ok(miss))?;
+        let named = named.get();
+        this.give(ruby, Made { value, named })
     }
 
     fn set(ruby: &Ruby, this: &Cache, name: Value, object: Value, ttl: Value) -> Result<(), Error> {
         this.tick(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        with_value(ruby, object, |value| this.cache.set_value(&key, value, ttl))?.or_raise(ruby)
+        let types = this.types(ruby);
+        with_value(ruby, types, object, |value| {
+            this.cache.set_value(&key, value, ttl)
+        })?
+        .or_raise(ruby)
     }
 
     fn delete(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
@@ -228,6 +263,7 @@ impl Cache {
             loads: this.loads.clone(),
             counts: this.counts.clone(),
             unstored: this.unstored,
+            types: this.types,
             admission: this.admission.clone(),
         }))
     }

@@ -8,6 +8,7 @@ use crate::found::settle;
 use crate::from_ruby::{as_read, with_facts};
 use crate::object::{is_frozen, plain_copies, Names};
 use crate::packed::{self, Packed};
+use crate::to_ruby::to_ruby;
 use crate::weigh::Weigher;
 use magnus::{
     function,
@@ -28,41 +29,46 @@ fn plainly(ruby: &Ruby, method: &str, arguments: impl magnus::ArgList) -> Result
 }
 
 /// `[copy, plan, bytes]`: what a cache stores of a value.
-fn keep(ruby: &Ruby, value: Value, freeze: bool) -> Result<Value, Error> {
+fn keep(ruby: &Ruby, value: Value, freeze: bool, types: Value) -> Result<Value, Error> {
     let names = Names::get(ruby);
     let mut weigher = Weigher::default();
     let copier = Copier::new(&names, &mut weigher, freeze);
     match kept(ruby, copier, value, freeze)? {
         Some(kept) => Ok(kept.as_value()),
-        None => plainly(ruby, "keep", (value, freeze)),
+        None => plainly(ruby, "keep", (value, freeze, types)),
     }
 }
 
 /// As [`keep`], of what a reader would be given over a directory, by the type map. A fourth, true,
 /// says that it is something else than the value.
-fn keep_mapped(ruby: &Ruby, value: Value, freeze: bool) -> Result<Value, Error> {
+fn keep_mapped(ruby: &Ruby, value: Value, freeze: bool, types: Value) -> Result<Value, Error> {
     let names = Names::get(ruby);
     let mut weigher = Weigher::default();
     let copier = Copier::mapped(&names, &mut weigher, freeze);
     if let Some(kept) = kept(ruby, copier, value, freeze)? {
         return Ok(kept.as_value());
     }
-    let checked = with_facts(ruby, value, |value, facts| {
+    let checked = with_facts(ruby, types, value, |value, facts| {
         let mut unused = Vec::new();
         let options = EntryOptions::default();
         let encoded = facts
             .has_limits
             .then(|| encode(value, &options, &mut unused));
-        encoded.transpose().map(|_| facts.changed)
+        // Here, because another walk would encode types once more.
+        let made = facts.named.then(|| to_ruby(ruby, value));
+        encoded.transpose().map(|_| (facts.changed, made))
     });
-    let changed = checked
+    let (changed, made) = checked
         .map_err(|unfit| unfit.into_error(ruby))?
         .map_err(polycache::Error::from)
         .or_raise(ruby)?;
-    if !changed {
-        return keep(ruby, value, freeze);
+    if let Some(made) = made {
+        return keep_named(ruby, made?, freeze, types);
     }
-    let kept = keep_tree(ruby, as_read(ruby, value)?, freeze)?;
+    if !changed {
+        return keep(ruby, value, freeze, types);
+    }
+    let kept = keep_tree(ruby, as_read(ruby, types, value)?, freeze)?;
     kept.push(true)?;
     Ok(kept.as_value())
 }
@@ -116,6 +122,19 @@ fn keep_tree(ruby: &Ruby, value: Value, freeze: bool) -> Result<RArray, Error> {
     };
     let plan = plan.map(|name| ruby.sym_new(name)).into_value_with(ruby);
     Ok(ruby.ary_new_from_values(&[kept, plan, bytes]))
+}
+
+/// As [`keep_tree`], where types stand in the value as `Polycache::Named`: their plan makes them.
+fn keep_named(ruby: &Ruby, value: Value, freeze: bool, types: Value) -> Result<Value, Error> {
+    let bytes = weigh(ruby, value)?;
+    if freeze {
+        settle(ruby, value, true)?;
+    }
+    let plan: Value = types.funcall("plan", (freeze,))?;
+    let changed = true.into_value_with(ruby);
+    Ok(ruby
+        .ary_new_from_values(&[value, plan, bytes, changed])
+        .as_value())
 }
 
 /// How a copy is copied out; none: it is handed out itself.
@@ -179,8 +198,8 @@ fn weigh(ruby: &Ruby, value: Value) -> Result<Value, Error> {
 pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     packed::define(ruby, native)?;
     let copies = native.define_module("Copies")?;
-    copies.define_singleton_method("keep", function!(keep, 2))?;
-    copies.define_singleton_method("keep_mapped", function!(keep_mapped, 2))?;
+    copies.define_singleton_method("keep", function!(keep, 3))?;
+    copies.define_singleton_method("keep_mapped", function!(keep_mapped, 3))?;
     copies.define_singleton_method("tree", function!(tree, 1))?;
     copies.define_singleton_method("graph", function!(graph, 1))?;
     copies.define_singleton_method("weigh", function!(weigh, 1))

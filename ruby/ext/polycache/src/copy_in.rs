@@ -153,6 +153,9 @@ impl<'a> Copier<'a> {
                 self.remember(value, copy);
                 return Some(copy);
             }
+            if class(value) == self.names.named {
+                return None;
+            }
             if self.names.passes_for_time(value) || !self.names.is_shareable(value) {
                 return None;
             }

@@ -5,7 +5,7 @@ use crate::error::{invalid, OrRaise};
 use crate::from_ruby::with_value;
 use crate::key::{key, text};
 use crate::options;
-use crate::to_ruby::to_ruby;
+use crate::to_ruby::{no_types, to_ruby};
 use magnus::{function, prelude::*, Error, RArray, RHash, RModule, RString, Ruby, Value};
 use polycache_entry::{
     decode_payload, decode_value, decrypt_payload, encode, Compressor, CompressorId, Dictionaries,
@@ -107,9 +107,12 @@ fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Err
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
-    with_value(ruby, value, |value| encode(value, &options, &mut entry))?
-        .map_err(polycache::Error::from)
-        .or_raise(ruby)?;
+    let types = no_types(ruby)?;
+    with_value(ruby, types, value, |value| {
+        encode(value, &options, &mut entry)
+    })?
+    .map_err(polycache::Error::from)
+    .or_raise(ruby)?;
     Ok(ruby.str_from_slice(&entry))
 }
 

@@ -11,7 +11,8 @@ pub(crate) fn to_ruby(ruby: &Ruby, error: &polycache::Error) -> Error {
 fn build(ruby: &Ruby, error: &polycache::Error) -> Result<Error, Error> {
     let details = ruby.hash_new();
     match error {
-        polycache::Error::UnsupportedValue { path, .. } => {
+        polycache::Error::UnsupportedValue { path, .. }
+        | polycache::Error::WrongType { path, .. } => {
             details.aset(ruby.sym_new("path"), path.as_str())?;
         }
         polycache::Error::EntryTooLarge { size, limit }

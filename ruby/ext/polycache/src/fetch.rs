@@ -6,7 +6,7 @@ use crate::found::Found;
 use crate::from_ruby::{as_read, with_facts, Unfit};
 use crate::key::{key, Key};
 use crate::loads::{Caller, FullKey, Loader, OwnKey};
-use crate::to_ruby::to_ruby;
+use crate::to_ruby::{make, to_ruby, Made};
 use crate::{duration, landing, process};
 use magnus::{prelude::*, value::Opaque, Error, Float, RArray, RModule, Ruby, Value};
 use polycache::{Filled, LoadStep, Loading, Origin, StoreErrors, Ttl};
@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 
 /// What a loader returned, and what is known of it.
 pub(crate) struct Loaded {
-    /// What its caller is given.
+    /// What its caller is given, once types are made of what stands for them.
     pub(crate) value: Value,
+    /// Whether types stand in it as `Polycache::Named`.
+    pub(crate) named: bool,
     /// It has no copies: who joined is given the object itself.
     pub(crate) has_no_copies: bool,
     pub(crate) stored: bool,
@@ -47,7 +49,9 @@ impl Cache {
         waited: Value,
         busy: Value,
     ) -> Result<Value, Error> {
-        Cache::fetch_by(ruby, this, name, ttl, waited, busy, |value, _| value)
+        Cache::fetch_by(ruby, this, name, ttl, waited, busy, |made, _| {
+            this.give(ruby, made)
+        })
     }
 
     /// As [`Cache::fetch`], but a hit is a [`Found`].
@@ -59,8 +63,8 @@ impl Cache {
         waited: Value,
         busy: Value,
     ) -> Result<Value, Error> {
-        Cache::fetch_by(ruby, this, name, ttl, waited, busy, |value, origin| {
-            Found::wrap(ruby, value, origin)
+        Cache::fetch_by(ruby, this, name, ttl, waited, busy, |made, origin| {
+            Ok(Found::wrap(ruby, made, origin))
         })
     }
 
@@ -71,7 +75,7 @@ impl Cache {
         ttl: Value,
         waited: Value,
         busy: Value,
-        hit: impl Fn(Value, Origin) -> Value,
+        hit: impl Fn(Made, Origin) -> Result<Value, Error>,
     ) -> Result<Value, Error> {
         if !ruby.block_given() {
             return Err(error::invalid(
@@ -89,9 +93,9 @@ impl Cache {
             Some(waited) => cache.loading_after(Duration::from_secs_f64(waited.to_f64().max(0.0))),
         };
         if waited.is_nil() {
-            let step = cache.step(&key, &mut loading, |value| to_ruby(ruby, &value));
+            let step = cache.step(&key, &mut loading, |value| make(ruby, &value));
             return match step.or_raise(ruby)? {
-                LoadStep::Hit(value, origin) => value.map(|value| hit(value, origin)),
+                LoadStep::Hit(made, origin) => made.and_then(|made| hit(made, origin)),
                 LoadStep::Load => Mine::new(this, key, ttl, loading).load(ruby, None),
                 LoadStep::Wait(_) | LoadStep::TimedOut => Ok(busy),
             };
@@ -170,7 +174,11 @@ impl<'a> Mine<'a> {
     }
 
     /// Asks, for all who join, until the value is there, or this caller is to load.
-    fn wait(mut self, ruby: &Ruby, hit: impl Fn(Value, Origin) -> Value) -> Result<Value, Error> {
+    fn wait(
+        mut self,
+        ruby: &Ruby,
+        hit: impl Fn(Made, Origin) -> Result<Value, Error>,
+    ) -> Result<Value, Error> {
         let cache = self.cache;
         let id = cache.loads.begin(self.full_key(), self.caller, None);
         match self.ask(ruby) {
@@ -178,12 +186,12 @@ impl<'a> Mine<'a> {
                 cache.loads.loads(id, self.loader(Instant::now()));
                 self.load(ruby, Some(id))
             }
-            Ok(LoadStep::Hit(value, origin)) => {
+            Ok(LoadStep::Hit(made, origin)) => {
                 // Others find it as well, each a value of their own.
                 let ended = cache.loads.end(id, true);
                 landing::give_up(ruby, ended.joined);
                 landing::give_up(ruby, ended.others);
-                value.map(|value| hit(value, origin))
+                made.and_then(|made| hit(made, origin))
             }
             Ok(_) => {
                 landing::give_up(ruby, cache.loads.end(id, false).joined);
@@ -197,13 +205,13 @@ impl<'a> Mine<'a> {
         }
     }
 
-    fn ask(&mut self, ruby: &Ruby) -> Result<LoadStep<Result<Value, Error>>, Error> {
+    fn ask(&mut self, ruby: &Ruby) -> Result<LoadStep<Result<Made, Error>>, Error> {
         let kernel: RModule = ruby.class_object().const_get("Kernel")?;
         loop {
             let step = self
                 .cache
                 .cache
-                .step(&self.key, &mut self.loading, |value| to_ruby(ruby, &value))
+                .step(&self.key, &mut self.loading, |value| make(ruby, &value))
                 .or_raise(ruby)?;
             let LoadStep::Wait(pause) = step else {
                 return Ok(step);
@@ -233,13 +241,19 @@ impl<'a> Mine<'a> {
         }
         let stored = loaded.as_ref().is_ok_and(|loaded| loaded.stored);
         let ended = cache.loads.end(id, stored);
+        let joined = is_ours && !ended.joined.is_empty();
         if is_ours {
             landing::give_up(ruby, ended.others);
-            if !ended.joined.is_empty() {
-                landing::tell(ruby, ended.joined, &loaded)?;
+            if joined {
+                landing::tell(ruby, ended.joined, &loaded, cache.types(ruby))?;
             }
         }
-        loaded.map(|loaded| loaded.value)
+        // Last, for it may run code of the user's, and nobody is to wait for that.
+        let Loaded { value, named, .. } = loaded?;
+        if named && joined {
+            return cache.types(ruby).funcall("copy", (value,));
+        }
+        cache.give(ruby, Made { value, named })
     }
 
     fn loader(&self, since: Instant) -> Loader {
@@ -257,19 +271,23 @@ impl<'a> Mine<'a> {
         cache.tick(ruby)?;
         let mut loaded = Loaded {
             value,
+            named: false,
             has_no_copies: false,
             stored: false,
         };
         if !self.is_ours() {
             return Ok(loaded);
         }
-        let filled = with_facts(ruby, value, |value, facts| {
+        let types = cache.types(ruby);
+        let filled = with_facts(ruby, types, value, |value, facts| {
             let (loading, ttl) = (&mut self.loading, self.ttl);
             let filled = cache.cache.fill(&self.key, loading, value, ttl);
-            (filled, facts.changed)
+            // Here, because another walk would encode types once more.
+            let made = facts.named.then(|| to_ruby(ruby, value));
+            (filled, facts.changed, made)
         });
         match filled {
-            Ok((filled, changed)) => {
+            Ok((filled, changed, made)) => {
                 let filled = filled.or_raise(ruby)?;
                 if let Filled::Unstored(error) = &filled {
                     loaded.has_no_copies =
@@ -277,7 +295,8 @@ impl<'a> Mine<'a> {
                     cache.report(ruby, error::to_ruby(ruby, error))?;
                 }
                 if changed && !loaded.has_no_copies {
-                    loaded.value = as_read(ruby, value)?;
+                    loaded.named = made.is_some();
+                    loaded.value = made.unwrap_or_else(|| as_read(ruby, types, value))?;
                 }
                 loaded.stored = matches!(filled, Filled::Stored);
                 Ok(loaded)
@@ -285,6 +304,12 @@ impl<'a> Mine<'a> {
             Err(Unfit::Refused(error)) if cache.cache.store_errors() == StoreErrors::Report => {
                 cache.cache.unstorable(&self.key, &mut self.loading);
                 cache.report(ruby, error::to_ruby(ruby, &error))?;
+                loaded.has_no_copies = true;
+                Ok(loaded)
+            }
+            Err(Unfit::Unencodable(error)) if cache.cache.store_errors() == StoreErrors::Report => {
+                cache.cache.unstorable(&self.key, &mut self.loading);
+                cache.report(ruby, error)?;
                 loaded.has_no_copies = true;
                 Ok(loaded)
             }

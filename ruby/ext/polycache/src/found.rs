@@ -4,7 +4,7 @@ use crate::cache::Cache;
 use crate::copies;
 use crate::error::OrRaise;
 use crate::key::key;
-use crate::to_ruby::{set_class, to_ruby};
+use crate::to_ruby::{make, named_class, set_class, Made};
 use crate::weigh;
 use magnus::{
     gc::Marker, method, prelude::*, r_hash::ForEach, rb_sys::AsRawValue, typed_data, value::Opaque,
@@ -24,6 +24,8 @@ const LOOKS: u64 = 16;
 pub(crate) struct Found {
     origin: Origin,
     value: Cell<Option<Opaque<Value>>>,
+    /// Whether types stand in it as `Polycache::Named`.
+    named: bool,
     /// Whether readers are given copies of it.
     copied: Cell<bool>,
     /// What it takes in memory; known once it was taken.
@@ -40,12 +42,13 @@ impl DataTypeFunctions for Found {
 
 impl Found {
     /// The object that says so.
-    pub(crate) fn wrap(ruby: &Ruby, value: Value, origin: Origin) -> Value {
-        let value = Cell::new(Some(value.into()));
+    pub(crate) fn wrap(ruby: &Ruby, made: Made, origin: Origin) -> Value {
+        let value = Cell::new(Some(made.value.into()));
         let bytes = Cell::new(0);
         ruby.obj_wrap(Found {
             origin,
             value,
+            named: made.named,
             copied: Cell::new(false),
             bytes,
         })
@@ -81,6 +84,10 @@ impl Found {
 
     fn bytes(&self) -> usize {
         self.bytes.get()
+    }
+
+    fn is_named(&self) -> bool {
+        self.named
     }
 }
 
@@ -124,13 +131,15 @@ pub(crate) fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, E
     Ok(bytes)
 }
 
-/// A Set, a Time, a BigDecimal, a UUID.
+/// A Set, a Time, a BigDecimal, a UUID, a Named.
 fn settle_object(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
     let mut bytes = weigh::OTHER;
     if value.is_kind_of(set_class(ruby)) {
         for part in value.funcall::<_, _, RArray>("to_a", ())? {
             bytes += weigh::PAIR + settle(ruby, part, freeze)?;
         }
+    } else if value.is_kind_of(named_class(ruby)) {
+        bytes += settle(ruby, value.funcall("value", ())?, freeze)?;
     }
     if freeze {
         value.funcall::<_, _, Value>("freeze", ())?;
@@ -150,10 +159,10 @@ impl Cache {
         let key = key(ruby, name)?;
         let found = this
             .cache
-            .get_with_origin(&key, |value| to_ruby(ruby, &value))
+            .get_with_origin(&key, |value| make(ruby, &value))
             .or_raise(ruby)?;
         match found {
-            Some((value, origin)) => Ok(Found::wrap(ruby, value?, origin)),
+            Some((made, origin)) => Ok(Found::wrap(ruby, made?, origin)),
             None => Ok(miss),
         }
     }
@@ -190,5 +199,6 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.undef_default_alloc_func();
     class.define_method("take", method!(Found::take, 1))?;
     class.define_method("keep", method!(Found::keep, 2))?;
-    class.define_method("bytes", method!(Found::bytes, 0))
+    class.define_method("bytes", method!(Found::bytes, 0))?;
+    class.define_method("named?", method!(Found::is_named, 0))
 }

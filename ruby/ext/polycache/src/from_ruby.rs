@@ -1,15 +1,15 @@
 //! Ruby objects as values (the type map of `spec/entry.md`).
 
 use crate::error::to_ruby as raise;
-use crate::object::{is_a_very, knows_keys_by_identity};
+use crate::object::{is_a_very, kind, knows_keys_by_identity};
 use crate::path::{refusal, Path};
 use crate::string::{content, symbol_name, to_utf8, Content};
-use crate::to_ruby::{set_class, to_ruby, uuid_class};
+use crate::to_ruby::{named_class, set_class, to_ruby, uuid_class};
 use magnus::{
-    prelude::*, r_hash::ForEach, rb_sys::AsRawValue, value::Lazy, Error, Float, Integer, RArray,
-    RClass, RHash, RString, Ruby, Symbol, Time,
+    prelude::*, r_hash::ForEach, rb_sys::AsRawValue, value::Lazy, Error, Exception, Float, Integer,
+    RArray, RClass, RHash, RString, Ruby, Symbol, Time,
 };
-use polycache::Value;
+use polycache::{Named, Value};
 use polycache_entry::{MAX_DEPTH, MAX_DIGITS};
 use rb_sys::ruby_value_type as Type;
 use std::borrow::Cow;
@@ -29,12 +29,16 @@ pub(crate) struct Facts {
     pub(crate) changed: bool,
     /// There are rows whose limits are looked at as they are encoded.
     pub(crate) has_limits: bool,
+    /// There are registered types. Then the value borrows nothing, and Ruby may be called.
+    pub(crate) named: bool,
 }
 
 /// Why an object has no value.
 pub(crate) enum Unfit {
     /// `UnsupportedValue`, with the path to the culprit.
     Refused(Box<polycache::Error>),
+    /// The same, of what the `encode` of a type raised: an exception with its cause.
+    Unencodable(Error),
     /// What Ruby raised on the way.
     Raised(Error),
 }
@@ -44,23 +48,24 @@ impl Unfit {
     pub(crate) fn into_error(self, ruby: &Ruby) -> Error {
         match self {
             Unfit::Refused(error) => raise(ruby, &error),
-            Unfit::Raised(error) => error,
+            Unfit::Unencodable(error) | Unfit::Raised(error) => error,
         }
     }
 }
 
 /// Converts `object` and hands the value to `f`, which must not call Ruby: the value may borrow
-/// from Ruby's strings.
+/// from Ruby's strings. `types` is a `Polycache::Types`, whose functions may run before.
 ///
 /// # Errors
 /// `UnsupportedValue` with the path to the culprit; what Ruby raises on the way.
 #[inline]
 pub(crate) fn with_value<R>(
     ruby: &Ruby,
+    types: magnus::Value,
     object: magnus::Value,
     f: impl FnOnce(&Value<'_>) -> R,
 ) -> Result<R, Error> {
-    with_facts(ruby, object, |value, _| f(value)).map_err(|unfit| unfit.into_error(ruby))
+    with_facts(ruby, types, object, |value, _| f(value)).map_err(|unfit| unfit.into_error(ruby))
 }
 
 /// As [`with_value`], and says what was found out on the way.
@@ -70,10 +75,11 @@ pub(crate) fn with_value<R>(
 #[inline]
 pub(crate) fn with_facts<R>(
     ruby: &Ruby,
+    types: magnus::Value,
     object: magnus::Value,
     f: impl FnOnce(&Value<'_>, Facts) -> R,
 ) -> Result<R, Unfit> {
-    let mut walk = Walk::new(ruby, false);
+    let mut walk = Walk::new(ruby, types, false);
     let value = match walk.value(object, &Path::Root, None) {
         // Rows that need Ruby's help: begin again and copy the strings.
         Err(Stop::NeedsRuby) => {
@@ -85,25 +91,27 @@ pub(crate) fn with_facts<R>(
     let facts = Facts {
         changed: walk.changed.get(),
         has_limits: walk.own,
+        named: walk.named.get(),
     };
     match value {
         Ok(value) => Ok(f(&value, facts)),
-        Err(Stop::Refused(error)) => Err(Unfit::Refused(error)),
-        Err(Stop::Raised(error)) => Err(Unfit::Raised(error)),
-        Err(Stop::NeedsRuby) => unreachable!("the second walk calls Ruby itself"),
+        Err(stop) => Err(walk.unfit(stop)),
     }
 }
 
-/// What a reader is given of `object`, once it is stored.
+/// What a reader is given of `object`, once it is stored; types stand in it as `Polycache::Named`.
 ///
 /// # Errors
 /// As for [`with_value`].
-pub(crate) fn as_read(ruby: &Ruby, object: magnus::Value) -> Result<magnus::Value, Error> {
-    match Walk::new(ruby, true).value(object, &Path::Root, None) {
+pub(crate) fn as_read(
+    ruby: &Ruby,
+    types: magnus::Value,
+    object: magnus::Value,
+) -> Result<magnus::Value, Error> {
+    let walk = Walk::new(ruby, types, true);
+    match walk.value(object, &Path::Root, None) {
         Ok(value) => to_ruby(ruby, &value),
-        Err(Stop::Refused(error)) => Err(raise(ruby, &error)),
-        Err(Stop::Raised(error)) => Err(error),
-        Err(Stop::NeedsRuby) => unreachable!("it calls Ruby itself"),
+        Err(stop) => Err(walk.unfit(stop).into_error(ruby)),
     }
 }
 
@@ -121,7 +129,7 @@ impl Stop {
     }
 }
 
-/// The lists, sets and maps around a value, innermost first.
+/// The lists, sets, maps and registered types around a value, innermost first.
 struct Parent<'a> {
     object: rb_sys::VALUE,
     depth: usize,
@@ -133,16 +141,36 @@ struct Parent<'a> {
 /// copies them.
 struct Walk<'r> {
     ruby: &'r Ruby,
+    /// A `Polycache::Types`.
+    types: magnus::Value,
     own: bool,
     changed: Cell<bool>,
+    named: Cell<bool>,
+    /// Whether what was raised is an `UnsupportedValue`, because an `encode` raised. A case of `Stop`
+    /// of its own would make each step of a walk dearer.
+    unencodable: Cell<bool>,
 }
 
 impl<'r> Walk<'r> {
-    fn new(ruby: &'r Ruby, own: bool) -> Walk<'r> {
+    fn new(ruby: &'r Ruby, types: magnus::Value, own: bool) -> Walk<'r> {
         Walk {
             ruby,
+            types,
             own,
             changed: Cell::new(false),
+            named: Cell::new(false),
+            unencodable: Cell::new(false),
+        }
+    }
+
+    /// Why this walk ended.
+    #[cold]
+    fn unfit(&self, stop: Stop) -> Unfit {
+        match stop {
+            Stop::Refused(error) => Unfit::Refused(error),
+            Stop::Raised(error) if self.unencodable.get() => Unfit::Unencodable(error),
+            Stop::Raised(error) => Unfit::Raised(error),
+            Stop::NeedsRuby => unreachable!("a walk that owns calls Ruby itself"),
         }
     }
 
@@ -167,7 +195,7 @@ impl<'r> Walk<'r> {
                 Some(string) => {
                     // SAFETY: the object is alive.
                     if unsafe { !is_a_very(object.as_raw(), rb_sys::rb_cString) } {
-                        return self.refuse_heir(object, path, "String");
+                        return self.refuse_heir(object, path, parent, "String");
                     }
                     self.string(string, path)
                 }
@@ -177,7 +205,7 @@ impl<'r> Walk<'r> {
                 Some(array) => {
                     // SAFETY: the object is alive.
                     if unsafe { !is_a_very(object.as_raw(), rb_sys::rb_cArray) } {
-                        return self.refuse_heir(object, path, "Array");
+                        return self.refuse_heir(object, path, parent, "Array");
                     }
                     let inside = self.enter(object, path, parent)?;
                     self.elements(array, path, &inside).map(Value::List)
@@ -188,7 +216,7 @@ impl<'r> Walk<'r> {
                 Some(hash) => {
                     // SAFETY: the object is alive.
                     if unsafe { !is_a_very(object.as_raw(), rb_sys::rb_cHash) } {
-                        return self.refuse_heir(object, path, "Hash");
+                        return self.refuse_heir(object, path, parent, "Hash");
                     }
                     // SAFETY: it is a Hash, and of no other class, so that nothing raises.
                     if unsafe { knows_keys_by_identity(object.as_raw()) } {
@@ -352,6 +380,7 @@ impl<'r> Walk<'r> {
         }
     }
 
+    #[inline(always)]
     fn integer<'v>(&self, object: magnus::Value, path: &Path<'_>) -> Result<Value<'v>, Stop> {
         let Some(integer) = Integer::from_value(object) else {
             return self.refuse(object, path);
@@ -378,6 +407,7 @@ impl<'r> Walk<'r> {
     }
 
     /// The rows that are classes in Ruby. Calls Ruby.
+    #[inline(never)]
     fn other<'v>(
         &self,
         object: magnus::Value,
@@ -389,7 +419,7 @@ impl<'r> Walk<'r> {
         if let Some(time) = Time::from_value(object) {
             // SAFETY: Ruby's own.
             if !is_very(unsafe { rb_sys::rb_cTime }) {
-                return self.refuse_heir(object, path, "Time");
+                return self.refuse_heir(object, path, parent, "Time");
             }
             // It comes back in UTC and without what is finer than a nanosecond.
             self.changed.set(true);
@@ -409,7 +439,7 @@ impl<'r> Walk<'r> {
         }
         if object.is_kind_of(set_class(self.ruby)) {
             if !is_very(set_class(self.ruby).as_raw()) {
-                return self.refuse_heir(object, path, "Set");
+                return self.refuse_heir(object, path, parent, "Set");
             }
             if object
                 .funcall("compare_by_identity?", ())
@@ -427,7 +457,7 @@ impl<'r> Walk<'r> {
         }
         if object.is_kind_of(uuid_class(self.ruby)) {
             if !is_very(uuid_class(self.ruby).as_raw()) {
-                return self.refuse_heir(object, path, "Polycache::UUID");
+                return self.refuse_heir(object, path, parent, "Polycache::UUID");
             }
             let bytes: RString = object.funcall("bytes", ()).map_err(Stop::Raised)?;
             // SAFETY: the bytes are copied at once.
@@ -437,7 +467,85 @@ impl<'r> Walk<'r> {
                 Err(_) => Err(Stop::refused(path, "a UUID has 16 bytes")),
             };
         }
-        self.refuse(object, path)
+        // SAFETY: the object is alive, and in the heap if it is of that kind.
+        let is_named = unsafe {
+            kind(object.as_raw()) == Type::RUBY_T_OBJECT && is_very(named_class(self.ruby).as_raw())
+        };
+        if is_named {
+            let inside = self.enter(object, path, parent)?;
+            return self.named(object, path, &inside);
+        }
+        match self.registered(object, path, parent)? {
+            Some(value) => Ok(value),
+            None => self.refuse(object, path),
+        }
+    }
+
+    /// What an instance of a registered type is written as; none of another class. Runs code of the
+    /// user's.
+    #[inline(never)]
+    fn registered<'v>(
+        &self,
+        object: magnus::Value,
+        path: &Path<'_>,
+        parent: Option<&Parent<'_>>,
+    ) -> Result<Option<Value<'v>>, Stop> {
+        let types = self.types;
+        let is_registered: bool = types
+            .funcall("registered?", (object,))
+            .map_err(Stop::Raised)?;
+        if !is_registered {
+            return Ok(None);
+        }
+        let inside = self.enter(object, path, parent)?;
+        match types.funcall("encode", (object,)) {
+            Ok(named) => self.named(named, path, &inside).map(Some),
+            Err(error) => Err(self.unencodable(object, path, error)),
+        }
+    }
+
+    /// What a `Polycache::Named` is written as.
+    #[inline(never)]
+    fn named<'v>(
+        &self,
+        object: magnus::Value,
+        path: &Path<'_>,
+        inside: &Parent<'_>,
+    ) -> Result<Value<'v>, Stop> {
+        self.changed.set(true);
+        self.named.set(true);
+        let name: magnus::Value = object.funcall("name", ()).map_err(Stop::Raised)?;
+        let text = match RString::from_value(name) {
+            Some(name) => self.string(name, path)?,
+            None => Value::Null,
+        };
+        let Value::Text(name) = text else {
+            return Err(Stop::refused(path, "the name of a registered type is text"));
+        };
+        let held: magnus::Value = object.funcall("value", ()).map_err(Stop::Raised)?;
+        let value = self.value(held, path, Some(inside))?;
+        Ok(Value::Named(Box::new(Named { name, value })))
+    }
+
+    /// What became of an `encode` that raised. What ends a thread or the program goes through as it
+    /// is.
+    #[cold]
+    fn unencodable(&self, object: magnus::Value, path: &Path<'_>, error: Error) -> Stop {
+        let is_error = error.is_kind_of(self.ruby.exception_standard_error())
+            || error.is_kind_of(self.ruby.exception_script_error());
+        let Some(raised) = error.value().filter(|_| is_error) else {
+            return Stop::Raised(error);
+        };
+        let arguments = (object, path.to_text(), raised);
+        let made: Result<magnus::Value, Error> = self.types.funcall("unsupported", arguments);
+        match made.map(Exception::from_value) {
+            Ok(Some(exception)) => {
+                self.unencodable.set(true);
+                Stop::Raised(exception.into())
+            }
+            Ok(None) => Stop::Raised(error),
+            Err(failed) => Stop::Raised(failed),
+        }
     }
 
     #[cold]
@@ -453,16 +561,21 @@ impl<'r> Walk<'r> {
         Err(Stop::refused(path, reason))
     }
 
-    /// Refuses what extends a class of the type map.
+    /// Refuses what extends a class of the type map, if it is not registered.
     #[cold]
+    #[inline(never)]
     fn refuse_heir<'v>(
         &self,
         object: magnus::Value,
         path: &Path<'_>,
+        parent: Option<&Parent<'_>>,
         of: &str,
     ) -> Result<Value<'v>, Stop> {
         if !self.own {
             return Err(Stop::NeedsRuby);
+        }
+        if let Some(value) = self.registered(object, path, parent)? {
+            return Ok(value);
         }
         let class = class_name(object);
         Err(Stop::refused(

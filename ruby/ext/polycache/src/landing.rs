@@ -22,7 +22,7 @@ pub(crate) fn new_flight(ruby: &Ruby) -> Result<Value, Error> {
     ruby.get_inner(&FLIGHT).funcall("new", ())
 }
 
-/// Tells flights what came of their load.
+/// Tells flights what came of their load; with the `Polycache::Types` of the cache.
 ///
 /// # Errors
 /// An interrupt that came meanwhile; all were told.
@@ -30,9 +30,15 @@ pub(crate) fn tell(
     ruby: &Ruby,
     flights: Vec<Opaque<Value>>,
     loaded: &Result<Loaded, Error>,
+    types: Value,
 ) -> Result<(), Error> {
     let flights = array(ruby, flights);
     match loaded {
+        Ok(loaded) if loaded.named => call(
+            ruby,
+            "land_named",
+            &[flights.as_value(), loaded.value, types],
+        ),
         Ok(loaded) => {
             let how = if loaded.has_no_copies {
                 "share"

@@ -7,7 +7,7 @@ use crate::error::OrRaise;
 use crate::found::{settle, Found};
 use crate::key::key;
 use crate::string::symbol_name;
-use crate::to_ruby::to_ruby;
+use crate::to_ruby::make;
 use magnus::{
     encoding::EncodingCapable,
     function,
@@ -45,6 +45,7 @@ struct Names {
     get: OpaqueId,
     find: OpaqueId,
     remember: OpaqueId,
+    pass_on: OpaqueId,
     hand_out: OpaqueId,
 }
 
@@ -75,6 +76,7 @@ impl MemoryReader {
                 get: ruby.intern("get").into(),
                 find: ruby.intern("find").into(),
                 remember: ruby.intern("remember").into(),
+                pass_on: ruby.intern("pass_on").into(),
                 hand_out: ruby.intern("hand_out").into(),
             },
         })
@@ -97,15 +99,20 @@ impl MemoryReader {
         let key = key(ruby, name)?;
         let found = cache
             .cache
-            .get_with_origin(&key, |value| to_ruby(ruby, &value))
+            .get_with_origin(&key, |value| make(ruby, &value))
             .or_raise(ruby)?;
-        let Some((value, origin)) = found else {
+        let Some((made, origin)) = found else {
             return Ok(miss);
         };
-        let value = value?;
+        let made = made?;
+        let value = made.value;
         if cache.admits(&origin) {
-            let found = Found::wrap(ruby, value, origin);
+            let found = Found::wrap(ruby, made, origin);
             return this.tier(ruby).funcall(this.names.remember, (name, found));
+        }
+        if made.named {
+            let found = Found::wrap(ruby, made, origin);
+            return this.tier(ruby).funcall(this.names.pass_on, (found,));
         }
         if this.freezes {
             settle(ruby, value, true)?;

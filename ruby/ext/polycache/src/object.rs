@@ -1,6 +1,6 @@
 //! What a walk through objects asks of each, without running code of the user's.
 
-use crate::to_ruby::set_class;
+use crate::to_ruby::{named_class, set_class};
 use magnus::{
     prelude::*,
     rb_sys::{AsRawValue, FromRawValue},
@@ -33,6 +33,8 @@ pub(crate) fn plain_copies(ruby: &Ruby) -> RModule {
 #[derive(Clone, Copy)]
 pub(crate) struct Names {
     pub(crate) set: VALUE,
+    /// Its instances are left to plain Ruby.
+    pub(crate) named: VALUE,
     ractor: VALUE,
     plain: VALUE,
     ids: &'static Ids,
@@ -71,6 +73,7 @@ impl Names {
     pub(crate) fn get(ruby: &Ruby) -> Names {
         Names {
             set: set_class(ruby).as_raw(),
+            named: named_class(ruby).as_raw(),
             ractor: ruby.get_inner(&RACTOR).as_raw(),
             plain: plain_copies(ruby).as_raw(),
             ids: Ids::get(),

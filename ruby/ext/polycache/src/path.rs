@@ -12,6 +12,13 @@ pub(crate) enum Path<'a> {
 }
 
 impl Path<'_> {
+    /// The path as text.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
     fn write(&self, out: &mut String) {
         match self {
             Path::Root => out.push('$'),
@@ -34,10 +41,8 @@ impl Path<'_> {
 
 /// Why a value is refused.
 pub(crate) fn refusal(path: &Path<'_>, reason: impl Into<Cow<'static, str>>) -> polycache::Error {
-    let mut text = String::new();
-    path.write(&mut text);
     polycache::Error::UnsupportedValue {
-        path: text,
+        path: path.to_text(),
         reason: reason.into().into_owned(),
     }
 }

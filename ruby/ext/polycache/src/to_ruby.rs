@@ -8,6 +8,7 @@ use magnus::{
 };
 use polycache::Value;
 use rb_sys::VALUE;
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_long};
 
 static SET: Lazy<RClass> = Lazy::new(|ruby| constant(ruby, "Set"));
@@ -15,6 +16,13 @@ static UUID: Lazy<RClass> = Lazy::new(|ruby| {
     ruby.class_object()
         .const_get::<_, magnus::RModule>("Polycache")
         .and_then(|polycache| polycache.const_get("UUID"))
+        .expect("polycache.rb defines it before it loads the extension")
+});
+
+static NAMED: Lazy<RClass> = Lazy::new(|ruby| {
+    ruby.class_object()
+        .const_get::<_, magnus::RModule>("Polycache")
+        .and_then(|polycache| polycache.const_get("Named"))
         .expect("polycache.rb defines it before it loads the extension")
 });
 
@@ -34,12 +42,61 @@ pub(crate) fn uuid_class(ruby: &Ruby) -> RClass {
     ruby.get_inner(&UUID)
 }
 
-/// The Ruby object for `value`.
+/// The class of values of registered types that are named.
+pub(crate) fn named_class(ruby: &Ruby) -> RClass {
+    ruby.get_inner(&NAMED)
+}
+
+/// `Polycache::Types::NONE`.
+///
+/// # Errors
+/// What Ruby raises where it is not there.
+pub(crate) fn no_types(ruby: &Ruby) -> Result<magnus::Value, Error> {
+    let polycache: magnus::RModule = ruby.class_object().const_get("Polycache")?;
+    polycache.const_get::<_, RClass>("Types")?.const_get("NONE")
+}
+
+/// An object that was made of a value.
+#[derive(Clone, Copy)]
+pub(crate) struct Made {
+    pub(crate) value: magnus::Value,
+    /// Whether types stand in it as `Polycache::Named`. What is registered is made of them later,
+    /// by `Polycache::Types`, for that runs code of the user's.
+    pub(crate) named: bool,
+}
+
+/// The Ruby object for `value`, in which types stand as `Polycache::Named`.
 ///
 /// # Errors
 /// What Ruby raises: no memory, an interrupt.
-#[inline]
 pub(crate) fn to_ruby(ruby: &Ruby, value: &Value<'_>) -> Result<magnus::Value, Error> {
+    build(ruby, value, &Cell::new(false))
+}
+
+/// As [`to_ruby`], and says whether there are any.
+///
+/// # Errors
+/// As there.
+#[inline]
+pub(crate) fn make(ruby: &Ruby, value: &Value<'_>) -> Result<Made, Error> {
+    let met = Cell::new(false);
+    let value = build(ruby, value, &met)?;
+    Ok(Made {
+        value,
+        named: met.get(),
+    })
+}
+
+/// As [`make`], which says it in `met`.
+///
+/// # Errors
+/// As there.
+#[inline]
+pub(crate) fn build(
+    ruby: &Ruby,
+    value: &Value<'_>,
+    met: &Cell<bool>,
+) -> Result<magnus::Value, Error> {
     // What cannot raise needs no protection.
     Ok(match value {
         Value::Null => ruby.qnil().as_value(),
@@ -52,6 +109,8 @@ pub(crate) fn to_ruby(ruby: &Ruby, value: &Value<'_>) -> Result<magnus::Value, E
             let builder = Builder {
                 set: set_class(ruby).as_raw(),
                 uuid: uuid_class(ruby).as_raw(),
+                named: named_class(ruby).as_raw(),
+                met,
             };
             // SAFETY: no frame in there owns anything that a jump would leak; the object is Ruby's.
             unsafe { magnus::Value::from_raw(protect(|| builder.build(value))?) }
@@ -61,12 +120,15 @@ pub(crate) fn to_ruby(ruby: &Ruby, value: &Value<'_>) -> Result<magnus::Value, E
 
 /// The classes, looked up before anything may raise.
 #[derive(Clone, Copy)]
-struct Builder {
+struct Builder<'a> {
     set: VALUE,
     uuid: VALUE,
+    named: VALUE,
+    /// Whether a registered type was met.
+    met: &'a Cell<bool>,
 }
 
-impl Builder {
+impl Builder<'_> {
     /// Builds an object from the inside out. What is not finished is on this stack, where the
     /// garbage collector looks. Nothing here may own memory or panic: Ruby may jump out of it.
     ///
@@ -114,6 +176,11 @@ impl Builder {
                 Value::Uuid(bytes) => {
                     let bytes = binary(bytes);
                     rb_sys::rb_funcallv(self.uuid, method(c"from_bytes"), 1, &bytes)
+                }
+                Value::Named(named) => {
+                    self.met.set(true);
+                    let arguments = [hash_key(&named.name), self.build(&named.value)];
+                    rb_sys::rb_funcallv(self.named, method(c"new"), 2, arguments.as_ptr())
                 }
             }
         }

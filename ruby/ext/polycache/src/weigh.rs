@@ -121,6 +121,7 @@ impl Weigher {
                         None => self.strange = true,
                     }
                 }
+                Type::RUBY_T_OBJECT if class(object) == names.named => self.strange = true,
                 _ => self.bytes += scalar(object),
             }
         }

@@ -13,7 +13,9 @@ module Polycache
       OF_THE_HOST = %i[
         limit serializer compressor dictionaries encryption keep_after_reboot
       ].freeze
-      private_constant :OF_THE_HOST
+      # What a cache has with a directory and without, beside its namespace and its memory.
+      OF_ALL = %i[ttl lease_timeout wait_timeout store_errors types clock].freeze
+      private_constant :OF_THE_HOST, :OF_ALL
 
       module_function
 
@@ -23,6 +25,7 @@ module Polycache
       # @raise what Cache.new raises
       def tiers(options, defaults)
         memory = memory_of(options)
+        options = options.merge(types: Types.of(options[:types]))
         unless options.key?(:path)
           raise InvalidArgument, "a cache needs a path, or memory" if options[:memory] == false
 
@@ -31,7 +34,7 @@ module Polycache
         return host(options, defaults) unless memory
 
         core = Core.new(Settings.new(memory, Settings::TIER))
-        Tier.new(host(options, defaults), core.root)
+        Tier.new(host(options, defaults), core.root, options[:types])
       end
 
       # What answers +get+ of these tiers.
@@ -70,7 +73,7 @@ module Polycache
 
         # Checked by itself, for the names that a MemoryCache has are not all taken here.
         Settings.new(memory, Settings::TIER)
-        own = options.slice(:ttl, :lease_timeout, :wait_timeout, :store_errors, :clock).compact
+        own = options.slice(*OF_ALL).compact
         core = Core.new(Settings.new(memory.merge(own)), Isolation::OF_A_CACHE)
         parts = options[:namespace]
         parts = [parts].compact unless parts.is_a?(Array)

@@ -2,6 +2,7 @@
 
 require "set"
 require_relative "weigh"
+require_relative "../types"
 
 module Polycache
   module Memory
@@ -9,8 +10,9 @@ module Polycache
     # Sets, Times, and whatever else is frozen to its depth, which is kept as it is.
     #
     # An object that is reached twice is one object in the copy too, and cycles are kept.
-    # A Hash's default, singleton methods and instance variables are left out. Anything else is
-    # UnsupportedValue, with the path to it: what extends one of these classes too, because
+    # A Hash's default, singleton methods and instance variables are left out. An instance of a
+    # registered type is copied as what it is written as, a Named, in the type map's form. Anything
+    # else is UnsupportedValue, with the path to it: what extends one of these classes too, because
     # another class would come back.
     class Copier
       # Nested deeper, a value would overflow the stack.
@@ -25,14 +27,35 @@ module Polycache
       class Refused < StandardError
         def path = @path ||= []
       end
-      private_constant :Refused
+
+      # What a type is written as cannot be stored.
+      class Unmapped < Refused
+        # The path within, and what a function of the user's raised, if it did.
+        attr_reader :tail, :origin
+
+        def initialize(reason, tail, origin)
+          super(reason)
+          @tail = tail
+          @origin = origin
+        end
+      end
+      private_constant :Refused, :Unmapped
+
+      NAMED_IN_SET = "a set cannot hold a registered type, which not every language can hash"
+      NAMED_AS_KEY = "a map's key is no registered type"
+      private_constant :NAMED_IN_SET, :NAMED_AS_KEY
 
       # Bytes of memory that the copy takes.
       attr_reader :bytes
 
       # @param freeze [Boolean] whether the copy is frozen to its depth
-      def initialize(freeze:)
+      # @param types [Types] those that are copied as Named
+      # @param mapped [Boolean] whether the value is of the type map, with a Named for each type
+      def initialize(freeze:, types: Types::NONE, mapped: false)
         @freeze = freeze
+        @types = types
+        @mapped = mapped
+        @named = false
         @bytes = 0
         @shared = false
         @depth = 0
@@ -43,10 +66,19 @@ module Polycache
       def copy(value)
         part(value)
       rescue Refused => e
-        error = UnsupportedValue.new("$#{e.path.reverse.join}: #{e.message}")
-        error.instance_variable_set(:@path, "$#{e.path.reverse.join}")
-        raise error
+        path = "$#{e.path.reverse.join}#{e.tail if e.is_a?(Unmapped)}"
+        error = UnsupportedValue.new("#{path}: #{e.message}")
+        error.instance_variable_set(:@path, path)
+        e.is_a?(Unmapped) ? raise(error, cause: e.origin) : raise(error)
       end
+
+      # Whether a Named is in the copy.
+      def named? = @named
+
+      # How a copy with a Named in it is copied out.
+      def plan = @types.plan(@freeze, graph: @shared)
+
+      def freezes? = @freeze
 
       # Whether something is reached twice, so that a copy has to remember where it was.
       def shared? = @shared
@@ -94,10 +126,13 @@ module Polycache
       end
 
       def other(value)
+        return named(value) if value_is_named?(value)
+
         if immutable?(value)
           @bytes += Weigh.any(value)
           return value
         end
+        return named(value) if @types.registered?(value)
 
         raise Refused, "an object of #{value.class} can be changed and has no copy here: store a " \
                        "Hash or an Array, freeze it to its depth, or take isolation: \"none\""
@@ -107,6 +142,38 @@ module Polycache
         return Ractor.shareable?(value) if defined?(::Ractor)
 
         value.frozen? && value.instance_variables.empty? && !value.respond_to?(:each)
+      end
+
+      def value_is_named?(value)
+        Named === value && CLASS_OF.bind_call(value).equal?(Named) # rubocop:disable Style/CaseEquality
+      end
+
+      # A Named, or what is to become one.
+      def named(value)
+        @named = true
+        once(value) do
+          found = @mapped ? value : of_type_map(value)
+          raise Refused, "nested deeper than #{DEEPEST} lists, sets and maps" if @depth == DEEPEST
+
+          @depth += 1
+          outer = @mapped
+          @mapped = true
+          copy = Named.new(found.name, part(found.value))
+          @mapped = outer
+          @depth -= 1
+          @bytes += Weigh::OTHER
+          copy
+        end
+      end
+
+      # Runs functions of the user's.
+      def of_type_map(value)
+        map = TypeMap.new(@types)
+        map.of(value)
+      rescue UnsupportedValue => e
+        raise e unless map.reason && e.path
+
+        raise Unmapped.new(map.reason, e.path.delete_prefix("$"), e.cause)
       end
 
       # The copy of an object, which is made once.
@@ -126,7 +193,7 @@ module Polycache
           @shared = true
           return copy
         end
-        if value.frozen? && immutable?(value)
+        if value.frozen? && immutable?(value) && !Weigh.named?(value)
           @bytes += Weigh.any(value)
           return seen[value] = value
         end
@@ -169,13 +236,17 @@ module Polycache
       # A key that is a container: copies of the Hash are made with what remembers where it was.
       def hash_key(key)
         @shared = true unless key.frozen? && !Weigh.container?(key)
-        part(key)
+        copy = part(key)
+        value_is_named?(copy) ? raise(Refused, NAMED_AS_KEY) : copy
       end
 
       def set(value)
         copy = @seen[value] = Set.new
         value.each do |part|
-          copy << part(part)
+          element = part(part)
+          raise Refused, NAMED_IN_SET if value_is_named?(element)
+
+          copy << element
         rescue Refused => e
           e.path << "[#{copy.size}]"
           raise

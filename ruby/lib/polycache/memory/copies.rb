@@ -2,6 +2,7 @@
 
 require_relative "copier"
 require_relative "type_map"
+require_relative "../types"
 require_relative "../extension"
 
 module Polycache
@@ -14,12 +15,20 @@ module Polycache
       # What is stored of a value: its copy, the plan by which it is copied out (nil: it is handed
       # out itself), and its bytes.
       #
+      # Where types stand in it as Named, the plan is theirs, and a fourth says that a reader is
+      # given something else than the value.
+      #
       # @param freeze [Boolean] whether the copy is frozen to its depth
+      # @param types [Types]
       # @return [Array(Object, Symbol, Integer)]
       # @raise [UnsupportedValue]
-      def keep(value, freeze)
-        copier = Copier.new(freeze: freeze)
+      def keep(value, freeze, types) = kept(Copier.new(freeze: freeze, types: types), value)
+
+      def kept(copier, value)
+        freeze = copier.freezes?
         copy = copier.copy(value)
+        return [copy, copier.plan, copier.bytes, true] if copier.named?
+
         unless freeze || copy.frozen? || Module === copy # rubocop:disable Style/CaseEquality
           plan = copier.shared? ? :graph : :tree
         end
@@ -31,10 +40,11 @@ module Polycache
       #
       # @return [Array(Object, Symbol, Integer, Boolean)]
       # @raise [UnsupportedValue] as over a directory, with the same path
-      def keep_mapped(value, freeze)
-        map = TypeMap.new
+      def keep_mapped(value, freeze, types)
+        map = TypeMap.new(types)
         mapped = map.of(value)
-        [*keep(mapped, freeze), map.changed?]
+        copy, plan, bytes = kept(Copier.new(freeze: freeze, types: types, mapped: true), mapped)
+        [copy, plan, bytes, map.changed?]
       end
 
       # A copy of a stored value in which nothing is reached twice: no class needs to be looked up,
@@ -56,6 +66,8 @@ module Polycache
 
       # Bytes of any value as it is.
       def weigh(value) = Weigh.any(value)
+
+      private_class_method :kept
     end
 
     # What is handed out of what was kept.
@@ -66,7 +78,8 @@ module Polycache
         when nil then value
         when :packed then value.unpack
         when :tree then Copies.tree(value)
-        else Copies.graph(value)
+        when :graph then Copies.graph(value)
+        else plan.copy(value) # Types have a plan of their own.
         end
       end
     end

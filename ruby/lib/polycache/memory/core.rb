@@ -46,6 +46,7 @@ module Polycache
         @changing = @closed = false
         @left = []
         @clock = settings.clock
+        @types = settings.types
         @isolation = isolations.fetch(settings.isolation)
         @isolation = Isolation::Weightless if settings.isolation == "none" && !settings.weighs?
         @weigher = settings.weigher
@@ -82,8 +83,9 @@ module Polycache
 
       # What is stored of a value, the plan by which it is handed out, its bytes, and whether a
       # reader is given something else than the value.
+      # Runs functions of the user's, for types that are registered.
       # @raise [UnsupportedValue]
-      def keep(value) = @isolation.keep(value)
+      def keep(value) = @isolation.keep(value, @types)
 
       # An entry that may be stored: it is copied and weighed.
       # @raise [UnsupportedValue, InvalidArgument] for a value, a weight that cannot be

@@ -27,7 +27,7 @@ module Polycache
 
           load = begin_load(name)
           return busy if load == false
-          return run(name, load, ttl) { yield } if load # rubocop:disable Style/ExplicitBlockArgument
+          return given(*run(name, load, ttl) { yield }) if load # rubocop:disable Style/ExplicitBlockArgument
         end
       end
 
@@ -74,13 +74,14 @@ module Polycache
       end
 
       # Runs the block, stores what it returns, and tells those who joined.
+      # @return [Array(Object, Array)] what was loaded, and how it was kept; nil: it was not
       def run(name, load, ttl)
         @counts[MISSES] += 1
         landed = nil
         loaded = yield
         check_open
-        value, landed = store_loaded(name, load, loaded, ttl)
-        value
+        parts, landed = store_loaded(name, load, loaded, ttl)
+        [loaded, parts]
       rescue StandardError, ScriptError => e
         landed = Landed.failed(e)
         raise
@@ -91,24 +92,28 @@ module Polycache
         Flight.tell([flight], landed || Landed::NOTHING) if flight
       end
 
-      # @return [Array(Object, Landed)] what the caller is given, and those who joined
+      # @return [Array(Array, Landed)] how it was kept, and what those are told who joined
       def store_loaded(name, load, loaded, ttl)
-        kept, plan, _, changed = parts = @core.keep(loaded)
-        landed = Landed.with(kept, plan)
+        parts = @core.keep(loaded)
+        landed = Landed.with(*parts.first(2))
         entry = @core.entry(self, name, loaded, ttl, @core.settings.sliding, parts)
         put_loaded(name, load, entry, landed)
-        [given(loaded, kept, plan, changed), landed]
+        [parts, landed]
       rescue UnsupportedValue, EntryTooLarge => e
         raise if @core.unstored.raises?
 
         @counts[UNSTORED] += 1
         @core.unstored.report(e)
         # What has no copies is handed to all itself.
-        landed ? [given(loaded, kept, plan, changed), landed] : [loaded, Landed.with(loaded, nil)]
+        landed ? [parts, landed] : [nil, Landed.with(loaded, nil)]
       end
 
-      # What a reader would be given; its own object, where that is the same.
-      def given(loaded, kept, plan, changed)
+      # What a reader would be given; its own object, where that is the same. Those who joined are
+      # not kept waiting for it: functions of the user's may run.
+      def given(loaded, parts)
+        return loaded unless parts
+
+        kept, plan, _, changed = parts
         return kept unless plan
 
         changed ? @core.out(kept, plan) : loaded

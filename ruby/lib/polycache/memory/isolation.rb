@@ -15,10 +15,10 @@ module Polycache
 
       # Nobody: what is stored is a copy, and what is handed out another.
       module Clone
-        def self.keep(value)
+        def self.keep(value, types)
           return [value, nil, Weigh.scalar(value)] if SIMPLE[value.class] && value.frozen?
 
-          Copies.keep(value, false)
+          Copies.keep(value, false, types)
         end
       end
 
@@ -28,31 +28,31 @@ module Polycache
                        .to_h { |type| [type, true] }.compare_by_identity.freeze
         private_constant :NOTHING_ELSE
 
-        def self.keep(value)
+        def self.keep(value, types)
           return [value, nil, 0] if Kernel === value && NOTHING_ELSE[value.class] # rubocop:disable Style/CaseEquality
 
-          Copies.keep_mapped(value, false)
+          Copies.keep_mapped(value, false, types)
         end
       end
 
       # As Freeze, by the type map.
       module MappedFreeze
-        def self.keep(value) = Copies.keep_mapped(value, true)
+        def self.keep(value, types) = Copies.keep_mapped(value, true, types)
       end
 
       # Nobody, for nobody can make one: one copy, frozen to its depth, is handed out to all.
       module Freeze
-        def self.keep(value) = Copies.keep(value, true)
+        def self.keep(value, types) = Copies.keep(value, true, types)
       end
 
       # Everybody: the object itself is handed out.
       module None
-        def self.keep(value) = [value, nil, Copies.weigh(value)]
+        def self.keep(value, _types) = [value, nil, Copies.weigh(value)]
       end
 
       # Nothing is weighed.
       module Weightless
-        def self.keep(value) = [value, nil, 0]
+        def self.keep(value, _types) = [value, nil, 0]
       end
 
       # Those of a MemoryCache.

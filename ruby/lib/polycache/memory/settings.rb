@@ -4,6 +4,7 @@ require_relative "duration"
 require_relative "isolation"
 require_relative "size"
 require_relative "store"
+require_relative "../types"
 
 module Polycache
   module Memory
@@ -14,7 +15,7 @@ module Polycache
       # What a MemoryCache takes as well.
       ALL = [
         *TIER, :ttl, :sliding, :weigher, :eviction_listener, :lease_timeout, :wait_timeout,
-        :store_errors, :clock
+        :store_errors, :types, :clock
       ].freeze
 
       MOST_ENTRIES = 2**24
@@ -35,6 +36,8 @@ module Polycache
       # @return [String, Symbol] as it was given
       attr_reader :store_errors
       attr_reader :sliding, :weigher, :eviction_listener, :clock
+      # @return [Types]
+      attr_reader :types
 
       # @raise [InvalidArgument]
       def initialize(options, known = ALL)
@@ -51,6 +54,7 @@ module Polycache
         @weigher = callable(:weigher, options[:weigher])
         @eviction_listener = callable(:eviction_listener, options[:eviction_listener])
         @clock = callable(:clock, options[:clock])
+        @types = Types.of(options[:types])
       end
 
       def weighs? = !@weigher.nil? || @max_bytes != Float::INFINITY

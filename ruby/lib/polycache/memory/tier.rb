@@ -14,8 +14,10 @@ module Polycache
     class Tier
       # @param native [Native::Cache]
       # @param entries [Entries] where the values of this namespace are
-      def initialize(native, entries)
+      # @param types [Types] those that values may have
+      def initialize(native, entries, types)
         @native = native
+        @types = types
         @entries = entries
         @core = entries.core
         @store = @core.store
@@ -59,6 +61,8 @@ module Polycache
         name = Key.of(key)
         value = found.take(@freezes)
         bytes = found.bytes + Weigh.key(name)
+        return remember_named(name, found, value, bytes) if found.named?
+
         if bytes > @store.max_bytes
           forget(name)
           return value
@@ -67,6 +71,12 @@ module Polycache
         found.keep(value, !plan.nil?) unless @ordered
         put(Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found))
         plan ? Copies.tree(value) : value
+      end
+
+      # What the reader of a value is given that is not kept.
+      def pass_on(found)
+        value = found.take(@freezes)
+        found.named? ? given(value, named_plan) : value
       end
 
       def has(key)
@@ -113,7 +123,7 @@ module Polycache
 
       def namespace(part)
         native = @native.namespace(part)
-        Tier.new(native, @entries.namespace(part))
+        Tier.new(native, @entries.namespace(part), @types)
       end
 
       def ttl(key) = @native.ttl(key)
@@ -145,7 +155,29 @@ module Polycache
       # Keeps what was just read if there is room, in the place of another value of the key, and if
       # it was read there lately (spec/memory.md, "Admission").
       def keep(key, found, entry)
-        entry || @native.admits?(found) ? remember(key, found) : found.take(@freezes)
+        entry || @native.admits?(found) ? remember(key, found) : pass_on(found)
+      end
+
+      # As +remember+, where types stand in the value as Named: so it is kept, and each reader is
+      # given what is made of it. Only where all share one object, that is made before.
+      def remember_named(name, found, value, bytes)
+        plan = named_plan
+        value = @types.read(value) unless plan || @freezes
+        if bytes > @store.max_bytes
+          forget(name)
+        else
+          put(Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found))
+        end
+        plan ? plan.copy(value) : value
+      end
+
+      def named_plan = @freezes || @clones ? @types.plan(@freezes) : nil
+
+      # Functions of the user's run in it.
+      def given(value, plan)
+        return plan.copy(value) if plan
+
+        @freezes ? value : @types.read(value)
       end
 
       def put(entry)

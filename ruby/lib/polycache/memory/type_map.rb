@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 require "set"
-require_relative "../errors"
+require_relative "../types"
+require_relative "../value_path"
 
 module Polycache
   module Memory
@@ -16,16 +17,22 @@ module Polycache
       # The years 1 to 9999.
       SECONDS = (-62_135_596_800..253_402_300_799)
       CLASS_OF = ::Kernel.instance_method(:class)
-      ESCAPES = { "\"" => "\\\"", "\\" => "\\\\", "\b" => "\\b", "\f" => "\\f", "\n" => "\\n",
-                  "\r" => "\\r", "\t" => "\\t" }.freeze
       NO_UTF8 = "the text has no UTF-8 form: give bytes the encoding BINARY (String#b), or text " \
                 "its own encoding (force_encoding)"
-      IN_SET = "a set cannot hold a list, map or set, which not every language can hash"
+      IN_SET = "a set cannot hold a list, map, set or registered type, which not every language " \
+               "can hash"
+      # Bytes of the name of a registered type.
+      NAMES = (1..255)
       BY_IDENTITY = "it compares by identity and would come back as one that does not: store a " \
                     "copy that does not"
       private_constant(*constants(false))
 
-      def initialize
+      # Why the last value was refused, without the path.
+      attr_reader :reason
+
+      # @param types [Types] those that are stored by their names, as Named
+      def initialize(types)
+        @types = types
         @changed = false
         @path = []
         @around = []
@@ -50,30 +57,75 @@ module Polycache
         case value
         when nil, true, false, ::Float then value
         when ::Integer then integer(value)
-        when ::String then text(very(value, ::String))
-        when ::Array then inside(very(value, ::Array)) { list(value, value) }
-        when ::Hash then inside(plain(very(value, ::Hash))) { map(value) }
-        when ::Set then inside(plain(very(value, ::Set))) { set(value) }
-        when ::Time then time(very(value, ::Time))
+        when ::String then very(value, ::String) { text(value) }
+        when ::Array then very(value, ::Array) { inside(value) { list(value, value) } }
+        when ::Hash then very(value, ::Hash) { inside(plain(value)) { map(value) } }
+        when ::Set then very(value, ::Set) { inside(plain(value)) { set(value) } }
+        when ::Time then very(value, ::Time) { time(value) }
         else other(value)
         end
       end
 
       def other(value)
-        return very(value, UUID) if defined?(UUID) && UUID === value
-        return decimal(value) if defined?(::BigDecimal) && ::BigDecimal === value # rubocop:disable Style/CaseEquality
+        case value
+        when UUID then very(value, UUID) { value }
+        when Named then very(value, Named) { named(value) { value } }
+        else
+          # Programs that have none need not load it.
+          return decimal(value) if defined?(::BigDecimal) && ::BigDecimal === value # rubocop:disable Style/CaseEquality
 
-        unmapped(value)
+          registered(value) { unmapped(value) }
+        end
       end
 
       # An instance of that class, and of none that extends it.
       def very(value, type)
         type_of = class_of(value)
-        return value if type_of.equal?(type)
-        return unmapped(value) unless type_of <= type
+        return yield if type_of.equal?(type)
 
-        refuse("the class #{type_of} would come back as #{type}, which it extends: store a " \
-               "#{type} made of it")
+        registered(value) do
+          next unmapped(value) unless type_of <= type
+
+          refuse("the class #{type_of} would come back as #{type}, which it extends: store a " \
+                 "#{type} made of it")
+        end
+      end
+
+      # An instance of a type that is registered; else what the block says.
+      def registered(value)
+        return yield unless @types.registered?(value)
+
+        named(value) do
+          @types.encode(value)
+        rescue ::StandardError, ::ScriptError => e
+          error = @types.unsupported(value, ValuePath.of(@path), e)
+          @reason = error.message
+          raise error
+        end
+      end
+
+      # What a type is written as. The block gives it; the path goes through it.
+      def named(value)
+        @changed = true
+        inside(value) do
+          given = yield
+          name = name_of(given)
+          inner = part(given.value)
+          same = inner.equal?(given.value) && name.equal?(given.name)
+          same ? given : Named.new(name, inner)
+        end
+      end
+
+      def name_of(given)
+        name = given.name
+        name = text(name) if ::String === name && class_of(name).equal?(::String) # rubocop:disable Style/CaseEquality
+        unless ::String === name && name.encoding != ::Encoding::BINARY # rubocop:disable Style/CaseEquality
+          refuse("the name of a registered type is text")
+        end
+        unless NAMES.cover?(name.bytesize)
+          refuse_late("the name of a registered type has 1 to 255 bytes")
+        end
+        name
       end
 
       def plain(value) = value.compare_by_identity? ? refuse(BY_IDENTITY) : value
@@ -175,8 +227,8 @@ module Polycache
         elements = value.to_a
         elements.each_with_index do |element, index|
           case element
-          when ::Array, ::Hash, ::Set
-            at(index) { refuse_late(IN_SET) }
+          when ::Array, ::Hash, ::Set, Named then at(index) { refuse_late(IN_SET) }
+          else at(index) { refuse_late(IN_SET) } if @types.registered?(element)
           end
         end
         mapped = list(elements, elements)
@@ -235,20 +287,11 @@ module Polycache
       end
 
       def refusal(reason)
-        path = "$#{@path.map { |step| segment(step) }.join}"
+        @reason = reason
+        path = ValuePath.of(@path)
         error = UnsupportedValue.new("cannot store the value at #{path}: #{reason}")
         error.instance_variable_set(:@path, path)
         error
-      end
-
-      def segment(step)
-        return "[#{step}]" if step.is_a?(::Integer)
-        return ".#{step}" if /\A[A-Za-z_][A-Za-z0-9_]*\z/.match?(step)
-
-        escaped = step.gsub(/["\\\u0000-\u001f]/) do |one|
-          ESCAPES[one] || format("\\u%04x", one.ord)
-        end
-        "[\"#{escaped}\"]"
       end
     end
   end

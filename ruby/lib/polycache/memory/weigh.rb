@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../named"
+
 module Polycache
   module Memory
     # How many bytes of memory objects take: an estimate from what CRuby allocates on a 64-bit
@@ -60,9 +62,23 @@ module Polycache
         bytes
       end
 
+      # Whether types stand in a container as Named.
+      def named?(value)
+        seen = {}.compare_by_identity
+        open = [value]
+        while (container = open.pop)
+          next if seen[container]
+          return true if Named === container # rubocop:disable Style/CaseEquality
+
+          seen[container] = true
+          shell(container) { |part| open << part if container?(part) }
+        end
+        false
+      end
+
       def container?(value)
         case value
-        when Array, Hash, Set then true
+        when Array, Hash, Set, Named then true
         else false
         end
       end
@@ -76,6 +92,9 @@ module Polycache
         when Hash
           container.each { |pair| pair.each(&part) }
           hash(container.size)
+        when Named
+          yield container.value
+          OTHER
         else
           container.each(&part)
           set(container.size)

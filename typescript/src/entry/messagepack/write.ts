@@ -1,6 +1,8 @@
 import { Decimal, MAX_DIGITS } from '../decimal.ts'
 import { isMatch, MATCH } from '../match.ts'
+import { isNamed, type Named } from '../named.ts'
 import { refused, type Segment } from '../path.ts'
+import { namedOf, type Types } from '../registered.ts'
 import { Scratch } from '../scratch.ts'
 import type { PayloadWriter } from '../serializer.ts'
 import {
@@ -28,6 +30,7 @@ import {
   MAX_SECONDS,
   MIN_INTEGER,
   MIN_SECONDS,
+  NAMED,
   SET,
   TIMESTAMP,
   UUID,
@@ -35,6 +38,8 @@ import {
 
 /** ASCII text up to this length is written character by character. */
 const FEW = 16
+/** Stands in the path for a registered type, whose value stands in its place there. */
+const THROUGH = -1
 
 /**
  * Writes values as MessagePack, each integer, text, count in its shortest form, and refuses with the path to the culprit
@@ -47,6 +52,12 @@ export class MessagePackWriter implements PayloadWriter {
   #depth = 0
   /** The way to where the writer is: the first `#depth` segments. */
   readonly #path: Segment[] = new Array(MAX_DEPTH).fill(0)
+
+  readonly #types: Types | undefined
+
+  constructor(types?: Types) {
+    this.#types = types
+  }
 
   get bytes(): Uint8Array {
     return this.#output.bytes
@@ -81,8 +92,14 @@ export class MessagePackWriter implements PayloadWriter {
     else if (isDate(value)) this.#date(value)
     else if (isMap(value)) this.#map(value)
     else if (isSet(value)) this.#set(value)
+    else this.#instance(value)
+  }
+
+  #instance(value: object): void {
+    if (this.#types?.has(value)) this.#named(value)
     else if (value instanceof Decimal) this.#ascii(DECIMAL, value.text)
     else if (value instanceof Uuid) this.#uuid(value)
+    else if (isNamed(value)) this.#named(value)
     else throw this.#refused(describe(value))
   }
 
@@ -268,16 +285,36 @@ export class MessagePackWriter implements PayloadWriter {
     let place = 0
     for (const value of values) {
       this.#path[level] = place++
-      if (typeof value === 'object' && value !== null && isContainer(value))
+      if (typeof value === 'object' && value !== null && this.#isContainer(value))
         throw this.#refused(IN_SET)
       this.#value(value)
     }
     this.#depth = level
+    this.#wrap(SET, start)
+  }
+
+  /** An instance of a registered class, or a `Named`. */
+  #named(value: object): void {
+    const level = this.#enter()
+    this.#path[level] = THROUGH
+    const named = namedOf(value, this.#types, () => this.#way()) as Named
+    this.converted = true
+    const start = this.#at
+    this.#text(named.name)
+    this.#value(named.value)
+    this.#depth = level
+    this.#wrap(NAMED, start)
+  }
+
+  /** Makes what was written from `start` on the payload of an extension. */
+  #wrap(type: number, start: number): void {
     const length = this.#at - start
-    const payload = this.#output.bytes.slice(start, this.#at)
+    const isFixed = FIXED_EXTENSIONS[length] !== undefined
+    const head = isFixed ? 2 : length <= 0xff ? 3 : length <= 0xffff ? 4 : 6
+    this.#reserve(head)
+    this.#output.bytes.copyWithin(start + head, start, this.#at)
     this.#at = start
-    this.#extension(SET, length)
-    this.#output.bytes.set(payload, this.#at)
+    this.#extension(type, length)
     this.#at += length
   }
 
@@ -378,8 +415,16 @@ export class MessagePackWriter implements PayloadWriter {
     }
   }
 
+  #isContainer(value: object): boolean {
+    return isContainer(value) || isNamed(value) || (this.#types?.has(value) ?? false)
+  }
+
   #refused(reason: string): Error {
-    return refused(this.#path.slice(0, this.#depth), reason)
+    return refused(this.#way(), reason)
+  }
+
+  #way(): Segment[] {
+    return this.#path.slice(0, this.#depth).filter((segment) => segment !== THROUGH)
   }
 }
 

@@ -151,6 +151,10 @@ fn messagepack() -> Vec<(&'static str, Vec<u8>)> {
         "a set on level 129",
         [&[0x91; 128][..], b"\xD4\x01\x90"].concat(),
     ));
+    all.push((
+        "a registered type on level 129",
+        [&[0x91; 128][..], b"\xC7\x03\x05\xA1a\xC0"].concat(),
+    ));
     all.push(("10000 lists begun", vec![0x91; 10_000]));
     all.push(("3000 maps begun", b"\x81\xA1a".repeat(3000)));
     all.push((
@@ -162,7 +166,7 @@ fn messagepack() -> Vec<(&'static str, Vec<u8>)> {
 
 fn extensions() -> Vec<(String, i8, Vec<u8>)> {
     let mut all = Vec::new();
-    for id in [-128, -2, 0, 5, 127] {
+    for id in [-128, -2, 0, 6, 127] {
         all.push((format!("extension type {id}"), id, vec![0xC0]));
     }
     for len in [0, 3, 5, 11, 13, 16] {
@@ -222,8 +226,32 @@ fn extensions() -> Vec<(String, i8, Vec<u8>)> {
         ("a set of a list", b"\x91\x90"),
         ("a set of a map", b"\x91\x80"),
         ("a set of a set", b"\x91\xD4\x01\x90"),
+        ("a set of a registered type", b"\x91\xC7\x03\x05\xA1a\xC0"),
     ] {
         all.push((name.into(), 1, payload.to_vec()));
+    }
+    let name_of_256 = [&b"\xDA\x01\x00"[..], &[b'a'; 256], b"\xC0"].concat();
+    for (name, payload) in [
+        ("a registered type of nothing", &b""[..]),
+        ("a registered type without a value", b"\xA1a"),
+        ("a registered type without a name", b"\xC0"),
+        ("a registered type whose name is bytes", b"\xC4\x01a\xC0"),
+        ("a registered type whose name is a number", b"\x01\xC0"),
+        ("a registered type with an empty name", b"\xA0\xC0"),
+        ("a registered type with a name of 256 bytes", &name_of_256),
+        ("a registered type whose name is not UTF-8", b"\xA1\xFF\xC0"),
+        ("a registered type whose name is cut off", b"\xA2a"),
+        (
+            "a registered type of a list that is cut off",
+            b"\xA1a\x92\xC0",
+        ),
+        (
+            "a registered type of a list of 2^32-1",
+            b"\xA1a\xDD\xFF\xFF\xFF\xFF",
+        ),
+        ("a byte behind a registered type", b"\xA1a\xC0\xC0"),
+    ] {
+        all.push((name.into(), 5, payload.to_vec()));
     }
     let nines = |count| "9".repeat(count);
     for text in [

@@ -1,9 +1,9 @@
 //! The extension types: what MessagePack itself has no type for.
 
-use super::read::read_set;
-use super::write::{length, sure, write};
+use super::read::{read_named, read_set};
+use super::write::{length, sure, write, write_text};
 use crate::serializer::path::Refusal;
-use crate::value::{check_big_integer, check_decimal, check_timestamp, Value};
+use crate::value::{check_big_integer, check_decimal, check_name, check_timestamp, Value};
 use crate::Error;
 use rmp::encode::write_array_len;
 use std::borrow::Cow;
@@ -13,9 +13,15 @@ pub(super) const SET: i8 = 1;
 const BIG_INTEGER: i8 = 2;
 const DECIMAL: i8 = 3;
 const UUID: i8 = 4;
+pub(crate) const NAMED: i8 = 5;
 
-/// Appends the payload of the extension type that `value` has, and returns that type.
-pub(crate) fn write_extension(value: &Value<'_>, out: &mut Vec<u8>) -> Result<i8, Box<Refusal>> {
+/// Appends the payload of the extension type that `value` has, and returns that type. The value may
+/// have `depth` levels.
+pub(crate) fn write_extension(
+    value: &Value<'_>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> Result<i8, Box<Refusal>> {
     Ok(match value {
         Value::Timestamp { seconds, nanos } => {
             check_timestamp(*seconds, *nanos).map_err(Refusal::new)?;
@@ -46,12 +52,18 @@ pub(crate) fn write_extension(value: &Value<'_>, out: &mut Vec<u8>) -> Result<i8
             out.extend_from_slice(bytes);
             UUID
         }
+        Value::Named(named) => {
+            check_name(&named.name).map_err(Refusal::new)?;
+            write_text(&named.name, out)?;
+            write(&named.value, depth - 1, out)?;
+            NAMED
+        }
         other => unreachable!("{} is no extension type", other.row()),
     })
 }
 
 pub(super) const IN_SET: &str =
-    "a set cannot hold a list, map or set, which not every language can hash";
+    "a set cannot hold a list, map, set or registered type, which not every language can hash";
 
 /// The shortest of the three forms.
 fn write_timestamp(seconds: i64, nanos: u32, out: &mut Vec<u8>) {
@@ -89,6 +101,7 @@ impl<'a> Extension<'a> {
                 .try_into()
                 .map(Value::Uuid)
                 .map_err(|_| Error::malformed("a UUID has 16 bytes")),
+            NAMED => read_named(self.payload, depth),
             _ => Err(Error::malformed("MessagePack: an unknown extension type")),
         }
     }

@@ -1,6 +1,6 @@
-use super::extension::{Extension, IN_SET, SET};
+use super::extension::{Extension, IN_SET, NAMED, SET};
 use crate::serializer::MAX_DEPTH;
-use crate::value::{last_wins, Value};
+use crate::value::{check_name, last_wins, Named, Value};
 use crate::{utf8, Error};
 use rmp::Marker;
 use std::borrow::Cow;
@@ -34,11 +34,23 @@ pub(super) fn read_set(payload: &[u8], depth: usize) -> Result<Vec<Value<'_>>, E
         reader.owed -= 1;
         match reader.shape(depth + 1)? {
             Shape::Whole(value) => values.push(value),
-            Shape::List(_) | Shape::Map(_) => return Err(Error::malformed(IN_SET)),
+            _ => return Err(Error::malformed(IN_SET)),
         }
     }
     reader.end()?;
     Ok(values)
+}
+
+/// The value of a registered type in `payload`, which lies inside `depth` lists and maps.
+pub(super) fn read_named(payload: &[u8], depth: usize) -> Result<Value<'_>, Error> {
+    let mut reader = Reader::new(payload);
+    reader.owe(1, depth)?;
+    let name = reader.key()?;
+    check_name(&name).map_err(Error::malformed)?;
+    reader.owed -= 1;
+    let value = reader.value(depth + 1)?;
+    reader.end()?;
+    Ok(Value::Named(Box::new(Named { name, value })))
 }
 
 struct Reader<'a> {
@@ -57,6 +69,8 @@ enum Shape<'a> {
     Whole(Value<'a>),
     List(usize),
     Map(usize),
+    /// The payload of a value of a registered type.
+    Named(&'a [u8]),
 }
 
 impl<'a> Reader<'a> {
@@ -80,6 +94,7 @@ impl<'a> Reader<'a> {
             Shape::Whole(value) => Ok(value),
             Shape::List(count) => self.list(count, depth),
             Shape::Map(count) => self.map(count, depth),
+            Shape::Named(payload) => read_named(payload, depth),
         }
     }
 
@@ -140,34 +155,35 @@ impl<'a> Reader<'a> {
             Marker::Bin8 => self.bytes(1)?,
             Marker::Bin16 => self.bytes(2)?,
             Marker::Bin32 => self.bytes(4)?,
-            Marker::FixExt1 => self.extension(1, depth)?,
-            Marker::FixExt2 => self.extension(2, depth)?,
-            Marker::FixExt4 => self.extension(4, depth)?,
-            Marker::FixExt8 => self.extension(8, depth)?,
-            Marker::FixExt16 => self.extension(16, depth)?,
+            Marker::FixExt1 => return self.extension(1, depth),
+            Marker::FixExt2 => return self.extension(2, depth),
+            Marker::FixExt4 => return self.extension(4, depth),
+            Marker::FixExt8 => return self.extension(8, depth),
+            Marker::FixExt16 => return self.extension(16, depth),
             Marker::Ext8 => {
                 let len = self.length(1)?;
-                self.extension(len, depth)?
+                return self.extension(len, depth);
             }
             Marker::Ext16 => {
                 let len = self.length(2)?;
-                self.extension(len, depth)?
+                return self.extension(len, depth);
             }
             Marker::Ext32 => {
                 let len = self.length(4)?;
-                self.extension(len, depth)?
+                return self.extension(len, depth);
             }
             Marker::Reserved => return Err(Error::malformed("MessagePack: the byte 0xC1")),
         }))
     }
 
-    fn extension(&mut self, len: usize, depth: usize) -> Result<Value<'a>, Error> {
+    fn extension(&mut self, len: usize, depth: usize) -> Result<Shape<'a>, Error> {
         let id = i8::from_be_bytes(self.array()?);
         let payload = self.take(len)?;
-        if self.in_set && id == SET {
-            return Err(Error::malformed(IN_SET));
+        match id {
+            SET | NAMED if self.in_set => Err(Error::malformed(IN_SET)),
+            NAMED => Ok(Shape::Named(payload)),
+            _ => Extension { id, payload }.decode(depth).map(Shape::Whole),
         }
-        Extension { id, payload }.decode(depth)
     }
 
     fn text(&mut self, marker: Marker) -> Result<Cow<'a, str>, Error> {

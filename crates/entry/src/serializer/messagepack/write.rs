@@ -21,7 +21,7 @@ pub(crate) fn write(
             if *value < 0 {
                 sure(encode::write_sint(out, *value as i64));
             } else {
-                sure(encode::write_uint(out, *value as u64));
+                write_unsigned(*value as u64, out);
             }
         }
         Value::Float(value) => sure(encode::write_f64(out, *value)),
@@ -44,19 +44,44 @@ pub(crate) fn write(
         | Value::Set(_)
         | Value::Timestamp { .. }
         | Value::Decimal(_)
-        | Value::Uuid(_) => {
-            let start = out.len();
-            let id = write_extension(value, out)?;
-            let mut meta = Vec::with_capacity(6);
-            sure(encode::write_ext_meta(
-                &mut meta,
-                length(out.len() - start)?,
-                id,
-            ));
-            out.splice(start..start, meta);
-        }
+        | Value::Uuid(_)
+        | Value::Named(_) => write_as_extension(value, depth, out)?,
     }
     Ok(())
+}
+
+/// Apart, so that all other values do without its variables.
+#[inline(never)]
+fn write_as_extension(
+    value: &Value<'_>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Box<Refusal>> {
+    let start = out.len();
+    let id = write_extension(value, depth, out)?;
+    let mut meta = Vec::with_capacity(6);
+    sure(encode::write_ext_meta(
+        &mut meta,
+        length(out.len() - start)?,
+        id,
+    ));
+    out.splice(start..start, meta);
+    Ok(())
+}
+
+/// As `rmp` writes it, but marker and number at once.
+#[inline]
+pub(crate) fn write_unsigned(value: u64, out: &mut Vec<u8>) {
+    let bytes = value.to_be_bytes();
+    if value < 1 << 7 {
+        out.push(bytes[7]);
+    } else if value < 1 << 8 {
+        out.extend_from_slice(&[Marker::U8.to_u8(), bytes[7]]);
+    } else if value < 1 << 16 {
+        out.extend_from_slice(&[Marker::U16.to_u8(), bytes[6], bytes[7]]);
+    } else {
+        sure(encode::write_uint(out, value));
+    }
 }
 
 #[inline]

@@ -2,7 +2,7 @@ use super::{
     EIGHT_BYTES, FOUR_BYTES, MAX_EMPTY, SIXTEEN_BYTES, TOO_DEEP, TOO_MANY_EMPTY, TWO_BYTES,
 };
 use crate::serializer::{Refusal, MAX_DEPTH};
-use crate::value::Refused;
+use crate::value::{Refused, EXTENSION};
 use crate::Error;
 use serde::ser::{self, Serialize, Serializer};
 
@@ -191,9 +191,15 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
     #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
-        _name: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Outcome {
+        // A row of the type map, which could not be told from other bytes when it is read.
+        if name == EXTENSION {
+            return Err(ser::Error::custom(
+                "bincode has no row for it: use MessagePack",
+            ));
+        }
         value.serialize(self)
     }
 

@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+# A Struct and a class in the cache, for every language that registers their names.
+
+require "polycache"
+
+class Status
+  attr_reader :text
+
+  def initialize(text) = @text = text
+  def ==(other) = other.is_a?(Status) && text == other.text
+
+  ACTIVE = new("active")
+end
+
+User = Struct.new(:id, :name, :status, :tags)
+
+types = {
+  "user" => User,
+  "status" => Polycache::Type.new(Status, encode: ->(status) { status.text },
+                                          decode: ->(text) { Status.new(text) })
+}
+cache = Polycache::Cache.new(path: ".cache", namespace: %w[examples types], types:)
+ada = User.new(1, "Ada Lovelace", Status::ACTIVE, ["admin"])
+cache.set("ada", ada)
+read = cache.get("ada")
+p read
+raise unless read == ada && !read.equal?(ada)
+
+# Whichever of the examples wrote it last, in whatever language.
+shared = cache.fetch("shared") { User.new(2, "Grace Hopper", Status::ACTIVE, []) }
+p shared
+raise unless shared.is_a?(User) && shared.name == "Grace Hopper"
