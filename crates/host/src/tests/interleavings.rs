@@ -346,7 +346,8 @@ fn loaders_a_put_and_a_delete_race() {
 
 #[test]
 fn recycling_beside_readers_and_a_slow_writer() {
-    explore(400, || {
+    // A look that comes too late is found by one of some 500.
+    explore(4000, || {
         // Eight blocks of one or two records: every writer owns two, the rest goes round.
         let host = Host::new(8);
         run(
