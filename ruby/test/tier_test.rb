@@ -29,6 +29,28 @@ class TierTest < Minitest::Test
     assert_predicate first["tags"][0], :frozen?
   end
 
+  # The first call gives what later ones give, whoever loads and whoever joins.
+  def test_under_freeze_what_was_loaded_is_frozen_for_all
+    cache = tiered
+    begun = Queue.new
+    go = Queue.new
+    load = lambda do
+      begun << true
+      go.pop
+      { "tags" => [+"x"] }
+    end
+    leader = Thread.new { cache.fetch("k", &load) }
+    begun.pop
+    joined = Thread.new { cache.fetch("k") { flunk } }
+    Thread.pass until joined.stop?
+    go << true
+    given = [leader, joined].map(&:value) << cache.get("k")
+
+    assert_equal [{ "tags" => ["x"] }], given.uniq
+    assert(given.all? { |value| Ractor.shareable?(value) })
+    assert_equal [:x], cache.fetch("symbols") { [:x] }, "it cannot be stored, and is handed over"
+  end
+
   def test_what_is_written_is_not_kept_but_what_is_read_by_fetch_is
     cache = tiered
     loaded = cache.fetch("k") { { "a" => 1 } }

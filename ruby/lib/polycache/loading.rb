@@ -15,7 +15,8 @@ module Polycache
   # - <tt>flight(key, scheduled)</tt>: the newest load of the key in this process that is open, as
   #   <tt>[Flight, seconds that it may still be waited for]</tt>, or nil. InvalidArgument when it is
   #   the caller's own, which would wait for itself; +scheduled+: its thread's other fibers go on.
-  # - +wait_timeout+ (seconds), +count_joined+, +count_wait_timeout+.
+  # - <tt>joined(value)</tt>: what is handed out of the value to one who joined; it is counted.
+  # - +wait_timeout+ (seconds), +count_wait_timeout+.
   # @api private
   module Loading
     # What the quick way answers when somebody else loads.
@@ -37,8 +38,7 @@ module Polycache
           value = tiers.fetch(key, ttl, waited, BUSY, &load)
           return value unless BUSY.equal?(value)
         elsif landed
-          tiers.count_joined unless landed.failed?
-          return landed.value
+          return tiers.joined(landed.value)
         end
       end
     end

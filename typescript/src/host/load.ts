@@ -31,7 +31,7 @@ export interface LoadedInto {
     readonly from: number
     readonly to: number
   }
-  /** Makes a value of what was decoded, by the registered types. */
+  /** What is handed out of a value that was decoded or loaded: by the registered types, and frozen where readers get it so. */
   readonly finish: (value: unknown) => unknown
   /** Decodes what the native part left in the scratch buffer. */
   readonly take: (length: number) => unknown
@@ -117,7 +117,7 @@ export class HostLoad implements Load {
       failure = typed(error)
     }
     const { converted } = writer
-    const given = () => value
+    const given = () => this.#into.finish(value)
     if (!shared && !converted) return { own: given, copy: undefined, stored, failure }
     const payload = writer.bytes.slice(0, length)
     const copy = () => this.#read(payload)

@@ -149,8 +149,9 @@ export class HostNamespace implements Keyspace {
     }
     handle.counts.hits++
     if (value instanceof Unrevived) return this.#revive(key, value, origin as Origin, isNew)
-    if (this.#memory === undefined || typeof key !== 'string') return value
     const memory = this.#memory
+    if (memory === undefined) return value
+    if (typeof key !== 'string') return memory.giveOnly(value)
     if (isNew && memory.turnsAway(origin as Origin)) return memory.giveOnly(value)
     return memory.remember(this.#held, key, value, origin as Origin)
   }
@@ -174,7 +175,14 @@ export class HostNamespace implements Keyspace {
     return given instanceof Graph ? given.copy() : this.finish(found)
   }
 
+  /** What is handed out of a value that was just decoded or loaded, and that nobody else has. */
   finish(value: unknown): unknown {
+    if (this.#memory?.freezes) {
+      const given = this.#memory.giveOnly(value instanceof Unrevived ? value.value : value)
+      if (given instanceof Graph) return given.copy()
+      // One that has no frozen form is handed out as it is.
+      if (!(value instanceof Unrevived)) return given
+    }
     return revive(value, this.settings.types)
   }
 

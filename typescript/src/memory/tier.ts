@@ -66,7 +66,8 @@ export class MemoryTier {
   readonly #keeper: Keeper
   /** Whether what is stored is itself handed out. */
   readonly shares: boolean
-  readonly #freezes: boolean
+  /** Whether what is handed out is frozen. */
+  readonly freezes: boolean
   readonly #clock: CoarseClock
   readonly #index: Int32Array
   readonly #visited: Uint8Array
@@ -90,7 +91,7 @@ export class MemoryTier {
       cloneInstance,
       types,
     )
-    this.#freezes = isolation === 'freeze'
+    this.freezes = isolation === 'freeze'
     this.shares = isolation === 'none'
     this.#clock = new CoarseClock(clock)
     this.#index = mapping.index
@@ -151,9 +152,9 @@ export class MemoryTier {
     return store.isCrowded && !this.#doorkeeper.admits(origin.slot, store.live)
   }
 
-  /** What the reader of a value is given that is turned away; a `Graph` as `remember` gives one. */
+  /** What the reader of a value is given that is not kept; a `Graph` as `remember` gives one. */
   giveOnly(value: unknown): unknown {
-    if (!this.#freezes) return value
+    if (!this.freezes) return value
     try {
       return this.#keeper.keep(value)
     } catch {
@@ -180,7 +181,7 @@ export class MemoryTier {
     const store = this.#store
     if (weight > store.bounds.maxBytes) {
       this.forget(held, key)
-      return value
+      return this.freezes ? kept : value
     }
     const slots = this.#slots
     const found = held.get(key)
@@ -199,7 +200,7 @@ export class MemoryTier {
       slots.time(slot, origin.expires, origin.expires - origin.created)
     }
     // One that holds values of registered types is kept frozen, and has a plan all the same.
-    return plan === AS_IS || this.#freezes ? kept : value
+    return plan === AS_IS || this.freezes ? kept : value
   }
 
   /** Lets go of a value, which is the host tier's no more. */

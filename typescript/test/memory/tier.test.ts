@@ -167,6 +167,40 @@ describe('over words that a test moves', () => {
   })
 })
 
+test('under freeze whoever loads, joins or reads gets a frozen value', async () => {
+  const cache = open({ memory: { isolation: 'freeze', maxBytes: 2000 } })
+  const opened = Promise.withResolvers<void>()
+  const load = async (value: unknown) => {
+    await opened.promise
+    return value
+  }
+  const value = { tags: ['x'] }
+  const loads = [
+    cache.getOrSet('k', () => load(value)),
+    cache.getOrSet('k', () => expect.unreachable()),
+    cache.getOrSet('converted', () => load({ tags: ['x'], left: undefined })),
+    cache.getOrSet(new Uint8Array([1]), () => load(value)),
+  ]
+  opened.resolve()
+  const given = (await Promise.all(loads)) as Any[]
+  given.push(cache.getSync('k'), cache.getSync(new Uint8Array([1])))
+  for (const one of given) {
+    expect(one).toEqual(value)
+    expect([Object.isFrozen(one), Object.isFrozen(one.tags)]).toEqual([true, true])
+  }
+  expect(Object.isFrozen(value)).toBe(false)
+  // Too heavy for memory.
+  const heavy = [['x'.repeat(3000)]]
+  for (const call of ['first', 'later']) {
+    const one = (await cache.getOrSet('heavy', () => heavy)) as Any
+    expect([call, Object.isFrozen(one), Object.isFrozen(one[0])]).toEqual([call, true, true])
+  }
+  // What has no frozen form is handed out as it is.
+  const date = new Date(1e12)
+  expect(await cache.getOrSet('date', () => date)).toEqual(date)
+  expect(cache.getSync('date')).toEqual(date)
+})
+
 describe('another handle of this process', () => {
   test('writes, deletes and clears: the older value is never served', () => {
     const cache = open2({ namespace: ['a', 'b'] })

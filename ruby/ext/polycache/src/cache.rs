@@ -273,9 +273,10 @@ impl Cache {
         self.cache.wait_timeout().as_secs_f64()
     }
 
-    /// A caller who joined another was given a value.
-    fn count_joined(&self) {
+    /// A caller who joined another is given `value`.
+    fn joined(&self, value: Value) -> Value {
         self.counts.joined.fetch_add(1, Ordering::Relaxed);
+        value
     }
 
     fn count_wait_timeout(&self) {
@@ -306,7 +307,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("fetch_found", method!(Cache::fetch_found, 4))?;
     class.define_method("flight", method!(Cache::flight, 2))?;
     class.define_method("wait_timeout", method!(Cache::wait_timeout, 0))?;
-    class.define_method("count_joined", method!(Cache::count_joined, 0))?;
+    class.define_method("joined", method!(Cache::joined, 1))?;
     class.define_method("count_wait_timeout", method!(Cache::count_wait_timeout, 0))?;
     class.define_method("lock", method!(Cache::lock, 1))?;
     class.define_method("unlock", method!(Cache::unlock, 2))?;

@@ -49,8 +49,9 @@ module Polycache
 
       def wait_timeout = @core.settings.wait_timeout
 
-      def count_joined
+      def joined(value)
         @counts[HITS] += 1
+        value
       end
 
       def count_wait_timeout

@@ -93,7 +93,9 @@ module Polycache
         end
 
         found = @native.fetch_found(key, ttl, waited, busy, &load)
-        found.is_a?(Native::Found) ? keep(key, found, entry) : found
+        return keep(key, found, entry) if found.is_a?(Native::Found)
+
+        busy.equal?(found) ? busy : frozen(found)
       end
 
       # What this process writes leaves its memory at once.
@@ -135,13 +137,25 @@ module Polycache
       def path = @native.path
       def flight(key, scheduled) = @native.flight(key, scheduled)
       def wait_timeout = @native.wait_timeout
-      def count_joined = @native.count_joined
+      def joined(value) = frozen(@native.joined(value))
       def count_wait_timeout = @native.count_wait_timeout
       def lock(key) = @native.lock(key)
       def unlock(key, held) = @native.unlock(key, held)
       def locked?(key) = @native.locked?(key)
 
       private
+
+      # Of a value that was loaded: what its readers will be given. One that could not be stored is
+      # handed over as it is; so is one of a registered type, which is the caller's alone anyhow and
+      # would have to be encoded once more.
+      def frozen(value)
+        return value unless @freezes
+
+        kept, plan = Copies.keep_mapped(value, true, Types::NONE)
+        plan ? value : kept
+      rescue UnsupportedValue
+        value
+      end
 
       # A Symbol, or bytes that are text.
       def other_form(key)
