@@ -12,6 +12,7 @@ module Polycache
       HITS, MISSES, WRITES, VOIDED_FILLS, UNSTORED, WAIT_TIMEOUTS =
         Core.values_at(:hits, :misses, :writes, :voided_fills, :unstored, :wait_timeouts)
       MISSING = Object.new.freeze
+      LATER = { Object => :never }.freeze
       private_constant(*constants(false))
 
       # The value; what the block loads, when no other load of the key is open; or +busy+.
@@ -25,9 +26,18 @@ module Polycache
           value = read(@index[name])
           return value unless MISSING.equal?(value)
 
-          load = begin_load(name)
-          return busy if load == false
-          return given(*run(name, load, ttl) { yield }) if load # rubocop:disable Style/ExplicitBlockArgument
+          load = Load.new
+          begin
+            begun = begin_load(name, load)
+            brought = run(name, load, ttl) { yield } if begun # rubocop:disable Style/ExplicitBlockArgument
+          ensure
+            # However it was left: by an error, break, throw, a thread that is killed as soon as its
+            # load is listed, or when all is done. First of all nobody can kill it any more: CRuby
+            # asks whether somebody did wherever a method returns.
+            Thread.handle_interrupt(LATER) { end_load(name, load) }
+          end
+          return busy if begun == false
+          return given(*brought) if begun
         end
       end
 
@@ -60,8 +70,8 @@ module Polycache
 
       private
 
-      # A load of the caller's, which is listed; false: another is open; nil: the value is there.
-      def begin_load(name)
+      # Lists a load of the caller's; false: another is open; nil: the value is there.
+      def begin_load(name, load)
         now = @core.now
         timeout = @core.settings.lease_timeout
         @core.change do
@@ -70,27 +80,30 @@ module Polycache
           newest = @loads[name]
           next false if newest&.left(timeout)&.positive?
 
-          @loads[name] = Load.new(newest&.alive? ? newest : nil)
+          @loads[name] = load.begin(newest&.alive? ? newest : nil)
         end
       end
 
-      # Runs the block, stores what it returns, and tells those who joined.
+      # Runs the block, and stores what it returns.
       # @return [Array(Object, Array)] what was loaded, and how it was kept; nil: it was not
       def run(name, load, ttl)
         @counts[MISSES] += 1
-        landed = nil
         loaded = yield
         check_open
-        parts, landed = store_loaded(name, load, loaded, ttl)
+        parts, load.landed = store_loaded(name, load, loaded, ttl)
         [loaded, parts]
       rescue StandardError, ScriptError => e
-        landed = Landed.failed(e)
+        load.landed = Landed.failed(e)
         raise
-      ensure
-        # However the block was left: by an error, break, throw, a killed thread.
+      end
+
+      # Takes a load off the list, and tells those who joined.
+      def end_load(name, load)
+        return unless load.begun
+
         leave(name, load)
         flight = load.flight
-        Flight.tell([flight], landed || Landed::NOTHING) if flight
+        Flight.tell([flight], load.landed || Landed::NOTHING) if flight
       end
 
       # @return [Array(Array, Landed)] how it was kept, and what those are told who joined

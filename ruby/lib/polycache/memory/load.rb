@@ -9,14 +9,29 @@ module Polycache
     class Load
       # The next older load of the key.
       attr_accessor :older
+      # What it brought, if anything.
+      attr_accessor :landed
+      # @return [Boolean] whether it was listed
+      attr_reader :begun
 
-      def initialize(older)
-        @older = older
+      def initialize
+        @begun = false
+        @older = @landed = nil
         @thread = Thread.current
         @fiber = Fiber.current
         @process = Process.pid
         @since = Flight.now
         @join = nil
+      end
+
+      # It is listed from now on.
+      #
+      # @param older [Load, nil]
+      # @return [Load]
+      def begin(older)
+        @older = older
+        @begun = true
+        self
       end
 
       # Those who joined, if anybody did.
