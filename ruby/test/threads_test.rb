@@ -37,15 +37,16 @@ class ThreadsTest < Minitest::Test
     cache.stats if (round % 500).zero?
   end
 
-  # While one thread is in a slow call, another counts on. If the call kept Ruby's lock, all the
-  # rounds would fit into a slice or two of the thread that calls.
+  # While one thread is in a slow call (some milliseconds, so that a busy machine lets others run in
+  # it), another counts on. If the call kept Ruby's lock, all the rounds would fit into a few slices
+  # of the thread that calls, which take 100 ms each.
   def test_slow_calls_leave_the_lock_to_others
-    cache = open_cache
-    cache.set_many((1..500).to_h { |number| ["k#{number}", "x" * 1000] })
+    cache = open_cache(limit: "64MiB")
+    cache.set_many((1..10_000).to_h { |number| ["k#{number}", "x" * 1000] })
     count = 0
     counting = Thread.new { loop { count += 1 } }
     counted = 0
-    100.times do
+    40.times do
       before = count
       cache.check
       counted += 1 if count > before
