@@ -12,7 +12,7 @@ use crate::{Builder, Compressor, Error, Serializer, StoreErrors, Ttl, TtlLeft, V
 use polycache_entry::{
     decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
 };
-use polycache_host::{Hit, Report, Stats};
+use polycache_host::{Hit, Report, Stats, Store};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::fmt;
@@ -28,6 +28,8 @@ pub struct Cache(Arc<Inner>);
 
 struct Inner {
     tier: Arc<dyn Tier>,
+    /// The tier's directory, if it has one: a hit in memory asks it without a virtual call.
+    store: Option<Store>,
     /// Of all caches over the handle.
     flights: Arc<AllFlights>,
     parts: Vec<String>,
@@ -117,6 +119,7 @@ impl Cache {
         settings: Settings,
     ) -> Cache {
         Cache(Arc::new(Inner {
+            store: tier.store().cloned(),
             tier,
             flights,
             parts,
@@ -447,6 +450,12 @@ impl Cache {
     #[inline]
     pub(crate) fn tier(&self) -> &dyn Tier {
         &*self.0.tier
+    }
+
+    /// The directory, for a cache that has one.
+    #[inline]
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.0.store.as_ref()
     }
 
     pub(crate) fn flights(&self) -> &AllFlights {

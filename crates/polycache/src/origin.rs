@@ -107,13 +107,16 @@ impl Cache {
     #[inline]
     #[must_use]
     pub fn stands(&self, origin: &Origin) -> bool {
-        self.tier().stands(origin.hit) && (origin.expires == 0 || origin.is_valid_at(self.now()))
+        self.store().is_some_and(|store| store.stands(origin.hit))
+            && (origin.expires == 0 || origin.is_valid_at(self.now()))
     }
 
     /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
     /// stands. Entries that are only read from memory look unused to it, and would be recycled.
     #[inline]
     pub fn mark_visited(&self, origin: &Origin) {
-        self.tier().mark_visited(origin.hit);
+        if let Some(store) = self.store() {
+            store.mark_visited(origin.hit);
+        }
     }
 }

@@ -74,14 +74,8 @@ impl Tier for HostTier {
         Ok(self.store.delete(&self.namespace, key)?)
     }
 
-    #[inline]
-    fn stands(&self, hit: Hit) -> bool {
-        self.store.stands(hit)
-    }
-
-    #[inline]
-    fn mark_visited(&self, hit: Hit) {
-        self.store.mark_visited(hit);
+    fn store(&self) -> Option<&Store> {
+        Some(&self.store)
     }
 
     fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error> {
@@ -95,7 +89,7 @@ impl Tier for HostTier {
         entry: &[u8],
         object: Option<Object>,
     ) -> Result<bool, Error> {
-        let stands = matches!(seen, Seen::Hit(hit) if self.stands(*hit));
+        let stands = matches!(seen, Seen::Hit(hit) if self.store.stands(*hit));
         if stands {
             self.put(key, entry, object)?;
         }

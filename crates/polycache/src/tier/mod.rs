@@ -16,7 +16,7 @@ pub(crate) use stored::{Object, Stored};
 
 use crate::observe::Answer;
 use crate::Error;
-use polycache_host::{Hit, Report, Stats, Token};
+use polycache_host::{Hit, Report, Stats, Store, Token};
 use polycache_operations::{Holder, Lease, Leases};
 use std::path::Path;
 use std::sync::Arc;
@@ -51,10 +51,8 @@ pub(crate) trait Tier: Send + Sync {
     /// Stores an entry; `object` is its value, for tiers that keep those.
     fn put(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<(), Error>;
     fn delete(&self, key: &[u8]) -> Result<bool, Error>;
-    /// Whether a read would find that very entry.
-    fn stands(&self, hit: Hit) -> bool;
-    /// Tells that the entry is in use.
-    fn mark_visited(&self, hit: Hit);
+    /// The directory, which knows whether a read would find an entry again.
+    fn store(&self) -> Option<&Store>;
     /// What is there now.
     fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error>;
     /// Stores an entry in the place of what was seen; false when that is there no more.

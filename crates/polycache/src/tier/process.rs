@@ -8,7 +8,7 @@ use crate::memory::Bounds;
 use crate::observe::Answer;
 use crate::{Error, MemoryStats};
 use polycache_entry::Verify;
-use polycache_host::{Clock, Hit, Report, Stats, Token};
+use polycache_host::{Clock, Hit, Report, Stats, Store, Token};
 use polycache_memory::{Leased as MemoryLease, MemoryCache};
 use polycache_operations::{Holder, Lease};
 use std::path::Path;
@@ -253,11 +253,9 @@ impl Tier for ProcessTier {
         Ok(taken.is_some_and(|stored| self.is_served(&stored.entry)))
     }
 
-    fn stands(&self, _: Hit) -> bool {
-        false
+    fn store(&self) -> Option<&Store> {
+        None
     }
-
-    fn mark_visited(&self, _: Hit) {}
 
     fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error> {
         self.read(key, |stored| Seen::Entry(stored.entry.clone()))
