@@ -54,7 +54,7 @@ export interface CacheOptions {
   /**
    * Classes of one's own whose instances are values, by names that are the same in every language:
    * `{ user: { class: User, encode: ({ id }) => ({ id }), decode: ({ id }) => new User(id) } }`. Every reader gets an
-   * object of its own, made by `decode`; one who has not registered the name gets a `Named`. None by default.
+   * object of its own, made by `decode`; a cache that has not registered the name reads a `Named`. None by default.
    */
   readonly types?: RegisteredTypes
   /**

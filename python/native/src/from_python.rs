@@ -373,7 +373,7 @@ impl<'a, 'py> Reader<'a, 'py> {
         }
     }
 
-    /// The same of what a reader got who has not registered the type.
+    /// The same of a `Named`: what a cache reads that has not registered the type.
     fn named<'v>(&mut self, named: &Bound<'py, Named>, depth: usize) -> Value<'v> {
         if !self.enter(depth) {
             return Value::Null;

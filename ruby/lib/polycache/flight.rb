@@ -20,13 +20,11 @@ module Polycache
       @plan = plan
     end
 
-    def failed? = @how == :failed
-
     # @return [Object] a value of the caller's own
     # @raise the loader's error
     def value
       # The cause is the loader's, and not what the caller is rescuing just now.
-      raise @value, cause: @value.cause if failed?
+      raise @value, cause: @value.cause if @how == :failed
 
       Landed.out(@value, @plan)
     end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Polycache
-  # A value under the name of a registered type: what a reader gets who has not registered that name
-  # (the option +types+ of Cache.new). Nothing is lost: set it, and it is written as it was read.
+  # A value under the name of a registered type. A cache that has not registered the name (the
+  # option +types+ of Cache.new) reads one. Nothing is lost: set it, and it is written as it was read.
   #
   #   Polycache::Named.new("user", { "id" => 1 })
   class Named

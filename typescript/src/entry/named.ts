@@ -1,6 +1,6 @@
 /**
- * A value of a registered type that is not registered here: what a reader gets who has no class for its name (`types`). It
- * is written as it was read, so nothing is lost. Neither field can be assigned.
+ * A value under the name of a registered type. A cache that has not registered the name (`types`) reads one. It is
+ * written as it was read, so nothing is lost. Neither field can be assigned.
  */
 export class Named<V = unknown> {
   /** Text of 1 to 255 UTF-8 bytes; a longer or empty one is `UnsupportedValue` when it is set. */

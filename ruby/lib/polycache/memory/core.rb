@@ -60,10 +60,11 @@ module Polycache
       end
 
       # Changes the store, alone. The block must not run code of the user's.
+      #
+      # A thread that is killed while it waits for a Mutex may keep the wake-up that was meant for
+      # the next one, which then sleeps for ever: the process does not exit (CRuby's do_mutex_lock).
+      # So it wakes the next one itself.
       def change
-        # Not a block argument, which would be an object at every change.
-        return change_in_turn { yield } if @lock.locked? # rubocop:disable Style/ExplicitBlockArgument
-
         entered = result = left = nil
         begin
           @lock.synchronize do
@@ -120,27 +121,7 @@ module Polycache
 
       private
 
-      # +change+ where there is a wait. A thread that is killed while it waits for a Mutex may keep
-      # the wake-up that was meant for the next one, which then sleeps for ever: the process does
-      # not exit (CRuby's do_mutex_lock). So it is killed when it has had its turn. Masking takes
-      # longer than a change, hence only here.
-      def change_in_turn
-        result = left = nil
-        Thread.handle_interrupt(LATER) do
-          @lock.synchronize do
-            start_over if @changing
-            @changing = true
-            result = yield
-            left = take_left unless @left.empty?
-            @changing = false
-          end
-        end
-        tell(left) if left
-        result
-      end
-
-      # For a thread that was killed while it waited after all, because another took the lock behind
-      # its +locked?+: whoever lets go of a lock wakes the next.
+      # Whoever lets go of a lock wakes the next.
       def wake_next = Thread.handle_interrupt(LATER) { @lock.synchronize { nil } }
 
       def too_large(bytes)

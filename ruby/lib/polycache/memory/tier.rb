@@ -76,7 +76,11 @@ module Polycache
       # What the reader of a value is given that is not kept.
       def pass_on(found)
         value = found.take(@freezes)
-        found.named? ? given(value, named_plan) : value
+        return value unless found.named?
+
+        # Functions of the user's run in it.
+        plan = named_plan
+        plan ? plan.copy(value) : @types.read(value)
       end
 
       def has(key)
@@ -176,7 +180,7 @@ module Polycache
       # given what is made of it. Only where all share one object, that is made before.
       def remember_named(name, found, value, bytes)
         plan = named_plan
-        value = @types.read(value) unless plan || @freezes
+        value = @types.read(value) unless plan
         if bytes > @store.max_bytes
           forget(name)
         else
@@ -186,13 +190,6 @@ module Polycache
       end
 
       def named_plan = @freezes || @clones ? @types.plan(@freezes) : nil
-
-      # Functions of the user's run in it.
-      def given(value, plan)
-        return plan.copy(value) if plan
-
-        @freezes ? value : @types.read(value)
-      end
 
       def put(entry)
         @core.change { @store.put(entry) }
