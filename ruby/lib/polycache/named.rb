@@ -2,7 +2,8 @@
 
 module Polycache
   # A value under the name of a registered type. A cache that has not registered the name (the
-  # option +types+ of Cache.new) reads one. Nothing is lost: set it, and it is written as it was read.
+  # option +types+ of Cache.new) reads one. Nothing is lost: set it, and it is written as it was
+  # read.
   #
   #   Polycache::Named.new("user", { "id" => 1 })
   class Named
