@@ -30,6 +30,12 @@ test: ## every test of every language; SECTIONS="rust python" for some of them
 	@tools/setup.sh python
 	@python tools/run_tests.py $(SECTIONS)
 
+SINCE ?=
+.PHONY: check
+check: ## formatting, lints, types and the nearest tests of what changed; SINCE=HEAD~3 for what changed since then
+	@tools/setup.sh python
+	@python tools/check.py $(SINCE)
+
 CHECKS ?=
 .PHONY: lint
 lint: ## formatting, lints and types of every language; CHECKS="ruff clippy" for some

@@ -13,15 +13,18 @@ Start it through make: the Makefile puts the tools' folder on PATH.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from runner import counts
+from runner.estimate import Durations
 from runner.report import table, total
 from runner.run import Runner
 from runner.section import Section
 
 ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 
 PYTEST = "pytest -q --junitxml={report}"
 VITEST = "npx vitest run --reporter=default --reporter=junit --outputFile.junit={report}"
@@ -59,6 +62,8 @@ SECTIONS = [
         needs=("python",),
     ),
     Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
+    # The oldest Rust that Cargo.toml promises.
+    Section("msrv", "tools/msrv.sh", counts.summary, needs=("python", "msrv")),
     # The engines once more, with assertions and checks of overflow, which `release` has not.
     Section(
         "assertions",
@@ -247,7 +252,11 @@ def main(arguments: list[str]) -> int:
         for section in SECTIONS:
             print(f"{section.name:24}{section.command}")
         return 0
-    results = Runner(ROOT).run(choose(arguments))
+    sections = choose(arguments)
+    durations = Durations(TARGET / "test-minutes.json")
+    print(durations.estimate([section.name for section in sections]), flush=True)
+    results = Runner(ROOT).run(sections)
+    durations.keep(results)
     print(f"\n{table(results)}\n\n{total(results)}", flush=True)
     return 1 if total(results).failed else 0
 
