@@ -124,7 +124,9 @@ def tests(files: Sequence[str], root: Path) -> list[Step]:
             steps.append(Step("ruby-namespace", command, "ruby"))
     if under("spec/conformance/", "spec/vectors/"):
         steps += CONFORMANCE
-    pages = [file for file in under("docs/", "README.md") if file.endswith(".md")]
+    pages = [
+        file for file in under("docs/", "README.md", "CONTRIBUTING.md") if file.endswith(".md")
+    ]
     if pages or under("examples/"):
         steps.append(Step("docs", f"python tools/run_docs.py {' '.join(pages)}".strip(), "python"))
     return steps

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs what the documentation shows: the code blocks of the READMEs and of docs/, and the programs
-in examples/. `tools/run_docs.py docs/python.md` runs those of some pages.
+in examples/; and the commands of CONTRIBUTING.md that run one test. `tools/run_docs.py
+docs/python.md` runs those of some pages.
 
 Blocks in Rust, TypeScript, Python and Ruby are run one by one, each in an empty folder of its own,
 so a block has to be complete; blocks of shell too, where every command is `polycache`. A block that
@@ -25,10 +26,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner import contributing
 from runner.counts import Counts
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ["python/README.md", "typescript/README.md", "ruby/README.md"]
+CONTRIBUTING = "CONTRIBUTING.md"
 EXAMPLES = ROOT / "examples"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
 
@@ -187,6 +190,8 @@ def main(names: list[str]) -> int:
         results = list(threads.map(run_snippet, found))
     for file in [] if names else examples(EXAMPLES):
         results.append(run_file(str(file.relative_to(ROOT)), file, file.parent))
+    if not names or CONTRIBUTING in names:
+        results.append(contributing.run(ROOT))
     counts = sum(results, Counts())
     print(counts)
     return 1 if counts.failed else 0
