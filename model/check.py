@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Searches the model for a broken promise; README.md says what it is a model of.
+"""Searches the model for a broken promise; README.md describes the model.
 
 check.py                     the configurations of `make test`: under a minute
 check.py --all               all of them: `make model`
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def search(chosen: list[Configuration]) -> int:
-    """Prints a line a configuration, and counts them as `make test` reads it."""
+    """Prints a line for each configuration, and counts them as `make test` expects."""
     passed = failed = 0
     for configuration in chosen:
         started = time.monotonic()

@@ -7,8 +7,8 @@ from itertools import combinations_with_replacement
 from explore import Configuration
 from operations import OPERATIONS
 
-# A neighbour in the first slot, which may leave: so inserters choose different slots. The same with
-# the key behind it. Nothing.
+# A neighbour in the first slot, which may leave, so that inserters choose different slots. The same
+# with the key after it. Nothing.
 STARTS = ("o..", "ov.", "...")
 
 PAIRS = [
@@ -17,7 +17,7 @@ PAIRS = [
     for slots in STARTS
 ]
 
-# What `make test` looks at: every promise and every rule has a part in it.
+# The configurations of `make test`: every promise and every rule takes part in one.
 TRIPLES = [
     Configuration(("put", "put", "delete")),
     Configuration(("put", "put", "delete"), "ov.", moves=1),
@@ -43,7 +43,7 @@ TRIPLES = [
 
 QUICK = PAIRS + TRIPLES
 
-# A minute of patience for each; the largest are cut off, and say so.
+# A minute for each; the largest are cut off, and say so.
 ALL = PAIRS + [
     Configuration(kinds, slots, evictions=1, moves=1)
     for kinds in combinations_with_replacement(OPERATIONS, 3)
@@ -60,7 +60,7 @@ ALL += [
     Configuration(("put", "put", "clear", "read"), "..."),
 ]
 
-# For the search of a rule that is left out: small, so that the story is short.
+# For the search with a rule left out: small, so that the story is short.
 SMALL = [
     *(Configuration(kinds) for kinds in combinations_with_replacement(OPERATIONS, 2)),
     Configuration(("put", "put", "clear")),

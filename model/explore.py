@@ -1,4 +1,4 @@
-"""Visits every moment that the actors' steps can lead to, in any order of steps."""
+"""Visits every state that the actors' steps can lead to, in any order of steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to. `wrong` is empty when every moment keeps every promise."""
+    """The result of a search. `wrong` is empty when every moment keeps every promise."""
 
     moments: int
     wrong: str = ""
@@ -90,7 +90,7 @@ def _next(kinds: tuple[str, ...], state: State, rule: Rule) -> Iterator[State]:
 
 
 def _around(state: State) -> Iterator[State]:
-    """What recycling does to the slots, and the system to processes."""
+    """Recycling's effect on the slots, and the system's on processes."""
     for slot, word in enumerate(state.slots):
         if word.kind is Kind.VALUE and state.evictions:
             left = state._replace(evictions=state.evictions - 1, evicted=True)
@@ -121,7 +121,7 @@ def _story(
 def _line(kinds: tuple[str, ...], before: State, after: State) -> str:
     who = "around"
     for number, (a, b) in enumerate(zip(before.actors, after.actors, strict=True)):
-        # Only the one who acts goes on; others learn at most that a word stands no more.
+        # Only the acting process continues; others learn at most that a word no longer stands.
         if (a.step, a.at) != (b.step, b.at):
             who = f"{name(kinds, number)}: {a.step}"
     slots = "  ".join(_word(kinds, word) for word in after.slots)

@@ -1,7 +1,7 @@
 """The operations of spec/host.md on one key, in atomic steps.
 
-Each function takes a moment and an actor's number, and gives the moments that its next step may
-lead to. One step is one access to shared memory; what a process does by itself is part of the step
+Each function takes a moment and an actor's number, and yields the moments that its next step may
+lead to. One step is one access to shared memory; what a process does by itself belongs to the step
 before. `rule` says whether a rule of the protocol is kept: see `rules.py`.
 """
 
@@ -62,8 +62,8 @@ def put(state: State, me: int, rule: Rule) -> Steps:
 
 
 def load(state: State, me: int, rule: Rule, *, impatient: bool = False) -> Steps:
-    """Reads the key, or leases it, loads and fills. Meets another's lease: waits, which is to end
-    here, or, `impatient`, has waited long enough and loads beside its holder."""
+    """Reads the key, or leases it, loads and fills. If it meets another's lease it waits, which
+    ends it here, or, if `impatient`, has waited long enough and loads beside the holder."""
     actor = state.actors[me]
     match actor.step:
         case "start":
@@ -127,7 +127,7 @@ def load(state: State, me: int, rule: Rule, *, impatient: bool = False) -> Steps
         case "load" | "load beside":
             publish = actor.step.replace("load", "publish")
             then = publish if rule("born-before-load") else publish.replace("publish", "late born")
-            # To a clear it began when it noted the clock, to all others it does now.
+            # For a clear it began when it noted the clock; for all others it begins now.
             state = _goes(state, me, step=then, over=state.made)
             yield state._replace(made=state.made | 1 << me)
         case "late born" | "late born beside":
@@ -149,7 +149,7 @@ def beside(state: State, me: int, rule: Rule) -> Steps:
 
 
 def delete(state: State, me: int, rule: Rule) -> Steps:
-    """Removes the key's value and voids its loads, in one pass."""
+    """Removes the key's value and invalidates its loads, in one pass."""
     actor = state.actors[me]
     match actor.step:
         case "start":
@@ -185,11 +185,11 @@ def clear(state: State, me: int, rule: Rule) -> Steps:
 
 
 def read(state: State, me: int, rule: Rule) -> Steps:
-    """Looks for the key, slot by slot. What it may find or miss is judged in `promises.py`."""
+    """Searches for the key, slot by slot. `promises.py` judges what it may find or miss."""
     actor = state.actors[me]
     match actor.step:
         case "start":
-            # Of the acknowledged writes, those before this read.
+            # The acknowledged writes that came before this read.
             yield _goes(state, me, step="scan", over=state.ended)
         case "scan" if actor.at == SLOTS:
             yield _goes(state, me, step="missed")
@@ -229,7 +229,7 @@ def _left(state: State, me: int) -> State:
 def _ended(state: State, me: int) -> State:
     """It is acknowledged."""
     actor = state.actors[me]
-    # Deletes and clears make no value: their bits do no harm.
+    # Deletes and clears make no value: their bits are harmless.
     state = state._replace(ended=state.ended | 1 << me, made=state.made | 1 << me)
     return state.with_actor(me, Actor(step="end", over=actor.over, gone=actor.gone))
 
@@ -242,7 +242,7 @@ def _value(state: State, me: int) -> State:
 
 
 def _scanned(state: State, me: int, word: Word) -> State:
-    """A slot without anything of the key; the first empty one is remembered."""
+    """A slot that holds nothing of the key; the first empty one is remembered."""
     actor = state.actors[me]
     mine = Seen(actor.at) if word.kind is Kind.EMPTY and not actor.mine else actor.mine
     return _goes(state, me, at=actor.at + 1, mine=mine)
@@ -259,7 +259,8 @@ def _choose(state: State, me: int, *, even_leases: bool) -> Steps:
             yield _goes(state, me, step="insert", mine=Seen(slot))
         if slots:
             return
-    # Everything changed meanwhile, or there is no room: a put tries again, a load does without.
+    # Everything changed meanwhile, or there is no room: a put tries again, a load continues
+    # without.
     yield _again(state, me) if even_leases else _left(state, me)
 
 
@@ -274,7 +275,7 @@ def _leased(state: State, me: int) -> State:
 
 
 def _voided(state: State, me: int, then: str) -> State:
-    """Empties the word that it met; when that changed meanwhile, looks at the slot again."""
+    """Empties the word that it met; if that changed meanwhile, it looks at the slot again."""
     actor = state.actors[me]
     if not _stands(actor.other):
         return _goes(state, me, step=then, other=None)
@@ -283,7 +284,7 @@ def _voided(state: State, me: int, then: str) -> State:
 
 
 def _released(state: State, me: int) -> State:
-    """Gives its lease back and starts over."""
+    """Returns its lease and starts over."""
     mine = state.actors[me].mine
     if _stands(mine):
         assert mine
@@ -292,7 +293,7 @@ def _released(state: State, me: int) -> State:
 
 
 def _met(state: State, actor: Actor) -> Literal["value", "lease", "dead lease", ""]:
-    """What a loader's rescan meets in a slot."""
+    """What a loader's rescan finds in a slot."""
     word = state.slots[actor.at]
     if _is_mine(actor):
         return ""
@@ -305,7 +306,7 @@ def _met(state: State, actor: Actor) -> Literal["value", "lease", "dead lease", 
 
 
 def _next_look(state: State, me: int, *, dead: bool) -> State:
-    """Goes on with its rescan, past a slot or by voiding a dead lease in it."""
+    """Continues its rescan, past a slot or by invalidating a dead lease in it."""
     actor = state.actors[me]
     if dead:
         void = "void" if actor.step == "rescan" else "beside void"

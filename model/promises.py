@@ -1,4 +1,4 @@
-"""What must hold at every moment. Each promise gives what is wrong, or None."""
+"""What must hold at every moment. Each promise returns what is wrong, or None."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from state import Kind, State, Word
 
-# By the operation's name: what it does to others' values.
+# By the operation's name: its effect on other operations' values.
 REMOVES = ("delete", "clear")
 STORES = ("put", "load", "beside")
 
-# The origin of the value that was there at first: older than everything.
+# The origin of the value that was there at first: older than everything else.
 BEFORE_ALL = -1
 
 
@@ -23,7 +23,7 @@ def one_value(kinds: Sequence[str], state: State) -> str | None:
 def nothing_stale(kinds: Sequence[str], state: State) -> str | None:
     """What a read would find now is not older than an acknowledged write or clear.
 
-    A hit is a single moment, that of a read's second look at the word: so this covers reads too. A
+    A hit is a single moment, that of a read's second look at the word, so this covers reads too. A
     load's value is as old as the begin of its loader.
     """
     for word in _readable(state):
@@ -44,7 +44,7 @@ def nothing_lost(kinds: Sequence[str], state: State) -> str | None:
 
 
 def no_false_miss(kinds: Sequence[str], state: State) -> str | None:
-    """A read that takes its time does not miss what was there all the time."""
+    """A slow read does not miss a value that was there all the time."""
     for reader, actor in enumerate(state.actors):
         if kinds[reader] == "read" and actor.step == "missed":
             for number in _lasting(kinds, state, actor.over):
@@ -61,12 +61,12 @@ PROMISES: list[Callable[[Sequence[str], State], str | None]] = [
 
 
 def name(kinds: Sequence[str], number: int) -> str:
-    """An actor as people call it."""
+    """An actor's name in a story."""
     return f"{kinds[number]} {number}"
 
 
 def _readable(state: State) -> list[Word]:
-    """The values that some reader may be served: by the floor that it remembers."""
+    """The values that some reader may be served, by the floor that it remembers."""
     found = [word for word in state.slots if word.kind is Kind.VALUE]
     return [word for word in found if word.born >= state.cached_floor]
 
@@ -76,7 +76,7 @@ def _was_over(over: int, origin: int) -> bool:
 
 
 def _lasting(kinds: Sequence[str], state: State, acknowledged: int) -> list[int]:
-    """Of these acknowledged values, those that nothing may have removed: every delete and clear
+    """Of these acknowledged values, those that nothing can have removed: every delete and clear
     that began was over before they were made."""
     if state.evicted:
         return []

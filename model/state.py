@@ -1,4 +1,4 @@
-"""What the model knows at one moment: the slots of one key, and where every actor stands."""
+"""The model's state at one moment: the slots of one key, and every actor's position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class Kind(Enum):
     LEASE = "lease"
     VALUE = "value"
 
-    # By identity: the plain hash of an enum's member is its name's, which costs a third of the run.
+    # By identity: the default hash of an enum's member hashes its name, which costs a third of the
+    # run.
     __hash__ = object.__hash__
 
 
@@ -36,7 +37,7 @@ class Seen(NamedTuple):
     """A word that an actor has seen, and will use as the old one of a compare-and-swap.
 
     Every change of a slot makes a word that never stood there before (its generation counts). So
-    all that matters of a word seen earlier is whether it still stands.
+    all that matters about an earlier look at a word is whether the word still stands.
     """
 
     slot: int
@@ -44,20 +45,20 @@ class Seen(NamedTuple):
 
 
 class Actor(NamedTuple):
-    """One operation under way."""
+    """One operation in progress."""
 
     step: str = "start"
     at: int = 0  # the slot that a scan looks at next
-    mine: Seen | None = None  # the word to build on: an empty one, the own lease, another's
+    mine: Seen | None = None  # the word to build on: an empty one, its own lease, another's
     other: Seen | None = None  # a word met on the way, to be emptied
     born: int = 0
-    # What was so when the operation began, one bit an actor:
+    # The state when the operation began, one bit per actor:
     over: int = 0  # values that had been made; for a load: when its loader began
     gone: int = 0  # operations that had been acknowledged
 
 
 class State(NamedTuple):
-    """One moment. `ended` and `made` have one bit an actor."""
+    """One moment. `ended` and `made` have one bit per actor."""
 
     slots: tuple[Word, ...]
     actors: tuple[Actor, ...]
@@ -78,7 +79,7 @@ class State(NamedTuple):
         return self._replace(actors=(*actors[:number], actor, *actors[number + 1 :]))
 
     def with_word(self, slot: int, word: Word) -> State:
-        """The slot changes: nobody's earlier look at it is true any more."""
+        """Changes the slot: every earlier look at it is outdated."""
         slots = (*self.slots[:slot], word, *self.slots[slot + 1 :])
         return self._replace(slots=slots, actors=tuple(_past(slot, a) for a in self.actors))
 

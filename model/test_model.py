@@ -1,4 +1,4 @@
-"""The protocol keeps its promises, and the model would say so if it did not."""
+"""The protocol keeps its promises, and the model detects it when a rule is missing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def test_a_search_that_was_cut_off_says_so() -> None:
 
 
 def test_a_read_that_misses_what_was_there_is_wrong() -> None:
-    """No rule that the protocol could leave out breaks this promise, so it is shown by hand."""
+    """No rule that the protocol could leave out breaks this promise, so a state made by hand shows
+    it."""
     put, missed = Actor(step="end"), Actor(step="missed", over=0b01)
     state = State(slots=(EMPTY,) * 3, actors=(put, missed), ended=0b01)
     assert no_false_miss(("put", "read"), state) == "read 1 missed put 0, which it began after"

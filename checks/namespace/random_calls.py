@@ -9,15 +9,15 @@ from typing import Any
 from command_table.cases import Maker
 from command_table.connection import Connection
 
-# Keys of each kind, few so that commands meet.
+# Few keys of each kind, so that commands contend.
 KEYS = 6
 KINDS = ("string", "list", "set", "sorted-set", "hash", "stream", "hyperloglog", "geo", "bitmap")
 # A geo set is a sorted set, a bitmap and a hyperloglog are strings.
 HOMES = {"geo": "sorted-set", "bitmap": "string"}
-# How often a command goes to a key of another kind, and is refused by the server.
+# How often a command goes to a key of another kind, and the server rejects it.
 ASTRAY = 0.03
 
-# Their replies or effects are not the same twice: chance, time, or the length of a key's name.
+# Their replies or effects differ from call to call, by chance, time, or the length of a key's name.
 UNEQUAL = frozenset(
     """
     SPOP SRANDMEMBER HRANDFIELD ZRANDMEMBER RANDOMKEY DUMP RESTORE RESTORE-ASKING MIGRATE
@@ -26,18 +26,18 @@ UNEQUAL = frozenset(
     PFDEBUG OBJECT MEMORY WAIT WAITAOF MOVE CLUSTER
     """.split()  # noqa: SIM905
 )
-# A connection that subscribes is of no use for anything else.
+# A connection that subscribes can do nothing else.
 UNEQUAL_GROUPS = {"pubsub"}
-# A call may hold none of these: another database, a time to live from now on, an expiry that is
-# over (DBSIZE counts the key until it is looked at), an id of now.
+# A call may contain none of these: another database, a time to live from now on, an expiry in the
+# past (DBSIZE counts the key until it is accessed), an id made of the current time.
 UNEQUAL_WORDS = {"DB", "EX", "PX", "EXAT", "PXAT", "*", "IDLETIME", "FREQ"}
 # Their replies name keys, so they come more often.
 READING = {"XREAD", "XREADGROUP"}
 TELLING = {"LMPOP", "ZMPOP", "BLPOP", "BRPOP", "BLMPOP", "BZMPOP", "BZPOPMIN", "BZPOPMAX"} | READING
 OFTEN = 5
-# How often a transaction ends otherwise, beside a batch.
+# How often a transaction ends in another way, per batch.
 PLANTS = 0.15
-# What weighs the same comes in any order.
+# Equal weights come in any order.
 UNEQUAL_SORTS = {"LIMIT", "STORE"}
 SCRIPTS = (
     "return redis.call('GET', KEYS[1])",
@@ -56,8 +56,8 @@ WHOLE = (
 
 
 class Commands:
-    """Makes calls that a server answers the same whatever else it holds. `before` begins each
-    key."""
+    """Makes calls whose answer does not depend on what else a server holds. `before` is the prefix
+    of each key."""
 
     def __init__(
         self, port: int, names: Sequence[str], chance: random.Random, before: str = ""
@@ -93,13 +93,13 @@ class Commands:
         return [call for call in calls if not _blocks(call)]
 
     def few(self) -> list[list[str]]:
-        """Commands for a transaction that is sent one by one; some look at the whole keyspace."""
+        """Commands for a transaction that is sent one by one; some read the whole keyspace."""
         calls = [self.call() for _ in range(self.chance.randint(0, 4))]
         return [["KEYS", "*"], *(call for call in calls if call[0] != "WATCH")]
 
     def planted(self) -> list[dict[str, Any]]:
-        """Steps in which a transaction ends otherwise than by an EXEC that succeeds, or a pipeline
-        fails; and then what every kind of reply with names is like."""
+        """Steps in which a transaction ends in another way than a successful EXEC, or a pipeline
+        fails; and then one example of every kind of reply with names."""
         return [*self.chance.choice(PLANTED)(self), {"lines": AFTER}]
 
     def whole(self) -> list[str]:
@@ -107,7 +107,7 @@ class Commands:
         return list(self.chance.choices(commands, weights)[0])
 
 
-# Refused when it is queued, because it wants a value; and one that fails when it is carried out.
+# The first is rejected when queued, because it lacks a value; the second fails when executed.
 REFUSED = ["SET", "string0"]
 FAILING = ["LPUSH", "hash0", "v"]
 MULTI, EXEC, DISCARD, RESET = ["MULTI"], ["EXEC"], ["DISCARD"], ["RESET"]
@@ -145,7 +145,7 @@ def _conflict(commands: Commands) -> list[dict[str, Any]]:
 
 
 def _reset(commands: Commands) -> list[dict[str, Any]]:
-    # Those who use a database of their own have to choose it again.
+    # A client that uses its own database has to select it again.
     return [{"lines": [MULTI, *commands.few(), RESET], "reset": True}]
 
 
@@ -202,7 +202,7 @@ def work(
     inside: Commands, bare: Commands, count: int, chance: random.Random
 ) -> Iterator[dict[str, Any]]:
     """Batches for the two namespaces and the bare neighbour of a worker, until they hold `count`
-    commands. The neighbour sees everybody's keys and so does not look at the whole."""
+    commands. The neighbour sees the keys of all, so it never reads the whole keyspace."""
     made = 0
     while made < count:
         who = chance.randrange(3)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Two namespaces and a bare neighbour of each language, all on one server, do random commands
-over all data types; `make check-namespace` calls it.
+"""Two namespaces and a bare neighbour of each language, all on one server, run random commands over
+all data types; `make check-namespace` calls it.
 
     make check-namespace                      a million commands
     make check-namespace COMMANDS=100000
 
 Each keyspace has a model: a database of another server that gets the same commands without a
-namespace. Every reply must be the model's, and in the end every keyspace must equal its model, so
-nobody has seen or changed what is another's. The last line is `N passed, N failed, 0 skipped`.
+namespace. Every reply must equal the model's, and at the end every keyspace must equal its model,
+so no client has seen or changed another's keys. The last line is `N passed, N failed, 0 skipped`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from random_calls import Commands, work
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-# By language, how its worker is started: with the file of its work, the port of the shared server,
-# the port of the models' server, its first database there, and its two namespaces.
+# By language, the command that starts its worker. Its arguments: the file of its work, the port of
+# the shared server, the port of the models' server, its first database there, and its two
+# namespaces.
 WORKERS = {
     "rust": (str(TARGET / "release" / "examples" / "check_namespace"),),
     "python": (sys.executable, str(HERE / "worker.py")),
@@ -42,7 +43,7 @@ WORKERS = {
     "bun": ("bun", str(HERE / "worker.ts"), "bun"),
 }
 SPACES = 3
-# Differences shown of a check.
+# Number of differences shown per check.
 SHOWN = 5
 SERVER = ("--enable-debug-command", "local", "--databases", "64")
 
@@ -127,12 +128,12 @@ def run(files: dict[str, Path], shared: int, models: int) -> dict[str, dict[str,
 
 
 def spaces(language: str) -> tuple[str, str]:
-    """One namespace is the beginning of the other, and both hold what is special in a pattern."""
+    """One namespace is a prefix of the other, and both contain a pattern's special characters."""
     return language, f"{language}?[a]"
 
 
 def neighbour(language: str) -> str:
-    """What the bare neighbour's keys begin with; only he and his model call them so."""
+    """The prefix of the bare neighbour's keys; only it and its model use these names."""
     return f"bare-{language}-"
 
 
@@ -144,7 +145,7 @@ def compare(language: str, first: int, shared: int, models: int) -> dict[str, li
         found = {}
         for number, prefix in enumerate(prefixes):
             model.call("SELECT", str(first + number))
-            # The neighbour's model has his keys by their own names.
+            # The neighbour's model has the keys under their own names.
             cut = 0 if prefix == neighbour(language) else len(prefix)
             ours = {key[cut:]: key for key in keys if key.startswith(prefix)}
             found[f"{prefix} keys and values"] = _differences(ours, everything, model)
@@ -164,7 +165,7 @@ def _differences(ours: dict[str, str], everything: Connection, model: Connection
 
 
 def strangers(shared: int, languages: list[str]) -> list[str]:
-    """Keys that nobody may have written."""
+    """Keys that no client may have written."""
     known = tuple(
         prefix
         for language in languages
@@ -179,7 +180,7 @@ def strangers(shared: int, languages: list[str]) -> list[str]:
 
 
 def digest(connection: Connection, key: str) -> str:
-    """Of a value, whatever the order in which a server happens to keep its parts."""
+    """A digest of a value, independent of the order in which a server keeps its parts."""
     return str(connection.call("DEBUG", "DIGEST-VALUE", key))
 
 

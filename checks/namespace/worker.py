@@ -30,7 +30,7 @@ class Space:
 
 
 def connect(port: str, database: int = 0) -> redis.Redis:
-    # A transaction that is begun by hand is a connection's.
+    # A transaction begun by hand belongs to a connection.
     return redis.Redis(
         port=int(port),
         db=database,
@@ -41,8 +41,8 @@ def connect(port: str, database: int = 0) -> redis.Redis:
 
 
 def canonical(reply: Reply, prefix: str) -> str:
-    """What a server answers in any order, in one order; and errors by their text, in which a server
-    may name the key as it knows it."""
+    """Replies that a server gives in any order, in one order; and errors by their text, in which a
+    server may name the key as it knows it."""
     if isinstance(reply, Exception):
         return re.sub(f"'{re.escape(prefix)}", "'", str(reply), count=1)
     if isinstance(reply, dict):
@@ -64,8 +64,8 @@ def sent(client: redis.Redis, step: Step, database: int) -> list[Reply]:
         if number is not None:
             _lose(bare, number)
         if "reset" in step:
-            # RESET goes back to the first database and to RESP2, in which redis-py's parser of
-            # RESP3 takes a null and the byte behind it for a text.
+            # RESET returns to the first database and to RESP2, in which redis-py's parser of RESP3
+            # takes a null and the byte after it for a text.
             _called(bare, ["HELLO", "3"])
             _called(bare, ["SELECT", str(database)])
         return replies

@@ -24,8 +24,8 @@ spaces = spaces.each_with_index.map do |client, number|
   Space.new(client, model.new_client, namespaces[number] ? "#{namespaces[number]}:" : "")
 end
 
-# What a server answers in any order, in one order; and errors by their text, in which a server may
-# name the key as it knows it.
+# Replies that a server gives in any order, in one order; and errors by their text, in which a
+# server may name the key as it knows it.
 def canonical(reply, prefix)
   case reply
   when Array then reply.map { |one| canonical(one, prefix) }.sort_by(&:inspect)

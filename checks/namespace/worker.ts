@@ -132,7 +132,7 @@ async function done(
 
 const [kind, work, shared, models, first, ...namespaces] = process.argv.slice(2)
 const connect = CLIENTS[kind]
-// Each has a connection of its own, because keys that are watched are a connection's.
+// Each has its own connection, because watched keys belong to a connection.
 const spaces = await Promise.all(
   [...namespaces, undefined].map(async (name) => {
     const client = await connect(Number(shared), 0)

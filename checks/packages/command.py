@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# What would let a package's user find this checkout, or what somebody installed before. The
-# package clients' own settings stay: a mirror may be the only registry in reach.
+# Settings by which a package could find this checkout, or earlier installations. The package
+# clients' own settings stay: a mirror may be the only reachable registry.
 FORBIDDEN = (
     "BUNDLE_GEMFILE",
     "CARGO_TARGET_DIR",
@@ -111,7 +111,7 @@ class Running:
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody listens on at the moment."""
+    """A free TCP port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

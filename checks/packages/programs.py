@@ -79,7 +79,7 @@ def check_control_c(
     try:
         while more := os.read(ours, 1000):
             after += more
-    except OSError:  # Linux' way to say that nobody is at the other end any more.
+    except OSError:  # Linux reports a closed other end this way.
         pass
     os.close(ours)
     assert after.strip() in (b"", b"^C"), after

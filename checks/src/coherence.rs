@@ -8,7 +8,7 @@ use crate::run::{Ground, Run, Worker, CROWDED, LEASE_TIMEOUTS, ROOMY};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Records that a read makes, with its share of the writes'.
+/// Records that a read produces, including its share of the writes'.
 const RECORDS_A_READ: f64 = 125.0 / 75.0;
 
 /// What may be asked of it.
@@ -89,10 +89,10 @@ fn meet(
     run.end(outcome.failed() == failed)
 }
 
-/// Waits for all workers; false when some had to be ended.
+/// Waits for all workers; false when some had to be killed.
 fn wait(workers: &mut [Worker], reads: u64) -> Fallible<bool> {
     let progress = Progress::new();
-    // No machine is that slow: this only keeps a hang from lasting.
+    // No machine is that slow: this only bounds a hang.
     let deadline = Instant::now() + Duration::from_secs(120 + reads / 5_000);
     while Instant::now() < deadline {
         let mut running = 0;

@@ -1,4 +1,4 @@
-//! The logs of all workers, sorted by key: what the judge looks at.
+//! The logs of all workers, sorted by key, for the judge.
 
 use crate::log::{Log, Op, Record};
 use crate::run::KEYS;
@@ -9,24 +9,24 @@ use std::collections::{BTreeMap, HashMap};
 /// From its call to its return, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval {
-    /// The operation had not begun before.
+    /// The operation began after this.
     pub begin: u64,
-    /// It was over.
+    /// The operation ended before this.
     pub end: u64,
 }
 
-/// A value that somebody wrote or read.
+/// A value that was written or read.
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
-    /// When its set, or the load that made it, began; `None` when nobody ever wrote it.
+    /// When its set, or the load that made it, began; `None` for a value that was never written.
     pub begun: Option<u64>,
     /// A loader made it.
     pub loaded: bool,
-    /// When its set was acknowledged or its load's caller went on; `None`: killed before.
+    /// When its set was acknowledged or its load's caller continued; `None` if killed before.
     pub ended: Option<u64>,
-    /// The first end of a read that gave it, if any.
+    /// The first end of a read that returned it, if any.
     pub first_read: u64,
-    /// The last begin of one.
+    /// The last begin of such a read.
     pub last_read: Option<u64>,
 }
 
@@ -39,18 +39,18 @@ impl Value {
         last_read: None,
     };
 
-    /// It certainly stood in the cache at some time: acknowledged, or read. What a loader made may
-    /// have been voided, so only a read shows that it was stored.
+    /// It was certainly in the cache at some time: acknowledged, or read. A loaded value may have been
+    /// invalidated, so only a read shows that it was stored.
     pub fn stood(&self) -> bool {
         self.last_read.is_some() || (!self.loaded && self.ended.is_some())
     }
 
-    /// By then it had been stored, of a value that stood.
+    /// For a value that stood: by then it had been stored.
     pub fn stored_by(&self) -> u64 {
         self.first_read.min(self.ended.unwrap_or(u64::MAX))
     }
 
-    /// By then it had been made, of a value that stood: a write that began later supersedes it. For
+    /// For a value that stood: by then it had been made, so a write that began later supersedes it. For
     /// a load that is its begin, because a set or delete during the load wins over it.
     pub fn made_by(&self) -> u64 {
         match self.begun {
@@ -59,14 +59,14 @@ impl Value {
         }
     }
 
-    /// It had not been superseded before then, of a value that stood.
+    /// For a value that stood: it had not been superseded before then.
     pub fn valid_until(&self) -> u64 {
         self.begun.max(self.last_read).unwrap_or(0)
     }
 }
 
-/// A delete, or a clear of a namespace that holds the key; one that was never acknowledged ends with its
-/// worker.
+/// A delete, or a clear of a namespace that holds the key. One that was never acknowledged ends when its
+/// worker does.
 #[derive(Clone, Copy, Debug)]
 pub struct Removal {
     /// From its call to its return or its worker's end.
@@ -84,9 +84,9 @@ pub struct KeyHistory {
     pub values: HashMap<Serial, Value>,
     /// All deletes, and the clears that cover the key.
     pub removals: Vec<Removal>,
-    /// All reads that found nothing.
+    /// All misses.
     pub misses: Vec<Interval>,
-    /// All reads that found a value, and acknowledged sets: the key had a value within each.
+    /// All reads that found a value, and all acknowledged sets: the key had a value within each.
     pub sightings: Vec<Interval>,
 }
 
@@ -109,7 +109,7 @@ pub struct Work {
     pub killed: bool,
     /// It was killed between a write's begin and its acknowledgement.
     pub killed_in_write: bool,
-    /// It came to its end or was killed; else its log is cut off.
+    /// The worker finished or was killed; otherwise its log is cut off.
     pub ended: bool,
 }
 
@@ -120,9 +120,9 @@ pub struct History {
     pub keys: BTreeMap<u8, KeyHistory>,
     /// By worker.
     pub work: BTreeMap<u16, Work>,
-    /// Reads of what nobody stores.
+    /// Reads of values that were never stored.
     pub foreign: Vec<(u16, Record)>,
-    /// The begin of the first operation: where a story's clock starts.
+    /// The begin of the first operation: time zero of a story.
     pub start: u64,
 }
 
@@ -133,7 +133,7 @@ impl History {
             start: u64::MAX,
             ..History::default()
         };
-        // A clear is told to every key, those among them that nobody ever read or wrote.
+        // A clear is recorded for every key, including keys that were never read or written.
         for key in 0..KEYS {
             history.keys.insert(key, KeyHistory::default());
         }
@@ -219,7 +219,7 @@ impl History {
         work
     }
 
-    /// A delete or clear, to the keys that it is about.
+    /// Records a delete or clear for the keys that it concerns.
     fn remove(&mut self, record: Record, at: Interval, acknowledged: bool) {
         let cleared = matches!(record.op, Op::Clear | Op::ClearDone);
         for (number, key) in &mut self.keys {

@@ -1,16 +1,16 @@
-//! Whether a history is one of a coherent cache.
+//! Judges whether a history is coherent.
 //!
-//! A value *certainly stood* from the first end of an operation that stored or gave it until the last
-//! begin of a read that gave it. Whoever made it by a load had to win over every write that came after
-//! the load's begin, so there the span begins then. In that span the key can have held nothing else:
+//! A value *certainly stood* from the first end of an operation that stored or returned it until the
+//! last begin of a read that returned it. A loaded value had to win over every write that came after the
+//! begin of its load, so its span begins there. Within the span the key can have held nothing else:
 //!
 //! - two values' spans do not overlap,
-//! - no other value was written and superseded, and no delete or clear took place, wholly within it,
-//! - no miss lies wholly within the time from its being stored until its last read.
+//! - no other value was written and superseded, and no delete or clear took place, entirely within it,
+//! - no miss lies entirely within the time from its being stored until its last read.
 //!
-//! For values without loads this is the zones of Gibbons and Korach ("Testing shared memories", 1997)
-//! with evictions allowed between them. It includes the promise of `spec/host.md`: a read begun after
-//! a write was acknowledged never returns an older value. The rest of the misses: `lost`.
+//! For values without loads these are the zones of Gibbons and Korach ("Testing shared memories", 1997),
+//! with evictions allowed between them. They include the promise of `spec/host.md`: a read that begins
+//! after a write was acknowledged never returns an older value. For the other misses see `lost`.
 
 use crate::history::{History, Interval, KeyHistory, Value};
 use crate::log::Log;
@@ -23,28 +23,28 @@ use crate::value::{name, Serial};
 pub enum Kind {
     /// A value was read after a later write of its key had been acknowledged.
     Stale,
-    /// A value was read after a delete that began after it was there had been acknowledged.
+    /// A value was read after a delete that began while it was there had been acknowledged.
     Undeleted,
-    /// A value was read after a clear that began after it was there had been acknowledged.
+    /// A value was read after a clear that began while it was there had been acknowledged.
     Uncleared,
-    /// A value was absent in between and then there again.
+    /// A value was absent for a time and then there again.
     Vanished,
-    /// What was read is no value that anybody had written.
+    /// A read returned a value that was never written.
     Foreign,
 }
 
-/// One violation with what is needed to tell its story.
+/// One violation, with the data that its story needs.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// Which rule.
+    /// The rule.
     pub kind: Kind,
-    /// Of which key.
+    /// The key.
     pub key: u8,
-    /// The rule with its values; times are told by the story.
+    /// The rule with its values; the story adds the times.
     pub what: String,
-    /// The values it is about.
+    /// The values concerned.
     pub serials: Vec<Serial>,
-    /// When.
+    /// When it happened.
     pub at: Interval,
 }
 
@@ -54,8 +54,8 @@ pub struct Judged {
     pub history: History,
     /// In the order of keys.
     pub violations: Vec<Violation>,
-    /// At least so many evictions of entries must have taken place: more than the counters tell
-    /// means that entries got lost.
+    /// The least number of evictions that must have taken place: more than the counters report means
+    /// that entries were lost.
     pub needed_evictions: u64,
 }
 
@@ -166,7 +166,7 @@ impl Key<'_> {
             violations.push(Violation {
                 kind: Kind::Foreign,
                 key: self.number,
-                what: format!("{} was read before anybody wrote it", name(*serial)),
+                what: format!("{} was read before it was written", name(*serial)),
                 serials: vec![*serial],
                 at: Interval {
                     begin: read.min(value.first_read),
@@ -176,10 +176,10 @@ impl Key<'_> {
         }
     }
 
-    /// Values that came and went while another certainly stood.
+    /// Values that came and went while another value certainly stood.
     fn superseded(&self, spans: &Spans, violations: &mut Vec<Violation>) {
         for (serial, value) in self.standing() {
-            // It stood at one moment of this time at least.
+            // It stood at some moment of this time.
             let (begin, end) = (value.valid_until(), value.stored_by());
             if begin > end {
                 continue;

@@ -26,7 +26,7 @@ impl Language {
         Language::Ruby,
     ];
 
-    /// As it stands in log names and reports.
+    /// Its name in log names and reports.
     pub fn name(self) -> &'static str {
         match self {
             Language::Rust => "rust",
@@ -36,8 +36,7 @@ impl Language {
         }
     }
 
-    /// How many of a run's reads fall to its workers, so that all languages end at about the same
-    /// time.
+    /// Its workers' share of a run's reads, chosen so that all languages end at about the same time.
     pub fn share(self) -> u64 {
         match self {
             Language::Rust => 5,

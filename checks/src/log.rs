@@ -1,4 +1,4 @@
-//! What a worker did, as 32 bytes an operation: the same in every language, little-endian.
+//! A worker's log, 32 bytes per operation: the same in every language, little-endian.
 //!
 //! ```text
 //!  0 begin u64 | 8 end u64 | 16 counter u32, worker u32 of the value | 24 operation u8, key u8, 6 zero
@@ -15,36 +15,36 @@ use std::path::{Path, PathBuf};
 /// Bytes of a record.
 pub const RECORD: usize = 32;
 
-/// Reads that are kept before they are written, in bytes.
+/// Bytes of reads that are buffered before they are written.
 const BUFFER: usize = 128 * RECORD;
 
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
-    /// A read gave this value; serial 0 is a miss. A load begins with a miss.
+    /// A read returned this value; serial 0 is a miss. A load begins with a miss.
     Read = 1,
     /// A set begins, `end` is 0.
     Set = 2,
-    /// It was acknowledged.
+    /// The set was acknowledged.
     SetDone = 3,
     /// A delete begins.
     Delete = 4,
-    /// It was acknowledged.
+    /// The delete was acknowledged.
     DeleteDone = 5,
     /// A loader begins to make this value.
     Load = 6,
-    /// Its caller has it; whether it was stored the caller does not know.
+    /// Its caller has the value, and does not know whether it was stored.
     LoadDone = 7,
-    /// A read gave what nobody stores under this key, or an error.
+    /// A read returned a value that was never stored under this key, or an error.
     Foreign = 8,
-    /// The worker came to its end.
+    /// The worker finished.
     Finished = 9,
-    /// The worker was killed and is gone; written by the driver.
+    /// The worker was killed and has ended; written by the driver.
     Died = 10,
-    /// A clear begins; the namespace's number stands where the key does elsewhere.
+    /// A clear begins; the namespace's number is in place of the key.
     Clear = 11,
-    /// It was acknowledged.
+    /// The clear was acknowledged.
     ClearDone = 12,
 }
 
@@ -65,9 +65,9 @@ impl Op {
 pub struct Record {
     /// What happened.
     pub op: Op,
-    /// To which key; for a clear, to which namespace.
+    /// The key; for a clear, the namespace.
     pub key: u8,
-    /// With which value.
+    /// The value.
     pub serial: Serial,
     /// When it began.
     pub begin: u64,
@@ -113,7 +113,7 @@ impl Writer {
         })
     }
 
-    /// Logs what may be lost with the process.
+    /// Logs what may be lost if the process is killed.
     pub fn buffered(&mut self, record: Record) -> io::Result<()> {
         self.reads.extend_from_slice(&record.encode());
         if self.reads.len() >= BUFFER {
@@ -127,7 +127,7 @@ impl Writer {
         self.file.write_all(&record.encode())
     }
 
-    /// Writes what is buffered.
+    /// Writes the buffered records.
     pub fn flush(&mut self) -> io::Result<()> {
         self.file.write_all(&self.reads)?;
         self.reads.clear();
@@ -135,7 +135,7 @@ impl Writer {
     }
 }
 
-/// One worker's log as it was read.
+/// One worker's log, as read back.
 pub struct Log {
     /// The worker's number.
     pub worker: u16,
@@ -162,7 +162,7 @@ impl Log {
         }
     }
 
-    /// What it says, in order; a kill may have cut the last record off.
+    /// Its records, in order; a kill may have cut off the last one.
     pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
         self.bytes.chunks_exact(RECORD).map(|bytes| {
             Record::decode(bytes).unwrap_or_else(|| {

@@ -1,10 +1,10 @@
-//! How many evictions a key's misses prove.
+//! The number of evictions that a key's misses prove.
 
 use crate::history::{Interval, KeyHistory};
 
-/// A miss after the key certainly had a value, without a delete or clear that may have come between, proves an
-/// eviction between the value's last sighting and the miss. Misses that one eviction explains count
-/// once, so this is the smallest number of evictions that explains them all.
+/// A miss after the key certainly had a value, with no delete or clear that may have come between,
+/// proves an eviction between the value's last sighting and the miss. Misses that one eviction explains
+/// count once, so this is the smallest number of evictions that explains all misses.
 pub fn needed_evictions(key: &KeyHistory) -> u64 {
     let sightings = LatestBegin::new(key.sightings.clone());
     // Of the removals that began before a miss ended, the latest end.

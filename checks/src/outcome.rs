@@ -1,4 +1,4 @@
-//! What a run says in the end: a line a test, and the last line that `make test` counts.
+//! The result of a run: a line per test, and the last line, which `make test` counts.
 
 use crate::judge::{Judged, Kind, Violation};
 use crate::languages::Language;
@@ -7,16 +7,16 @@ use crate::run::Ground;
 use crate::story;
 use polycache::Stats;
 
-/// Whatever ends a program early.
+/// Any error that ends a program early.
 pub type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Blocks that must have been recycled, or the run was too weak to show anything.
+/// The least number of recycled blocks; with fewer, the run was too weak to show anything.
 pub const RECYCLED: u64 = 300;
 
-/// There must have been a clear for so many reads; the workers make several times as many.
+/// One clear is required for this many reads; the workers make several times as many.
 const READS_A_CLEAR: u64 = 10_000;
 
-/// Violations whose story is told.
+/// Number of violations whose story is printed.
 const STORIES: usize = 3;
 
 /// Tests so far.
@@ -28,7 +28,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// One test; the text says what was seen.
+    /// One test; the text says what was found.
     pub fn test(&mut self, name: &str, passed: bool, seen: &str) {
         if passed {
             self.passed += 1;
@@ -59,7 +59,8 @@ impl Outcome {
         self.failed == 0
     }
 
-    /// The judge's tests. `stats` are the directory's before and after, where they are known, and where it was.
+    /// The judge's tests. `stats` are the directory's statistics before and after, if known, and its
+    /// ground.
     pub fn judged(&mut self, logs: &[Log], judged: &Judged, stats: Option<(Stats, Stats, Ground)>) {
         let (reads, writes) = totals(logs, judged);
         self.test(
@@ -119,12 +120,12 @@ pub fn recycled(stats: &Stats) -> u64 {
     stats.blocks_claimed.saturating_sub(blocks(stats))
 }
 
-/// Blocks of the directory: the first claim of each is no recycling.
+/// Blocks of the directory: the first claim of each is not recycling.
 fn blocks(stats: &Stats) -> u64 {
     stats.limit / stats.max_record + 1
 }
 
-/// Prints what each language did, and gives reads and writes of all.
+/// Prints what each language did; returns the reads and writes of all.
 fn totals(logs: &[Log], judged: &Judged) -> (u64, u64) {
     let (mut reads, mut writes) = (0, 0);
     for language in Language::ALL {

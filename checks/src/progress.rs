@@ -1,4 +1,4 @@
-//! One line on a terminal that says how far a run is; nothing elsewhere.
+//! One line on a terminal that shows the progress of a run; nothing elsewhere.
 
 use std::io::{IsTerminal, Write};
 
@@ -19,7 +19,7 @@ impl Progress {
     pub fn show(&self, text: &str) {
         if self.shown {
             eprint!("\r\x1b[K{text}");
-            // A terminal that is gone is no reason to stop.
+            // A closed terminal is no reason to stop.
             let _ = std::io::stderr().flush();
         }
     }

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Where the workers meet.
+/// The ground that the workers share.
 #[derive(Clone, Copy)]
 pub struct Ground {
     /// Its name.
     pub name: &'static str,
     /// The cache's byte limit.
     pub limit: u64,
-    /// About so many operations lie between two clears by one worker.
+    /// About this many operations lie between two clears by one worker.
     pub operations_a_clear: u32,
     /// It is so small that blocks must have been recycled often.
     pub recycles: bool,
@@ -32,7 +32,7 @@ pub const CROWDED: Ground = Ground {
 };
 
 /// So large that a key is written again long before its record is recycled: nothing is evicted, and a
-/// single write that is lost shows. Clears are frequent.
+/// single lost write shows. Clears are frequent.
 pub const ROOMY: Ground = Ground {
     name: "roomy",
     limit: 64 << 20,
@@ -40,14 +40,14 @@ pub const ROOMY: Ground = Ground {
     recycles: false,
 };
 
-/// Few, so that processes meet.
+/// Few, so that processes contend.
 pub const KEYS: u8 = 64;
 
-/// How long a worker's loads may take. After the short one others take over from a worker that was
-/// stopped; with the long one they can go on only because they see that a worker is dead.
+/// How long a worker's loads may take. With the short timeout others take over from a stopped worker;
+/// with the long one they can continue only because they detect a dead worker.
 pub const LEASE_TIMEOUTS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(30)];
 
-/// The folder and what is open in it.
+/// The folder and its open cache.
 pub struct Run {
     folder: PathBuf,
     ground: Ground,
@@ -58,7 +58,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Makes the folder and an empty cache, and prints the seed.
+    /// Creates the folder and an empty cache, and prints the seed.
     pub fn new(name: &str, ground: Ground, seed: Option<u64>) -> Fallible<Run> {
         let seed = seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         println!("{}: seed {seed}", ground.name);
@@ -116,7 +116,7 @@ impl Run {
         })
     }
 
-    /// The logs of all workers, and of a reader that looks at every key now that they are gone.
+    /// The logs of all workers, and of a reader that reads every key after they have ended.
     pub fn read_logs(&self) -> Fallible<Vec<Log>> {
         let folder = self.folder.join("logs");
         worker::read_all(&self.cache, &log::path(&folder, 0, "driver"), KEYS)?;
@@ -128,7 +128,7 @@ impl Run {
         disk_space(&self.folder.join("cache"))
     }
 
-    /// Removes the folder of a sound run; says where the folder of another lies.
+    /// Removes the folder of a sound run; prints where the folder of any other is.
     pub fn end(self, sound: bool) -> Fallible<()> {
         self.cache.close();
         if sound {
@@ -165,7 +165,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// How it ended, when it did.
+    /// How it ended, if it has.
     pub fn ended(&mut self) -> Fallible<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
@@ -178,8 +178,8 @@ impl Worker {
         std::fs::metadata(&self.log).map_or(0, |file| file.len() / RECORD as u64)
     }
 
-    /// Kills it with SIGKILL, waits until the kernel is done with it, and logs that. False when it had
-    /// ended by itself.
+    /// Kills it with SIGKILL, waits until the kernel has removed it, and logs that. False when it had
+    /// already ended.
     pub fn kill(&mut self) -> Fallible<bool> {
         if self.ended()?.is_some() {
             return Ok(false);
@@ -204,19 +204,20 @@ impl Worker {
         self.signal(libc::SIGSTOP);
     }
 
-    /// Lets it go on.
+    /// Lets it continue.
     pub fn resume(&self) {
         self.signal(libc::SIGCONT);
     }
 
-    /// Lets others go first, such as workers that are starting.
+    /// Lowers its priority, in favour of workers that are starting.
     pub fn step_back(&self) {
-        // SAFETY: the call takes no pointers; the process is our child and not yet waited for.
+        // SAFETY: the call takes no pointers. The process is our child and has not been waited for, so
+        // its id is still its own.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, self.child.id(), 10) };
     }
 
     fn signal(&self, signal: libc::c_int) {
-        // SAFETY: the call takes no pointers; a child that is not waited for keeps its id.
+        // SAFETY: the call takes no pointers. A child that has not been waited for keeps its id.
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
     }
 
@@ -232,7 +233,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if self.ended.is_none() {
-            // It may be gone already.
+            // It may have ended already.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

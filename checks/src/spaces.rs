@@ -1,12 +1,12 @@
-//! The namespaces that the keys are spread over, so that clears of one, of those nested in it and of
-//! everything meet writes. The workers of the other languages have the same four, in this order.
+//! The namespaces of the keys, so that clears of one, of nested ones and of everything contend with
+//! writes. The workers of the other languages have the same four, in this order.
 
 use polycache::{Cache, Error};
 
-/// The parts of each, from the root on.
+/// The parts of each namespace, from the root on.
 const SPACES: [&[&str]; 4] = [&[], &["a"], &["a", "b"], &["c"]];
 
-/// How many there are.
+/// Number of namespaces.
 pub const COUNT: u8 = SPACES.len() as u8;
 
 /// The number of a key's own namespace.

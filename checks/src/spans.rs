@@ -16,7 +16,7 @@ pub struct Span {
 /// Spans of one key, sorted so that looking one up takes logarithmic time.
 pub struct Spans {
     sorted: Vec<Span>,
-    /// For each the one that ends last among it and those before.
+    /// For each span, the one that ends last among it and those before.
     longest: Vec<usize>,
 }
 
@@ -36,7 +36,7 @@ impl Spans {
         Spans { sorted, longest }
     }
 
-    /// A span that began before `begin` and goes on after `end`.
+    /// A span that began before `begin` and ends after `end`.
     pub fn around(&self, begin: u64, end: u64) -> Option<Span> {
         let before = self.sorted.partition_point(|span| span.start < begin);
         let span = self.sorted[*self.longest.get(before.checked_sub(1)?)?];

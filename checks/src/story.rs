@@ -1,11 +1,11 @@
-//! What led to a violation, told from the logs.
+//! The events that led to a violation, from the logs.
 
 use crate::judge::Violation;
 use crate::log::{Log, Op, Record};
 use crate::spaces;
 use crate::value::name;
 
-/// Lines of a story at most; what is told first is what names the violation's values.
+/// Most lines of a story; lines that name the violation's values come first.
 const LINES: usize = 24;
 
 /// Prints what happened to the key around the violation.
@@ -23,7 +23,7 @@ pub fn tell(logs: &[Log], start: u64, violation: &Violation) {
         );
     }
     let told = lines.len();
-    // Sightings of one value can be many: its first and last say it all.
+    // There may be many sightings of one value: the first and the last suffice.
     lines.sort_by_key(|(about, _, record)| (!about, record.end));
     if lines.len() > LINES {
         lines.drain(LINES / 2..told - LINES / 2);

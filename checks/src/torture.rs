@@ -12,14 +12,14 @@ use polycache::LoadStep;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Records that a worker must have logged before it is killed: it is at work, not starting.
+/// Records that a worker must have logged before it is killed: it is then working, not starting.
 const AT_WORK: u64 = 64;
 
 /// Longest time between two kills, and longest stop.
 const PAUSE: Duration = Duration::from_millis(20);
 const STOP: Duration = Duration::from_millis(700);
 
-/// Workers that fail by themselves before it gives up.
+/// Number of workers that may fail by themselves before the run gives up.
 const ENOUGH: usize = 3;
 
 /// What may be asked of it.
@@ -167,16 +167,16 @@ struct Torture<'a> {
 struct Victim {
     worker: Worker,
     at_work: bool,
-    /// Stopped until then.
+    /// Stopped until this time.
     stopped: Option<Instant>,
 }
 
 impl Torture<'_> {
-    /// Kills until it is enough and blocks were recycled often, which takes longer on a busy machine,
-    /// then all the rest. False when that took too long.
+    /// Kills until there were enough kills and blocks were recycled often, which takes longer on a busy
+    /// machine, then kills the rest. False when that took too long.
     fn go(&mut self, options: &Options) -> Fallible<bool> {
         let progress = Progress::new();
-        // No machine is that slow: this only keeps a hang from lasting.
+        // No machine is that slow: this only bounds a hang.
         let deadline = Instant::now() + Duration::from_secs(120 + options.kills);
         while self.failures.len() < ENOUGH
             && (self.kills < options.kills || recycled(&self.run.cache.stats()?) < RECYCLED)
@@ -196,7 +196,7 @@ impl Torture<'_> {
                 self.kills, options.kills
             ));
         }
-        // The rest at once: nobody is left to tidy up after them.
+        // The rest at once: no process is left to clean up after them.
         for mut victim in self.workers.drain(..) {
             self.kills += u64::from(victim.worker.kill()?);
         }
@@ -216,7 +216,7 @@ impl Torture<'_> {
         Ok(())
     }
 
-    /// Sees who is at work, wakes who was stopped long enough and removes who has ended.
+    /// Finds workers that are running, continues those stopped long enough and removes those that ended.
     fn look(&mut self) -> Fallible<()> {
         let now = Instant::now();
         for victim in &mut self.workers {
@@ -273,7 +273,7 @@ impl Torture<'_> {
         Ok(())
     }
 
-    /// One that is at work.
+    /// A worker that is running.
     fn choose(&mut self) -> Option<&mut Victim> {
         let mut at_work: Vec<&mut Victim> = self
             .workers

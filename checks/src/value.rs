@@ -1,4 +1,4 @@
-//! What workers store: text that names its key and its writer, so that a reader knows whose it is.
+//! The workers' values: text that names its key and its writer, so that a reader can tell both.
 
 /// A value's name: the worker in the upper half, that worker's count of values in the lower.
 /// 0 is no value.
@@ -14,7 +14,7 @@ pub fn maker(serial: Serial) -> u16 {
     (serial >> 32) as u16
 }
 
-/// As it stands in a value: `3.1207`.
+/// Its form in a value: `3.1207`.
 pub fn name(serial: Serial) -> String {
     format!("{}.{}", maker(serial), serial as u32)
 }
@@ -24,8 +24,8 @@ pub fn key(number: u8) -> String {
     format!("hot-{number}")
 }
 
-/// Writes `key:serial:filler`. The filler repeats the serial, so that a copy torn anywhere is told
-/// apart; its length differs from value to value, so that records lie at ever other places.
+/// Writes `key:serial:filler`. The filler repeats the serial, so that a copy torn anywhere is detected;
+/// its length differs from value to value, so that records start at ever different places.
 pub fn write(key: &str, serial: Serial, out: &mut String) {
     let name = name(serial);
     out.clear();
@@ -36,7 +36,7 @@ pub fn write(key: &str, serial: Serial, out: &mut String) {
     (0..(serial as u32).wrapping_mul(389) % 1000).for_each(|_| out.push_str(&name));
 }
 
-/// The serial of a text that is a value of this key, whole.
+/// The serial of a text that is exactly one value of this key.
 pub fn parse(key: &str, text: &str, scratch: &mut String) -> Option<Serial> {
     let mut parts = text.split(':');
     let named = parts.nth(1)?;

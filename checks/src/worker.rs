@@ -37,13 +37,13 @@ pub fn now() -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid place for the call to write to.
+    // SAFETY: `time` is valid for the call to write to.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The time before an operation. The swap keeps the processor from beginning the operation before
-/// the clock is read, which for a read of a hundred nanoseconds would make a difference.
+/// The time before an operation. The swap keeps the processor from beginning the operation before it has
+/// read the clock, which would matter for a read of a hundred nanoseconds.
 fn begin() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let time = now();
@@ -51,7 +51,7 @@ fn begin() -> u64 {
     time
 }
 
-/// Works until so many reads are done.
+/// Works until it has done this many reads.
 pub fn run(options: &Options) -> Fallible<()> {
     let cache = Cache::builder()
         .path(&options.cache)
@@ -83,7 +83,7 @@ pub fn run(options: &Options) -> Fallible<()> {
     worker.finish()
 }
 
-/// Reads every key once: what is left when all workers are gone.
+/// Reads every key once: what is left after all workers have ended.
 pub fn read_all(cache: &Cache, log: &Path, keys: u8) -> Fallible<()> {
     let mut reader = Worker::new(cache, log, 0)?;
     for key in 0..keys {
@@ -95,7 +95,7 @@ pub fn read_all(cache: &Cache, log: &Path, keys: u8) -> Fallible<()> {
 struct Worker {
     /// By namespace.
     caches: Vec<Cache>,
-    /// Of every other worker, which reads through a memory tier over the directory.
+    /// For every second worker, which reads through a memory tier over the directory.
     typed: Option<Vec<TypedCache<String>>>,
     log: Writer,
     number: u16,
@@ -175,7 +175,7 @@ impl Worker {
         &self.caches[usize::from(spaces::of(key))]
     }
 
-    /// The loader takes `pause` nanoseconds, for others to set and delete meanwhile.
+    /// The loader takes `pause` nanoseconds, so that others can set and delete meanwhile.
     fn get_or_set(&mut self, key: u8, name: &str, pause: u64) -> Fallible<()> {
         let serial = self.make(name);
         let text = self.text.clone();

@@ -51,7 +51,8 @@ def value(key: str, worker: int, counter: int) -> str:
 
 
 def parse(key: str, found: object) -> tuple[int, int] | None:
-    """Counter and worker of a value of this key, whole; None for anything else."""
+    """Counter and worker of a text that is exactly one value of this key; None for anything
+    else."""
     try:
         assert isinstance(found, str)
         worker, counter = map(int, found.split(":", 2)[1].split("."))
@@ -133,7 +134,7 @@ class Worker:
         return self.spaces[key % len(self.spaces)]
 
     def get_or_set(self, key: int) -> None:
-        """The loader takes up to 30 microseconds, for others to set and delete meanwhile."""
+        """The loader takes up to 30 microseconds, so that others can set and delete meanwhile."""
         made = self.make(key)
         pause = int(self.random.random() * 30_000)
         loaded = 0

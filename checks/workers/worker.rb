@@ -117,7 +117,7 @@ class Worker
 
   def cache(key) = @spaces[key % @spaces.size]
 
-  # The loader takes up to 30 microseconds, for others to set and delete meanwhile.
+  # The loader takes up to 30 microseconds, so that others can set and delete meanwhile.
   def get_or_set(key)
     made = make(key)
     pause = @random.rand(30_000)
@@ -167,7 +167,7 @@ end
 
 directory, log, *numbers = ARGV
 number, seed, reads, keys, lease_timeout, operations_a_clear = numbers.map(&:to_i)
-# Over a directory Ruby has a memory tier for those who ask for one.
+# Over a directory Ruby has a memory tier only if the caller asks for one.
 memory = { isolation: "freeze" }
 cache = Polycache::Cache.new(path: directory, lease_timeout: lease_timeout / 1000r, memory: memory)
 Worker.new(cache, Log.new(log), number, keys:, seed:, operations_a_clear:).work(reads)

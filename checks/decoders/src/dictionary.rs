@@ -1,4 +1,4 @@
-//! Hostile bytes as a dictionary: refused, or one that works.
+//! Hostile bytes as a dictionary: rejected, or one that works.
 
 use crate::{bit_of, entry_of, frame_of, LIMITS};
 use polycache_entry::{Compressor, CompressorId, Dictionaries, Limits};
@@ -47,7 +47,7 @@ fn with(dictionary: &[u8], compressor: Compressor, rest: &[u8]) {
     }
 }
 
-/// What a dictionary that was not refused has made smaller comes back, and changed as nothing else.
+/// What an accepted dictionary has compressed comes back; changed, it gives no other bytes.
 fn round(payload: &[u8], compressor: Compressor, limits: &Limits) {
     let entry = entry_of(payload, compressor, limits);
     let Some(frame) = frame_of(&entry) else {

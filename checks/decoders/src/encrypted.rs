@@ -1,8 +1,8 @@
-//! Entries read by a cache with keys: nothing is read but what was sealed under one of its keys and for
-//! this full key, and that as if it had never been encrypted.
+//! Entries read by a cache with keys: only an entry sealed under one of its keys and for this full key
+//! is read, and it reads as if it had never been encrypted.
 //!
-//! Entries are sealed and opened here by hand as well, with ring and `spec/entry.md`, "Encryption", so
-//! that hostile bytes also arrive where only someone with the key can put them.
+//! Entries are also sealed and opened by hand here, with ring and `spec/entry.md`, "Encryption", so that
+//! hostile bytes also reach places that only a holder of the key can write to.
 
 use crate::{bit_of, sealed, LIMITS};
 use polycache_entry::{
@@ -17,7 +17,7 @@ const KEYS: [(u32, [u8; 32]); 2] = [(1, [1; 32]), (2, [2; 32])];
 const PREFIX: &[u8] = b"shop::";
 const KEY: &[u8] = b"user:1";
 
-/// Below what many seeds hold.
+/// A limit that many seeds exceed.
 const LOW: Limits = Limits::of(32);
 
 const ENCRYPTION: u16 = 8;
@@ -26,7 +26,7 @@ const FIELD: usize = 4 + 12;
 const TAG: usize = 16;
 
 static READER: LazyLock<Encryption> = LazyLock::new(|| keys(KEYS));
-/// Each key under the other's id.
+/// Each key under the other one's id.
 static SWAPPED: LazyLock<Encryption> = LazyLock::new(|| keys([(1, KEYS[1].1), (2, KEYS[0].1)]));
 static STRANGER: LazyLock<Encryption> = LazyLock::new(|| keys([(3, KEYS[0].1)]));
 
@@ -47,11 +47,11 @@ pub fn check(data: &[u8]) {
     written(data);
 }
 
-/// Any bytes: what is read was sealed.
+/// Any bytes: an entry that is read was sealed.
 fn any(entry: &[u8]) {
     for verify in [Verify::Checksum, Verify::Trusted] {
         match (read(entry, verify, &READER, KEY).0, opened(entry)) {
-            (Ok(_), None) => panic!("nobody sealed what was read"),
+            (Ok(_), None) => panic!("an entry was read that was never sealed"),
             (Err(Error::DecryptionFailed { .. }), Some(_)) => {
                 panic!("it is sealed, and was refused")
             }
@@ -61,7 +61,7 @@ fn any(entry: &[u8]) {
     only_its_reader(entry);
 }
 
-/// Whoever has not the key, or asks for another one of the cache, reads nothing.
+/// A reader without the key, or of another key of the cache, reads nothing.
 fn only_its_reader(entry: &[u8]) {
     let header = Header::parse(entry, Verify::Trusted);
     let id = header.ok().and_then(|header| header.encryption_key);
@@ -81,7 +81,7 @@ fn only_its_reader(entry: &[u8]) {
     }
 }
 
-/// The payload, and what the entry is after that.
+/// The payload, and the entry's bytes after decryption.
 fn read(
     entry: &[u8],
     verify: Verify,
@@ -109,7 +109,7 @@ fn read_within(
     (payload, entry)
 }
 
-/// An encrypted entry reads as the plain one does, whoever made what is in it.
+/// An encrypted entry reads like the plain one, whatever made its content.
 fn read_as_if_plain(plain: &[u8], entry: &[u8]) {
     for limits in [&LIMITS, &LOW] {
         let mut scratch = Vec::new();
@@ -121,17 +121,17 @@ fn read_as_if_plain(plain: &[u8], entry: &[u8]) {
     }
 }
 
-/// One bit that is another one, or the end cut off: nothing is read, and nothing of the payload is left.
+/// With one bit changed, or the end cut off: nothing is read, and nothing of the payload is left.
 fn bound(entry: &[u8], bit: usize) {
     let (at, header_len) = (bit / 8, header_len(entry));
     let mut changed = entry.to_vec();
     changed[at] ^= 1 << (bit % 8);
-    // The checksum, which is not looked at here, is the one thing that is not bound.
+    // The checksum, which is not checked here, is the only part that is not bound.
     if !(4..8).contains(&at) {
         let (found, left) = read(&changed, Verify::Trusted, &READER, KEY);
         let error = found.expect_err("a changed entry");
         let plain = opened(entry).expect("it was sealed here");
-        // Zeros are what is left of it.
+        // Only zeros are left of it.
         let start = plain.first_chunk::<16>().filter(|start| **start != [0; 16]);
         if let (Error::DecryptionFailed { .. }, Some(start)) = (error, start) {
             assert_ne!(left[header_len..].first_chunk(), Some(start));
@@ -141,7 +141,7 @@ fn bound(entry: &[u8], bit: usize) {
     cut.expect_err("an entry that was cut off");
 }
 
-/// What is written can be opened by hand, and read.
+/// A written entry can be opened by hand, and read.
 fn written(payload: &[u8]) {
     for compressor in [Compressor::None, Compressor::Smart] {
         let options = EntryOptions {
@@ -206,7 +206,7 @@ pub(crate) fn encrypted(plain: &[u8]) -> Option<Vec<u8>> {
     sealed(&[header, stored].concat())
 }
 
-/// What an entry holds behind its header, decrypted, where that was sealed under one of the keys.
+/// The decrypted content after an entry's header, if it was sealed under one of the keys.
 fn opened(entry: &[u8]) -> Option<Vec<u8>> {
     if entry.len() < HEADER_LEN || u16::from_le_bytes([entry[14], entry[15]]) & ENCRYPTION == 0 {
         return None;

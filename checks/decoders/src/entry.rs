@@ -1,4 +1,4 @@
-//! Whole entries, and payloads alone, as values: every serializer but Bincode, which has none.
+//! Whole entries, and payloads alone, as values: every serializer except Bincode, which has no values.
 
 use crate::{sealed, LIMITS};
 use polycache_entry::tagged::to_json;
@@ -27,7 +27,7 @@ fn whole(entry: &[u8]) {
     }
 }
 
-/// A value that was read can be written, and reads as it was.
+/// A value that was read can be written, and reads the same.
 fn payload_alone(serializer: Serializer, payload: &[u8]) {
     let direct = deserialize::<Value<'static>>(serializer, payload, &LIMITS);
     let value = match decode_value(serializer, payload, &LIMITS) {

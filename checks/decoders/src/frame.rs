@@ -1,19 +1,19 @@
-//! Compressed payloads: any frame, with any length that an entry may claim for it.
+//! Compressed payloads: any frame, with any length that an entry may declare for it.
 
 use crate::LIMITS;
 use polycache_entry::{Compressor, CompressorId};
 
-/// What is compressed here is cut off there, so that a round costs no more than a decoding.
+/// Input to the compressor is cut off here, so that a round costs no more than a decoding.
 const MOST: usize = 2048;
 
-/// The first 3 bytes are the length that is claimed, the others the frame; then the bytes are
-/// compressed, and come back.
+/// The first 3 bytes are the declared length, the others the frame; then the bytes are compressed, and
+/// come back.
 pub fn check(data: &[u8]) {
     if let Some((length, frame)) = data.split_first_chunk::<3>() {
         let length = u32::from_le_bytes([length[0], length[1], length[2], 0]);
         read(CompressorId::Zstd, frame, length.into());
         read(CompressorId::None, frame, length.into());
-        // The length that is right, where the frame is.
+        // The correct length, if there is a frame.
         read(CompressorId::None, frame, frame.len() as u64);
     }
     let payload = &data[..data.len().min(MOST)];

@@ -1,4 +1,4 @@
-//! Headers and tags: what is read of them, with the checksum and without, is one and the same.
+//! Headers and tags: with and without the checksum, the same is read.
 
 use crate::{sealed, LIMITS};
 use polycache_entry::{
@@ -8,7 +8,7 @@ use polycache_entry::{
 
 const NOW: u64 = 1_700_000_000_000;
 
-/// An entry, and the same sealed.
+/// An entry, and the same one sealed.
 pub fn check(data: &[u8]) {
     read(data);
     if let Some(entry) = sealed(data) {
@@ -42,7 +42,7 @@ fn read(entry: &[u8]) {
     again(&header);
 }
 
-/// The short way to a payload finds what the long way does.
+/// The short way to a payload finds the same as the long way.
 fn payloads(entry: &[u8], header: &Header<'_>) {
     let (mut one, mut other) = (Vec::new(), Vec::new());
     let long = decode_payload(entry, Verify::Trusted, &LIMITS, &mut one);
@@ -56,7 +56,7 @@ fn payloads(entry: &[u8], header: &Header<'_>) {
     }
 }
 
-/// A header that was read can be written, and reads as it was.
+/// A header that was read can be written, and reads the same.
 fn again(header: &Header<'_>) {
     let tags: Vec<Tag<'_>> = header.tags.iter().collect();
     assert_eq!(tags.len(), header.tags.len());

@@ -1,4 +1,4 @@
-//! Full keys: what is split can be put together again.
+//! Full keys: what can be split can be joined again.
 
 use polycache_host::keys::{ancestors, prefix, split};
 

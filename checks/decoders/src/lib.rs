@@ -1,8 +1,9 @@
-//! Everything that decodes bytes from outside, given any bytes at all: a value or a typed error, never
-//! a panic and no more memory than the bytes call for; and what was read can be written and read again.
+//! Everything that decodes bytes from outside, given arbitrary bytes: a value or a typed error, never a
+//! panic, and no more memory than the bytes call for; and a value that was read can be written and read
+//! again.
 //!
-//! Each module has a `check` that panics when that is not so. `make test` gives them seeds and changed
-//! seeds, the same in every run ([`mutations`]); `make fuzz` has libFuzzer look for worse (`fuzz/`).
+//! Each module has a `check` that panics when this fails. `make test` runs seeds and changed seeds, the
+//! same in every run ([`mutations`]); `make fuzz` has libFuzzer look for worse (`fuzz/`).
 
 pub mod dictionary;
 pub mod encrypted;
@@ -21,10 +22,10 @@ use polycache_entry::{
     Serializer, Verify,
 };
 
-/// As low as it can be without refusing what the seeds hold.
+/// The lowest limit that accepts what the seeds hold.
 const LIMITS: Limits = Limits::of(1 << 20);
 
-/// What takes any bytes, and panics where they show a fault.
+/// Takes any bytes, and panics if they reveal a fault.
 pub type Check = fn(&[u8]);
 
 /// All of them, by the names of their modules.
@@ -40,14 +41,14 @@ pub const CHECKS: [(&str, Check); 9] = [
     ("trainer", trainer::check),
 ];
 
-/// The bytes with the checksum that belongs to them, which no mutation guesses.
+/// The bytes with their correct checksum, which no mutation would guess.
 fn sealed(entry: &[u8]) -> Option<Vec<u8>> {
     let (start, rest) = (entry.get(..4)?, entry.get(8..)?);
     let sum = crc32fast::hash(&[start, rest].concat());
     Some([start, &sum.to_le_bytes(), rest].concat())
 }
 
-/// The entry of a payload, which comes back from it.
+/// The entry of a payload; checks that the payload comes back.
 fn entry_of(payload: &[u8], compressor: Compressor, limits: &Limits) -> Vec<u8> {
     let options = EntryOptions {
         compressor,
@@ -62,13 +63,13 @@ fn entry_of(payload: &[u8], compressor: Compressor, limits: &Limits) -> Vec<u8> 
     entry
 }
 
-/// The frame of the payload of an entry; `None` where it is not compressed.
+/// The frame in the payload of an entry; `None` if it is not compressed.
 fn frame_of(entry: &[u8]) -> Option<&[u8]> {
     let header = Header::parse(entry, Verify::Checksum).expect("an entry");
     (header.compressor != CompressorId::None).then(|| header.stored(entry))
 }
 
-/// A bit of `changed`, which is not empty: one that follows from `data`, so that a run can be repeated.
+/// A bit of `changed`, which is not empty. It follows from `data`, so that a run can be repeated.
 fn bit_of(data: &[u8], changed: &[u8]) -> usize {
     crc32fast::hash(data) as usize % (changed.len() * 8)
 }

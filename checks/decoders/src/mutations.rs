@@ -16,7 +16,7 @@ impl Random {
     }
 }
 
-/// Bytes that mean something in one of the formats: lengths, markers, the ends of their ranges.
+/// Bytes with a meaning in one of the formats: lengths, markers, the ends of their ranges.
 const TELLING: [u8; 20] = [
     0, 1, 2, 0x7F, 0x80, 0x90, 0xA0, 0xC1, 0xC4, 0xC7, 0xD9, 0xDC, 0xDD, 0xDF, 0xFB, 0xFC, 0xFD,
     0xFE, 0xFF, b':',

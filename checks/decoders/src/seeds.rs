@@ -1,4 +1,4 @@
-//! Where the checks begin: the vectors of `spec/vectors/`, typed values, frames and full keys.
+//! The seeds of the checks: the vectors of `spec/vectors/`, typed values, frames and full keys.
 
 use crate::{encrypted, typed, with_dictionary};
 use polycache_entry::tagged::{hex_decode, read_rows};
@@ -12,7 +12,7 @@ const ENCRYPTED_MALFORMED: &str = include_str!("../../../spec/vectors/encrypted_
 const BY_DICTIONARY: &str = include_str!("../../../spec/vectors/dictionary_entries.json");
 const KEYS: &str = include_str!("../../../spec/vectors/keys.json");
 
-/// The seeds of the check of that name.
+/// The seeds of the check with this name.
 ///
 /// # Panics
 /// When there is no such check, or a vector cannot be read.
@@ -72,7 +72,7 @@ fn keys() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Plain ones, which the check encrypts, and the same encrypted already.
+/// Plain ones, which the check encrypts, and the same ones already encrypted.
 fn encrypted_entries() -> Vec<Vec<u8>> {
     let plain: Vec<Vec<u8>> = entries()
         .into_iter()

@@ -4,12 +4,12 @@ use crate::{entry_of, LIMITS};
 use polycache_entry::{train, Compressor, Dictionaries, Limits};
 
 const ZSTD: Compressor = Compressor::Zstd { level: 3 };
-/// Samples of a payload that is mutated would seldom be enough.
+/// The samples of a mutated payload would seldom be enough.
 const TIMES: u8 = 64;
 const MOST: usize = 1 << 16;
 
-/// The first two bytes are the most bytes of the dictionary, the next one says how often the samples
-/// are given; each of these is a byte of its length and so many more.
+/// The first two bytes are the dictionary's maximum size; the next one says how often the samples are
+/// repeated. Each sample is a byte with its length, then that many bytes.
 pub fn check(data: &[u8]) {
     let Some(([low, high, times], rest)) = data.split_first_chunk::<3>() else {
         return;

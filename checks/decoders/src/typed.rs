@@ -5,7 +5,7 @@ use polycache_entry::{deserialize, serialize, Limits, Serializer, Structs};
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nests as deep as the bytes say.
+/// Nests as deeply as the bytes say.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Tree(Vec<Tree>);
 
@@ -33,7 +33,7 @@ struct Record {
     pairs: BTreeMap<String, (u8, [u16; 2])>,
 }
 
-/// The first byte names the serializer and the type, the others are the payload.
+/// The first byte selects the serializer and the type, the others are the payload.
 pub fn check(data: &[u8]) {
     let Some((choice, payload)) = data.split_first() else {
         return;
@@ -49,7 +49,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// A type that is read can be written, and reads as it was.
+/// A typed value that was read can be written, and reads the same.
 fn read<T: DeserializeOwned + Serialize + PartialEq>(serializer: Serializer, payload: &[u8]) {
     let value = match deserialize::<T>(serializer, payload, &LIMITS) {
         Ok(value) => value,
@@ -64,14 +64,14 @@ fn read<T: DeserializeOwned + Serialize + PartialEq>(serializer: Serializer, pay
         }
         let again = deserialize::<T>(serializer, &out, &Limits::default());
         let again = again.expect("what was written can be read");
-        // A float that is no number equals nothing, so what is written of it is compared.
+        // A NaN equals nothing, so its written form is compared.
         let mut twice = Vec::new();
         serialize(&again, serializer, structs, &mut twice).expect("it was written before");
         assert!(again == value || out == twice);
     }
 }
 
-/// Values of every type that is read here, as every serializer writes them.
+/// Values of every type that is read here, written by every serializer.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let record = Record {
         id: 1 << 40,

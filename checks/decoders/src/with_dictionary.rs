@@ -1,4 +1,5 @@
-//! Entries and frames read with dictionaries: any frame, with any length that an entry may claim for it.
+//! Entries and frames read with dictionaries: any frame, with any length that an entry may declare for
+//! it.
 
 use crate::{bit_of, entry_of, frame_of, sealed, LIMITS};
 use polycache_entry::tagged::{hex_decode, read_rows};
@@ -10,12 +11,12 @@ use zstd::zstd_safe::get_dict_id_from_frame;
 
 const DICTIONARIES: &str = include_str!("../../../spec/vectors/dictionaries.json");
 const ZSTD: Compressor = Compressor::Zstd { level: 3 };
-/// What is compressed here is cut off there, so that a round costs no more than a decoding.
+/// Input to the compressor is cut off here, so that a round costs no more than a decoding.
 const MOST: usize = 2048;
 
 static READER: LazyLock<Limits> = LazyLock::new(|| limits(&["first", "second"], ZSTD));
 static QUICK: LazyLock<Limits> = LazyLock::new(|| limits(&["second", "first"], Compressor::Smart));
-/// Has another one under the id of `first`.
+/// Has another dictionary under the id of `first`.
 static IMPOSTOR: LazyLock<Limits> = LazyLock::new(|| limits(&["impostor"], ZSTD));
 
 fn limits(names: &[&str], compressor: Compressor) -> Limits {
@@ -26,7 +27,7 @@ fn limits(names: &[&str], compressor: Compressor) -> Limits {
     }
 }
 
-/// The dictionary of that name in `spec/vectors`.
+/// The dictionary with this name in `spec/vectors`.
 pub(crate) fn vector(name: &str) -> Vec<u8> {
     let rows = read_rows(DICTIONARIES).expect("vectors are JSON");
     let row = rows.iter().find(|row| row["name"] == name);
@@ -67,14 +68,14 @@ fn whole(entry: &[u8]) {
     };
     let (with, without) = (read(&READER), read(&LIMITS));
     match without {
-        // Nothing but a dictionary that is missing is mended by having some.
+        // Having dictionaries changes only the result of frames whose dictionary is missing.
         Err(Error::UnknownDictionary { .. }) => {}
         without => assert_eq!(worded(with), worded(without)),
     }
 }
 
-/// What is wrong with a broken frame zstd words as it comes across it, which is another way after a
-/// dictionary was used.
+/// zstd describes a broken frame by the fault that it meets first, which differs after a dictionary was
+/// used.
 fn worded(read: Result<Vec<u8>, Error>) -> Result<Vec<u8>, &'static str> {
     read.map_err(|error| error.code())
 }
@@ -89,7 +90,7 @@ fn alone(frame: &[u8], length: u64) {
         match (read, needed) {
             (Ok(_), Some(id)) => assert!(known.contains(&id), "read without its dictionary"),
             (Err(Error::UnknownDictionary { id }), _) => {
-                // zstd says none of a header that it would refuse for something else.
+                // zstd reports no length for a header that it would reject for another reason.
                 assert!(needed.is_none_or(|needed| needed == *id) && !known.contains(id));
             }
             _ => {}
@@ -123,7 +124,8 @@ fn decompress(frame: &[u8], length: u64, limits: &Limits) -> Result<Vec<u8>, Err
     Ok(out)
 }
 
-/// What is written comes back; changed, or with another dictionary of the same id, as nothing else.
+/// A written payload comes back; changed, or with another dictionary of the same id, it gives no other
+/// bytes.
 fn round(payload: &[u8], compressor: Compressor, limits: &Limits) {
     let entry = entry_of(payload, compressor, limits);
     let Some(frame) = frame_of(&entry) else {

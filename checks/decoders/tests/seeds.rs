@@ -1,9 +1,9 @@
-//! The checks with seeds, with changed seeds, and with what fuzzing has found.
+//! Runs the checks with seeds, with changed seeds, and with the findings of fuzzing.
 
 use polycache_check_decoders::{mutations, seeds, Check, CHECKS};
 use std::{fs, path::Path};
 
-/// Changed seeds a check.
+/// Number of changed seeds per check.
 const CHANGED: usize = 50_000;
 /// A dictionary is prepared in some 100 µs, and trained in some milliseconds.
 const DICTIONARIES: usize = 20_000;

@@ -1,4 +1,4 @@
-//! `http N`: a server on loopback that makes each page once, answers N requests and ends.
+//! `http N`: a server on loopback that renders each page once, answers N requests and ends.
 
 use polycache::{duration, Cache};
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! `pair write` stores a user under a key that is derived; `pair read`, another process, finds it.
+//! `pair write` stores a user under a derived key; `pair read`, another process, finds it.
 
 use polycache::{Cache, CacheKey};
 

@@ -1,4 +1,4 @@
-//! A caller: a thread or task of a process, which does one operation after the other.
+//! A caller: a thread or task of a process, which does one operation after another.
 
 use crate::driver::get_or_set;
 use crate::history::{
@@ -26,7 +26,7 @@ pub struct Caller {
     /// Nanoseconds for which the scheduler kept it from running.
     pub late: Rc<Cell<u64>>,
     pub rng: RefCell<Rng>,
-    /// Numbers of the flights of its process, by the caller who leads them.
+    /// Numbers of the flights of its process, by the caller that leads them.
     pub leads: Rc<RefCell<Vec<(usize, usize)>>>,
 }
 
@@ -39,7 +39,7 @@ pub struct LoaderPlan {
 }
 
 impl Caller {
-    /// All that it does.
+    /// Everything that it does.
     pub fn work(&self) {
         for _ in 0..self.scenario().operations {
             let pause = self.random(self.scenario().longest_pause);
@@ -94,13 +94,13 @@ impl Caller {
         self.process.note(self.who, key, note)
     }
 
-    /// Waits until then, until it is woken, or until it is cancelled.
+    /// Waits until that time, until it is woken, or until it is cancelled.
     pub fn wait(&self, until: Option<Duration>, what: Awaited) -> Resumed {
         let until = until.map(|until| until.as_nanos() as u64);
         give_way(Pause::Wait { until, what })
     }
 
-    /// Waits until then whatever wakes it; only a cancellation ends it.
+    /// Waits until that time whatever wakes it; only a cancellation ends the wait.
     pub fn wait_whole(&self, until: Option<Duration>, what: Awaited) -> Resumed {
         loop {
             if self.wait(until, what) == Resumed::Cancelled {
@@ -112,7 +112,7 @@ impl Caller {
         }
     }
 
-    /// A value of the key that nobody has made before.
+    /// A value of the key that was never made before.
     pub fn new_value(&self, key: usize) -> Serial {
         let scenario = self.scenario();
         let filler = if self.percent(scenario.too_large) {
@@ -224,7 +224,7 @@ impl Caller {
         history.calls.len() - 1
     }
 
-    /// It takes part in a flight, whose number is returned.
+    /// The call takes part in a flight; returns the flight's number.
     pub fn takes_part<K: Eq + Hash + Clone, V: Clone, E: Clone, F>(
         &self,
         call: usize,
@@ -235,7 +235,7 @@ impl Caller {
         let at = self.note(Some(key), if joins { Note::Joins } else { Note::Leads });
         let mut history = self.process.history.borrow_mut();
         let mut leads = self.leads.borrow_mut();
-        // Only the newest flight of a key is joined.
+        // Callers join only the newest flight of a key.
         let newest = leads.iter().rev().find(|(of, _)| *of == key);
         let flight = match newest {
             Some((_, flight)) if joins => *flight,
@@ -286,7 +286,7 @@ impl Caller {
         self.process.history.borrow_mut().loads[load].ran = ran;
     }
 
-    /// The loader has ended; its value is stored next, or its lease given back.
+    /// The loader has ended; next its value is stored or its lease returned.
     pub fn ending(&self, load: usize, fills: bool) {
         let number = load as u32;
         let key = self.process.history.borrow().loads[load].key;

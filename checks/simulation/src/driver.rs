@@ -1,5 +1,5 @@
-//! get_or_set: the machine of `polycache_operations` with what a driver owns, which is joining, waiting and
-//! running the loader.
+//! get_or_set: the machine of `polycache_operations` with the parts that a driver owns: joining, waiting
+//! and running the loader.
 
 use crate::caller::Caller;
 use crate::history::{Answer, Load as Record, Miss, Note, Outcome, Right, Serial, Wait, NEVER};
@@ -11,15 +11,15 @@ use polycache_operations::{
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// A key of a process, as the machine sees it; it records what it is asked.
+/// A key of a process, as the machine sees it; it records what the machine asks for.
 struct Tiers<'a> {
     caller: &'a Caller,
     key: usize,
     call: usize,
     flight: usize,
-    /// What a hit gave.
+    /// The value of a hit.
     found: Option<Serial>,
-    /// The load that began here, in the history.
+    /// The load that began here, by its number in the history.
     load: Option<usize>,
 }
 
@@ -118,7 +118,7 @@ impl Leases for Tiers<'_> {
     }
 
     fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
-        // The holder may end before.
+        // The holder may end first.
         linger();
         let evicted = self.caller.process.evicted();
         let start = self.note(Note::AsksBeside);
@@ -159,7 +159,7 @@ fn call_for(caller: &Caller, key: usize, call: usize) -> Answer {
     let give_up = began + process.scenario.wait_timeout;
     let lease_timeout = process.scenario.lease_timeout;
     loop {
-        // Not in a loop of production drivers' first round alone: whoever begins anew looks again.
+        // In the loop, not only in its first round: a caller that begins anew looks up the key again.
         if let Some(serial) = caller.get(key) {
             return Answer::Hit(serial);
         }
@@ -199,7 +199,7 @@ fn call_for(caller: &Caller, key: usize, call: usize) -> Answer {
     }
 }
 
-/// Drives a load that others of the process may join.
+/// Drives a load that other callers of the process may join.
 fn lead(
     caller: &Caller,
     key: usize,
@@ -233,7 +233,8 @@ fn lead(
             }
             Step::Load => return run(&mut tiers, machine, leader),
             Step::Done(Done::Hit) => {
-                // Those who joined look for themselves: what stood there may be superseded by now.
+                // The callers that joined look up the key themselves: the entry may be superseded by
+                // now.
                 leader.lands(Landed::Nothing, false);
                 return match tiers.found {
                     Some(serial) => Answer::Hit(serial),
@@ -246,7 +247,7 @@ fn lead(
     }
 }
 
-/// Runs the loader, and says what came of it.
+/// Runs the loader; returns how it ended.
 fn run(
     tiers: &mut Tiers<'_>,
     mut machine: Load<Token>,

@@ -1,4 +1,4 @@
-//! What happened, in the order in which it happened: lines for people, and records for the judge.
+//! What happened, in order: lines for people, and records for the judge.
 //!
 //! All actors run on one thread, so the number of a line is an instant of the whole host.
 
@@ -7,20 +7,20 @@ use polycache_operations::Holder;
 
 /// An instant: the number of a line.
 pub type Instant = u64;
-/// A value's number: no two values are the same.
+/// A value's number: no two values have the same one.
 pub type Serial = u32;
-/// Of an operation that did not come to its end.
+/// The end of an operation that did not end.
 pub const NEVER: Instant = Instant::MAX;
 
 /// A caller of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Who {
-    /// Processes are never numbered twice.
+    /// Process numbers are never reused.
     pub process: u32,
     pub caller: u32,
 }
 
-/// What is written on a line.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Note {
     Gets,
@@ -60,13 +60,13 @@ pub enum Note {
 /// What a caller of get_or_set got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// What stood there.
+    /// The value that was there.
     Hit(Serial),
-    /// What its own loader made.
+    /// The value of its own loader.
     Own(Serial),
-    /// What a load brought that it joined.
+    /// The value of a load that it joined.
     Joined(Serial),
-    /// A load failed: its own or the one that it joined.
+    /// A failed load: its own or one that it joined.
     Failed(u32),
     TimedOut,
     Cancelled,
@@ -83,7 +83,7 @@ pub struct Line {
     pub note: Note,
 }
 
-/// What was written.
+/// What a write stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     Set(usize, Serial),
@@ -97,7 +97,7 @@ pub struct Write {
     pub what: Written,
     pub start: Instant,
     pub end: Instant,
-    /// It gave an error: what stood there is deleted.
+    /// It returned an error: the value that was there is deleted.
     pub failed: bool,
     /// Entries evicted when it began.
     pub evicted: u64,
@@ -112,7 +112,7 @@ pub struct Hit {
     pub end: Instant,
 }
 
-/// A key that was not there.
+/// A miss.
 #[derive(Clone, Copy, Debug)]
 pub struct Miss {
     pub key: usize,
@@ -122,7 +122,7 @@ pub struct Miss {
     pub evicted: u64,
 }
 
-/// By what right a loader runs.
+/// The right by which a loader runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
     Lease,
@@ -142,26 +142,26 @@ pub enum Outcome {
     Killed,
 }
 
-/// A loader's run, from the question for the lease on.
+/// A run of a loader, starting with the request for the lease.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub key: usize,
     pub who: Who,
     pub call: usize,
     pub right: Right,
-    /// The lease that it fills, its own or another's.
+    /// The lease that it fills, its own or another caller's.
     pub holder: Option<Holder>,
     pub value: Serial,
-    /// The question that was answered by the lease.
+    /// The request that got the lease.
     pub asked: Instant,
-    /// The lease was had: what was written before that, the loader sees.
+    /// The lease was granted: the loader sees everything written before.
     pub born: Instant,
     /// The loader began.
     pub ran: Instant,
     pub began: u64,
     /// Nanoseconds that the loader takes.
     pub takes: u64,
-    /// It begins to end: the fill or release.
+    /// The start of its end: the fill or release.
     pub ending: Instant,
     pub ended: Instant,
     pub ended_at: u64,
@@ -169,7 +169,7 @@ pub struct Load {
     pub evicted: u64,
 }
 
-/// Somebody's wait for another process' load.
+/// A caller's wait for another process' load.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
     pub flight: usize,
@@ -191,7 +191,7 @@ pub struct Call {
     pub who: Who,
     pub start: Instant,
     pub began: u64,
-    /// Nanoseconds for which this caller was kept from running, before.
+    /// Nanoseconds for which this caller was kept from running before the call.
     pub late: u64,
     pub parts: Vec<Part>,
     /// Nanoseconds that its own loaders took.
@@ -208,14 +208,14 @@ pub struct Answered {
     pub late: u64,
 }
 
-/// A value: whose it is and how long.
+/// A value: its key and its length.
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
     pub key: usize,
     pub filler: usize,
 }
 
-/// All of it.
+/// The whole history.
 #[derive(Debug, Default)]
 pub struct History {
     pub lines: Vec<Line>,
@@ -228,12 +228,12 @@ pub struct History {
     pub calls: Vec<Call>,
     /// Flights begun.
     pub flights: usize,
-    /// What was seen that no rule is needed for.
+    /// Findings that need no rule.
     pub faults: Vec<String>,
 }
 
 impl History {
-    /// Writes a line; the instant that it stands for.
+    /// Writes a line; returns the instant that it stands for.
     pub fn note(&mut self, time: u64, who: Option<Who>, key: Option<usize>, note: Note) -> Instant {
         self.lines.push(Line {
             time,
@@ -250,7 +250,7 @@ impl History {
         self.values.len() as Serial - 1
     }
 
-    /// The text of a value: it names its key and itself, and its filler tells torn copies.
+    /// The text of a value: it names its key and itself, and its filler reveals torn copies.
     pub fn text(&self, serial: Serial) -> String {
         let Value { key, filler } = self.values[serial as usize];
         let letter = char::from(b'a' + (serial % 26) as u8);
@@ -258,7 +258,7 @@ impl History {
         format!("{key}:{serial}:{filler}")
     }
 
-    /// The value that a text is, of a reader of this key.
+    /// The value of a text, as a reader of this key sees it.
     pub fn recognise(&mut self, key: usize, text: &str) -> Option<Serial> {
         let serial = text.split(':').nth(1).and_then(|part| part.parse().ok());
         let found = serial.filter(|serial| {
@@ -268,13 +268,13 @@ impl History {
         });
         if found.is_none() {
             self.faults.push(format!(
-                "a reader of key {key} got {text:?}, which nobody wrote"
+                "a reader of key {key} got {text:?}, which was never written"
             ));
         }
         found
     }
 
-    /// A process was killed: its loads run no more.
+    /// A process was killed: its loads no longer run.
     pub fn killed(&mut self, process: u32, time: u64) {
         let at = self.note(time, Some(Who { process, caller: 0 }), None, Note::Killed);
         for load in &mut self.loads {
@@ -305,7 +305,8 @@ impl Write {
         }
     }
 
-    /// Whether it voids loads of the key: leases are told by tags, so another key's may do as well.
+    /// Whether it invalidates loads of the key: leases are told apart by tags, so a write to another key
+    /// can do it too.
     pub fn voids(&self, scenario: &Scenario, key: usize) -> bool {
         match self.what {
             Written::Set(of, _) | Written::Delete(of) => {
@@ -315,7 +316,7 @@ impl Write {
         }
     }
 
-    /// What it leaves there, if it is no removal.
+    /// The value that it leaves there, unless it is a removal.
     pub fn value(&self) -> Option<Serial> {
         match self.what {
             Written::Set(_, serial) if !self.failed => Some(serial),

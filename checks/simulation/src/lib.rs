@@ -1,8 +1,8 @@
 //! The processes of one host under one seeded scheduler and clock, over the production operations
-//! (`polycache-operations`) and the production engine (`polycache-host`), with everything that can go wrong on
-//! a host; and a judge of what they saw, by the promises of `spec/semantics.md`.
+//! (`polycache-operations`) and the production engine (`polycache-host`), with everything that can go
+//! wrong on a host; and a judge that checks what they saw against the promises of `spec/semantics.md`.
 //!
-//! A seed stands for one scenario and one order of events: it replays exactly.
+//! A seed determines one scenario and one order of events: it replays exactly.
 
 mod caller;
 mod driver;
@@ -27,30 +27,30 @@ use scenario::Scenario;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::rc::Rc;
 
-/// A seed's run.
+/// The run of a seed.
 pub struct Run {
-    /// What the seed stands for.
+    /// The scenario of the seed.
     pub scenario: Rc<Scenario>,
     /// What happened.
     pub history: History,
-    /// What should not have.
+    /// What should not have happened.
     pub violations: Vec<Violation>,
 }
 
 /// A promise that was broken.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// The judge's file that says so, or `fault`.
+    /// The judge's file that found it, or `fault`.
     pub rule: &'static str,
     /// What happened, for people.
     pub what: String,
-    /// The key that it is about.
+    /// The key concerned.
     pub key: Option<usize>,
     /// The lines between which it happened.
     pub lines: (u64, u64),
 }
 
-/// Runs what the seed stands for.
+/// Runs the scenario of the seed.
 pub fn run(seed: u64) -> Run {
     let scenario = Rc::new(Scenario::new(seed));
     let mut simulation = scheduler::Simulation::new(&scenario);
@@ -70,7 +70,7 @@ pub fn run(seed: u64) -> Run {
 }
 
 impl Run {
-    /// What went wrong, with the last lines before it; all lines where `whole`.
+    /// What went wrong, with the last lines before it; with all lines if `whole`.
     pub fn story(&self, whole: bool) -> String {
         story::tell(self, whole)
     }

@@ -4,17 +4,17 @@ use crate::run;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What came of many seeds.
+/// The result of many seeds.
 pub struct Summary {
-    /// Seeds that were run.
+    /// Number of seeds that were run.
     pub ran: u64,
-    /// Those of them that broke a promise.
+    /// Number of seeds that broke a promise.
     pub failed: u64,
-    /// Those of the seeds that failed.
+    /// The stories of failed seeds.
     pub stories: Vec<String>,
 }
 
-/// Runs so many seeds from the first on, until one fails where `stops`.
+/// Runs this many seeds from the first on; if `stops`, only until one fails.
 pub fn many(first: u64, seeds: u64, stops: bool) -> Summary {
     let next = AtomicU64::new(first);
     let ran = AtomicU64::new(0);

@@ -1,6 +1,6 @@
-//! The memory that the processes share: plain cells, each access of which is a place to switch actors.
+//! The memory that the processes share: plain cells, where every access is a point to switch actors.
 //!
-//! Sequentially consistent, and torn at every eighth byte. Weak memory is what the tests with loom are for.
+//! Sequentially consistent, and torn at every eighth byte. Weak memory is left to the tests with loom.
 
 use crate::switch::{access, linger};
 use polycache_host::layout::Geometry;
@@ -16,7 +16,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// All zero.
+    /// A memory of zeros.
     pub fn new(geometry: &Geometry) -> Shared {
         let words = geometry.visited_at / 8;
         Shared {
@@ -31,7 +31,7 @@ impl Shared {
         }
     }
 
-    /// A word as it is now, for whoever looks on from outside.
+    /// A word as it is now, for an observer outside.
     pub fn peek(&self, at: usize) -> u64 {
         self.words[at / 8].load(Relaxed)
     }
@@ -46,7 +46,7 @@ impl Shared {
         &self.words[at / 8]
     }
 
-    /// Hands over each byte, and gives way before each word of eight.
+    /// Copies each byte, and gives way before each word of eight.
     fn each_byte(&self, at: u64, len: usize, mut f: impl FnMut(u8)) {
         let end = at + len as u64;
         let mut here = at;

@@ -1,4 +1,4 @@
-//! A process: what `polycache_host::Store` is over a directory, over the simulated memory.
+//! A process: what `polycache_host::Store` is for a directory, over the simulated memory.
 
 use crate::history::{History, Instant, Note, Serial, Who};
 use crate::memory::Shared;
@@ -24,12 +24,12 @@ pub struct Process {
     pub scenario: Rc<Scenario>,
     pub world: Arc<World>,
     pub history: Rc<RefCell<History>>,
-    /// The loads of its callers: errors are the numbers of the loads that failed.
+    /// The loads of its callers; an error is the number of the load that failed.
     pub flights: Flights<usize, Serial, u32, Token>,
     namespaces: Vec<Namespace>,
-    /// Those that nobody holds.
+    /// Appenders that no caller holds.
     appenders: RefCell<Vec<Appender>>,
-    /// Who waits for an appender.
+    /// Callers that wait for an appender.
     waiting: RefCell<Vec<Arc<Flag>>>,
 }
 
@@ -173,7 +173,7 @@ impl Process {
         self.engine.beside(self.engine.key(&full), slot, word)
     }
 
-    /// Stores what was loaded; false when the lease is void.
+    /// Stores the loaded value; false when the lease is invalid.
     pub fn fill(
         &self,
         flag: &Arc<Flag>,
@@ -192,12 +192,12 @@ impl Process {
         })
     }
 
-    /// True while the lease may still fill. What asks holds a mutex of its process.
+    /// True while the lease may still fill. The caller holds a mutex of its process.
     pub fn may_fill(&self, key: usize, token: &Token) -> bool {
         undisturbed(|| self.engine.may_fill(*token, self.floor(key)))
     }
 
-    /// Lends an appender: each is one caller's at a time.
+    /// Lends an appender: only one caller at a time has it.
     fn with_appender<R>(&self, flag: &Arc<Flag>, work: impl FnOnce(&mut Appender) -> R) -> R {
         access();
         let mut appender = loop {
@@ -219,7 +219,7 @@ impl Process {
         result
     }
 
-    /// The handle is closed: its blocks are given back, and its lock.
+    /// Closes the handle: returns its blocks and its lock.
     pub fn close(&self) {
         for mut appender in self.appenders.take() {
             self.engine.retire(&mut appender, self.me);

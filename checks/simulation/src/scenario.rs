@@ -1,5 +1,5 @@
-//! What a seed stands for: how many processes and callers, what they do, how large everything is, and what
-//! goes wrong.
+//! What a seed determines: the number of processes and callers, what they do, the sizes, and what goes
+//! wrong.
 
 use fastrand::Rng;
 use polycache_host::hash::key_hash;
@@ -11,21 +11,21 @@ use std::time::Duration;
 /// Nanoseconds in a millisecond.
 pub const MS: u64 = 1_000_000;
 
-/// The namespaces: the root, one, one nested in it, and another.
+/// The namespaces: the root, a namespace, one nested in it, and another.
 pub const NAMESPACES: [&[&str]; 4] = [&[], &["a"], &["a", "b"], &["c"]];
 
 /// A key of the simulation.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// Which of [`NAMESPACES`].
+    /// Index in [`NAMESPACES`].
     pub namespace: usize,
-    /// Its name there.
+    /// Its name in that namespace.
     pub name: String,
-    /// The ten bits of its hash that leases are told by.
+    /// The ten bits of its hash by which leases are told apart.
     pub tag: u32,
 }
 
-/// How often callers do what, of a hundred operations.
+/// How often callers do each operation, of a hundred.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     pub get: u32,
@@ -38,18 +38,18 @@ pub struct Work {
 /// How loaders behave.
 #[derive(Clone, Copy, Debug)]
 pub struct Loaders {
-    /// Nanoseconds that one takes.
+    /// Nanoseconds that a loader takes.
     pub shortest: u64,
     pub longest: u64,
-    /// Of a hundred, those that fail.
+    /// Of a hundred loaders, those that fail.
     pub failing: u32,
-    /// Of a hundred, those that never end.
+    /// Of a hundred loaders, those that never end.
     pub hanging: u32,
-    /// Of a hundred, those whose value has no entry.
+    /// Of a hundred loaders, those whose value cannot be encoded.
     pub unstorable: u32,
 }
 
-/// What goes wrong, each about once in so many steps of the scheduler; 0 is never.
+/// What goes wrong, each about once in this many steps of the scheduler; 0 means never.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chaos {
     pub kill: u32,
@@ -67,14 +67,14 @@ pub struct Chaos {
 pub struct Pace {
     /// Memory accesses between two switches, on average.
     pub accesses: u32,
-    /// One in so many switches puts an actor aside for a while; 0 is none.
+    /// One in this many switches suspends an actor for a while; 0 means none.
     pub aside: u32,
-    /// For so many nanoseconds, mostly nearer to the shortest.
+    /// For this many nanoseconds, mostly closer to the shortest.
     pub shortest_aside: u64,
     pub longest_aside: u64,
 }
 
-/// All of it.
+/// The whole scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub seed: u64,
@@ -103,7 +103,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// What this seed stands for.
+    /// The scenario of this seed.
     pub fn new(seed: u64) -> Scenario {
         let mut rng = Rng::with_seed(seed);
         let rng = &mut rng;
@@ -178,7 +178,7 @@ impl Scenario {
         }
     }
 
-    /// The source of a key fails for all, and slowly; nothing else goes wrong.
+    /// The source of a key fails for all callers, and slowly; nothing else goes wrong.
     fn outage(&mut self, rng: &mut Rng) {
         self.processes = rng.u32(2..=5);
         self.callers = rng.u32(1..=2);
@@ -204,7 +204,7 @@ impl Scenario {
         self.pace.longest_aside = self.pace.longest_aside.min(5 * MS);
     }
 
-    /// More callers who load than there are slots.
+    /// More callers that load than there are slots.
     fn crowd(&mut self, rng: &mut Rng) {
         self.processes = rng.u32(4..=6);
         self.callers = 4;
@@ -223,7 +223,7 @@ impl Scenario {
         self.chaos.cancel = 400;
     }
 
-    /// All want one key, and nobody waits between two operations.
+    /// All callers want one key, without a pause between two operations.
     fn brawl(&mut self, rng: &mut Rng) {
         self.processes = rng.u32(3..=5);
         self.callers = rng.u32(1..=2);
@@ -245,12 +245,12 @@ impl Scenario {
         self.pace.longest_aside = *one_of(rng, &[MS / 10, MS]);
     }
 
-    /// Loads of one key that fail at once, and sets of it: every one of them finds another's lease.
+    /// Loads of one key that fail at once, and sets of it: each of them finds another's lease.
     fn tangle(&mut self, rng: &mut Rng) {
         self.brawl(rng);
         self.processes = rng.u32(4..=6);
         self.callers = 2;
-        // Neighbours that come and go have inserters choose different slots.
+        // Neighbours that come and go make inserters choose different slots.
         let (buckets, number) = (2, rng.usize(2..=3));
         self.geometry = geometry(rng, buckets);
         self.keys = keys(rng, self.directory_seed, buckets, number);
@@ -267,7 +267,7 @@ impl Scenario {
         self.pace.shortest_aside = self.pace.longest_aside >> 3;
     }
 
-    /// Two processes of many callers, who join each other's loads of a key that changes often.
+    /// Two processes with many callers, which join each other's loads of a key that changes often.
     fn household(&mut self, rng: &mut Rng) {
         self.brawl(rng);
         self.processes = 2;
@@ -282,7 +282,7 @@ impl Scenario {
         self.work.get = 0;
     }
 
-    /// Loaders take longer than anybody is asked to wait, and some of them fail.
+    /// Loaders take longer than callers are asked to wait, and some fail.
     fn impatience(&mut self, rng: &mut Rng) {
         self.keys.truncate(2);
         self.work = Work {
@@ -309,18 +309,18 @@ impl Scenario {
         NAMESPACES[self.keys[key].namespace].starts_with(NAMESPACES[namespace])
     }
 
-    /// Whether leases of so many callers can fill both buckets of a key, so that leases may be lost.
+    /// Whether leases of this many callers can fill both buckets of a key, so that leases may be lost.
     pub fn is_crowded(&self) -> bool {
         self.processes * self.callers >= 16
     }
 
-    /// Whether nothing goes wrong but loaders.
+    /// Whether nothing except loaders goes wrong.
     pub fn is_calm(&self) -> bool {
         self.chaos.kill + self.chaos.stop + self.chaos.cancel + self.chaos.disk == 0
             && self.pace.longest_aside <= 5 * MS
     }
 
-    /// What a lease gets as its time, as `polycache_host::Options` has it.
+    /// The time of a lease, as in `polycache_host::Options`.
     pub fn lease_ticks(&self) -> u32 {
         (self.lease_timeout.as_millis() * 16 / 1000) as u32
     }
@@ -330,7 +330,7 @@ fn one_of<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
     &all[rng.usize(..all.len())]
 }
 
-/// A directory of few buckets and small blocks, so that keys share slots and blocks go round.
+/// A directory with few buckets and small blocks, so that keys share slots and blocks are recycled.
 fn geometry(rng: &mut Rng, buckets: u64) -> Geometry {
     let mut geometry = Geometry::new(2 << 20).expect("the smallest limit");
     geometry.buckets = buckets;
@@ -340,7 +340,7 @@ fn geometry(rng: &mut Rng, buckets: u64) -> Geometry {
     geometry
 }
 
-/// Keys with short names; now and then the second has the tag of the first.
+/// Keys with short names; sometimes the second has the tag of the first.
 fn keys(rng: &mut Rng, seed: u64, buckets: u64, number: usize) -> Vec<Key> {
     let mut geometry = Geometry::new(2 << 20).expect("the smallest limit");
     geometry.buckets = buckets;

@@ -1,4 +1,4 @@
-//! Runs a scenario: who goes on next, how time passes, and what goes wrong when.
+//! Runs a scenario: which caller continues next, how time passes, and what goes wrong when.
 
 use crate::caller::Caller;
 use crate::history::{History, Note, Who};
@@ -13,17 +13,17 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Steps after which a simulation is taken for one that never ends.
+/// After this many steps a simulation counts as one that never ends.
 const MOST_STEPS: u64 = 3_000_000;
 
-/// Whether a caller can go on.
+/// Whether a caller can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Since then.
+    /// Since this time.
     Ready {
         since: u64,
     },
-    /// The scheduler has put it aside until then.
+    /// The scheduler has suspended it until this time.
     Aside {
         since: u64,
         until: u64,
@@ -47,15 +47,15 @@ struct Running {
     cancelled: bool,
 }
 
-/// A process from outside.
+/// A process seen from outside.
 struct Handle {
     process: Rc<Process>,
     lives: bool,
-    /// Until when it is stopped.
+    /// The time until which it is stopped.
     stopped: Option<u64>,
 }
 
-/// A simulation under way.
+/// A simulation in progress.
 pub struct Simulation {
     scenario: Rc<Scenario>,
     world: Arc<World>,
@@ -73,7 +73,7 @@ impl Simulation {
     pub fn new(scenario: &Rc<Scenario>) -> Simulation {
         let memory = Arc::new(Shared::new(&scenario.geometry));
         let mut rng = Rng::with_seed(scenario.seed ^ 0x5c4e_d01e);
-        // Generations stand anywhere, also just before they come round.
+        // Generations may have any value, also one just before they wrap.
         for slot in 0..scenario.geometry.slots() {
             let generation = 0x8_0000 * rng.u64(0..2) + 0x8_0000 - rng.u64(1..200);
             memory.preset(scenario.geometry.slot_at(slot), generation);
@@ -95,13 +95,13 @@ impl Simulation {
         simulation
     }
 
-    /// Runs it to its end, and lets a last process look at what is left.
+    /// Runs the simulation to its end; then a last process checks what is left.
     pub fn run(&mut self) {
         while self.step() {}
         self.survey();
     }
 
-    /// A process begins, with its callers; it gets an id of its own, or now and then a dead one's.
+    /// A process begins, with its callers; it gets its own id, or sometimes that of a dead one.
     fn start(&mut self) {
         let number = self.processes.len() as u32;
         let used = number + 1;
@@ -165,7 +165,7 @@ impl Simulation {
             .note(self.world.now(), Some(who), None, note);
     }
 
-    /// One caller goes on, or time passes; false when nothing is left to happen.
+    /// One caller continues, or time passes; false when nothing is left to happen.
     fn step(&mut self) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {
@@ -183,7 +183,7 @@ impl Simulation {
         true
     }
 
-    /// Callers who wait and need not any more are ready.
+    /// Makes ready the callers whose wait is over.
     fn awaken(&mut self) {
         let now = self.world.now();
         for caller in &mut self.callers {
@@ -235,7 +235,7 @@ impl Simulation {
         let now = self.world.now();
         let caller = &mut self.callers[number];
         let State::Ready { since } = caller.state else {
-            unreachable!("only who is ready goes on")
+            unreachable!("only a ready caller continues")
         };
         caller.late.set(caller.late.get() + (now - since));
         caller.flag.take();
@@ -244,14 +244,14 @@ impl Simulation {
         } else {
             Resumed::Due
         };
-        // What it does next takes this long.
+        // Its next step takes this long.
         self.world.pass(now + self.rng.u64(0..400));
         let actor = caller.actor.as_mut().expect("it is not over");
         let paused = switch::go_on(actor, accesses, resumed);
         let since = self.world.now();
         caller.state = match paused {
             Some(Pause::Access) if pace.aside > 0 && self.rng.u32(..pace.aside) == 0 => {
-                // Mostly short: as many of ten as of a hundred microseconds.
+                // Mostly short: ten microseconds are as likely as a hundred.
                 let longest = pace.longest_aside >> self.rng.u32(0..12);
                 State::Aside {
                     since,
@@ -275,7 +275,7 @@ impl Simulation {
         }
     }
 
-    /// A process whose callers are all done closes its handle.
+    /// A process closes its handle once all its callers are done.
     fn close_if_done(&mut self, process: usize) {
         let busy = self
             .callers
@@ -288,8 +288,8 @@ impl Simulation {
         }
     }
 
-    /// Nobody can go on: the time of whoever can go on first. When there is nobody, those whose loader hangs
-    /// are cancelled, stopped processes are killed, and everything is over.
+    /// No caller can continue: advances to the earliest time at which one can. If there is none, callers
+    /// whose loader hangs are cancelled, stopped processes are killed, and the run is over.
     fn pass_time(&mut self) -> bool {
         let now = self.world.now();
         let of_caller = |caller: &Running| match caller.state {
@@ -347,7 +347,7 @@ impl Simulation {
         false
     }
 
-    /// What goes wrong now, by chance.
+    /// Faults, by chance.
     fn trouble(&mut self) {
         let chaos = self.scenario.chaos;
         let happens = |rng: &mut Rng, rate: u32| rate > 0 && rng.u32(..rate) == 0;
@@ -398,7 +398,7 @@ impl Simulation {
         (handle.lives && handle.stopped.is_none()).then_some(number)
     }
 
-    /// SIGKILL: its callers stand still for ever wherever they are, and its lock falls.
+    /// SIGKILL: its callers stop for ever wherever they are, and its lock is dropped.
     fn kill(&mut self, number: usize) {
         for caller in &mut self.callers {
             if caller.process == number {
@@ -416,7 +416,7 @@ impl Simulation {
         self.history.borrow_mut().killed(process, self.world.now());
     }
 
-    /// Everything is over: the directory is whole, and a new process can read and load every key.
+    /// At the end the directory is undamaged, and a new process can read and load every key.
     fn survey(&mut self) {
         for number in 0..self.processes.len() {
             if self.processes[number].lives && !self.history.borrow().faults.is_empty() {
@@ -448,7 +448,7 @@ impl Simulation {
             caller.get(key);
             match process.lease(key, &mut Vec::new()) {
                 Lease::Hit(_) => {}
-                // Whoever holds a lease is dead.
+                // Every holder of a lease is dead.
                 Lease::Acquired(token) => process.engine.release(token),
                 other => self.fault(format!("key {key} cannot be loaded: {other:?}")),
             }

@@ -4,7 +4,7 @@ use crate::history::{Line, Note, Who};
 use crate::{Run, Violation};
 use std::fmt::Write;
 
-/// Lines before the end of a violation that are shown.
+/// Number of lines shown before the end of a violation.
 const SHOWN: usize = 60;
 
 pub fn tell(run: &Run, whole: bool) -> String {
@@ -39,7 +39,7 @@ fn around(run: &Run, violation: &Violation, out: &mut String) {
     lines(run, |at, line| at <= last && of_key(line), SHOWN, out);
 }
 
-/// Whoever waits looks again and again: looks that find the same are left out, but for the last.
+/// A waiting caller looks repeatedly: of looks that find the same, only the last is shown.
 fn without_repetitions<'a>(all: &[(usize, &'a Line)]) -> Vec<(usize, &'a Line)> {
     let is_look = |line: &Line| matches!(line.note, Note::Asks | Note::Busy(..));
     let repeats = |place: usize| {

@@ -1,4 +1,4 @@
-//! Where an actor gives way to the scheduler: each actor is a coroutine, all of them on one thread.
+//! Where an actor gives way to the scheduler. Each actor is a coroutine; all run on one thread.
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
@@ -8,16 +8,16 @@ use std::ptr;
 /// Why an actor gives way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// It has reached a memory access, and could go on at once.
+    /// It has reached a memory access, and could continue at once.
     Access,
-    /// It is between two steps of a load, or before or after a swap: where a thread that loses its turn for long
-    /// does most harm.
+    /// It is between two steps of a load, or before or after a swap: the points where losing its turn
+    /// for long does most harm.
     Linger,
-    /// It waits until then (nanoseconds), or until it is woken.
+    /// It waits until this time (nanoseconds), or until it is woken.
     Wait {
         /// `None`: until it is woken.
         until: Option<u64>,
-        /// What for.
+        /// What it waits for.
         what: Awaited,
     },
 }
@@ -29,40 +29,40 @@ pub enum Awaited {
     Turn,
     /// An appender that another caller of its process holds.
     Appender,
-    /// Another's load. Its caller may be cancelled meanwhile.
+    /// Another caller's load. Its caller may be cancelled meanwhile.
     Load,
     /// Its own loader. Its caller may be cancelled meanwhile.
     Loader,
 }
 
-/// Why an actor goes on.
+/// Why an actor continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumed {
-    /// What it waited for has happened, or the time is over.
+    /// What it waited for has happened, or the time has come.
     Due,
     /// Its caller is cancelled.
     Cancelled,
 }
 
-/// What an actor runs on.
+/// The stack of an actor.
 pub type Actor = Coroutine<Resumed, Pause, (), DefaultStack>;
 
-/// No access of this many is the last before a switch: outside of actors.
+/// So many that no access is the last before a switch: for code outside of actors.
 const UNCOUNTED: u32 = u32::MAX;
 
 thread_local! {
-    /// That of the actor that runs.
+    /// The yielder of the running actor.
     static YIELDER: Cell<*const Yielder<Resumed, Pause>> = const { Cell::new(ptr::null()) };
     /// Memory accesses of the running actor until it gives way.
     static LEFT: Cell<u32> = const { Cell::new(UNCOUNTED) };
-    /// Stacks of actors that are over.
+    /// Stacks of finished actors.
     static STACKS: Cell<Vec<DefaultStack>> = const { Cell::new(Vec::new()) };
 }
 
 /// Bytes of an actor's stack: killing one unwinds it, which takes some KiB.
 const STACK: usize = 256 << 10;
 
-/// An actor that does this when it first goes on.
+/// An actor that runs this when it first continues.
 pub fn actor(work: impl FnOnce() + 'static) -> Actor {
     let mut stacks = STACKS.take();
     let stack = stacks
@@ -75,7 +75,8 @@ pub fn actor(work: impl FnOnce() + 'static) -> Actor {
     })
 }
 
-/// Lets the actor go on for so many memory accesses; what it waits for then, `None` when it is over.
+/// Lets the actor run for this many memory accesses; returns what it then waits for, `None` when it has
+/// finished.
 pub fn go_on(actor: &mut Actor, accesses: u32, resumed: Resumed) -> Option<Pause> {
     LEFT.set(accesses);
     let result = actor.resume(resumed);
@@ -86,7 +87,7 @@ pub fn go_on(actor: &mut Actor, accesses: u32, resumed: Resumed) -> Option<Pause
     }
 }
 
-/// Ends an actor where it stands. What its stack holds is dropped, and no access of that is seen as one.
+/// Ends an actor where it is. Its stack is unwound and dropped, without counting accesses.
 pub fn end(mut actor: Actor) {
     actor.force_unwind();
     let mut stacks = STACKS.take();
@@ -94,7 +95,7 @@ pub fn end(mut actor: Actor) {
     STACKS.set(stacks);
 }
 
-/// A memory access, or anything else between whose neighbours others may run.
+/// A memory access, or any other step between whose neighbours others may run.
 #[inline]
 pub fn access() {
     match LEFT.get() {
@@ -106,24 +107,25 @@ pub fn access() {
     }
 }
 
-/// Where it does most harm that others run.
+/// A point where switching to others does most harm.
 pub fn linger() {
     if LEFT.get() != UNCOUNTED {
         give_way(Pause::Linger);
     }
 }
 
-/// Gives way until the scheduler lets the actor go on.
+/// Gives way until the scheduler lets the actor continue.
 pub fn give_way(pause: Pause) -> Resumed {
     let yielder = YIELDER.get();
     assert!(!yielder.is_null(), "only actors wait");
-    // SAFETY: it was set by the actor that runs now, in `actor` or below, and lives on its stack.
+    // SAFETY: the pointer is not null, so the running actor set it, in `actor` or below; what it points
+    // to lives on that actor's stack, which is the one in use.
     let resumed = unsafe { &*yielder }.suspend(pause);
     YIELDER.set(yielder);
     resumed
 }
 
-/// Runs this without giving way: what another thread would find locked meanwhile.
+/// Runs this without giving way, for code during which another thread would find a mutex locked.
 pub fn undisturbed<R>(work: impl FnOnce() -> R) -> R {
     let left = LEFT.replace(UNCOUNTED);
     let result = work();

@@ -1,4 +1,4 @@
-//! What is outside of the processes: the clock, the disk, and who lives.
+//! Everything outside the processes: the clock, the disk, and which processes live.
 
 use crate::switch::access;
 use polycache_host::engine::Environment;
@@ -8,23 +8,23 @@ use std::sync::Arc;
 use std::task::Wake;
 use std::time::Duration;
 
-/// Nanoseconds in a sixteenth of a second.
+/// Nanoseconds in a tick.
 pub const TICK: u64 = 62_500_000;
-/// Participants at most: a bit each.
+/// Participants at most: one bit each.
 pub const PARTICIPANTS: u32 = 64;
 
 /// One host.
 #[derive(Debug, Default)]
 pub struct World {
     now: AtomicU64,
-    /// Ticks when the simulation begins: they come round.
+    /// Ticks when the simulation begins: they wrap around.
     first_tick: u64,
     living: AtomicU64,
     disk_full: AtomicBool,
 }
 
 impl World {
-    /// A host that has been up for so many ticks.
+    /// A host that has been up for this many ticks.
     pub fn new(first_tick: u64) -> World {
         World {
             first_tick,
@@ -37,12 +37,12 @@ impl World {
         self.now.load(Relaxed)
     }
 
-    /// The same, for the machines.
+    /// The same, as the machines take it.
     pub fn time(&self) -> Duration {
         Duration::from_nanos(self.now())
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn pass(&self, until: u64) {
         self.now.store(until.max(self.now()), Relaxed);
     }
@@ -65,7 +65,7 @@ impl World {
         self.disk_full.store(full, Relaxed);
     }
 
-    /// Whether blocks get no space.
+    /// Whether blocks get no disk space.
     pub fn is_disk_full(&self) -> bool {
         self.disk_full.load(Relaxed)
     }
@@ -96,12 +96,12 @@ impl Environment for Outside {
     }
 }
 
-/// Says that an actor was woken.
+/// Records that an actor was woken.
 #[derive(Debug, Default)]
 pub struct Flag(AtomicBool);
 
 impl Flag {
-    /// Whether it was woken since this was last asked.
+    /// Whether it was woken since the last call.
     pub fn take(&self) -> bool {
         self.0.swap(false, Relaxed)
     }

@@ -1,4 +1,4 @@
-//! A seed stands for one run: whoever replays it sees the very same.
+//! A seed determines one run: replaying it gives exactly the same.
 
 use polycache_simulation::run;
 

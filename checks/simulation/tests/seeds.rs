@@ -1,9 +1,9 @@
-//! Many seeds, and that together they meet all that can happen.
+//! Many seeds; together they cover everything that can happen.
 
 use polycache_simulation::history::{Answer, Note, Outcome, Right};
 use polycache_simulation::{many, run, Run};
 
-/// Replay one that fails by `make simulate SEED=n`.
+/// To replay one that fails: `make simulate SEED=n`.
 #[test]
 fn every_seed_keeps_the_promises() {
     let summary = many(0, SEEDS, true);

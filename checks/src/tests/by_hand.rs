@@ -1,4 +1,4 @@
-//! Every rule with the history that breaks it, beside one that nearly does.
+//! For every rule a history that breaks it, and one that nearly does.
 
 use super::hand::{Hand, OTHER, OWN, ROOT};
 use crate::judge::Kind;
@@ -35,7 +35,7 @@ fn sets_at_the_same_time_may_take_effect_in_either_order() {
         .set(2, 101, 30..40)
         .read(3, 1, 50..60);
     assert_eq!(history.found(), []);
-    // But only in one: after the one was read, the other does not come back.
+    // But only in one: once the first was read, the other does not come back.
     let both = history.read(3, 101, 70..80).read(3, 1, 90..95);
     assert_eq!(both.found(), [Kind::Stale]);
 }
@@ -100,7 +100,7 @@ fn a_clear_is_not_undone() {
     assert_eq!(loaded.read(3, 1, 70..80).found(), [Kind::Uncleared]);
 }
 
-/// An overtaken put that replaces a value written after the clear leaves nothing to be read.
+/// An overtaken put that replaces a value written after the clear leaves no value to be read.
 #[test]
 fn a_set_after_a_clear_is_not_lost_to_one_before_it() {
     let after = |set| {
@@ -124,7 +124,7 @@ fn a_write_during_a_load_wins_over_it() {
     assert_eq!(deleted.found(), [Kind::Undeleted]);
     let set = load().set(2, 101, 20..30).read(3, 1, 70..80);
     assert_eq!(set.found(), [Kind::Stale]);
-    // It was voided, and its caller has it alone.
+    // It was invalidated, and only its caller has it.
     let voided = load().set(2, 101, 20..30).read(3, 101, 70..80);
     assert_eq!(voided.found(), []);
     assert_eq!(voided.evictions(), 0);

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The key of all histories.
 const KEY: u8 = 7;
 
-/// The namespace of the key, one that holds everything, and one beside the key's.
+/// The key's namespace, one that encloses all, and one beside the key's.
 pub const OWN: u8 = 3;
 pub const ROOT: u8 = 0;
 pub const OTHER: u8 = 1;
@@ -70,17 +70,17 @@ impl Hand {
             .add(worker, Op::LoadDone, value, at)
     }
 
-    /// A read that gave a value.
+    /// A read that returned a value.
     pub fn read(self, worker: u16, value: u32, at: Range<u64>) -> Hand {
         self.add(worker, Op::Read, value, at)
     }
 
-    /// A read that gave none.
+    /// A read that missed.
     pub fn miss(self, worker: u16, at: Range<u64>) -> Hand {
         self.add(worker, Op::Read, 0, at)
     }
 
-    /// A read that gave no value of the key.
+    /// A read that returned something other than a value of the key.
     pub fn foreign(self, worker: u16, at: Range<u64>) -> Hand {
         self.add(worker, Op::Foreign, 0, at)
     }

@@ -1,5 +1,5 @@
-//! A map with evictions and loads, at whose operations one looks through windows of random length:
-//! whatever it does is coherent, and a fault planted into it is not.
+//! A map with evictions and loads, whose operations are observed through windows of random length: all
+//! it does is coherent, unless a fault is planted in it.
 
 use super::hand::{Hand, OWN, ROOT};
 use fastrand::Rng;
@@ -8,7 +8,7 @@ use fastrand::Rng;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
-    /// Reads give the value before the last.
+    /// Reads return the value before the last.
     OldRead,
     /// A delete returns and the value stays.
     DeleteIgnored,

@@ -1,8 +1,8 @@
-//! Dictionaries that entries are read with, from files that the environment names.
+//! Dictionaries for reading entries, from files named in the environment.
 
 use crate::failure::Failure;
 
-/// Paths, several separated by colons.
+/// Paths, separated by colons.
 pub const VARIABLE: &str = "POLYCACHE_DICTIONARIES";
 
 /// The dictionaries' bytes, if there are any.

@@ -1,16 +1,16 @@
-//! Keys of encryption, from the environment: others see a command line, and the shell remembers it.
+//! Encryption keys, from the environment: other users can see a command line, and the shell saves it.
 
 use crate::failure::Failure;
 use crate::key::from_hex;
 use zeroize::Zeroizing;
 
-/// `ID:HEX`, several separated by commas: a number, and 64 hexadecimal digits. The first encrypts.
+/// `ID:HEX`, separated by commas: a number, and 64 hexadecimal digits. The first one encrypts.
 pub const VARIABLE: &str = "POLYCACHE_ENCRYPTION";
 
 /// Ids and keys.
 pub type Keys = Vec<(u32, Zeroizing<Vec<u8>>)>;
 
-/// The keys in the environment, if there are any. What is wrong is not shown, because it may be a key.
+/// The keys in the environment, if any. An invalid text is not shown, because it may be a key.
 pub fn keys() -> Result<Option<Keys>, Failure> {
     let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else {
         return Ok(None);
@@ -51,7 +51,7 @@ mod tests {
             "1:00,",
             ":00",
         ] {
-            // No digits are no bytes, which no cache takes for a key.
+            // No digits give no bytes, which no cache accepts as a key.
             let refused = parse(wrong).is_none_or(|keys| keys[0].1.is_empty());
             assert!(refused, "{wrong}");
         }

@@ -1,4 +1,4 @@
-//! What ends a command early, and its exit code.
+//! Errors that end a command, and its exit code.
 
 use crate::text::{self, SafeJson};
 use polycache::Error;
@@ -12,14 +12,14 @@ use std::io::{self, ErrorKind, Write};
 pub enum Failure {
     /// The command line is wrong in a way that clap cannot see.
     Usage(String),
-    /// The cache says no.
+    /// The cache returned an error.
     Cache(Error),
     /// Standard input or output failed.
     Io(io::Error),
 }
 
 impl Failure {
-    /// True when the reader of the output went away.
+    /// True when the reader of the output has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Failure::Io(error) if error.kind() == ErrorKind::BrokenPipe)
     }
@@ -48,7 +48,7 @@ impl Failure {
         matches!(self, Failure::Cache(error) if error.retryable())
     }
 
-    /// Says it on standard error.
+    /// Prints it on standard error.
     pub fn report(&self, json: bool) {
         let message = self.to_string();
         if json {
@@ -59,7 +59,7 @@ impl Failure {
     }
 }
 
-/// Says what is wrong with the command line, which clap found.
+/// Prints what clap found wrong with the command line.
 pub fn report_arguments(error: &clap::Error, json: bool) {
     let whole = error.render().to_string();
     if !json {
@@ -88,13 +88,13 @@ fn report_json(code: &str, message: &str, retryable: bool) {
     let error = json!({"error": {"code": code, "message": message, "retryable": retryable}});
     let mut line = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut line, SafeJson);
-    // Writing JSON into memory does not fail.
+    // Writing JSON to memory does not fail.
     let _ = error.serialize(&mut serializer);
     say(&String::from_utf8_lossy(&line));
 }
 
 fn say(line: &str) {
-    // Where standard error is gone nobody is left to tell.
+    // If standard error is closed, the message has no reader.
     let _ = writeln!(io::stderr(), "{line}");
 }
 

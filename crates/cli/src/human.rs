@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// `1.5 KiB`; three digits at least tell sizes apart.
+/// `1.5 KiB`; at least three digits, to tell sizes apart.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {
@@ -10,7 +10,7 @@ pub fn size(bytes: u64) -> String {
     }
     let mut size = bytes as f64 / 1024.0;
     let mut unit = 0;
-    // What would be rounded to 1024 is 1 of the next.
+    // A number that would be rounded to 1024 is 1 of the next unit.
     while size >= 1023.95 && unit < UNITS.len() - 1 {
         size /= 1024.0;
         unit += 1;

@@ -1,4 +1,4 @@
-//! Values and facts as JSON for programs; the form is described in `polycache --help`.
+//! Values and facts as JSON for programs; `polycache --help` describes the form.
 
 use crate::key::hex;
 use crate::time::rfc3339;
@@ -7,10 +7,10 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{json, Map};
 
-/// Beyond this a reader in JavaScript would round.
+/// Beyond this a JavaScript reader would round.
 const SAFE: i128 = (1 << 53) - 1;
 
-/// A value that serializes as JSON without losing anything.
+/// A value that serializes as JSON without loss.
 pub struct JsonValue<'a>(pub &'a Value<'a>);
 
 impl Serialize for JsonValue<'_> {
@@ -117,7 +117,7 @@ pub fn compressor_name(compressor: CompressorId) -> &'static str {
     }
 }
 
-/// A key: text, or what stands for its bytes.
+/// A key: its text, or an object with its bytes.
 pub fn key(key: &[u8]) -> serde_json::Value {
     match std::str::from_utf8(key) {
         Ok(text) => json!(text),
@@ -125,7 +125,7 @@ pub fn key(key: &[u8]) -> serde_json::Value {
     }
 }
 
-/// Adds what an entry says of itself, but for how it is written.
+/// Adds what an entry records, except how it is encoded.
 pub fn add_facts(object: &mut Map<String, serde_json::Value>, facts: &Facts) {
     object.insert("size".into(), json!(facts.size));
     object.insert("created".into(), json!(facts.created));
@@ -137,8 +137,8 @@ pub fn add_facts(object: &mut Map<String, serde_json::Value>, facts: &Facts) {
     object.insert("ttl".into(), ttl);
 }
 
-/// The first whole number in a JSON text that a reader would round. One with a point or an exponent is
-/// meant to be a float.
+/// The first whole number in a JSON text that a reader would round. A number with a point or an exponent
+/// is meant to be a float.
 pub fn rounded(text: &[u8]) -> Option<&str> {
     let part_of_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
     let mut at = 0;
@@ -156,7 +156,7 @@ pub fn rounded(text: &[u8]) -> Option<&str> {
                 let end = end.map_or(text.len(), |length| at + length);
                 let number = std::str::from_utf8(&text[at..end]).unwrap_or_default();
                 let digits = number.strip_prefix('-').unwrap_or(number);
-                // What is no number at all is refused by the reader, which says why.
+                // An invalid number is rejected by the reader, which says why.
                 let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
                 let fits = number
                     .parse()
@@ -186,7 +186,7 @@ mod tests {
             "9007199254740993.0",
             r#"{"9007199254740993":"\"9007199254740993"}"#,
             "[1,-2,3.5]",
-            // No JSON: the reader says so.
+            // Not JSON: the reader says so.
             "1-9007199254740993",
             "-",
             r#""\"#,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 const PREFIX: &str = "hex:";
 
-/// The key that an argument stands for.
+/// The key that an argument denotes.
 pub fn parse(argument: &OsStr, form: KeyForm) -> Result<Vec<u8>, Failure> {
     let bytes = argument.as_encoded_bytes();
     let digits = match bytes.strip_prefix(PREFIX.as_bytes()) {
@@ -24,7 +24,7 @@ pub fn parse(argument: &OsStr, form: KeyForm) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// A key in one line from which [`parse`] makes the same key.
+/// A key on one line, in a form from which [`parse`] makes the same key.
 pub fn show(key: &[u8]) -> String {
     match std::str::from_utf8(key) {
         Ok(text) if !text.is_empty() && !text.starts_with(PREFIX) && !text.contains(is_unsafe) => {
@@ -37,7 +37,7 @@ pub fn show(key: &[u8]) -> String {
 /// Bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a String does not fail.
+        // Writing to a String does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -1,7 +1,7 @@
 //! The command `polycache`: looks into a cache directory and changes it.
 //!
-//! It is a library so that every language's package can ship the same command inside the native
-//! library that it has anyway; `main.rs` is the program for those who install it with cargo.
+//! It is a library so that every language's package can ship the same command inside its native library;
+//! `main.rs` is the program for users that install it with cargo.
 
 mod arguments;
 mod commands;
@@ -25,29 +25,29 @@ use failure::Failure;
 use output::Output;
 use std::ffi::OsString;
 
-/// What a command that ran to its end has to say by its exit code.
+/// The result of a command that ran to its end, as its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// 0.
     Done,
-    /// 1: the key is not there, something is damaged, the user said no.
+    /// 1: the key is missing, something is damaged, or the user said no.
     Negative,
 }
 
-/// A file that would grow beyond the process's limit (`ulimit -f`) is an error then, and not the end.
+/// Makes a write beyond the process's file size limit (`ulimit -f`) an error instead of the end.
 fn ignore_file_size_signal() {
     #[cfg(unix)]
-    // SAFETY: ignoring a signal installs no handler.
+    // SAFETY: ignoring a signal installs no handler, so no code can run in a signal context.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN)
     };
 }
 
-/// Runs the command with the process' standard streams and gives its exit code.
+/// Runs the command with the process's standard streams and returns its exit code.
 ///
-/// `arguments` are those of the command line, the program's name first. Nothing here ends the
-/// process, which ignores SIGXFSZ from now on. The caller leaves SIGINT at its default, so that Ctrl-C ends a command that waits for
-/// input, and SIGPIPE ignored, so that a reader that has enough is no failure.
+/// `arguments` are those of the command line, the program's name first. Nothing here ends the process,
+/// which ignores SIGXFSZ from now on. The caller leaves SIGINT at its default, so that Ctrl-C ends a
+/// command that waits for input, and SIGPIPE ignored, so that a reader that has enough is not a failure.
 pub fn run<I>(arguments: I) -> u8
 where
     I: IntoIterator,
@@ -78,7 +78,7 @@ where
     match result {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Negative) => 1,
-        // Whoever reads the output has enough of it, like `head`.
+        // The reader of the output has enough, like `head`.
         Err(failure) if failure.is_broken_pipe() => 0,
         Err(failure) => {
             failure.report(json);

@@ -1,4 +1,4 @@
-//! The program `polycache`; what it does is in the library beside it.
+//! The program `polycache`; the library beside it does the work.
 
 use std::process::ExitCode;
 

@@ -1,16 +1,17 @@
-//! Namespaces on the command line: parts joined by colons, as they begin a full key (`spec/keys.md`).
+//! Namespaces on the command line: parts joined by colons, as at the start of a full key
+//! (`spec/keys.md`).
 
 use crate::failure::Failure;
 use crate::text::is_unsafe;
 use std::fmt::Write;
 
-/// The parts of the options `--namespace`, each of which may name several.
+/// The parts of the options `--namespace`, each of which may give several.
 pub fn parse(options: &[String]) -> Result<Vec<String>, Failure> {
     let parts = options.iter().flat_map(|option| option.split(':'));
     parts.map(part).collect()
 }
 
-/// One from which [`parse`] makes the same parts.
+/// A text from which [`parse`] makes the same parts.
 pub fn show<S: AsRef<str>>(parts: &[S]) -> String {
     let parts: Vec<_> = parts.iter().map(|part| escaped(part.as_ref())).collect();
     parts.join(":")
@@ -42,7 +43,7 @@ fn escaped(part: &str) -> String {
     for character in part.chars() {
         if matches!(character, '%' | ':') || is_unsafe(character) {
             for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-                // Writing into a String does not fail.
+                // Writing to a String does not fail.
                 let _ = write!(shown, "%{byte:02X}");
             }
         } else {

@@ -1,4 +1,4 @@
-//! Opening the cache that the command line names.
+//! Opens the cache that the command line names.
 
 use crate::arguments::Arguments;
 use crate::dictionaries;
@@ -20,24 +20,24 @@ pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
     })
 }
 
-/// The cache to look into, of which no byte is changed.
+/// Opens the cache for reading; no byte of it is changed.
 pub fn to_read(arguments: &Arguments) -> Result<Cache, Failure> {
     let builder = builder(arguments)?.mode(Mode::Read);
     let builder = match dictionaries::read()? {
         None => builder,
-        // They go with a compressor, though nothing is written with it here.
+        // Dictionaries need a compressor, although nothing is written with it here.
         Some(all) => builder.compressor(Smart).dictionaries(all),
     };
     Ok(builder.build()?)
 }
 
-/// The cache whose entries are to be changed, which must be there.
+/// Opens the cache for changes to its entries; it must exist.
 pub fn existing(arguments: &Arguments) -> Result<Cache, Failure> {
     Ok(builder(arguments)?.mode(Mode::Existing).build()?)
 }
 
-/// The cache of these options, which is made where there is none. One that is there is opened as it was
-/// made, and one that is damaged is left to its owner.
+/// Opens the cache with these options and creates it if there is none. An existing cache is opened as it
+/// was created, and a damaged one is left to its owner.
 pub fn or_make(builder: Builder) -> Result<Cache, Failure> {
     match builder.clone().mode(Mode::Existing).build() {
         Err(Error::NoCache(_)) => Ok(builder.build()?),

@@ -1,4 +1,4 @@
-//! Standard output: buffered, coloured where a person looks at it.
+//! Standard output: buffered, and coloured on a terminal.
 
 use crate::text::SafeJson;
 use serde::Serialize;
@@ -8,20 +8,20 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 pub struct Output {
     out: BufWriter<Stdout>,
     colour: bool,
-    /// Whether a person looks at it, and not a program.
+    /// True on a terminal.
     pub terminal: bool,
-    /// Whether JSON is asked for.
+    /// True when JSON is asked for.
     pub json: bool,
 }
 
-/// What a colour says.
+/// The meaning of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Beside the point.
+    /// Secondary information.
     Dim,
     /// The name of something.
     Name,
-    /// Wrong.
+    /// An error.
     Bad,
     /// A text within a value.
     Text,
@@ -42,7 +42,7 @@ impl Output {
         }
     }
 
-    /// `text`, coloured where colours are wanted.
+    /// `text`, coloured if colours are wanted.
     pub fn paint(&self, style: Style, text: &str) -> String {
         let code = match style {
             Style::Dim => "2",
@@ -77,7 +77,7 @@ impl Output {
         self.out.write_all(bytes)
     }
 
-    /// What was said so far is out, for a program that waits for it, and for errors that concern it.
+    /// Flushes the output, for a program that waits for it, and so that errors are noticed.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

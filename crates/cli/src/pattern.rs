@@ -1,17 +1,17 @@
-//! Patterns of keys: those of the shell, without folders.
+//! Patterns of keys: the shell's, without folders.
 
 use glob::{MatchOptions, Pattern};
 
-/// A slash and a dot at the beginning are characters like others.
+/// A slash and a leading dot are ordinary characters.
 const OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: false,
     require_literal_leading_dot: false,
 };
 
-/// The pattern that an argument stands for.
+/// The pattern that an argument denotes.
 pub fn parse(argument: &str) -> Result<Pattern, String> {
-    // Two stars mean folders to the library; here they are what one is.
+    // To the library two stars mean folders; here they mean the same as one.
     let mut single = argument.to_owned();
     while single.contains("**") {
         single = single.replace("**", "*");
@@ -19,12 +19,12 @@ pub fn parse(argument: &str) -> Result<Pattern, String> {
     Pattern::new(&single).map_err(|error| format!("not a pattern: {}", error.msg))
 }
 
-/// Whether a key matches. Bytes that are no text match as the replacement character does.
+/// Whether a key matches. Bytes that are not text match as the replacement character.
 pub fn matches(pattern: &Pattern, key: &[u8]) -> bool {
     pattern.matches_with(&String::from_utf8_lossy(key), OPTIONS)
 }
 
-/// What every key that matches begins with.
+/// The common prefix of all keys that match.
 pub fn beginning(pattern: &Pattern) -> &str {
     let pattern = pattern.as_str();
     &pattern[..pattern.find(['*', '?', '[']).unwrap_or(pattern.len())]

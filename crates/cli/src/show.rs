@@ -8,12 +8,12 @@ use crate::text;
 use crate::time::rfc3339;
 use polycache::{CompressorId, Facts, TtlLeft, Value};
 
-/// A list or map that fits is written in one line of this many characters.
+/// A list or map that fits is written on one line of this many characters.
 const WIDTH: usize = 78;
-/// Of bytes within a value so many are shown.
+/// Number of bytes shown for a byte string within a value.
 const BYTES_SHOWN: usize = 16;
 
-/// A whole value in lines, the last without its end, harmless to a terminal.
+/// A whole value on one or more lines, the last without a line end, harmless to a terminal.
 pub fn value(output: &Output, value: &Value<'_>) -> String {
     match value {
         Value::Text(text) => text::block(text),
@@ -22,7 +22,7 @@ pub fn value(output: &Output, value: &Value<'_>) -> String {
     }
 }
 
-/// What an entry says of its value, in one line.
+/// What an entry records about its value, on one line.
 ///
 /// Without a value when it cannot be decrypted.
 pub fn facts(value: Option<&Value<'_>>, facts: &Facts) -> String {
@@ -73,7 +73,7 @@ pub fn left(facts: &Facts) -> String {
     }
 }
 
-/// 16 bytes a line: offset, hexadecimal, text.
+/// 16 bytes per line: offset, hexadecimal, text.
 fn dump(bytes: &[u8]) -> String {
     let lines = bytes.chunks(16).enumerate().map(|(line, chunk)| {
         let (left, right) = chunk.split_at(chunk.len().min(8));
@@ -158,7 +158,7 @@ fn quoted(whole: &str) -> String {
     shown + "\""
 }
 
-/// Items in one line where that is short enough, else one a line.
+/// Items on one line if that is short enough, else one per line.
 fn enclosed(open: &str, items: Vec<String>, close: &str, indent: usize) -> String {
     let short = items
         .iter()

@@ -1,27 +1,28 @@
-//! What lies in a cache must not steer the terminal that shows it, nor make one text look like another.
+//! The content of a cache must not control the terminal that shows it, nor make one text look like
+//! another.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Control characters of ASCII and of ISO 8859 (C0, DEL, C1), the marks that turn the direction of text,
-/// and the two line ends that few look for.
+/// Control characters of ASCII and of ISO 8859 (C0, DEL, C1), the marks that change text direction, and
+/// the two less known line ends.
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `text` in one line, with `\u{1b}` and the like for what is unsafe.
+/// `text` on one line, with unsafe characters as `\u{1b}` and the like.
 pub fn line(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// As [`line`], but for the ends of lines and tabs.
+/// As [`line`], except for line ends and tabs.
 pub fn block(text: &str) -> String {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// A path as [`line`] shows it.
+/// A path in the form of [`line`].
 pub fn path(path: &Path) -> String {
     line(&path.to_string_lossy())
 }
@@ -38,8 +39,7 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// JSON in one line in which unsafe characters are written by their numbers: the same JSON to every
-/// program.
+/// JSON on one line, with unsafe characters written as escapes: the same JSON to every program.
 pub struct SafeJson;
 
 impl serde_json::ser::Formatter for SafeJson {
@@ -53,7 +53,8 @@ impl serde_json::ser::Formatter for SafeJson {
             let (safe, from) = rest.split_at(at);
             writer.write_all(safe.as_bytes())?;
             let mut characters = from.chars();
-            // All of them are of the first 65,536 characters, which JSON writes by one number each.
+            // All of them are among the first 65,536 characters, which JSON escapes with one number
+            // each.
             if let Some(character) = characters.next() {
                 write!(writer, "\\u{:04x}", u32::from(character))?;
             }

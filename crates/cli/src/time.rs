@@ -1,6 +1,6 @@
 //! Moments as text.
 
-/// A moment as RFC 3339 in UTC, with as many digits behind the second as it needs.
+/// A moment as RFC 3339 in UTC, with as many digits after the second as it needs.
 pub fn rfc3339(seconds: i64, nanos: u32) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = date(days);
@@ -10,9 +10,9 @@ pub fn rfc3339(seconds: i64, nanos: u32) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
 }
 
-/// Year, month and day of the day that is `days` after 1970-01-01, in the Gregorian calendar. Years
-/// are counted from March here, so that a leap day is a year's last, and in eras of 400 years,
-/// which all have 146,097 days.
+/// Year, month and day of the day that is `days` after 1970-01-01, in the Gregorian calendar. Years here
+/// begin in March, so that a leap day is a year's last, and are grouped in eras of 400 years, all of
+/// 146,097 days.
 fn date(days: i64) -> (i64, i64, i64) {
     let since_march_0000 = days + 719_468;
     let era = since_march_0000.div_euclid(146_097);
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn moments_of_every_kind_of_year() {
-        // By `date -u -d @N`.
+        // From `date -u -d @N`.
         let moments = [
             (0, 0, "1970-01-01T00:00:00Z"),
             (1_700_000_000, 123_000_000, "2023-11-14T22:13:20.123Z"),

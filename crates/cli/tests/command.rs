@@ -383,7 +383,7 @@ fn check_finds_damage() {
     );
 }
 
-/// Changes the first byte of `found` in whatever file of the directory holds it.
+/// Changes the first byte of `found` in the file of the directory that contains it.
 fn damage(directory: &Path, found: &[u8]) {
     let mut changed = 0;
     for file in std::fs::read_dir(directory).unwrap() {
@@ -409,13 +409,13 @@ fn damage(directory: &Path, found: &[u8]) {
 fn an_entry_that_cannot_be_read_is_an_error_not_a_miss() {
     let place = Place::new();
     let cache = place.open();
-    // More uncompressed bytes than a reader takes by default.
+    // More uncompressed bytes than a reader accepts by default.
     let zeros = Value::from(vec![0u8; (64 << 20) + 1]);
     let compressed = Cache::builder()
         .path(place.path())
         .serializer(polycache::Serializer::Bytes)
         .compressor(polycache::Compressor::Zstd { level: 1 })
-        .max_value(128 << 20) // as nobody else does
+        .max_value(128 << 20) // above the limit of other readers
         .build()
         .unwrap();
     compressed.set_value(b"k", &zeros, Ttl::Default).unwrap();

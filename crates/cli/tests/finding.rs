@@ -99,7 +99,7 @@ fn every_shell_has_completions_of_every_command() {
     Ran::new(refused).failed(2, "bash");
 }
 
-/// What bash itself offers, by the script that is printed.
+/// What bash itself completes with the printed script.
 #[test]
 fn bash_completes_commands() {
     let script = alone(&["completions", "bash"])

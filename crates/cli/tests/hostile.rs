@@ -1,4 +1,4 @@
-//! What a stranger stored, named or asked for cannot steer a terminal, and breaks no JSON.
+//! Stored values, names and arguments from a stranger cannot control a terminal, and break no JSON.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 use support::{polycache, Place, Ran};
 
-/// ESC, C1, DEL, and marks that turn the direction of text.
+/// ESC, C1, DEL, and marks that change text direction.
 const EVIL: &str = "a\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}\u{200f}b";
 
 fn harmless(shown: &str) -> bool {
@@ -25,7 +25,7 @@ fn run(mut command: Command) -> Ran {
     ran
 }
 
-/// Every command with evil in each of its places, plain and as JSON.
+/// Every command with hostile text in each of its places, plain and as JSON.
 #[test]
 fn no_output_steers_a_terminal() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Commands that look change nothing: no file is made, replaced or written to.
+//! Commands that only read change nothing: they create, replace and write no file.
 
 mod support;
 
@@ -42,7 +42,7 @@ fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// As if the machine had been started again: another boot id in the index's header.
+/// Simulates a restart of the machine: another boot id in the index's header.
 fn reboot(place: &Place) {
     let index = place.path().join("v1/index");
     let file = fs::File::options().read(true).write(true).open(index);
@@ -75,7 +75,7 @@ fn a_kept_cache_outlives_a_look_after_a_reboot() {
     }
     assert_eq!(place.json(&["stats"])["entries"], 1000);
     assert_eq!(place.json(&["check"])["whole"], 1000);
-    // Commands that change entries keep the others.
+    // Commands that change entries keep the other entries.
     place.run(&["delete", "k0"]).ok();
     reboot(&place);
     place.run(&["set", "new", "v"]).ok();

@@ -1,4 +1,4 @@
-//! What the command does when a person sits at the terminal.
+//! What the command does on a terminal.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ fn terminal() -> (File, File) {
     // SAFETY: both descriptors are valid for writing; the other arguments may be null.
     let failed = unsafe { libc::openpty(&mut ours, &mut theirs, null, null.cast(), null.cast()) };
     assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
-    // SAFETY: openpty gave both to us alone.
+    // SAFETY: openpty opened both descriptors, and nothing else owns them.
     unsafe { (File::from_raw_fd(ours), File::from_raw_fd(theirs)) }
 }
 
@@ -77,7 +77,7 @@ fn colours_are_for_terminals() {
         let mut command = polycache(directory.path(), &["get", "k"]);
         no_color.map(|value| command.env("NO_COLOR", value));
         let status = command.stdout(theirs).status().unwrap();
-        // The command holds the other end too; without it reading would not end.
+        // `command` holds the other end too; reading ends only once it is dropped.
         drop(command);
         assert!(status.success());
         let mut shown = vec![0; 4096];

@@ -1,21 +1,21 @@
-//! What `#[cache_key(...)]` may say.
+//! The arguments of `#[cache_key(...)]`.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, LitStr, Result};
 
-/// Of a type.
+/// Arguments for a type.
 #[derive(Default)]
 pub struct OfType {
     /// The first part of its keys; its own name by default.
     pub prefix: Option<LitStr>,
 }
 
-/// Of a field.
+/// Arguments for a field.
 #[derive(Default)]
 pub struct OfField {
-    /// Not part of the key.
+    /// The field is not part of the key.
     pub skip: bool,
-    /// Written as its `Display` does.
+    /// The field is written by its `Display`.
     pub display: bool,
 }
 

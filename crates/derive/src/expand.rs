@@ -5,8 +5,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Data, DeriveInput, Error, Fields, Ident, Result};
 
-/// `impl CacheKey`: the parts of a struct are its prefix and its fields, those of an enum its prefix,
-/// the variant's name and that variant's fields.
+/// `impl CacheKey`: the key parts of a struct are its prefix and its fields, those of an enum its
+/// prefix, the variant's name and the variant's fields.
 pub fn cache_key(input: &DeriveInput) -> Result<TokenStream> {
     let name = &input.ident;
     let prefix = match OfType::read(&input.attrs)?.prefix {
@@ -30,12 +30,12 @@ pub fn cache_key(input: &DeriveInput) -> Result<TokenStream> {
         Data::Union(_) => {
             return Err(Error::new_spanned(
                 name,
-                "a union has no key: nobody knows which of its fields is there",
+                "a union has no key: it is unknown which of its fields is valid",
             ))
         }
     };
     let body = match &input.data {
-        // A match on `*self` of an enum that has no variants needs no arms, and binds nothing.
+        // An enum without variants needs no arms: a match on `*self` binds nothing.
         Data::Enum(_) => quote! { #[allow(clippy::match_single_binding)] #body },
         _ => body,
     };

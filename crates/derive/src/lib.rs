@@ -6,7 +6,7 @@ mod expand;
 use proc_macro::TokenStream;
 use syn::{parse_macro_input, DeriveInput};
 
-/// Makes a key of a type's fields; see `polycache::CacheKey`.
+/// Makes a key from a type's fields; see `polycache::CacheKey`.
 #[proc_macro_derive(CacheKey, attributes(cache_key))]
 pub fn cache_key(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -1,8 +1,9 @@
-//! What a dictionary is worth for small JSON: trains one on a part of real records and measures on the
-//! others, size of the whole entries and time. `cargo run --release -p polycache-entry --example dictionary`.
+//! Measures what a dictionary gains for small JSON: trains one on a part of real records and measures
+//! the size of whole entries and the time on the others. `cargo run --release -p polycache-entry
+//! --example dictionary`.
 //!
 //! The records: changes to text blocks (`examples/http/stream.json`), and the packages in
-//! `typescript/package-lock.json`, of whose bytes a third are hashes that nothing compresses.
+//! `typescript/package-lock.json`, a third of whose bytes are hashes that do not compress.
 
 use polycache_entry::{
     decode_payload, encode_payload, train, Compressor, Dictionaries, EntryOptions, Limits,
@@ -111,7 +112,7 @@ fn row(
     );
 }
 
-/// Microseconds a record, in the best round: what others do on the machine only adds.
+/// Microseconds per record, in the best round: other load on the machine only adds time.
 fn least(records: usize, mut round: impl FnMut()) -> f64 {
     let rounds = (0..ROUNDS).map(|_| {
         let start = Instant::now();

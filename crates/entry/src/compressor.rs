@@ -12,7 +12,7 @@ use std::io::Cursor;
 use std::thread::LocalKey;
 use zstd::zstd_safe::{compress_bound, CCtx, CDict, CParameter, DCtx, ErrorCode, SafeResult};
 
-/// How a payload is made smaller when an entry is written.
+/// How the payload of a new entry is compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compressor {
     /// The payload stays as it is.
@@ -23,27 +23,27 @@ pub enum Compressor {
         /// 1 (fast) to 22 (small); the format's default is 3. Not recorded in the entry.
         level: i32,
     },
-    /// For each value what it deserves: one zstd frame, made quickly, when that takes an eighth of
-    /// the payload away, else the payload as it is. The entry says which, like any other.
+    /// Chooses for each value: one zstd frame, compressed fast, when that saves an eighth of the
+    /// payload, else the payload as it is. The entry records the choice.
     ///
-    /// Payloads below [`Compressor::SMART_FROM`] bytes, and those whose bytes look random
-    /// (compressed or encrypted before), are not even tried. It saves about what level 1 saves.
+    /// Payloads below [`Compressor::SMART_FROM`] bytes, and those whose bytes look random (already
+    /// compressed or encrypted), are not tried. It saves about as much as level 1.
     Smart,
 }
 
 impl Compressor {
-    /// The level that `zstd` means when none is chosen.
+    /// The level of `zstd` when the caller gives none.
     pub const DEFAULT_ZSTD_LEVEL: i32 = 3;
 
-    /// Bytes of the smallest payload that [`Compressor::Smart`] tries. Smaller ones have little to
-    /// repeat: half of this of JSON saves a fifth, and takes as long. With a dictionary, which
-    /// brings what they repeat, it tries those of [`Compressor::SMART_FROM_WITH_DICTIONARY`] bytes.
+    /// Bytes of the smallest payload that [`Compressor::Smart`] tries. Smaller ones repeat little: JSON
+    /// of half this size saves a fifth, and takes as long. A dictionary brings what they repeat; with
+    /// one it tries payloads of [`Compressor::SMART_FROM_WITH_DICTIONARY`] bytes.
     pub const SMART_FROM: usize = 512;
 
-    /// A frame has some 20 bytes beside what it compresses, and its entry 8 more.
+    /// A frame adds some 20 bytes to what it compresses, and its entry 8 more.
     pub const SMART_FROM_WITH_DICTIONARY: usize = 64;
 
-    /// Appends the `payload`, compressed or as it is; says which. After an error `out` is as it was.
+    /// Appends the `payload`, compressed or as it is, and says which. After an error `out` is unchanged.
     ///
     /// ```
     /// use polycache_entry::{Compressor, CompressorId, Limits};
@@ -63,7 +63,8 @@ impl Compressor {
         self.compress_with(None, payload, out)
     }
 
-    /// As [`Compressor::compress`]; with dictionaries, which know their level, by the first of them.
+    /// As [`Compressor::compress`]; dictionaries have a level of their own, and the first one
+    /// compresses.
     pub(crate) fn compress_with(
         self,
         dictionaries: Option<&Dictionaries>,
@@ -100,7 +101,7 @@ impl Compressor {
     }
 }
 
-/// How the payload of an entry that is read was made smaller.
+/// How the payload of an entry was compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CompressorId {
@@ -111,7 +112,7 @@ pub enum CompressorId {
 }
 
 impl CompressorId {
-    /// Replaces `out` by the payload that is `stored`, and was `length` bytes long.
+    /// Replaces `out` by the payload that `stored` holds, which was `length` bytes long.
     ///
     /// # Errors
     /// [`Error::ValueTooLarge`] when `length` is above the limit, before anything is allocated;
@@ -152,10 +153,10 @@ impl CompressorId {
 type Context = RefCell<Option<CCtx<'static>>>;
 
 thread_local! {
-    // A context is some 100 KiB (several MiB at high levels) and costs more to make than a small
-    // payload costs to compress.
+    // A context is some 100 KiB (several MiB at high levels); creating one costs more than compressing a
+    // small payload.
     static COMPRESS: Context = const { RefCell::new(None) };
-    // Another one, because it writes checksums; made by a thread's first dictionary.
+    // A separate one, because it writes checksums; created by a thread's first dictionary.
     static COMPRESS_BY_DICTIONARY: Context = const { RefCell::new(None) };
     static DECOMPRESS: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
@@ -175,15 +176,15 @@ fn compress(payload: &[u8], level: i32, out: &mut Vec<u8>) -> Result<(), Error> 
     })
 }
 
-/// Likewise, with the parameters of [`Compressor::Smart`].
+/// The same, with the parameters of [`Compressor::Smart`].
 fn compress_quickly(payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     append_frame(&COMPRESS, payload, out, |context, end| {
         context.compress2(end, payload)
     })
 }
 
-/// Likewise, by a dictionary, which has the level's parameters. The frame has a checksum of its
-/// content: another dictionary of the same id would give other bytes, and no other error.
+/// The same, by a dictionary, which has the level's parameters. The frame has a checksum of its content,
+/// because another dictionary of the same id would give other bytes and no other error.
 fn compress_by(
     dictionary: &CDict<'static>,
     payload: &[u8],
@@ -191,8 +192,9 @@ fn compress_by(
 ) -> Result<(), Error> {
     append_frame(&COMPRESS_BY_DICTIONARY, payload, out, |context, end| {
         context.set_parameter(CParameter::ChecksumFlag(true))?;
-        // SAFETY: the context, which lives longer, forgets the dictionary before this returns: here,
-        // or when it is dropped after an error. Nothing in between can panic.
+        // SAFETY: only the context uses the reference, and forgets the dictionary before this function
+        // returns: by `disable_dictionary`, or because `append_frame` drops the context after an error.
+        // Nothing in between can panic.
         let lasting: &'static CDict<'static> = unsafe { &*std::ptr::from_ref(dictionary) };
         context.ref_cdict(lasting)?;
         let written = context.compress2(end, payload)?;
@@ -228,8 +230,8 @@ fn append_frame(
     Ok(())
 }
 
-/// A context whose own parameters are those of [`Compressor::Smart`]; a call that names a level
-/// neither heeds nor changes them.
+/// A context whose own parameters are those of [`Compressor::Smart`]; a call with an explicit level
+/// neither uses nor changes them.
 fn new_context() -> Result<CCtx<'static>, Error> {
     let mut context = CCtx::try_create().ok_or(NO_MEMORY)?;
     for parameter in smart::PARAMETERS {
@@ -244,8 +246,8 @@ fn failed(code: ErrorCode) -> Error {
     }
 }
 
-/// Replaces `out` by the payload in `compressed`, which is exactly `length` bytes long. The caller
-/// has checked `length` against its limit; memory follows what the frame can really hold.
+/// Replaces `out` by the payload in `compressed`, which is exactly `length` bytes long. The caller has
+/// checked `length` against its limit; the memory used follows what the frame can really hold.
 fn decompress(
     compressed: &[u8],
     length: u64,

@@ -1,5 +1,5 @@
 //! AES-256-GCM (NIST SP 800-38D), `spec/entry.md` "Encryption": the payload is encrypted, the header
-//! stays readable, and neither header nor full key can be exchanged.
+//! stays readable, and neither header nor full key can be replaced unnoticed.
 
 mod key;
 
@@ -15,10 +15,10 @@ pub(crate) const TAG_LEN: usize = ring::aead::MAX_TAG_LEN;
 /// Bytes of a nonce.
 pub(crate) const NONCE_LEN: usize = ring::aead::NONCE_LEN;
 
-/// The keys that entries are encrypted with: the first one encrypts, every one of them decrypts.
+/// The keys for encryption: the first one encrypts, all of them decrypt.
 ///
-/// Cheap to clone. Nothing prints a key, and the memory that holds one is overwritten when the last
-/// clone is dropped.
+/// Cheap to clone. No key is ever printed, and a key's memory is overwritten when the last clone is
+/// dropped.
 #[derive(Clone)]
 pub struct Encryption(Arc<[Key]>);
 
@@ -26,7 +26,7 @@ impl Encryption {
     /// Bytes of a key.
     pub const KEY_LEN: usize = 32;
 
-    /// Takes the keys, each with its id, which stands in every entry that it encrypts.
+    /// Takes the keys, each with its id, which is stored in every entry that the key encrypts.
     ///
     /// ```
     /// use polycache_entry::Encryption;
@@ -37,7 +37,8 @@ impl Encryption {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no key at all, two of one id, and one that has not 32 bytes.
+    /// [`Error::InvalidArgument`] for no key, two keys with the same id, and a key that does not have 32
+    /// bytes.
     pub fn new<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = (u32, K)>) -> Result<Self, Error> {
         let keys = keys
             .into_iter()
@@ -57,7 +58,7 @@ impl Encryption {
         Ok(Encryption(keys))
     }
 
-    /// The keys, for the entry of one key of the cache: `prefix`, which stands for the namespace, and
+    /// The keys, for the entry of one key of the cache: `prefix`, which identifies the namespace, and
     /// `key` together are the full key (`spec/keys.md`).
     #[must_use]
     pub const fn of<'a>(&'a self, prefix: &'a [u8], key: &'a [u8]) -> EntryEncryption<'a> {
@@ -83,8 +84,8 @@ pub struct EntryEncryption<'a> {
 }
 
 impl EntryEncryption<'_> {
-    /// Encrypts the payload of the entry that `out` holds from `start` on, whose header has room for
-    /// the key's id and the nonce. The checksum is still to come.
+    /// Encrypts the payload of the entry that `out` holds from `start` on, whose header has room for the
+    /// key's id and the nonce. The caller adds the checksum afterwards.
     pub(crate) fn encrypt(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Error> {
         let key = &self.keys.0[0];
         let (header, payload) = split(&mut out[start..]);
@@ -108,7 +109,7 @@ impl EntryEncryption<'_> {
         /// Longer than the header and key of nearly every entry.
         const MOST_KEPT: usize = 4096;
 
-        // A thread that ends has none to keep.
+        // A thread that is ending has no buffer to reuse.
         let mut data = KEPT.try_with(Cell::take).unwrap_or_default();
         data.clear();
         data.extend_from_slice(&header[..4]);
@@ -123,14 +124,14 @@ impl EntryEncryption<'_> {
     }
 }
 
-/// An entry's header and what follows it, by the length that the header names.
+/// An entry's header and the rest, split at the length that the header gives.
 fn split(entry: &mut [u8]) -> (&mut [u8], &mut [u8]) {
     let header_len = u16::from_le_bytes([entry[HEADER_LEN - 2], entry[HEADER_LEN - 1]]);
     entry.split_at_mut(usize::from(header_len))
 }
 
-/// As [`decode_payload`](crate::decode_payload), for a reader that is configured with keys: decrypts
-/// the payload, in its place in `entry`. After [`Error::DecryptionFailed`] nothing of it is left there.
+/// As [`decode_payload`](crate::decode_payload), for a reader with keys: decrypts the payload in place
+/// in `entry`. After [`Error::DecryptionFailed`] none of the payload is left there.
 ///
 /// # Errors
 /// Those of [`Header::parse`]; then [`Error::NotEncrypted`], [`Error::UnknownEncryptionKey`],
@@ -156,7 +157,7 @@ pub fn decrypt_payload<'a>(
         nonce.copy_from_slice(&header[nonce_at(header.len())]);
         encryption.associated(header, |data| key.decrypt(nonce, data, stored))?;
     }
-    // What the header says, once more: the entry was borrowed for writing in between.
+    // Parsed again, because the entry was borrowed for writing in between.
     let header = Header::parse(entry, Verify::Trusted)?;
     let payload = header.stored(entry);
     crate::entry::decompress(header, payload, limits, scratch)

@@ -5,33 +5,33 @@ use crate::{Dictionaries, EntryEncryption, Structs, Tag, Value, Verify};
 use serde::Serialize;
 use std::cell::RefCell;
 
-/// What an entry says of its value, chosen by the writer. Times are milliseconds since
+/// What an entry records about its value, chosen by the writer. Times are milliseconds since
 /// 1970-01-01T00:00Z, at most [`MAX_TIME_MS`](crate::MAX_TIME_MS).
 #[derive(Clone, Copy, Debug)]
 pub struct EntryOptions<'a> {
-    /// How the value becomes bytes; MessagePack by default. [`encode_payload`] has an argument of
-    /// its own and ignores this.
+    /// How the value becomes bytes; MessagePack by default. [`encode_payload`] takes its own argument
+    /// and ignores this.
     pub serializer: Serializer,
-    /// What structs are when [`encode_typed`] writes them: maps by default.
+    /// How [`encode_typed`] writes structs: as maps by default.
     pub structs: Structs,
-    /// What makes them fewer; nothing by default.
+    /// How the bytes are compressed; not at all by default.
     pub compressor: Compressor,
-    /// What zstd compresses with; they were made for this compressor. None by default.
+    /// Dictionaries for zstd, made for this compressor. None by default.
     pub dictionaries: Option<&'a Dictionaries>,
-    /// Now.
+    /// The current time.
     pub created: u64,
-    /// When the entry ceases to be valid; 0, the default, is never.
+    /// When the entry expires; 0, the default, means never.
     pub expires: u64,
     /// Until when it is served without a refresh; by default as long as it is valid.
     pub fresh_until: Option<u64>,
-    /// Its tags; all of them together take at most some 65,000 bytes.
+    /// The entry's tags; together they take at most some 65,000 bytes.
     pub tags: &'a [Tag<'a>],
-    /// What the payload is encrypted with, after it was compressed; nothing by default.
+    /// The keys that encrypt the payload after compression; none by default.
     pub encryption: Option<EntryEncryption<'a>>,
-    /// Bytes that the payload may have before it is compressed, 64 MiB by default: what readers accept
-    /// ([`Limits::max_length`]). Else there would be entries that nobody reads.
+    /// Most bytes of the payload before compression, 64 MiB by default: what readers accept
+    /// ([`Limits::max_length`]). Without it there could be entries that no reader accepts.
     pub max_length: u64,
-    /// Whether the checksum stays 0: for an entry that never leaves this process, and is only read with
+    /// Whether the checksum stays 0: for an entry that never leaves this process and is only read with
     /// [`Verify::Trusted`].
     pub unsealed: bool,
 }
@@ -56,12 +56,12 @@ impl Default for EntryOptions<'_> {
 
 const DEFAULT_MAX_LENGTH: u64 = 64 * 1024 * 1024;
 
-/// What a reader accepts.
+/// The limits of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of an uncompressed payload; 64 MiB by default. A decoded [`Value`] takes at most
-    /// about 80 times as much memory (a map of one-byte keys), a list of nulls 32 times, usual ones
-    /// about twice.
+    /// Most bytes of an uncompressed payload; 64 MiB by default. A decoded [`Value`] takes at most about
+    /// 80 times as much memory (a map of one-byte keys), a list of nulls 32 times, usual values about
+    /// twice.
     pub max_length: u64,
     /// The dictionaries that a compressed payload may need; none by default.
     pub dictionaries: Option<Dictionaries>,
@@ -74,7 +74,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// With this [`Limits::max_length`], and no dictionaries.
+    /// Limits with this [`Limits::max_length`] and no dictionaries.
     #[must_use]
     pub const fn of(max_length: u64) -> Self {
         Limits {
@@ -95,20 +95,19 @@ fn check_length(size: u64, limit: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// A payload on its way into the compressor that is larger than this is not kept for the next.
+/// A buffer for uncompressed payloads that is larger than this is not kept for the next call.
 const KEPT_SCRATCH: usize = 1024 * 1024;
 
 thread_local! {
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Appends the entry that holds `value` to `out`. Clear and reuse `out`, and the usual value costs
-/// no allocation. After an error `out` is as it was.
+/// Appends the entry that holds `value` to `out`. If `out` is cleared and reused, the usual value needs
+/// no allocation. After an error `out` is unchanged.
 ///
-/// # Errors
 /// [`Error::UnsupportedValue`] when the value is not in the serializer's row of the type map;
-/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::ValueTooLarge`] when it is
-/// more than [`EntryOptions::max_length`]; [`Error::Io`] when there is no memory for the compressor.
+/// [`Error::InvalidArgument`] when an option is out of range; [`Error::ValueTooLarge`] when it exceeds
+/// [`EntryOptions::max_length`]; [`Error::Io`] when there is no memory for the compressor.
 pub fn encode(
     value: &Value<'_>,
     options: &EntryOptions<'_>,
@@ -117,7 +116,7 @@ pub fn encode(
     write_entry(options, out, |out| options.serializer.write(value, out))
 }
 
-/// As [`encode`], for any serde type; see [`serialize`](crate::serialize) for what becomes of it.
+/// As [`encode`], for any serde type; [`serialize`](crate::serialize) describes the result.
 ///
 /// # Errors
 /// As for [`encode`].
@@ -138,7 +137,7 @@ fn write_entry(
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Compressor::None = options.compressor else {
-        // While the thread ends there is none to take, or to keep.
+        // A thread that is ending has no buffer to reuse.
         let mut payload = SCRATCH.try_with(RefCell::take).unwrap_or_default();
         payload.clear();
         let written = write(&mut payload)
@@ -156,12 +155,12 @@ fn write_entry(
     })
 }
 
-/// Appends the entry that holds `payload`, which `serializer` has already written, to `out`. The
-/// payload is taken at its word. After an error `out` is as it was.
+/// Appends the entry that holds `payload`, already written by `serializer`, to `out`. The payload is not
+/// checked. After an error `out` is unchanged.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] when an option is out of its range; [`Error::ValueTooLarge`] when the
-/// payload is longer than [`EntryOptions::max_length`]; [`Error::Io`] when there is no memory for the
+/// [`Error::InvalidArgument`] when an option is out of range; [`Error::ValueTooLarge`] when the payload
+/// is longer than [`EntryOptions::max_length`]; [`Error::Io`] when there is no memory for the
 /// compressor.
 pub fn encode_payload(
     payload: &[u8],
@@ -189,7 +188,8 @@ pub fn encode_payload(
     })
 }
 
-/// Appends what `write` writes, encrypted if the options say so, and seals it; nothing when it fails.
+/// Appends what `write` writes, encrypted if the options say so, and seals it; appends nothing on
+/// failure.
 fn append(
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
@@ -208,9 +208,9 @@ fn append(
     written
 }
 
-/// Reads the header of `entry` and hands out its payload, uncompressed: steps 1 to 7 of "Reading"
-/// in `spec/entry.md`, but for the decoding of the payload, which is [`decode_value`]. The payload
-/// lies in `entry`, or in `scratch` when it had to be decompressed; nothing else is allocated.
+/// Reads the header of `entry` and returns its payload, uncompressed: steps 1 to 7 of "Reading" in
+/// `spec/entry.md`, except decoding the payload, which [`decode_value`] does. The payload is in `entry`,
+/// or in `scratch` if it had to be decompressed; nothing else is allocated.
 ///
 /// # Errors
 /// Those of [`Header::parse`]; then [`Error::UnknownEncryptionKey`] for an encrypted entry, which
@@ -230,7 +230,7 @@ pub fn decode_payload<'a>(
     decompress(header, header.stored(entry), limits, scratch)
 }
 
-/// The payload that is `stored`, uncompressed.
+/// The payload that `stored` holds, uncompressed.
 pub(crate) fn decompress<'a>(
     header: Header<'a>,
     stored: &'a [u8],
@@ -244,11 +244,11 @@ pub(crate) fn decompress<'a>(
     Ok((header, scratch))
 }
 
-/// As [`decode_payload`] with [`Verify::Trusted`], for a reader that wants no more of the header
-/// than the serializer: most entries are plain, and their payload is found by a few comparisons.
+/// As [`decode_payload`] with [`Verify::Trusted`], for a reader that needs only the serializer from the
+/// header: most entries are plain, and a few comparisons find their payload.
 ///
 /// # Errors
-/// Those of [`decode_payload`], but for `ChecksumMismatch`.
+/// Those of [`decode_payload`], except `ChecksumMismatch`.
 #[inline]
 pub fn trusted_payload<'a>(
     entry: &'a [u8],
@@ -264,7 +264,7 @@ pub fn trusted_payload<'a>(
     Ok((header.serializer, payload))
 }
 
-/// The value in a `payload` that [`decode_payload`] handed out.
+/// The value in a `payload` that [`decode_payload`] returned.
 ///
 /// # Errors
 /// [`Error::ValueTooLarge`] when the payload is longer than the limit; [`Error::MalformedEntry`]

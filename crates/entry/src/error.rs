@@ -1,29 +1,29 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// What can be wrong with an entry or with a value on its way into one: the part of
-/// `spec/errors.md` that concerns the entry format.
+/// Errors of an entry, or of a value to be written into one: the part of `spec/errors.md` that concerns
+/// the entry format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// An option is out of its range.
     InvalidArgument {
-        /// Which option, and what it may be.
+        /// Which option, and its range.
         reason: Cow<'static, str>,
     },
     /// The value, or a part of it, is not in the serializer's row of the type map.
     UnsupportedValue {
-        /// Where the culprit stands: `$` is the value itself, `$.user.tags[3]` a part of it.
+        /// Path to the faulty part: `$` is the value itself, `$.user.tags[3]` a part of it.
         path: String,
         /// What is wrong with it, and what to do.
         reason: Cow<'static, str>,
     },
-    /// The value, or a part of it, is not of the type asked for; see
+    /// The value, or a part of it, does not have the requested type; see
     /// [`from_value`](crate::from_value).
     WrongType {
-        /// Where the culprit stands.
+        /// Path to the faulty part.
         path: String,
-        /// What is there, and what was expected.
+        /// What was found, and what was expected.
         reason: Cow<'static, str>,
     },
     /// The entry declares more uncompressed bytes than the reader's limit.
@@ -33,14 +33,14 @@ pub enum Error {
         /// Bytes that [`Limits::max_length`](crate::Limits::max_length) allows.
         limit: u64,
     },
-    /// The bytes are no entry, or its payload does not decode.
+    /// The bytes are not an entry, or the payload does not decode.
     MalformedEntry {
         /// Which rule of the format is broken.
         reason: Cow<'static, str>,
     },
-    /// The checksum in the header is not the one of the bytes.
+    /// The checksum in the header does not match the bytes.
     ChecksumMismatch,
-    /// The format's version is one that this build does not know.
+    /// This build does not know the format's version.
     UnsupportedVersion {
         /// The version in the entry.
         version: u8,
@@ -65,14 +65,14 @@ pub enum Error {
         /// The dictionary's id in the entry.
         id: u32,
     },
-    /// The entry is plain, and the reader is configured with keys.
+    /// The entry is plain, but the reader has keys.
     NotEncrypted,
     /// The entry is encrypted under a key that the reader does not have.
     UnknownEncryptionKey {
         /// The key's id in the entry.
         id: u32,
     },
-    /// The entry was changed or moved, or its key is another one under the same id.
+    /// The entry was changed or moved, or the reader has another key with the same id.
     DecryptionFailed {
         /// The key's id in the entry.
         id: u32,

@@ -27,7 +27,7 @@ const ENCRYPTION: u16 = 8;
 /// Bytes of the field ENCRYPTION: the key's id and the nonce.
 const ENCRYPTION_LEN: usize = 4 + NONCE_LEN;
 
-/// Where the nonce lies in the header of an encrypted entry: ENCRYPTION is its last field.
+/// Range of the nonce in the header of an encrypted entry: ENCRYPTION is its last field.
 pub(crate) fn nonce_at(header_len: usize) -> Range<usize> {
     header_len - NONCE_LEN..header_len
 }
@@ -37,29 +37,29 @@ pub(crate) fn nonce_at(header_len: usize) -> Range<usize> {
 pub enum Verify {
     /// Check it: the bytes come from a network or a disk.
     Checksum,
-    /// Don't: the bytes come from a block of the host tier that is known whole. Every other check
-    /// is still made.
+    /// Do not check it: the bytes come from a block of the host tier that is known to be undamaged.
+    /// Every other check is still made.
     Trusted,
 }
 
 /// The header of an entry that was read. Times are milliseconds since 1970-01-01T00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'a> {
-    /// Who wrote the payload.
+    /// The serializer of the payload.
     pub serializer: Serializer,
-    /// Who made it smaller.
+    /// The compressor of the payload.
     pub compressor: CompressorId,
     /// When the entry was written.
     pub created: u64,
-    /// When it ceases to be valid; 0 is never.
+    /// When it expires; 0 means never.
     pub expires: u64,
     /// Until when it is served without a refresh; absent: as long as it is valid.
     pub fresh_until: Option<u64>,
     /// Bytes of the payload before compression; present exactly when it is compressed.
     pub length: Option<u64>,
-    /// The tags the entry was written under, each with its generation at that time.
+    /// The tags the entry was written with, each with its generation at that time.
     pub tags: Tags<'a>,
-    /// The id of the key that the payload is encrypted under; absent: it is plain.
+    /// The id of the key that encrypts the payload; absent for a plain payload.
     pub encryption_key: Option<u32>,
     /// Bytes before the payload.
     pub header_len: usize,
@@ -144,22 +144,22 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// The payload as it lies in the `entry` that this is the header of, without the tag of an
-    /// encrypted one: encrypted and compressed as it may be.
+    /// The payload as `entry`, which this header belongs to, stores it: possibly encrypted and
+    /// compressed, without the tag of an encrypted one.
     pub fn stored<'e>(&self, entry: &'e [u8]) -> &'e [u8] {
         let tag = self.encryption_key.map_or(0, |_| TAG_LEN);
         &entry[self.header_len..entry.len() - tag]
     }
 
-    /// Bytes of the payload, uncompressed, as the `entry` declares them.
+    /// Bytes of the uncompressed payload, as the `entry` declares them.
     pub fn payload_len(&self, entry: &[u8]) -> u64 {
         self.length
             .unwrap_or_else(|| self.stored(entry).len() as u64)
     }
 }
 
-/// The serializer and payload of an entry without fields and compressor; `None` for every other, and
-/// for what is no entry.
+/// The serializer and payload of an entry without fields and compressor; `None` for every other entry,
+/// and for bytes that are not an entry.
 #[inline]
 pub(crate) fn plain(entry: &[u8]) -> Option<(Serializer, &[u8])> {
     let (fixed, payload) = entry.split_first_chunk::<HEADER_LEN>()?;
@@ -172,7 +172,7 @@ pub(crate) fn plain(entry: &[u8]) -> Option<(Serializer, &[u8])> {
     plain.then_some((serializer, payload))
 }
 
-/// Appends the header with a checksum of 0; [`seal`] fills that in when the payload follows.
+/// Appends the header with a checksum of 0; [`seal`] fills that in once the payload follows.
 pub(crate) fn write(
     serializer: Serializer,
     options: &EntryOptions<'_>,
@@ -213,7 +213,7 @@ pub(crate) fn write(
     fixed[1] = VERSION;
     fixed[2] = serializer as u8;
     fixed[3] = compressor as u8;
-    // A 48-bit time is written as 64 bits; the two bytes too many are overwritten next.
+    // A 48-bit time is written as 64 bits; the two extra bytes are overwritten next.
     fixed[8..16].copy_from_slice(&options.created.to_le_bytes());
     fixed[14..16].copy_from_slice(&flags.to_le_bytes());
     fixed[16..24].copy_from_slice(&options.expires.to_le_bytes());
@@ -229,7 +229,7 @@ pub(crate) fn write(
         tags::write(options.tags, out);
     }
     if options.encryption.is_some() {
-        // Filled in when the payload is there.
+        // Filled in once the payload is there.
         out.extend_from_slice(&[0; ENCRYPTION_LEN]);
     }
     Ok(())
@@ -241,7 +241,7 @@ pub(crate) fn seal(entry: &mut [u8]) {
     entry[4..8].copy_from_slice(&sum);
 }
 
-/// CRC-32 (IEEE 802.3) of everything but the checksum itself. `entry` has at least 8 bytes.
+/// CRC-32 (IEEE 802.3) of everything except the checksum itself. `entry` has at least 8 bytes.
 fn checksum(entry: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&entry[..4]);

@@ -19,8 +19,8 @@
 //! # Ok::<(), polycache_entry::Error>(())
 //! ```
 //!
-//! Every function here takes bytes from anyone: damaged and hostile ones give a typed [`Error`],
-//! in memory that is bounded by the bytes really there.
+//! Every function here accepts bytes from any source: damaged and hostile ones give a typed [`Error`],
+//! and the memory used is bounded by the number of bytes really there.
 
 mod compressor;
 mod encryption;

@@ -8,33 +8,33 @@ use crate::{utf8, Error, Value};
 pub(crate) use path::Refusal;
 use std::borrow::Cow;
 
-/// The most lists, sets and maps around a value, itself included.
+/// The most levels of lists, sets and maps, the value itself included.
 pub const MAX_DEPTH: usize = 128;
 
-/// How a value becomes the payload of an entry. The discriminant is the id in the header.
+/// How a value becomes an entry's payload. The discriminant is the id in the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Serializer {
-    /// [`Value::Bytes`] as they are, nothing else.
+    /// [`Value::Bytes`] as they are; no other value.
     Bytes = 0,
-    /// [`Value::Text`] as UTF-8, nothing else.
+    /// [`Value::Text`] as UTF-8; no other value.
     Text = 1,
     /// What JSON has (RFC 8259), with integers within ±(2^53 - 1) and finite floats.
     Json = 2,
     /// Every row of the type map; the default.
     #[default]
     MessagePack = 3,
-    /// Typed values of Rust, shorter and quicker than all others:
-    /// [`encode_typed`](crate::encode_typed) writes them and [`deserialize`](crate::deserialize)
-    /// reads them as the very same type; no [`Value`], and no other language. A struct that gains,
-    /// loses or moves a field reads what was written before as something else, or not at all:
-    /// change the key with it. It has no names, so that fields which may be left out
-    /// (`skip_serializing_if`), flattened fields and untagged or internally tagged enums don't go.
+    /// Typed values of Rust, shorter and faster than all others: [`encode_typed`](crate::encode_typed)
+    /// writes them and [`deserialize`](crate::deserialize) reads them as the same type; no [`Value`],
+    /// and no other language. If a struct gains, loses or moves a field, earlier entries are read
+    /// wrongly or not at all: change the key with it. The format has no names, so it cannot hold fields
+    /// that may be left out (`skip_serializing_if`), flattened fields, and untagged or internally tagged
+    /// enums.
     Bincode = 4,
 }
 
 impl Serializer {
-    /// Those that every language has: all but [`Serializer::Bincode`].
+    /// The serializers that every language has: all except [`Serializer::Bincode`].
     pub const ALL: [Serializer; 4] = [
         Serializer::Bytes,
         Serializer::Text,
@@ -57,7 +57,7 @@ impl Serializer {
         }
     }
 
-    /// Its name, in configuration the same in every language.
+    /// Its name, the same in the configuration of every language.
     pub const fn name(self) -> &'static str {
         match self {
             Serializer::Bytes => "bytes",

@@ -1,5 +1,5 @@
-//! Tagged JSON, the form that values and entries have in `spec/vectors` (feature `vectors`): for
-//! the tests of every crate, not for production. Binary is lower-case hex.
+//! Tagged JSON, the form of values and entries in `spec/vectors` (feature `vectors`): for the tests of
+//! every crate, not for production. Binary is lower-case hex.
 
 use crate::{Named, Value};
 use serde_json::{json, Value as Json};
@@ -68,8 +68,8 @@ fn pair(pair: &Json) -> Result<(Cow<'static, str>, Value<'static>), String> {
     }
 }
 
-/// The tagged form of `value`. Unlike [`Value`]s, these forms are equal for two NaNs and differ
-/// for 0.0 and -0.0, which is what a test wants.
+/// The tagged form of `value`. Unlike [`Value`]s, these forms are equal for two NaNs and differ for 0.0
+/// and -0.0, as a test needs.
 pub fn to_json(value: &Value<'_>) -> Json {
     match value {
         Value::Null => Json::Null,

@@ -15,9 +15,9 @@ pub enum Structs {
     /// A map of its fields' names to their values, which every language reads; the default.
     #[default]
     Maps,
-    /// A list of its fields' values in their order, as rmp-serde writes it: shorter and quicker, for
-    /// readers in Rust that have the same struct. A struct that leaves fields out
-    /// (`skip_serializing_if`) is refused, because the others would take their places.
+    /// A list of its fields' values in order, as rmp-serde writes it: shorter and faster, for readers in
+    /// Rust that have the same struct. A struct that leaves fields out (`skip_serializing_if`) is
+    /// rejected, because the other fields would take their places.
     Lists,
 }
 
@@ -62,13 +62,13 @@ pub(crate) fn append<T: Serialize + ?Sized>(
     }
 }
 
-/// The `T` in a `payload` that [`decode_payload`](crate::decode_payload) handed out: what
-/// [`serialize`] made of a `T`, in either form of structs, and what other languages write in its
-/// place. A set also reads as a sequence, a UUID as bytes, a decimal as text, a big integer as
-/// `i128` or `u128`, bytes as a sequence of `u8`.
+/// The `T` in a `payload` that [`decode_payload`](crate::decode_payload) returned: what [`serialize`]
+/// wrote for a `T`, in either form of structs, and what other languages write for it. A set also reads
+/// as a sequence, a UUID as bytes, a decimal as text, a big integer as `i128` or `u128`, bytes as a
+/// sequence of `u8`.
 ///
-/// Of JSON, what `T` has no place for is passed over without a look at the numbers, the nesting and
-/// the half surrogate pairs in it; MessagePack is read as strictly as by
+/// In JSON, parts that `T` has no place for are skipped without checking the numbers, the nesting and
+/// the half surrogate pairs in them; MessagePack is read as strictly as by
 /// [`decode_value`](crate::decode_value).
 ///
 /// # Errors
@@ -81,8 +81,8 @@ pub fn deserialize<'de, T: Deserialize<'de>>(
     limits: &Limits,
 ) -> Result<T, Error> {
     limits.check(payload.len() as u64)?;
-    // The quick ways say nothing of what is wrong, and do without the rarest cases: the way by a
-    // `Value` finds the fault, and its place, or that there is none.
+    // The fast paths do not say what is wrong, and leave out the rarest cases: the path by way of a
+    // `Value` finds the fault and its place, or that there is none.
     match serializer {
         Serializer::Json => match json::read(payload) {
             Some(value) => Ok(value),

@@ -1,13 +1,13 @@
 //! Bytes as text.
 
-/// The text that these bytes are, if they are valid UTF-8.
+/// These bytes as text, if they are valid UTF-8.
 ///
-/// Most text is ASCII, and most of it short. The standard library's check goes through short text byte by
-/// byte; whether all of it is ASCII takes a few instructions.
+/// Most text is short ASCII. The standard library checks short text byte by byte; a check that all of it
+/// is ASCII takes a few instructions.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     if bytes.is_ascii() {
-        // SAFETY: ASCII is UTF-8.
+        // SAFETY: `bytes` is ASCII, as just checked, and ASCII is valid UTF-8.
         return Some(unsafe { std::str::from_utf8_unchecked(bytes) });
     }
     std::str::from_utf8(bytes).ok()

@@ -1,4 +1,4 @@
-//! Bincode: typed values of Rust, and no other reader.
+//! Bincode: typed values of Rust, with no other reader.
 
 use polycache_entry::{
     decode_payload, decode_value, deserialize, encode, encode_payload, encode_typed, serialize,
@@ -287,6 +287,6 @@ fn values_are_refused_and_entries_are_never_a_miss() {
     assert_eq!(header.serializer, Serializer::Bincode);
     let error = decode_value(header.serializer, payload, &LIMITS).unwrap_err();
     assert_eq!(error, Error::UnsupportedSerializer { id: 4 });
-    // It is not a name that other languages take.
+    // Other languages do not accept the name.
     assert_eq!(Serializer::from_name("bincode"), None);
 }

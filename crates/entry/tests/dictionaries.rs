@@ -1,4 +1,5 @@
-//! Dictionaries: what is refused, what comes back, what hostile frames do; `spec/vectors`' entries.
+//! Dictionaries: what is rejected, what comes back, what hostile frames do; the entries of
+//! `spec/vectors`.
 
 use polycache_entry::tagged::{from_json, hex_decode, read_rows, to_json};
 use polycache_entry::{
@@ -112,7 +113,7 @@ fn small_values_become_smaller_than_without() {
     let with = written(payload.as_bytes(), Compressor::Smart, Some(&smart));
     assert!(with.len() < payload.len());
     assert_eq!(read(&with, Some(&smart)).unwrap(), payload.as_bytes());
-    // Without one it does not try so few bytes.
+    // Without a dictionary it does not try so few bytes.
     let plain = written(payload.as_bytes(), Compressor::Smart, None);
     assert_eq!(plain.len(), 24 + payload.len());
 }
@@ -205,7 +206,7 @@ proptest! {
         prop_assert_eq!(read(&entry, Some(&all)).unwrap(), payload);
     }
 
-    /// A changed frame gives an error or, where the change means nothing, the payload: never other bytes.
+    /// A changed frame gives an error or, if the change has no effect, the payload: never other bytes.
     #[test]
     fn changed_frames_give_no_other_bytes(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

@@ -137,7 +137,7 @@ fn entry_of(value: &str, compressor: Compressor, keys: &Encryption) -> Vec<u8> {
     entry.split_off(6)
 }
 
-/// Nothing of an entry can be changed without being seen, whatever the checksum says.
+/// Any change of an entry is detected, whatever the checksum says.
 #[test]
 fn every_bit_is_bound() {
     let keys = Encryption::new([(1, [1; 32])]).unwrap();
@@ -149,7 +149,7 @@ fn every_bit_is_bound() {
             let mut changed = entry.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
             let got = read(&changed, Some(&keys), &full_key, Verify::Trusted);
-            // The checksum is not looked at here, and is the one thing that is not bound.
+            // The checksum is not checked here, and is the only part that is not bound.
             assert_eq!(got.is_ok(), (4..8).contains(&(bit / 8)), "bit {bit}");
         }
         for len in 0..entry.len() {
@@ -164,8 +164,8 @@ fn every_bit_is_bound() {
     }
 }
 
-/// An entry under the key `ab` is none under `a`, though header and key would be the same bytes if the
-/// header did not say its length.
+/// An entry under the key `ab` is invalid under `a`, though header and key would be the same bytes if
+/// the header did not give its length.
 #[test]
 fn header_and_key_are_told_apart() {
     let keys = Encryption::new([(1, [1; 32])]).unwrap();

@@ -1,4 +1,4 @@
-//! Decoding takes memory in proportion to the bytes really there, whatever they declare.
+//! Decoding takes memory in proportion to the bytes really there, whatever lengths they declare.
 
 use polycache_entry::tagged::{hex_decode, read_rows};
 use polycache_entry::{
@@ -8,7 +8,7 @@ use polycache_entry::{
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts what this thread holds, and the most it held.
+/// Counts the memory that this thread holds, and its maximum.
 struct Counting;
 
 thread_local! {
@@ -24,17 +24,17 @@ fn count(bytes: isize) {
     CALLS.set(CALLS.get() + usize::from(bytes > 0));
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came.
+// SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's promise is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's promise is passed on unchanged.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -170,7 +170,7 @@ fn the_hot_path_does_not_allocate() {
     }
 }
 
-/// A type's own code asks for memory by the lengths it is told.
+/// User code may reserve memory by the lengths that it is given.
 #[test]
 fn typed_reads_take_memory_by_the_bytes_that_are_there() {
     #[derive(serde::Deserialize)]

@@ -38,7 +38,7 @@ fn read<T: DeserializeOwned>(payload: &[u8]) -> Result<T, Error> {
     deserialize(Serializer::MessagePack, payload, &Limits::default())
 }
 
-/// What is written under a name is read without it, and with it.
+/// A value written under a name is read without it, and with it.
 fn is_read<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {
     let named = Named::new("type", value);
     let payload = written(&named).unwrap();
@@ -148,7 +148,7 @@ fn it_counts_as_a_level() {
         written(&deeper),
         Err(Error::UnsupportedValue { .. })
     ));
-    // Nor does typed Rust read what nobody may write.
+    // Typed Rust does not read what no writer may write.
     let deeper = [vec![0x91], payload].concat();
     assert!(read::<Value<'static>>(&deeper).is_err());
 }

@@ -1,4 +1,4 @@
-//! What a writer may ask for, and what it may not.
+//! What a writer may ask for, and what is rejected.
 
 use polycache_entry::{
     encode, encode_payload, Compressor, EntryOptions, Error, Header, Limits, Serializer, Tag,
@@ -163,7 +163,7 @@ fn the_limit_holds_for_every_payload() {
     }
 }
 
-/// Room that is left over from another payload does not let LENGTH lie.
+/// Room left over from another payload does not make LENGTH false.
 #[test]
 fn a_large_scratch_changes_nothing() {
     let options = EntryOptions {

@@ -90,7 +90,7 @@ fn what_does_not_save_stays_as_it_is() {
         let plain = entry(&noise(length), Compressor::None);
         assert_eq!(entry(&noise(length), Compressor::Smart), plain);
     }
-    // Worth a try, and not worth keeping: 16 frequent bytes for each 256 of noise.
+    // Worth a try, but not worth keeping: 16 frequent bytes for each 256 of noise.
     let mut barely = noise(4096);
     for piece in barely.chunks_mut(64) {
         piece[..24].fill(0);

@@ -1,4 +1,4 @@
-//! A serde type straight to bytes and back: what comes by way of a `Value`, or better.
+//! A serde type directly to bytes and back: the same as by way of a `Value`, or better.
 
 use polycache_entry::tagged::{from_json, read_rows, to_json};
 use polycache_entry::{
@@ -119,7 +119,7 @@ fn written<T: Serialize + ?Sized>(value: &T, serializer: Serializer) -> Vec<u8> 
     out
 }
 
-/// What comes out when a `Value` stands in between.
+/// The result with a `Value` in between.
 fn by_value<T: Serialize>(value: &T, serializer: Serializer) -> Vec<u8> {
     let (mut entry, mut scratch) = (Vec::new(), Vec::new());
     let options = EntryOptions {
@@ -165,7 +165,7 @@ proptest! {
         }
     }
 
-    /// Damaged bytes: an error, or what the way by a `Value` gives.
+    /// Damaged bytes: an error, or the same as by way of a `Value`.
     #[test]
     fn hostile_bytes_are_no_more_than_by_a_value(
         thing in things(),
@@ -372,7 +372,7 @@ fn numbers_have_the_format_s_width() {
     );
 }
 
-/// Serde lets a caller not know a length, or get it wrong.
+/// Serde allows a caller not to know a length, or to give a wrong one.
 #[test]
 fn lengths_are_counted() {
     struct Count(Option<usize>, usize);
@@ -505,7 +505,7 @@ fn json_is_human_readable_and_messagepack_is_not() {
     for serializer in FORMATS {
         let bytes = written(&vec![address], serializer);
         assert_eq!(read::<Vec<IpAddr>>(&bytes, serializer).unwrap(), [address]);
-        // By way of a value, for a repeated key.
+        // By way of a value, because of a repeated key.
         let twice: &[u8] = match serializer {
             Serializer::Json => br#"{"a":"10.0.0.1","a":"127.0.0.1"}"#,
             _ => b"\x82\xA1a\x81\xA2V4\x94\x0A\x00\x00\x01\xA1a\x81\xA2V4\x94\x7F\x00\x00\x01",
@@ -571,7 +571,7 @@ fn what_does_not_fit_is_named_with_its_path() {
             Error::WrongType { path, .. } => assert_eq!(path, "$[0].tags[1]"),
             other => panic!("{other}"),
         }
-        // What is malformed is so before it is of the wrong type.
+        // Malformed bytes are reported before a wrong type.
         let cut = read::<Users>(&bytes[..bytes.len() - 1], serializer).unwrap_err();
         assert_eq!(cut.code(), "malformed_entry");
         let more = read::<Users>(&[bytes, b" 1"].concat(), serializer).unwrap_err();

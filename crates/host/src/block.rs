@@ -1,9 +1,9 @@
 //! Blocks: the unit of claim and of recycling.
 //!
-//! A writer owns the blocks it appends to; nobody else writes to a block with a live owner, and nobody
-//! recycles one. Blocks are claimed in ring order, so the oldest sealed block is recycled first. Every
-//! appender keeps one emptied block in reserve: entries visited since they were written are copied from
-//! the block being recycled to the one in use, and their words swing over without a moment's absence.
+//! A writer owns the blocks it appends to. While the owner lives, no other process writes to its blocks
+//! or recycles them. Blocks are claimed in ring order, so the oldest sealed block is recycled first.
+//! Every appender keeps one emptied block in reserve: recycling copies visited entries into the block in
+//! use and swings their words over, so these entries are never absent.
 
 use crate::engine::{Engine, Environment, Key, Participant, Record};
 use crate::error::Error;
@@ -42,8 +42,8 @@ pub struct OpenBlock {
     tail: u64,
 }
 
-/// One thread's place to append at a time; held until the record is published, so that a block is
-/// never sealed with a publication outstanding.
+/// One thread at a time appends here. It holds the appender until the record is published, so no block
+/// is sealed with a publication outstanding.
 #[derive(Debug, Default)]
 pub struct Appender {
     current: Option<OpenBlock>,
@@ -59,7 +59,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.geometry.descriptor_at(block) + field
     }
 
-    /// The largest record of this directory.
+    /// Size of the record, if this directory can hold it.
     ///
     /// # Errors
     /// `EntryTooLarge` when key and entry do not fit one block.
@@ -74,8 +74,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(size)
     }
 
-    /// Writes a record at the end of the appender's block and returns its location in units.
-    /// The caller publishes it before it lets go of the appender.
+    /// Writes a record at the end of the appender's block and returns its location in units. The caller
+    /// publishes it before it releases the appender.
     pub(crate) fn append(
         &self,
         appender: &mut Appender,
@@ -114,7 +114,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.memory
             .write(at + (RECORD_HEADER + key.bytes.len()) as u64, entry);
         open.tail += size;
-        // The record is whole before the tail covers it, and the tail covers it before it is
+        // The record is complete before the tail covers it, and the tail covers it before it is
         // published: a recycler that walks to the tail meets every published record.
         self.memory
             .store(self.descriptor(open.block, descriptor::TAIL), open.tail);
@@ -137,7 +137,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             None => match self.claim_empty(me) {
                 Some(block) => block,
                 None => {
-                    // A first block, with nowhere to keep visited entries: they are evicted, and counted.
+                    // The first block has no reserve to keep visited entries in: they are evicted, and
+                    // counted.
                     let block = self.claim(me)?;
                     self.recycle(block, None, 0);
                     block
@@ -152,7 +153,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             sequence,
             tail: 0,
         });
-        // No reserve, when all blocks are taken, is no error: this block is there.
+        // All blocks may be taken. A missing reserve is no error, since this block is usable.
         if let Ok(block) = self.claim(me) {
             let budget = (self.geometry.block_size / 4 * 3).min(self.geometry.block_size - size);
             self.recycle(block, Some(open), budget);
@@ -167,7 +168,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             .compare_exchange(at, owned(me), (owned(me) & !0xf) | SEALED);
     }
 
-    /// Gives the appender's blocks back, at close.
+    /// Returns the appender's blocks, at close.
     #[doc(hidden)]
     pub fn retire(&self, appender: &mut Appender, me: Participant) {
         if let Some(open) = appender.current.take() {
@@ -179,7 +180,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// A block nobody stores anything in: never used, given back, or a dead writer's reserve.
+    /// A block that holds no entries: never used, returned, or a dead writer's reserve.
     fn claim_empty(&self, me: Participant) -> Option<u64> {
         let mut full = false;
         (0..self.geometry.blocks).find(|block| {
@@ -196,7 +197,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 taken.unwrap_or(false)
             };
             empty && take()
-                // Whoever held it in between may have written; then it is recycled like any other.
+                // A process that held it meanwhile may have written to it; then it is recycled like any
+                // other.
                 && (self.memory.load(self.descriptor(*block, descriptor::TAIL)) == 0 || {
                     self.recycle(*block, None, 0);
                     true
@@ -204,7 +206,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         })
     }
 
-    /// The next block of the ring without a live owner.
+    /// The next block of the ring that has no live owner.
     fn claim(&self, me: Participant) -> Result<u64, Error> {
         let mut refused = None;
         for _ in 0..self.geometry.blocks * 2 {
@@ -237,14 +239,14 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 }))
     }
 
-    /// True while this very participant, not a later holder of its id, may still write.
+    /// True while exactly this participant, not a later holder of its id, may still write.
     fn is_alive(&self, participant: Participant) -> bool {
         let incarnation = self.geometry.participants_at + participant.id as usize * 8;
         self.memory.load(incarnation) & 0xffff_ffff_ffff == participant.incarnation
             && self.environment.id_alive(participant.id)
     }
 
-    /// Makes a block ours; `Ok(false)` when somebody was faster.
+    /// Claims a block; `Ok(false)` when another process claimed it first.
     fn take(&self, block: u64, owner: u64, me: Participant) -> Result<bool, Error> {
         let at = self.descriptor(block, descriptor::OWNER);
         if !self.memory.compare_exchange(at, owner, owned(me)) {
@@ -262,13 +264,13 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(true)
     }
 
-    /// Unlinks every record of a claimed block, or moves it to `keep` when it was visited, up to
-    /// `budget` bytes. Afterwards no slot points into the block, and it may be written over.
+    /// Unlinks every record of a claimed block, or moves it to `keep` if it was visited, up to `budget`
+    /// bytes. Afterwards no slot points into the block, and it may be overwritten.
     fn recycle(&self, block: u64, mut keep: Option<&mut OpenBlock>, budget: u64) {
         let start = block * self.geometry.block_size;
         let tail = self.memory.load(self.descriptor(block, descriptor::TAIL));
         let (mut at, end) = (start, start + tail.min(self.geometry.block_size));
-        // Records are read ahead a batch at a time, because their words are spread over the index.
+        // Records are read ahead in batches, because their words are spread over the index.
         let mut ahead: SmallVec<[(Record, KeyHash, u64); BATCH]> = SmallVec::new();
         let mut bytes = Vec::new();
         while at < end {
@@ -300,11 +302,11 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
         self.memory
             .store(self.descriptor(block, descriptor::TAIL), 0);
-        // The unlinked words are seen before any byte that is written over the records.
+        // The unlinked words become visible before any byte that overwrites the records.
         self.memory.fence();
     }
 
-    /// The record at `at` with its size, when it is one and ends by `end`.
+    /// The record at `at` with its size, if there is a valid one that ends by `end`.
     fn record_before(&self, at: u64, end: u64) -> Option<(Record, u64)> {
         if !self.geometry.may_hold_record(at) {
             return None;
@@ -319,7 +321,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.memory.read(at, record.header.key_len as usize, out);
     }
 
-    /// Most records of an old block are superseded; then one look at the key's words is all.
+    /// Most records of an old block are superseded; one look at the key's words settles those.
     fn unlink_or_keep(
         &self,
         record: Record,
@@ -359,7 +361,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     return;
                 }
             }
-            // Counted first: whoever misses the entry finds the counter grown.
+            // Counted first: a reader that misses the entry finds the counter increased.
             let counter = if current {
                 header::EVICTED_BY_AGE
             } else {
@@ -379,7 +381,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.write_record(open, key, &entry, record.header.born, size)
     }
 
-    /// Unlinks whatever points into a range of the blocks, when its records cannot be walked.
+    /// Unlinks every word that points into a range of the blocks, when its records cannot be walked.
     #[cold]
     fn unlink_range(&self, start: u64, end: u64) {
         for slot in 0..self.geometry.slots() {
@@ -398,7 +400,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     }
 }
 
-/// What `check` and recovery ask of a block's descriptor.
+/// What `check` and recovery need from a block's descriptor.
 impl<M: Memory, E: Environment> Engine<M, E> {
     pub(crate) fn block_sequence(&self, block: u64) -> u64 {
         self.memory
@@ -417,7 +419,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         at % self.geometry.block_size < tail
     }
 
-    /// Recovery: whatever the block was, it is sealed with this tail, or free when it holds nothing.
+    /// Recovery: seals the block with this tail, or frees it if it holds nothing, whatever its state
+    /// was.
     pub(crate) fn seal_at(&self, block: u64, tail: u64) {
         let state = if tail == 0 { FREE } else { SEALED };
         self.memory
@@ -426,7 +429,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             .store(self.descriptor(block, descriptor::TAIL), tail);
     }
 
-    /// Blocks that have their disk space.
+    /// Blocks that have disk space allocated.
     pub(crate) fn allocated_blocks(&self) -> u64 {
         (0..self.geometry.blocks)
             .filter(|block| self.is_allocated(*block))

@@ -1,4 +1,4 @@
-//! Looking for damage: every word against its record, every record against its checksums.
+//! Looks for damage: checks every word against its record, and every record against its checksums.
 
 use crate::engine::{Engine, Environment, Key};
 use crate::hash::key_hash;
@@ -13,9 +13,9 @@ use polycache_entry::{Header, Verify};
 pub struct Report {
     /// Entries whose checksums agree.
     pub whole: u64,
-    /// Entries that are damaged, with the reason, at most a hundred.
+    /// Damaged entries with the reason, at most a hundred.
     pub damaged: Vec<String>,
-    /// Loads under way.
+    /// Loads in progress.
     pub leases: u64,
 }
 
@@ -28,7 +28,7 @@ impl Report {
 }
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// Verifies every entry. Writers may go on: a word that changes meanwhile is looked at again.
+    /// Verifies every entry. Writers may continue: a word that changes meanwhile is checked again.
     #[must_use]
     pub fn check(&self) -> Report {
         let mut report = Report::default();
@@ -54,7 +54,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 Some(Err(reason)) => report.note(format!("slot {slot}: {reason}")),
                 Some(Ok(key)) => {
                     report.whole += 1;
-                    // A key that moved here from a slot seen before is no duplicate.
+                    // A key that moved here from a slot already visited is not a duplicate.
                     if let Some(first) = seen.insert(key.clone(), slot) {
                         let key = Key {
                             bytes: &key,
@@ -76,7 +76,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         report
     }
 
-    /// The key of a slot's record, or what is wrong with it.
+    /// The key of a slot's record, or what is wrong with the record.
     fn verify(&self, slot: u64, word: Word) -> Result<Vec<u8>, String> {
         let at = u64::from(word.location()) * self.geometry.unit;
         if !self.geometry.may_hold_record(at) {
@@ -112,19 +112,19 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(key.to_vec())
     }
 
-    /// Recovery: the clock stands nowhere below a floor, or what is stored from now on would not be
-    /// served. Its page may have reached the disk before the floors' pages did.
+    /// Recovery: raises the clock to the highest floor, or entries stored from now on would not be
+    /// served. The clock's page may have reached the disk before the floors' pages did.
     pub(crate) fn clock_above_floors(&self) {
         self.memory.fetch_max(header::CLOCK, self.highest_floor());
     }
 
-    /// Recovery, first half: the tails are what the chains of whole records say.
+    /// Recovery, first half: sets each tail by the chain of undamaged records.
     pub(crate) fn seal_whole_records(&self) {
         for block in 0..self.geometry.blocks {
             let start = block * self.geometry.block_size;
             let end = start + self.geometry.block_size;
             let mut at = start;
-            // Behind the last record there may be less room than a record's fixed part takes.
+            // After the last record there may be less room than a record's fixed part takes.
             while at < end && self.geometry.may_hold_record(at) && self.is_allocated(block) {
                 let bytes = self.memory.read_array(at);
                 let record = RecordHeader::parse(&bytes);
@@ -140,7 +140,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     break;
                 }
                 self.memory.fetch_max(header::SEQUENCE, record.block_seq);
-                // A clear must get a tick above whatever was born, though the clock's page is older.
+                // A clear must get a tick above every `born`, although the clock's page may be older.
                 self.memory.fetch_max(header::CLOCK, record.born);
                 at += size;
             }
@@ -148,7 +148,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// Recovery, second half: words whose record is not whole, and leases of dead loaders, are emptied.
+    /// Recovery, second half: empties words whose record is damaged, and leases of dead loaders.
     pub(crate) fn drop_damaged(&self) {
         let mut seen = std::collections::HashSet::new();
         for slot in 0..self.geometry.slots() {

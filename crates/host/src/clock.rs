@@ -1,13 +1,13 @@
-//! The time of day, for expiry.
+//! Wall time, for expiry.
 
 use crate::platform;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// Where a store takes the time of day from.
+/// The source of a store's wall time.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
-    /// The system's clock: on Linux the coarse one, a few milliseconds behind at most.
+    /// The system's clock: on Linux the coarse one, at most a few milliseconds behind.
     #[default]
     System,
     /// Milliseconds since 1970 that a test sets.

@@ -1,4 +1,4 @@
-//! The algorithm's ground: shared memory, its geometry and what the outside world answers.
+//! What the algorithm stands on: shared memory, its geometry and the operating system.
 
 use crate::error::Error;
 use crate::hash::{key_hash, KeyHash};
@@ -7,15 +7,15 @@ use crate::memory::Memory;
 use crate::record::RecordHeader;
 use crate::word::Word;
 
-/// What the algorithm asks of the operating system.
+/// What the algorithm needs from the operating system.
 pub trait Environment: Send + Sync {
-    /// True while a participant holds the lock of this id. Must be exact in one direction: never
-    /// false while any thread of it can still write.
+    /// True while a participant holds the lock of this id. It may err in one direction only: it is never
+    /// false while a thread of that participant can still write.
     fn id_alive(&self, id: u32) -> bool;
-    /// Gives a block its disk space.
+    /// Allocates a block's disk space.
     ///
     /// # Errors
-    /// `NoSpace` when there is none.
+    /// `NoSpace` when the disk has none.
     fn allocate(&self, block: u64) -> Result<(), Error>;
     /// Sixteenths of a second since boot, for deadlines.
     fn ticks(&self) -> u32;
@@ -23,12 +23,13 @@ pub trait Environment: Send + Sync {
     fn now(&self) -> u64;
 }
 
-/// One open handle: an id that is locked while it lives, and how often the id was given out.
+/// One open handle: an id that stays locked while the handle lives, and how often the id was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Participant {
     /// 1 .. 4095.
     pub id: u32,
-    /// Counts the holders of this id, so that a block's dead owner is not taken for the id's next one.
+    /// Counts the holders of this id, so that a block's dead owner is not mistaken for the id's next
+    /// holder.
     pub incarnation: u64,
 }
 
@@ -39,7 +40,7 @@ pub struct Engine<M, E> {
     pub memory: M,
     /// The operating system.
     pub environment: E,
-    /// Where everything lies.
+    /// Where everything is.
     pub geometry: Geometry,
     /// Seed of the key hash.
     pub seed: u64,
@@ -54,17 +55,17 @@ pub struct Key<'a> {
     pub hash: KeyHash,
 }
 
-/// What a look at a word's record found.
+/// What the record of a word turned out to be.
 pub(crate) enum Look {
     /// The record of the key that was asked for.
     Same(Record),
     /// Another key's record.
     Other,
-    /// The word changed meanwhile; nothing is known.
+    /// The word changed meanwhile, so nothing is known.
     Changed,
 }
 
-/// A record's place and fixed part.
+/// A record's location and fixed part.
 #[derive(Clone, Copy)]
 pub(crate) struct Record {
     pub at: u64,
@@ -88,7 +89,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// The epoch: moves with every clear, and before a slot's generation can come round.
+    /// The epoch: it moves with every clear, and before a slot's generation can repeat.
     #[inline(always)]
     pub fn epoch(&self) -> u64 {
         self.memory.load(header::EPOCH)
@@ -99,7 +100,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Word(self.memory.load(self.geometry.slot_at(slot)))
     }
 
-    /// The sixteen slots a key may stand in.
+    /// The sixteen slots that may hold a key.
     #[inline(always)]
     pub(crate) fn slots_of(&self, hash: KeyHash) -> impl Iterator<Item = u64> + Clone {
         let (first, second, _) = self.geometry.candidates(hash);
@@ -108,7 +109,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         bucket(first).chain(bucket(second))
     }
 
-    /// Brings a key's words nearer while something else is done.
+    /// Prefetches a key's words while other work is done.
     #[inline(always)]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         let (first, second, _) = self.geometry.candidates(hash);
@@ -118,8 +119,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// Changes a slot from one word to the next. The epoch moves first where the generation comes
-    /// round, so that no reader can take a repeated word for the one it remembers.
+    /// Changes a slot from one word to the next. The epoch moves first when the generation is about to
+    /// repeat, so that no reader mistakes a repeated word for the one it remembers.
     #[inline(always)]
     pub(crate) fn swap(&self, slot: u64, old: Word, new: Word) -> bool {
         if new.needs_epoch() {
@@ -129,8 +130,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             .compare_exchange(self.geometry.slot_at(slot), old.0, new.0)
     }
 
-    /// Whose record `word` at `slot` points to. The answer holds for the instant at which the word
-    /// was seen to stand after the bytes were read.
+    /// Whose record `word` at `slot` points to. The answer holds for the instant, after the bytes were
+    /// read, at which the word was seen to stand.
     #[inline(always)]
     pub(crate) fn look(&self, slot: u64, word: Word, key: Key<'_>) -> Look {
         let at = u64::from(word.location()) * self.geometry.unit;
@@ -158,7 +159,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         same.then_some(header)
     }
 
-    /// True when the entry of a record whose word was seen to stand may be served.
+    /// True when a record's entry may be served, given that its word was seen to stand.
     #[inline(always)]
     pub(crate) fn is_current(&self, born: u64, floor: u64, entry: &[u8]) -> bool {
         born >= floor
@@ -166,8 +167,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 || polycache_entry::is_valid_at(entry, self.environment.now()))
     }
 
-    /// Waits a little before an attempt that lost a race is repeated; two racing inserters would
-    /// otherwise void each other in lockstep.
+    /// Waits briefly before an attempt that lost a race is repeated; otherwise two racing inserters
+    /// would invalidate each other in lockstep.
     pub(crate) fn back_off(&self, attempt: u32, me: Participant) {
         if attempt > 8 {
             std::thread::yield_now();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// Why a write failed whose file would be larger than this process may make one.
+/// The reason of a failed write to a file that would exceed this process's file size limit.
 pub(crate) const TOO_LARGE: &str =
     "this process may not make files that large; raise its file size limit \
      (`ulimit -f`), or choose a smaller limit for the cache";
@@ -16,29 +16,29 @@ pub enum Error {
     InvalidArgument(String),
     /// Key and entry do not fit one block.
     EntryTooLarge {
-        /// Bytes the record would take.
+        /// Bytes that the record would take.
         size: u64,
         /// Bytes a record may take in this directory.
         limit: u64,
     },
     /// The bytes given to `put` or `fill` do not begin with an entry header.
     MalformedEntry(&'static str),
-    /// The disk is full with nothing to recycle, or live processes write every block.
+    /// The disk is full and there is nothing to recycle, or live processes are writing every block.
     NoSpace(&'static str),
     /// The directory exists with another byte limit.
     ConfigMismatch {
-        /// Bytes the directory was created with.
+        /// Bytes that the directory was created with.
         existing: u64,
-        /// Bytes asked for.
+        /// Bytes that the caller asked for.
         requested: u64,
     },
     /// The directory's layout is newer than this build.
     UnsupportedVersion(u64),
-    /// The directory holds no cache, and may not be made one ([`crate::Mode`]).
+    /// The directory holds no cache, and the mode ([`crate::Mode`]) does not allow creating one.
     NoCache(String),
-    /// The directory holds something that is no whole cache, and may not be made one.
+    /// The directory holds no undamaged cache, and the mode does not allow creating one.
     Damaged(String),
-    /// A file system on which memory is not shared between processes.
+    /// The file system does not share memory between processes.
     UnsupportedFilesystem(String),
     /// The directory belongs to another user.
     ForeignDirectory(String),
@@ -50,9 +50,9 @@ pub enum Error {
     Closed,
     /// The operating system failed.
     Io {
-        /// What was being done, with the path.
+        /// The action that failed, with the path.
         action: String,
-        /// Its answer.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,10 +1,10 @@
 //! Floors: clearing a namespace in constant time.
 //!
-//! A clear takes the next tick of the invalidation clock and raises the floor of its namespace to it;
-//! a record is served only if it was born at or above the floors of all the namespaces around it.
-//! The table keeps a floor per namespace that was ever cleared, found by linear probing and never
-//! moved or freed. When the probed places are taken, the floor of the root is raised instead: that
-//! clears too much, which a cache may, and is counted.
+//! A clear takes the next tick of the invalidation clock and raises the floor of its namespace to it. A
+//! record is served only if it was born at or above the floors of all enclosing namespaces. The table
+//! keeps one floor for each namespace that was ever cleared, found by linear probing and never moved or
+//! freed. If the probed places are taken, the clear raises the floor of the root instead: that clears
+//! too much, which a cache may do, and it is counted.
 
 use crate::engine::{Engine, Environment};
 use crate::hash::key_hash;
@@ -12,16 +12,16 @@ use crate::keys::ancestors;
 use crate::layout::{header, FLOORS};
 use crate::memory::Memory;
 
-/// Places a namespace's floor may stand in.
+/// Places that may hold a namespace's floor.
 const PROBES: u64 = 16;
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// Clears everything born before now in the namespace whose prefix has this hash. When it
-    /// returns, no reader anywhere is served an older entry of it.
+    /// Clears everything born before now in the namespace whose prefix has this hash. Once it returns,
+    /// no reader anywhere is served an older entry of that namespace.
     pub fn raise_floor(&self, prefix_hash: u64, root_hash: u64) {
         let tick = self.memory.fetch_add(header::CLOCK, 1) + 1;
         if !self.raise(prefix_hash, tick) && !self.raise(root_hash, tick) {
-            // The root itself found no place: the last cell belongs to everybody.
+            // The root itself found no place: the last cell applies to every namespace.
             self.memory
                 .fetch_max(self.cell(FLOORS as u64 - 1) + 8, tick);
         }
@@ -54,14 +54,14 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             .fold(everybody, u64::max)
     }
 
-    /// The highest floor of all.
+    /// The highest of all floors.
     pub(crate) fn highest_floor(&self) -> u64 {
         (0..FLOORS as u64)
             .map(|cell| self.memory.load(self.cell(cell) + 8))
             .fold(0, u64::max)
     }
 
-    /// The floor that holds for a full key, from the namespaces in it.
+    /// The floor for a full key, from the namespaces in it.
     pub(crate) fn floor_of_key(&self, full_key: &[u8]) -> u64 {
         if self.clock() == 0 {
             return 0;
@@ -72,7 +72,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.floor_of(&names)
     }
 
-    /// The invalidation clock: what a value that is made from now on was born at.
+    /// The invalidation clock: the `born` of a value that is made from now on.
     #[inline(always)]
     pub fn clock(&self) -> u64 {
         self.memory.load(header::CLOCK)

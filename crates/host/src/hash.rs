@@ -14,7 +14,7 @@ pub struct KeyHash {
 }
 
 impl KeyHash {
-    /// Both words as one number, `hi` in the upper half; names the floor of a namespace.
+    /// Both words as one number, `hi` in the upper half; identifies the floor of a namespace.
     #[must_use]
     pub fn as_u64(self) -> u64 {
         (u64::from(self.hi) << 32) | u64::from(self.lo)

@@ -36,8 +36,8 @@ pub fn prefix<S: AsRef<str>>(parts: &[S]) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
-/// What full keys of locks begin with, in the namespace of this prefix: those of a namespace `%lock` below
-/// it, which no part is called, for every `%` of a part is escaped.
+/// The prefix of full keys of locks in the namespace of this prefix: that of a namespace `%lock` below
+/// it. No part has that name, because every `%` of a part is escaped.
 #[must_use]
 pub fn lock_prefix(prefix: &[u8]) -> Vec<u8> {
     let parts = prefix.strip_suffix(b"::").unwrap_or(prefix);
@@ -45,7 +45,7 @@ pub fn lock_prefix(prefix: &[u8]) -> Vec<u8> {
     [parts, colon, b"%lock::"].concat()
 }
 
-/// The namespace's parts and the key of a full key; `None` for bytes that are no full key.
+/// The namespace's parts and the key of a full key; `None` for bytes that are not a full key.
 #[must_use]
 pub fn split(full_key: &[u8]) -> Option<(Vec<String>, &[u8])> {
     let end = full_key.windows(2).position(|pair| pair == b"::")?;
@@ -58,7 +58,7 @@ pub fn split(full_key: &[u8]) -> Option<(Vec<String>, &[u8])> {
     Some((parts?, key))
 }
 
-/// A namespace's part; `None` for text that [`prefix`] never makes of one.
+/// A namespace's part; `None` for text that [`prefix`] never produces.
 fn unescape(part: &str) -> Option<String> {
     let mut pieces = part.split('%');
     let mut out = pieces.next()?.to_owned();
@@ -74,7 +74,7 @@ fn unescape(part: &str) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// The prefixes of all namespaces around a full key, the root's first.
+/// The prefixes of all namespaces that enclose a full key, the root's first.
 pub fn ancestors(full_key: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let end = full_key
         .windows(2)
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_is_no_full_key_is_not_split() {
-        // No "::", empty parts, escapes that nobody writes, text that is not UTF-8.
+        // No "::", empty parts, escapes that are never written, text that is not UTF-8.
         for bytes in [
             &b"a:b"[..],
             b":a::k",

@@ -1,4 +1,4 @@
-//! Where everything lies in the `index` file and in the blocks (`spec/host.md`).
+//! Where everything is in the `index` file and in the blocks (`spec/host.md`).
 
 use crate::error::Error;
 
@@ -19,11 +19,11 @@ pub mod header {
     pub const SEED: usize = 24;
     /// Boot id, first half, then second half.
     pub const BOOT_ID: usize = 32;
-    /// Inode of the `participants` file whose locks say who lives.
+    /// Inode of the `participants` file, whose locks say which participants live.
     pub const LOCK_INODE: usize = 48;
-    /// 1 when the cache was opened with `keep_after_reboot`: what the command `polycache` goes by.
+    /// 1 when the cache was opened with `keep_after_reboot`; the command `polycache` reads it.
     pub const KEPT: usize = 56;
-    /// The memory tiers' epoch; its low 32 bits are what JavaScript loads.
+    /// The memory tiers' epoch; JavaScript loads its low 32 bits.
     pub const EPOCH: usize = 128;
     /// The invalidation clock: counts clears.
     pub const CLOCK: usize = 192;
@@ -61,23 +61,24 @@ pub const DESCRIPTOR: usize = 64;
 pub const RECORD_HEADER: usize = 32;
 /// Longest key: 24 bits of the record header.
 pub const MAX_KEY: usize = (1 << 24) - 1;
-/// Bytes of one file of blocks, hence of one mapping: JavaScript engines accept ArrayBuffers up to this.
+/// Bytes of one file of blocks, hence of one mapping: the largest ArrayBuffer that JavaScript engines
+/// accept.
 pub const WINDOW: u64 = 1 << 30;
 
 /// Smallest byte limit.
 pub const MIN_LIMIT: u64 = 2 << 20;
 /// Largest byte limit: 2^32 units of 256 bytes.
 pub const MAX_LIMIT: u64 = 1 << 40;
-/// Byte limit when none is asked for.
+/// Byte limit when the caller gives none.
 pub const DEFAULT_LIMIT: u64 = 256 << 20;
 
 const PAGE: u64 = 4096;
-/// Left for the three folders themselves; the one of the blocks grows with up to 1024 names.
+/// Reserved for the three folders themselves; that of the blocks grows with up to 1024 names.
 const FOLDERS: u64 = 64 << 10;
 const MIN_BLOCK: u64 = 64 << 10;
 const MAX_BLOCK: u64 = 16 << 20;
 
-/// Everything that follows from the byte limit, so that every process computes the same.
+/// Everything that follows from the byte limit: every process computes the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Byte limit of the directory.
@@ -88,7 +89,7 @@ pub struct Geometry {
     pub block_size: u64,
     /// Number of blocks.
     pub blocks: u64,
-    /// Bytes of a unit of the words' locations.
+    /// Bytes of a unit, in which words count locations.
     pub unit: u64,
     /// Offset of the participants' incarnations in the index file.
     pub participants_at: usize,
@@ -115,14 +116,14 @@ impl Geometry {
                 "the host tier's byte limit is {limit}; it must lie between {MIN_LIMIT} (2 MiB) and {MAX_LIMIT} (1 TiB)"
             )));
         }
-        // A slot per 128 bytes: at load 0.7 the index is bounded by entries below 180 bytes only.
+        // One slot per 128 bytes: at load 0.7 the index is the limit only for entries below 180 bytes.
         let buckets = previous_power_of_two(limit / 128 / BUCKET as u64);
         let block_size = previous_power_of_two(limit / 512).clamp(MIN_BLOCK, MAX_BLOCK);
         let unit = if limit <= 64 << 30 { 16 } else { 256 };
         let participants_at = PAGE;
         let floors_at = participants_at + PARTICIPANTS as u64 * 8;
         let descriptors_at = floors_at + FLOORS as u64 * 16;
-        // An upper bound for the descriptors; the blocks are what the limit leaves after them.
+        // An upper bound for the descriptors; the blocks take what the limit leaves after them.
         let most_blocks = limit / block_size;
         let slots_at = round_up(descriptors_at + most_blocks * DESCRIPTOR as u64, PAGE);
         let visited_at = slots_at + buckets * (BUCKET as u64) * 8;
@@ -177,7 +178,7 @@ impl Geometry {
         self.blocks * self.block_size
     }
 
-    /// True when the fixed part of a record fits between `at` and the end of its block; no record lies
+    /// True when the fixed part of a record fits between `at` and the end of its block; no record is
     /// anywhere else, whatever a damaged word or tail says.
     #[inline(always)]
     #[must_use]
@@ -186,7 +187,7 @@ impl Geometry {
         at < self.blocks_len() && room >= RECORD_HEADER as u64
     }
 
-    /// Bytes a record takes with this key and entry.
+    /// Bytes of a record with this key and entry.
     #[inline(always)]
     #[must_use]
     pub fn record_size(&self, key: usize, entry: usize) -> u64 {
@@ -206,7 +207,7 @@ impl Geometry {
         (first, second, hash.hi >> 22)
     }
 
-    /// Appenders of one process: more would let few processes own every block of a small store.
+    /// Appenders of one process: with more, a few processes would own every block of a small store.
     #[must_use]
     pub fn appenders(&self) -> usize {
         (self.blocks / 32).clamp(1, 4) as usize

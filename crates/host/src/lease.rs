@@ -1,9 +1,10 @@
-//! Leases: one caller loads for all (after memcached at Facebook, NSDI'13).
+//! Leases: one caller loads for all (see memcached at Facebook, NSDI'13).
 //!
-//! A lease is a slot's word, so an absent key that nobody loads costs nothing. Every set, delete and
-//! eviction of the slot voids it by changing the word; a fill is one compare-and-swap from it. A holder
-//! that lives keeps its lease. Who has waited too long loads beside it, and fills by a compare-and-swap
-//! from the very same word: the first of the two fills, and what voids one voids both.
+//! A lease is a slot's word, so an absent key without a load costs nothing. Every set, delete and
+//! eviction of the slot invalidates the lease by changing the word; a fill is one compare-and-swap from
+//! it. A living holder keeps its lease. A caller that has waited too long loads beside it, and fills by
+//! a compare-and-swap from the same word: the first of the two fills, and a change that invalidates one
+//! invalidates both.
 
 use crate::block::Appender;
 use crate::engine::{Engine, Environment, Key, Look, Participant};
@@ -13,8 +14,7 @@ use crate::memory::Memory;
 use crate::read::Hit;
 use crate::word::{State, Word};
 
-/// The right to load a key and to fill it. Given back by `fill` or `release`; a holder that dies is
-/// replaced.
+/// The right to load a key and to fill it. `fill` or `release` returns it; a dead holder is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The slot's number.
@@ -23,11 +23,12 @@ pub struct Token {
     pub word: u64,
     /// The invalidation clock before the load: a clear during the load makes its value invalid.
     pub born: u64,
-    /// The word is another caller's, beside whom this one loads: `release` leaves it alone.
+    /// The word belongs to another caller, and this one loads beside it: `release` leaves the word
+    /// alone.
     pub beside: bool,
 }
 
-/// What a caller that would load the key gets.
+/// The answer to a caller that would load the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
     /// The entry is there; it was appended to the buffer.
@@ -38,9 +39,9 @@ pub enum Lease {
     Busy {
         /// The slot's number.
         slot: u64,
-        /// The other's word: while it stands, its load is the one to wait for.
+        /// The other caller's word: while it stands, its load is the one to wait for.
         word: u64,
-        /// Its load takes longer than others are asked to wait for it.
+        /// Its load takes longer than other callers are asked to wait.
         overdue: bool,
     },
     /// Both buckets are full of loads: load without a lease and do not store.
@@ -48,12 +49,12 @@ pub enum Lease {
 }
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// True when the holder of this lease cannot fill any more.
+    /// True when the holder of this lease can no longer fill.
     pub(crate) fn lease_is_dead(&self, word: Word) -> bool {
         !self.environment.id_alive(word.owner())
     }
 
-    /// Reads the key or takes the lease to load it, overdue after `ticks` sixteenths of a second.
+    /// Reads the key or takes the lease to load it, overdue after `ticks` ticks.
     pub fn lease(
         &self,
         me: Participant,
@@ -95,7 +96,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     Look::Other => {}
                     Look::Changed => return None,
                     Look::Same(record) => {
-                        // The read above missed it: it is expired or cleared, or it came meanwhile.
+                        // The read above missed it: it is expired or cleared, or it was stored
+                        // meanwhile.
                         if self.is_dead(slot, word, &record, floor) {
                             self.swap(slot, word, word.to_empty());
                         }
@@ -137,17 +139,18 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }))
     }
 
-    /// The right to load the key beside the holder of this word, who keeps its lease; `None` when the
-    /// word stands no more, or something of the key stands elsewhere: ask for the lease again.
+    /// The right to load the key beside the holder of this word, which keeps its lease. `None` when the
+    /// word no longer stands, or another slot holds something of the key: ask for the lease again.
     ///
-    /// While the word stands nobody else can insert the key: an inserter voids it first.
+    /// While the word stands no other caller can insert the key, because an inserter invalidates it
+    /// first.
     pub fn beside(&self, key: Key<'_>, slot: u64, word: u64) -> Option<Token> {
         let tag = self.geometry.candidates(key.hash).2;
         if !Word(word).is_lease_of(tag) || !self.slots_of(key.hash).any(|mine| mine == slot) {
             return None;
         }
         let alone = self.alone(slot, key, tag);
-        // Before the look at the word: what is cleared from here on makes the load's value invalid.
+        // Read before the word: a clear from here on makes the load's value invalid.
         let born = self.clock();
         (alone && self.word(slot).0 == word).then_some(Token {
             slot,
@@ -166,7 +169,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         })
     }
 
-    /// After the lease was taken: no value of the key and no other live lease in its slots.
+    /// After the lease was taken: checks that no value of the key and no other live lease is in its
+    /// slots.
     fn alone(&self, slot: u64, key: Key<'_>, tag: u32) -> bool {
         for other in self.slots_of(key.hash).filter(|other| *other != slot) {
             loop {
@@ -192,7 +196,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         true
     }
 
-    /// True when the record may not be served any more, by a copy whose word still stands.
+    /// True when the record, copied while its word stood, may no longer be served.
     fn is_dead(
         &self,
         slot: u64,
@@ -206,7 +210,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.word(slot) == word && !self.is_current(record.header.born, floor, &entry)
     }
 
-    /// Publishes the loaded entry; false when the lease was voided, and then nothing is stored.
+    /// Publishes the loaded entry; false, with nothing stored, when the lease was invalidated.
     ///
     /// # Errors
     /// As for `put`; the lease is released.
@@ -238,8 +242,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(filled)
     }
 
-    /// Gives a lease back without a value: the next caller loads. Does nothing for one that is void, or
-    /// another's.
+    /// Returns a lease without a value: the next caller loads. Does nothing for an invalidated lease or
+    /// another caller's.
     pub fn release(&self, token: Token) {
         if !token.beside {
             let lease = Word(token.word);
@@ -247,19 +251,19 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// True while the load that this word stands for may still fill.
+    /// True while the load behind this word may still fill.
     pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
         self.word(slot).0 == word
     }
 
-    /// True while what is loaded by this token would be stored and served: its lease stands, and no clear
-    /// came since. The floor is that of the key's namespace at the epoch given to it.
+    /// True while a value loaded by this token would be stored and served: its lease stands, and no
+    /// clear came since. `floor` gives the floor of the key's namespace at an epoch.
     pub fn may_fill(&self, token: Token, floor: impl Fn(u64) -> u64) -> bool {
-        // In this order: who asks after a clear was acknowledged sees its floor.
+        // In this order: a caller that asks after a clear was acknowledged sees its floor.
         token.born >= floor(self.epoch()) && self.lease_stands(token.slot, token.word)
     }
 
-    /// Old values removed because they could not be replaced; part of the statistics.
+    /// Old values removed because their replacement could not be stored; part of the statistics.
     pub fn failed_puts(&self) -> u64 {
         self.memory.load(header::EVICTED_BY_FAILED_PUT)
     }

@@ -1,9 +1,9 @@
-//! The host tier of Polycache: one cache in memory-mapped files that every process of a machine
-//! shares, in whatever language it is written, without a server.
+//! The host tier of Polycache: one cache in memory-mapped files that every process of a machine shares,
+//! in any language, without a server.
 //!
-//! [`Store`] is the handle. Below it the algorithm is the [`engine::Engine`], generic over its
-//! [`memory::Memory`] and [`engine::Environment`]; `spec/host.md` describes the layout and argues why
-//! no reader is ever served wrong bytes.
+//! [`Store`] is the handle. Below it is the algorithm, [`engine::Engine`], generic over its
+//! [`memory::Memory`] and [`engine::Environment`]; `spec/host.md` describes the layout and argues why no
+//! reader is ever served wrong bytes.
 
 mod block;
 mod check;

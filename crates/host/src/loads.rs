@@ -1,4 +1,4 @@
-//! Loads of a store's keys: what the machines of `polycache-operations` ask of the host tier.
+//! Loads of a store's keys: what the state machines of `polycache-operations` need from the host tier.
 
 use crate::error::Error;
 use crate::lease::{Lease, Token};
@@ -23,7 +23,7 @@ pub struct AtKey<'a> {
 }
 
 impl<'a> AtKey<'a> {
-    /// A key, and where the entry goes that is found.
+    /// A key, and the buffer that receives the entry found.
     pub fn new(
         store: &'a Store,
         namespace: &'a Namespace,
@@ -40,14 +40,14 @@ impl<'a> AtKey<'a> {
     }
 }
 
-/// Whether a lease was taken straight from another one: only a dead holder's is. A lease that was given back has
-/// left its slot empty in between, which is a generation more.
+/// Whether a lease was taken directly from another one: only a dead holder's is. A returned lease has
+/// left its slot empty in between, which is one more generation.
 #[must_use]
 pub fn has_inherited(from: Holder, holder: Holder) -> bool {
     from.slot == holder.slot && Word(holder.word).follows(Word(from.word))
 }
 
-/// Whether a store that fails so can be used no more; else the caller loads without it.
+/// Whether the store is unusable after this error; otherwise the caller loads without it.
 fn is_final(error: &Error) -> bool {
     matches!(error, Error::Closed | Error::InvalidArgument(_))
 }
@@ -73,7 +73,8 @@ impl Leases for AtKey<'_> {
             }),
             Ok(Lease::Bypass) => Ok(Answer::Bypass),
             Err(error) if is_final(&error) => Err(error),
-            // A forked child that cannot join the directory, say: its callers are served all the same.
+            // For example a forked child that cannot join the directory: its callers are served all the
+            // same.
             Err(_) => Ok(Answer::Bypass),
         }
     }

@@ -10,8 +10,8 @@ const WINDOW_SHIFT: u32 = WINDOW.trailing_zeros();
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// Cache lines of a small record: header, key and an entry of about 100 bytes. The processor itself
-/// fetches ahead in longer ones.
+/// Cache lines of a small record: header, key and an entry of about 100 bytes. For longer records the
+/// processor prefetches by itself.
 const RECORD_LINES: usize = 3;
 
 #[inline(always)]
@@ -30,20 +30,20 @@ fn prefetch_line(address: *const u8) {
 pub struct MappedMemory {
     index: MmapRaw,
     windows: Vec<MmapRaw>,
-    /// The windows' addresses, for one load less on the hot path.
+    /// The windows' addresses; they save the hot path a load.
     bases: Vec<*mut u8>,
-    /// The pages may not be written to.
+    /// True when the pages may not be written to.
     read_only: bool,
 }
 
-// SAFETY: the raw pointers point into mappings owned by this struct; index accesses are atomic, and
-// block accesses are those of `shared_bytes`, which may race with each other.
+// SAFETY: the raw pointers point into mappings that this struct owns. All index accesses are atomic, and
+// all block accesses go through `shared_bytes`, whose accesses may race with each other.
 unsafe impl Send for MappedMemory {}
-// SAFETY: as above; there is no interior state besides the mappings.
+// SAFETY: as above; the struct has no other interior state.
 unsafe impl Sync for MappedMemory {}
 
 impl MappedMemory {
-    /// Takes the mappings of a directory whose sizes were checked against its geometry.
+    /// Takes the mappings of a directory. The caller has checked their sizes against its geometry.
     #[must_use]
     pub fn new(index: MmapRaw, windows: Vec<MmapRaw>) -> MappedMemory {
         let bases = windows.iter().map(MmapRaw::as_mut_ptr).collect();
@@ -55,7 +55,7 @@ impl MappedMemory {
         }
     }
 
-    /// Takes mappings that may only be read. Of what writes, only `set_visited` may be called: it does
+    /// Takes read-only mappings. Of the methods that write, only `set_visited` may be called; it does
     /// nothing.
     #[must_use]
     pub fn read_only(index: MmapRaw, windows: Vec<MmapRaw>) -> MappedMemory {
@@ -81,14 +81,14 @@ impl MappedMemory {
     fn word(&self, at: usize) -> &AtomicU64 {
         debug_assert!(at % 8 == 0 && at + 8 <= self.index.len());
         // SAFETY: every offset comes from the geometry, lies in the index mapping and is a multiple of
-        // eight; the mapping is page-aligned and lives as long as self; all accesses are atomic.
+        // eight. The mapping is page-aligned and lives as long as `self`. All accesses are atomic.
         unsafe { &*self.index.as_mut_ptr().add(at).cast::<AtomicU64>() }
     }
 
     #[inline(always)]
     fn byte(&self, at: usize) -> &AtomicU8 {
         debug_assert!(at < self.index.len());
-        // SAFETY: as for `word`; bytes have no alignment.
+        // SAFETY: as for `word`; bytes need no alignment.
         unsafe { &*self.index.as_mut_ptr().add(at).cast::<AtomicU8>() }
     }
 
@@ -108,9 +108,9 @@ impl MappedMemory {
 impl Memory for MappedMemory {
     #[inline(always)]
     fn load(&self, at: usize) -> u64 {
-        // Not acquire: an inserter's look at the other slots must not pass its own compare-and-swap, on
-        // which two inserters rely to see each other. The same instruction on x86-64; LDAR on ARM64,
-        // where acquire may become LDAPR.
+        // Not acquire: an inserter's look at the other slots must not pass its own compare-and-swap,
+        // because two inserters rely on it to see each other. It is the same instruction on x86-64; on
+        // ARM64 it is LDAR, where acquire may become LDAPR.
         self.word(at).load(Ordering::SeqCst)
     }
 
@@ -143,7 +143,7 @@ impl Memory for MappedMemory {
 
     #[inline(always)]
     fn set_visited(&self, at: usize, visited: bool) {
-        // A hint: where it cannot be given, a read is one that nobody knows of.
+        // The mark is only a hint: a reader that cannot write leaves it out.
         if !self.read_only {
             self.byte(at).store(u8::from(visited), Ordering::Relaxed);
         }
@@ -153,8 +153,8 @@ impl Memory for MappedMemory {
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         let from = self.block_bytes(at, len);
         out.reserve(len);
-        // SAFETY: `from` is valid for `len` bytes and written by `shared_bytes` only, here and in other
-        // processes; `out` has room for them and is this thread's own.
+        // SAFETY: `from` is valid for `len` bytes, and every process writes them only through
+        // `shared_bytes`. `out` has room for `len` bytes and belongs to this thread alone.
         unsafe {
             shared_bytes::read(from, out.as_mut_ptr().add(out.len()), len);
             out.set_len(out.len() + len);
@@ -163,19 +163,20 @@ impl Memory for MappedMemory {
 
     #[inline(always)]
     fn read_array<const N: usize>(&self, at: u64) -> [u8; N] {
-        // SAFETY: valid for N bytes, as above.
+        // SAFETY: `block_bytes` checked that N bytes are valid; they are written only through
+        // `shared_bytes`.
         unsafe { shared_bytes::read_array(self.block_bytes(at, N)) }
     }
 
     #[inline(always)]
     fn equal(&self, at: u64, bytes: &[u8]) -> bool {
-        // SAFETY: valid for the length, as above.
+        // SAFETY: as for `read_array`, for the length of `bytes`.
         unsafe { shared_bytes::equal(self.block_bytes(at, bytes.len()), bytes) }
     }
 
     #[inline(always)]
     fn write(&self, at: u64, bytes: &[u8]) {
-        // SAFETY: valid for the length, as above; `bytes` are no part of a mapping.
+        // SAFETY: as for `read_array`, for the length of `bytes`; `bytes` is not part of a mapping.
         unsafe { shared_bytes::write(bytes, self.block_bytes(at, bytes.len())) }
     }
 
@@ -187,7 +188,7 @@ impl Memory for MappedMemory {
     #[inline(always)]
     fn prefetch_record(&self, at: u64) {
         let (window, offset) = ((at >> WINDOW_SHIFT) as usize, (at & (WINDOW - 1)) as usize);
-        // A word that is about to change may say anything.
+        // A word that is about to change may hold any value.
         let Some(base) = self.bases.get(window) else {
             return;
         };
@@ -202,8 +203,8 @@ impl Memory for MappedMemory {
     }
 }
 
-/// Offsets into the index are checked only where assertions are on, because a hit makes several: the
-/// section `assertions` of `make test` runs every test so.
+/// Offsets into the index are checked only in builds with assertions, because a hit makes several
+/// accesses. The section `assertions` of `make test` runs every test that way.
 #[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The memory under the algorithm: atomic words of the index and bytes of the blocks.
 //!
-//! The engine is generic over [`Memory`], so that shuttle explores the production code's
-//! interleavings on its own atomics, torn copies included.
+//! The engine is generic over [`Memory`], so shuttle explores the interleavings of the production code
+//! on its own atomics, torn copies included.
 
 /// Shared memory of one directory. Word offsets are multiples of eight.
 pub trait Memory: Send + Sync {
@@ -9,9 +9,9 @@ pub trait Memory: Send + Sync {
     fn load(&self, at: usize) -> u64;
     /// Atomic store (release) of the index word at `at`.
     fn store(&self, at: usize, value: u64);
-    /// Compare-and-swap (sequentially consistent): true when `old` stood there and `new` stands now.
+    /// Compare-and-swap (sequentially consistent): true when `old` was there and `new` replaced it.
     fn compare_exchange(&self, at: usize, old: u64, new: u64) -> bool;
-    /// Atomic addition (sequentially consistent); returns the value before.
+    /// Atomic addition (sequentially consistent); returns the previous value.
     fn fetch_add(&self, at: usize, by: u64) -> u64;
     /// Atomic maximum (sequentially consistent).
     fn fetch_max(&self, at: usize, value: u64);
@@ -19,25 +19,24 @@ pub trait Memory: Send + Sync {
     fn visited(&self, at: usize) -> bool;
     /// Sets the visited byte at `at`.
     fn set_visited(&self, at: usize, visited: bool);
-    /// Appends `len` bytes of the blocks at `at` to `out`. The bytes may be torn by a writer: the
-    /// caller calls [`Memory::fence`] and then sees that the word it came by still stands.
+    /// Appends `len` bytes of the blocks at `at` to `out`. A writer may tear the bytes: the caller then
+    /// calls [`Memory::fence`] and checks that the word that led it there still stands.
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>);
-    /// Fills `out` from the blocks at `at`; torn like [`Memory::read`].
+    /// Fills `out` from the blocks at `at`; may be torn like [`Memory::read`].
     fn read_array<const N: usize>(&self, at: u64) -> [u8; N];
-    /// Compares block bytes; torn like [`Memory::read`].
+    /// Compares block bytes; may be torn like [`Memory::read`].
     fn equal(&self, at: u64, bytes: &[u8]) -> bool;
     /// Writes block bytes. The caller owns the block.
     fn write(&self, at: u64, bytes: &[u8]);
-    /// Asks the processor to bring the index line at `at` nearer; a hint only.
+    /// Prefetches the index line at `at`; only a hint.
     fn prefetch(&self, at: usize) {
         let _ = at;
     }
-    /// Asks the processor to bring the block bytes from `at` on nearer, as many as a small record
-    /// has; a hint only.
+    /// Prefetches the block bytes from `at` on, as many as a small record has; only a hint.
     fn prefetch_record(&self, at: u64) {
         let _ = at;
     }
-    /// Orders the block accesses before it with the word accesses after it, and the other way round.
+    /// Orders the block accesses before it with the word accesses after it, and vice versa.
     fn fence(&self);
 }
 

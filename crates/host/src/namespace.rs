@@ -4,11 +4,11 @@ use crate::hash::key_hash;
 use crate::keys::{ancestors, KeyBuffer, INLINE};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The keys of one namespace. Cheap to use; made once per cache handle.
+/// The keys of one namespace. Cheap to use; created once per cache handle.
 #[derive(Debug)]
 pub struct Namespace {
     prefix: Vec<u8>,
-    /// Hashes of the prefixes of all namespaces around, this one's last, the root's first.
+    /// Hashes of the prefixes of all enclosing namespaces, from the root's to this one's.
     names: Vec<u64>,
     /// The epoch at which `floor` was looked up, plus one; 0 = never.
     epoch: AtomicU64,
@@ -16,7 +16,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// The namespace whose keys begin with this, in a directory with this seed; for `checks/simulation`.
+    /// The namespace whose keys begin with this prefix, in a directory with this seed; for
+    /// `checks/simulation`.
     #[doc(hidden)]
     #[must_use]
     pub fn new(prefix: Vec<u8>, seed: u64) -> Namespace {
@@ -43,28 +44,28 @@ impl Namespace {
             full.extend_from_slice(key);
             return full;
         }
-        // Growing an empty buffer twice takes a tenth of a get.
+        // Growing an empty buffer twice would cost a tenth of a get.
         let mut bytes = [0; INLINE];
         bytes[..prefix].copy_from_slice(&self.prefix);
         bytes[prefix..len].copy_from_slice(key);
         KeyBuffer::from_buf_and_len(bytes, len)
     }
 
-    /// What every full key of this namespace begins with.
+    /// The prefix of every full key of this namespace.
     #[must_use]
     pub fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
-    /// Hashes of the prefixes of all namespaces around, this one's last, the root's first.
+    /// Hashes of the prefixes of all enclosing namespaces, from the root's to this one's.
     #[doc(hidden)]
     #[must_use]
     pub fn names(&self) -> &[u64] {
         &self.names
     }
 
-    /// The floor at this epoch, looked up once an epoch. Floors only rise, so a value that another
-    /// thread stored for a later epoch is right as well.
+    /// The floor at this epoch, looked up once per epoch. Floors only rise, so a value that another
+    /// thread stored for a later epoch is correct too.
     #[doc(hidden)]
     #[inline]
     pub fn floor(&self, epoch: u64, look_up: impl FnOnce(&[u64]) -> u64) -> u64 {

@@ -1,16 +1,16 @@
-//! Reading: copy out, then see that the word and the epoch still stand.
+//! Reading: copy out, then check that the word and the epoch still stand.
 
 use crate::engine::{Engine, Environment, Key, Look, Record};
 use crate::memory::Memory;
 use crate::word::Word;
 
-/// Where an entry was found. A memory-tier object is served while the slot's `ver` half and the epoch
-/// stand as they are here.
+/// Where an entry was found. The memory tier serves its object while the slot's `ver` half and the epoch
+/// are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The slot's number.
     pub slot: u64,
-    /// Its word when the entry was copied.
+    /// Its word at the time the entry was copied.
     pub word: u64,
     /// The epoch read before the word.
     pub epoch: u64,
@@ -23,8 +23,8 @@ pub(crate) struct Found {
 }
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// Appends the key's entry to `out` and says where it was found; `None` is a miss and leaves
-    /// `out` as it was. `floor` is asked for the namespace's floor at an epoch.
+    /// Appends the key's entry to `out` and says where it was found; `None` is a miss and leaves `out`
+    /// unchanged. `floor` gives the namespace's floor at an epoch.
     #[inline]
     pub fn get(&self, key: Key<'_>, floor: impl Fn(u64) -> u64, out: &mut Vec<u8>) -> Option<Hit> {
         loop {
@@ -51,13 +51,13 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// True while the word and the epoch of a hit stand: nobody changed the key since.
+    /// True while the word and the epoch of a hit stand: the key has not changed since.
     #[inline]
     pub fn stands(&self, hit: Hit) -> bool {
         self.word(hit.slot).0 == hit.word && self.epoch() == hit.epoch
     }
 
-    /// The key's slot, by one pass that restarts when a word changes under the look.
+    /// The key's slot, by one pass that restarts when a word changes during it.
     #[inline]
     pub(crate) fn find(&self, key: Key<'_>) -> Option<Found> {
         let tag = self.geometry.candidates(key.hash).2;
@@ -67,7 +67,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 if !word.is_value_of(tag) {
                     continue;
                 }
-                // All that a hit touches, at once: how long the record's parts are stands in the first.
+                // Prefetches all that a hit touches; the lengths of the record's parts are in its first
+                // line.
                 self.memory
                     .prefetch_record(u64::from(word.location()) * self.geometry.unit);
                 self.memory.prefetch(self.geometry.visited_byte_at(slot));

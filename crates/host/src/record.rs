@@ -4,7 +4,7 @@
 //! 0 crc32 of bytes [4, 32 + key_len) | 4 key_len:24, flags:8 | 8 entry_len | 12 hash_hi
 //! 16 block_seq u64 | 24 born u64 | 32 key, entry, padding to the unit
 //! ```
-//! The entry carries a checksum of its own, so every byte is summed once.
+//! The entry has its own checksum, so every byte is summed once.
 
 use crate::layout::{Geometry, RECORD_HEADER};
 
@@ -17,7 +17,7 @@ pub struct RecordHeader {
     pub key_len: u32,
     /// Bytes of the entry.
     pub entry_len: u32,
-    /// Upper half of the key's hash: refuses most other keys without touching the key.
+    /// Upper half of the key's hash: it rejects most other keys without reading the key.
     pub hash_hi: u32,
     /// Sequence number of the block when the record was written.
     pub block_seq: u64,
@@ -59,7 +59,7 @@ impl RecordHeader {
         bytes
     }
 
-    /// Bytes of the whole record, or `None` when it does not fit between `at` and the block's end or
+    /// Bytes of the whole record, or `None` when it does not fit between `at` and the block's end, or
     /// its entry is shorter than an entry's header.
     #[inline(always)]
     #[must_use]
@@ -71,7 +71,7 @@ impl RecordHeader {
     }
 }
 
-/// The checksum a record with this header and key must carry.
+/// The checksum that a record with this header and key must have.
 #[must_use]
 pub fn checksum(header: &[u8; RECORD_HEADER], key: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();

@@ -1,14 +1,14 @@
-//! `keep_after_reboot`: what may be kept of a directory written before this boot.
+//! `keep_after_reboot`: which entries of a directory written before this boot may be kept.
 //!
-//! Pages reach the disk in any order, so neither a word nor a record is believed before its checksums
-//! agree. What stays is whole, but may be older than the last write, or deleted: that is what the
-//! option's user accepts; without it the cache starts empty.
+//! Pages reach the disk in any order, so no word and no record is trusted before its checksums agree. A
+//! kept entry is undamaged, but may be older than the last write, or deleted since. A user of the option
+//! accepts that; without it the cache starts empty.
 
 use crate::directory::Directory;
 use crate::engine::Environment;
 use crate::error::Error;
 
-/// No environment: recovery runs alone, under the directory's lock.
+/// No participants: recovery runs alone, under the directory's lock.
 struct Nobody;
 
 impl Environment for Nobody {
@@ -26,7 +26,7 @@ impl Environment for Nobody {
     }
 }
 
-/// Empties every slot whose record is not whole, and seals every block at its last whole record.
+/// Empties every slot whose record is damaged, and seals every block at its last undamaged record.
 pub(crate) fn after_reboot(directory: &Directory) {
     let engine = crate::engine::Engine {
         memory: &directory.memory,

@@ -1,4 +1,4 @@
-//! Walking the index: keys of a namespace, numbers of entries.
+//! Walks the index: keys of a namespace, numbers of entries.
 
 use crate::engine::{Engine, Environment};
 use crate::layout::RECORD_HEADER;
@@ -7,7 +7,7 @@ use crate::record::RecordHeader;
 use crate::word::State;
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// The full key in a slot when it begins with `wanted` and its entry may be served.
+    /// The full key in a slot, if it begins with `wanted` and its entry may be served.
     pub(crate) fn key_at(
         &self,
         slot: u64,

@@ -1,7 +1,7 @@
 //! Statistics of a store.
 
-/// What a store holds and what became of the rest. The first seven count this handle's own
-/// operations; the others are the directory's.
+/// What a store holds and what happened to the rest. The first seven count this handle's own operations;
+/// the others are counts of the whole directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Reads that found an entry.
@@ -12,19 +12,19 @@ pub struct Stats {
     pub writes: u64,
     /// Entries deleted.
     pub deletes: u64,
-    /// Loads whose entry was refused, because a set, delete or eviction came in between.
+    /// Loads whose entry was refused because a set, a delete or an eviction came in between.
     pub voided_fills: u64,
     /// Loaded values that could not be stored.
     pub unstored: u64,
-    /// Callers who waited for the loads of others as long as they would, in vain.
+    /// Callers that waited for another caller's load until their limit ran out.
     pub wait_timeouts: u64,
-    /// Entries in the index now, expired ones and cleared ones included until they are recycled.
+    /// Entries in the index now, including expired and cleared ones until they are recycled.
     pub entries: u64,
-    /// Bytes of disk space taken by the directory.
+    /// Disk space that the directory takes, in bytes.
     pub bytes: u64,
     /// Byte limit of the directory.
     pub limit: u64,
-    /// Largest key and entry together.
+    /// Largest total size of key and entry, in bytes.
     pub max_record: u64,
     /// Entries evicted because their block was the oldest.
     pub evicted_by_age: u64,
@@ -38,6 +38,6 @@ pub struct Stats {
     pub reinserted: u64,
     /// Blocks claimed since the directory was made.
     pub blocks_claimed: u64,
-    /// Clears that could not be told apart and cleared everything.
+    /// Clears that could not be recorded for one namespace and cleared everything.
     pub floor_overflows: u64,
 }

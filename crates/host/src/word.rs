@@ -1,4 +1,4 @@
-//! The 64-bit slot word: what a key's place in the index says at one instant (`spec/host.md`).
+//! The 64-bit slot word: the state of a key's slot in the index at one instant (`spec/host.md`).
 //!
 //! ```text
 //! low  32 bits  ver: state:2 | tag:10 | gen:20     the half that JavaScript loads atomically
@@ -9,8 +9,8 @@ const STATE_SHIFT: u32 = 30;
 const TAG_SHIFT: u32 = 20;
 const GENERATION_BITS: u32 = 20;
 const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
-/// The epoch moves whenever a new generation is a multiple of this, twice a lap, so that a
-/// generation that came round is never taken for the one a reader remembers.
+/// The epoch moves whenever a new generation is a multiple of this, twice per lap, so that a repeated
+/// generation is never mistaken for the one a reader remembers.
 const EPOCH_EVERY: u32 = 1 << (GENERATION_BITS - 1);
 /// Ticks of a lease's deadline are sixteenths of a second, modulo 2^20 (18.2 hours).
 const DEADLINE_BITS: u32 = 20;
@@ -25,7 +25,7 @@ pub enum State {
     Empty,
     /// The right to load a key with this tag.
     Lease,
-    /// A record's place.
+    /// A record's location.
     Value,
 }
 
@@ -45,7 +45,7 @@ impl Word {
         }
     }
 
-    /// The ten hash bits that a reader compares before it looks at a record.
+    /// The ten hash bits that a reader compares before it reads a record.
     #[inline(always)]
     #[must_use]
     pub fn tag(self) -> u32 {
@@ -73,7 +73,7 @@ impl Word {
         self.0 as u32 & GENERATION_MASK
     }
 
-    /// True when this is the very next word of the slot.
+    /// True when this is the slot's very next word.
     #[must_use]
     pub fn follows(self, before: Word) -> bool {
         self.generation() == before.generation().wrapping_add(1) & GENERATION_MASK
@@ -92,12 +92,12 @@ impl Word {
         self.location() >> DEADLINE_BITS
     }
 
-    /// True when a lease's deadline is no longer ahead of `ticks`. Deadlines come round after 18.2 hours;
-    /// what lies further ahead than any lease may last lies behind.
+    /// True when a lease's deadline is no longer ahead of `ticks`. Deadlines wrap around after 18.2
+    /// hours; one that is further ahead than the longest lease counts as past.
     #[must_use]
     pub fn expired_at(self, ticks: u32) -> bool {
         let ahead = (self.location() & DEADLINE_MASK).wrapping_sub(ticks) & DEADLINE_MASK;
-        // One tick more, because two processes may look at the clock at its edge.
+        // One tick more, because two processes may read the ticks on either side of an edge.
         ahead > MAX_LEASE_TICKS + 1
     }
 

@@ -7,16 +7,17 @@ use crate::layout::header;
 use crate::memory::Memory;
 use crate::word::{State, Word};
 
-/// After how many sixteenths of a second the lease of an insert is overdue, should its process be
-/// stopped in the middle: others load beside it then.
+/// Ticks after which the lease of an insert is overdue, in case its process is stopped halfway: others
+/// then load beside it.
 const INSERT_TICKS: u32 = 16;
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// Stores an entry under the key, whatever stood there. When it returns, every read that begins
+    /// Stores an entry under the key, whatever was there. Once it returns, every read that begins
     /// anywhere on the host sees this entry or a later one.
     ///
     /// # Errors
-    /// `EntryTooLarge`, `NoSpace`, `Io`; the old value is deleted then, for it is superseded.
+    /// `EntryTooLarge`, `NoSpace`, `Io`; the old value is deleted in that case, because it is
+    /// superseded.
     pub fn put(
         &self,
         appender: &mut Appender,
@@ -38,13 +39,13 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// Removes the value that a failed put was to supersede.
+    /// Removes the value that a failed put was meant to replace.
     pub(crate) fn delete_unreplaced(&self, key: Key<'_>) {
         self.memory.fetch_add(header::EVICTED_BY_FAILED_PUT, 1);
         self.delete(key);
     }
 
-    /// Points the key at a written record that was born at this tick, unless a later one stands there.
+    /// Points the key at a written record with this `born`, unless a later one is there.
     fn publish(&self, me: Participant, key: Key<'_>, location: u32, born: u64) {
         let tag = self.geometry.candidates(key.hash).2;
         let mut attempt = 0;
@@ -68,9 +69,9 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             if word.is_value_of(tag) {
                 match self.look(slot, word, key) {
                     // A clear came between the two births. This put began before that clear and the
-                    // other ended after it, so they ran at the same time and this one may count as the
-                    // earlier. Its own record may lie below the floor: put there, it would hide a value
-                    // that was acknowledged after the clear.
+                    // other ended after it, so they overlapped, and this one may count as the earlier.
+                    // Its own record may lie below the floor: published here, it would hide a value that
+                    // was acknowledged after the clear.
                     Look::Same(there) if there.header.born > born => return true,
                     Look::Same(_) => return self.swap(slot, word, word.to_value(tag, location)),
                     Look::Changed => return false,
@@ -88,7 +89,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         if !self.displace(slot, word, lease) {
             return false;
         }
-        // Two inserters may hold leases in different slots: each must see the other's or its value.
+        // Two inserters may hold leases in different slots: each must see the other's lease or its
+        // value.
         for other in self.slots_of(key.hash).filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);
@@ -115,17 +117,18 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         true
     }
 
-    /// Takes a slot, counting the entry that stood there.
+    /// Takes a slot and counts the entry that was there.
     pub(crate) fn displace(&self, slot: u64, word: Word, lease: Word) -> bool {
         if word.state() == State::Value {
-            // Counted first: whoever misses the entry finds the counter grown.
+            // Counted first: a reader that misses the entry finds the counter increased.
             self.memory.fetch_add(header::EVICTED_BY_CONFLICT, 1);
         }
         self.swap(slot, word, lease)
     }
 
-    /// The slot to take when both buckets are full: a lease nobody holds any more, else the oldest
-    /// unvisited entry, else the oldest. Live leases stay, unless `even_leases` and nothing else is there.
+    /// The slot to take when both buckets are full: a lease whose holder is gone, else the oldest
+    /// unvisited entry, else the oldest. Live leases stay, unless `even_leases` is set and there is
+    /// nothing else.
     #[cold]
     pub(crate) fn victim(&self, key: Key<'_>, even_leases: bool) -> Option<(u64, Word)> {
         let hand = self.memory.load(header::HAND) % self.geometry.blocks;
@@ -157,9 +160,9 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             .or(lease.filter(|_| even_leases))
     }
 
-    /// Removes the key and voids every load of it. True when an entry stood there. When it returns, no
-    /// read that begins afterwards sees an entry older than the delete, and no load begun before can
-    /// fill one in.
+    /// Removes the key and invalidates every load of it. True when an entry was there. Once it returns,
+    /// no later read sees an entry older than the delete, and no load that began before it can fill one
+    /// in.
     pub fn delete(&self, key: Key<'_>) -> bool {
         let tag = self.geometry.candidates(key.hash).2;
         let mut removed = false;

@@ -42,7 +42,7 @@ fn set_get_delete_across_handles() {
     assert!(b.check().unwrap().damaged.is_empty());
 }
 
-/// By whichever namespace around it, and not by another.
+/// By any enclosing namespace, but not by another.
 #[test]
 fn a_fill_after_a_clear_is_voided_and_frees_its_key() {
     let dir = tempfile::tempdir().unwrap();
@@ -62,7 +62,7 @@ fn a_fill_after_a_clear_is_voided_and_frees_its_key() {
         };
         assert!(a.may_fill(&ns, token));
         b.clear(&b.namespace(parts).unwrap()).unwrap();
-        // Nobody joins a load that will not be stored.
+        // No caller joins a load that will not be stored.
         assert_eq!(a.may_fill(&ns, token), !voids, "{name}");
         let filled = a.fill(&ns, b"k", token, &entry("loaded")).unwrap();
         assert_eq!(filled, !voids, "{name}");
@@ -121,7 +121,7 @@ fn a_delete_during_a_load_wins() {
         a.lease(&ns, b"k", &mut out).unwrap(),
         Lease::Hit(_)
     ));
-    // A handle that is closed leaves its lease to the next caller.
+    // A closed handle leaves its lease to the next caller.
     let Lease::Acquired(_) = a.lease(&ns, b"z", &mut out).unwrap() else {
         panic!()
     };

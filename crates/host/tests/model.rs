@@ -62,14 +62,14 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 struct World {
-    /// Two handles stand for two processes; every other operation goes through the other.
+    /// Two handles act as two processes; operations alternate between them.
     stores: [Store; 2],
     namespaces: [Vec<Namespace>; 2],
     map: HashMap<(usize, u16), (String, u64)>,
     turn: usize,
     now: u64,
     serial: u64,
-    /// Entries found absent without a reason of the map's: each must be a counted eviction.
+    /// Entries found absent without a reason in the map: each must be a counted eviction.
     lost: u64,
 }
 
@@ -248,7 +248,7 @@ proptest! {
     }
 }
 
-/// Entries that are read while others stream through stay; those that are not read go.
+/// Entries that are read while others stream through stay; unread ones leave.
 #[test]
 fn visited_entries_outlive_a_stream() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What opening may do to a directory: [`Mode::Existing`] makes none, [`Mode::Read`] changes no byte.
+//! What opening may do to a directory: [`Mode::Existing`] creates none, [`Mode::Read`] changes no byte.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use support::{entry, get, small};
 
-/// Where the index has the boot id.
+/// Offset of the boot id in the index.
 const BOOT_ID: u64 = 32;
 const ENTRIES: u32 = 1000;
 
@@ -35,7 +35,7 @@ fn filled(path: &Path, keep_after_reboot: bool) {
     }
 }
 
-/// How many of them are served, each with its value.
+/// How many of the entries are served, each with its value.
 fn served(store: &Store) -> u32 {
     let namespace = store.namespace(&["n"]).unwrap();
     let mut served = 0;
@@ -71,7 +71,7 @@ fn index(path: &Path) -> fs::File {
         .unwrap()
 }
 
-/// As if the machine had been started again.
+/// Simulates a restart of the machine.
 fn reboot(path: &Path) {
     let mut first = [0];
     index(path).read_exact_at(&mut first, BOOT_ID).unwrap();
@@ -85,7 +85,7 @@ fn a_cache_is_made_by_no_other_mode() {
         let missing = dir.path().join("missing");
         assert_eq!(code(&missing, how), "no_cache");
         assert_eq!(code(dir.path(), how), "no_cache");
-        // One that was interrupted before its index was there.
+        // A creation that was interrupted before the index appeared.
         fs::create_dir_all(dir.path().join("v1/blocks")).unwrap();
         assert_eq!(code(dir.path(), how), "no_cache");
         fs::write(dir.path().join("v1/participants"), "").unwrap();
@@ -142,7 +142,7 @@ fn a_reader_sees_what_others_write() {
 fn readers_are_not_in_each_others_way_and_take_no_participant() {
     let dir = tempfile::tempdir().unwrap();
     filled(dir.path(), false);
-    // More than there are participants.
+    // More than the number of participants.
     for _ in 0..5000 {
         let store = Store::open(&mode(dir.path(), Mode::Read)).unwrap();
         drop(store);
@@ -150,7 +150,7 @@ fn readers_are_not_in_each_others_way_and_take_no_participant() {
     assert_eq!(served(&Store::open(&small(dir.path())).unwrap()), ENTRIES);
 }
 
-/// What is said of a directory, and what happened to its files.
+/// The answer about a directory, and what happened to its files.
 type Harm = (&'static str, fn(&Path));
 
 #[test]
@@ -163,7 +163,7 @@ fn what_is_no_whole_cache_is_said_and_left_alone() {
             index(path).set_len(8192).unwrap();
         }),
         ("its index is none", |path| {
-            // Somebody's own files that happen to have our names.
+            // Files of another program that happen to have our names.
             fs::write(path.join("v1/index"), [0; 5000]).unwrap();
             fs::write(path.join("v1/blocks/important"), "x").unwrap();
         }),
@@ -194,7 +194,7 @@ fn what_is_no_whole_cache_is_said_and_left_alone() {
             assert_eq!(error.code(), "damaged", "{error}");
             assert!(error.to_string().contains(said), "{error}");
             assert!(files(dir.path()) == before, "{said}");
-            // A program goes on as ever: mostly with a new one.
+            // A program continues as usual: mostly with a new cache.
             assert!(Store::open(&small(dir.path())).is_ok());
         }
     }
@@ -211,7 +211,7 @@ fn a_kept_cache_of_an_earlier_boot_is_read_as_it_stands() {
     assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
     drop(store);
     assert!(files(dir.path()) == before);
-    // One that changes entries recovers it for good.
+    // A handle that changes entries recovers the cache for good.
     let store = Store::open(&mode(dir.path(), Mode::Existing)).unwrap();
     assert_eq!(served(&store), ENTRIES);
     let namespace = store.namespace(&["n"]).unwrap();
@@ -261,7 +261,7 @@ fn whoever_keeps_a_cache_that_others_made_keeps_it() {
     assert_eq!(served(&store), ENTRIES);
 }
 
-/// Containers may be given boot ids of their own: writers of another live beside the reader.
+/// Containers may have boot ids of their own: writers with another one live beside the reader.
 #[test]
 fn a_reader_of_another_boot_id_sees_what_living_writers_write() {
     let dir = tempfile::tempdir().unwrap();

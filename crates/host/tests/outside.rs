@@ -1,4 +1,5 @@
-//! What the world does to a store: forks, full disks, failing calls, damage, reboots, other users.
+//! How the outside world affects a store: forks, full disks, failing calls, damage, reboots, other
+//! users.
 
 mod support;
 
@@ -12,14 +13,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::Arc;
 use support::{entry, get, small};
 
-/// Fails the n-th call, or lies about the place.
+/// Fails the n-th call, or gives false answers about the path.
 struct Faulty {
     left: AtomicI64,
     errno: i32,
     filesystem: Option<u32>,
     owner: Option<u32>,
     boot: u8,
-    /// Free blocks of the disk, and how often it was asked for one it had not.
+    /// Free blocks of the disk, and how often it was asked for one that it did not have.
     disk: AtomicI64,
     refused: AtomicI64,
 }
@@ -133,8 +134,8 @@ fn with_io(path: &Path, io: Faulty) -> Options {
     options
 }
 
-/// Every call that can fail fails once, at opening, writing and flushing; each time the error is typed,
-/// and the next process finds a working cache.
+/// Every call that can fail fails once, while opening, writing and flushing. Each time the error is
+/// typed, and the next process finds a working cache.
 #[test]
 fn any_failing_call_is_a_typed_error_and_no_damage() {
     for errno in [libc::ENOSPC, libc::EIO] {
@@ -156,7 +157,8 @@ fn any_failing_call_is_a_typed_error_and_no_damage() {
             store.put(&ns, b"after", &entry("works")).unwrap();
             assert_eq!(get(&store, &ns, b"after").as_deref(), Some("works"));
             match outcome {
-                // An unlock, or the space of a reserve block, may fail without a harm to report.
+                // A failed unlock, or missing space for a reserve block, does no harm that needs a
+                // report.
                 Ok(()) if calls > 60 => break,
                 Ok(()) => {}
                 Err(error) => assert!(["io", "no_space"].contains(&error.code()), "{error}"),
@@ -224,7 +226,7 @@ fn a_newer_layout_is_refused_and_damage_starts_empty() {
     let store = open().unwrap();
     put(&store);
     let index = store.path().join("index");
-    // While somebody uses it, a damaged index is nobody's to replace.
+    // While a process uses a damaged index, no process may replace it.
     let file = File::options().write(true).open(&index).unwrap();
     file.write_all_at(b"NOTCACHE", 0).unwrap();
     assert_eq!(open().err().unwrap().code(), "io");
@@ -278,7 +280,7 @@ fn a_reboot_empties_the_cache_unless_it_is_kept() {
     assert_eq!(count(&reboot(1, true)), 199);
     assert_eq!(count(&reboot(2, false)), 0);
 
-    // A page that never reached the disk: the records on it are gone, the others whole.
+    // A page that never reached the disk: its records are gone, the others undamaged.
     fill(&reboot(2, false));
     let blocks = dir.path().join("v1/blocks/0000");
     let file = File::options().write(true).open(blocks).unwrap();
@@ -315,7 +317,7 @@ fn check_finds_a_flipped_bit() {
 
 /// Runs `child` in a forked process and says how it ended.
 fn in_child(child: impl FnOnce()) -> i32 {
-    // SAFETY: the child only uses the store and leaves by _exit.
+    // SAFETY: the child only uses the store and leaves by `_exit`.
     unsafe {
         let pid = libc::fork();
         if pid == 0 {
@@ -362,12 +364,12 @@ fn a_forked_child_writes_to_blocks_of_its_own() {
         Some("child 1950")
     );
     assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
-    // The child died with a lease: its lock fell with it, although it was forked.
+    // The child died with a lease: its lock was dropped with it, although the child was forked.
     let lease = store.lease(&ns, b"left behind", &mut Vec::new()).unwrap();
     assert!(matches!(lease, Lease::Acquired(_)), "{lease:?}");
 }
 
-/// The parent's liveness is the parent's alone: a child that lives on does not keep its leases.
+/// A parent's liveness is its own: a child that outlives it does not keep its leases.
 #[test]
 fn a_parents_lock_falls_with_the_parent() {
     let dir = tempfile::tempdir().unwrap();
@@ -382,7 +384,7 @@ fn a_parents_lock_falls_with_the_parent() {
         let Lease::Acquired(_) = store.lease(&ns, b"k", &mut Vec::new()).unwrap() else {
             panic!()
         };
-        // SAFETY: the grandchild only waits for the pipe to close and leaves by _exit.
+        // SAFETY: the grandchild only waits for the pipe to close and leaves by `_exit`.
         unsafe {
             if libc::fork() == 0 {
                 libc::close(pipe[1]);
@@ -394,8 +396,8 @@ fn a_parents_lock_falls_with_the_parent() {
         std::mem::forget(store);
     });
     assert_eq!(status, 0);
-    // The grandchild's handler runs when it is first scheduled, which may be after its parent's end;
-    // far earlier in any case than the lease's half minute.
+    // The grandchild's handler runs when it is first scheduled, perhaps after its parent ended, but
+    // always far earlier than the lease's half minute.
     let patience = std::time::Instant::now();
     let acquired = || {
         let lease = watcher.lease(&ns, b"k", &mut Vec::new()).unwrap();
@@ -405,7 +407,7 @@ fn a_parents_lock_falls_with_the_parent() {
         assert!(patience.elapsed().as_secs() < 10, "the lock still stands");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    // SAFETY: both descriptors are ours and open.
+    // SAFETY: this test opened the descriptor and has not closed it before.
     unsafe { libc::close(pipe[1]) };
 }
 
@@ -435,7 +437,7 @@ fn a_full_disk_is_a_clean_error_and_the_limit_shrinks() {
     let mut large = Options::new(dir.path());
     large.limit = Some(64 << 20);
     assert_eq!(Store::open(&large).err().unwrap().code(), "no_space");
-    // The index fits; the blocks run out of disk and are recycled earlier than the limit asks.
+    // The index fits; the blocks exhaust the disk and are recycled earlier than the limit asks.
     let store = Store::open(&small(dir.path())).unwrap();
     let ns = store.namespace(&["n"]).unwrap();
     for key in 0..3000u32 {
@@ -487,7 +489,7 @@ fn too_large_is_loud_and_removes_the_old_value() {
 }
 
 /// Records of 80 bytes leave 16 at the end of a block, less than a record's fixed part: recovery must
-/// not look for one there, least of all at the end of the mapping.
+/// not look for a record there, least of all at the end of the mapping.
 #[test]
 fn a_reboot_keeps_blocks_that_end_in_less_than_a_record() {
     let dir = tempfile::tempdir().unwrap();
@@ -512,8 +514,8 @@ fn a_reboot_keeps_blocks_that_end_in_less_than_a_record() {
     assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
 }
 
-/// An index with a valid header and nonsense behind it: no panic, no read outside the mapping, and
-/// the store works on.
+/// An index with a valid header and nonsense after it: no panic, no read outside the mapping, and the
+/// store still works.
 #[test]
 fn a_damaged_index_neither_panics_nor_hangs() {
     use polycache_host::layout::Geometry;
@@ -548,7 +550,7 @@ fn a_damaged_index_neither_panics_nor_hangs() {
             let at = geometry.descriptor_at(block) as u64 + 16;
             file.write_all_at(&tail.to_le_bytes(), at).unwrap();
         }
-        // A header of an empty record at the very end of the blocks.
+        // The header of an empty record at the very end of the blocks.
         let blocks = File::options()
             .write(true)
             .open(store.path().join("blocks/0000"))
@@ -567,7 +569,7 @@ fn a_damaged_index_neither_panics_nor_hangs() {
     }
 }
 
-/// The pages of the index reach the disk in any order: the clock's may be the oldest of all.
+/// The pages of the index reach the disk in any order: the clock's may be the oldest.
 #[test]
 fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
     let reopen = |path: &Path, boot: u8| {
@@ -592,7 +594,7 @@ fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
     );
     (0..5).for_each(|_| store.clear(&ns).unwrap());
     forget_clock(store);
-    // The floor of the namespace is 5: what is stored now must be born at or above it.
+    // The floor of the namespace is 5: an entry stored now must be born at or above it.
     let store = reopen(dir.path(), 1);
     store.put(&ns, b"k", &entry("v")).unwrap();
     assert_eq!(get(&store, &ns, b"k").as_deref(), Some("v"));
@@ -614,7 +616,7 @@ fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
     assert_eq!(get(&store, &ns, b"late"), None);
 }
 
-/// Some containers have a boot id of their own: their recovery would seal the blocks of live writers.
+/// Some containers have their own boot id: their recovery would seal the blocks of live writers.
 #[test]
 fn another_boot_id_beside_a_live_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -631,8 +633,8 @@ fn another_boot_id_beside_a_live_process_is_refused() {
     assert_eq!(get(&store, &ns, b"k").as_deref(), Some("v"));
 }
 
-/// A cleaner of /tmp removes the file of locks, which is never written: nobody can be asked whether
-/// they live then, so their files are theirs and the next opener gets others.
+/// A cleaner of /tmp removes the file of locks, because it is never written. Then live processes cannot
+/// be detected, so they keep their files and the next opener creates new ones.
 #[test]
 fn a_lost_file_of_locks_costs_no_live_process_its_blocks() {
     let dir = tempfile::tempdir().unwrap();
@@ -694,7 +696,7 @@ fn a_failed_fill_gives_the_lease_back_and_no_number_is_trusted() {
     assert!(!store.lease_stands(token.slot, token.word));
 }
 
-/// ext4 commits its journal before it says that it is full: once for every claim will do.
+/// ext4 commits its journal before it reports a full disk: once for all claims is enough.
 #[test]
 fn a_full_disk_is_asked_once_a_claim() {
     let dir = tempfile::tempdir().unwrap();
@@ -715,7 +717,8 @@ fn a_full_disk_is_asked_once_a_claim() {
     assert!(claims > 40 && refused <= 2 * claims, "{claims} {refused}");
 }
 
-/// Opening removes what is no cache in its directory; another user must not say which one that is.
+/// Opening removes anything in its directory that is no cache; another user must not choose that
+/// directory.
 #[test]
 fn a_link_that_another_user_laid_is_refused() {
     let (dir, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! The vectors of keys: `spec/vectors/hash.json` and `keys.json`, which every language reads.
+//! The vectors of keys, `spec/vectors/hash.json` and `keys.json`, which every language reads.
 
 use polycache_host::hash::key_hash;
 use polycache_host::keys;

@@ -1,18 +1,18 @@
-//! What a cache may hold.
+//! The bounds of a cache.
 
 use crate::budget::Budget;
 
-/// Entries and bytes that may be held, and how much of both is.
+/// The bounds on entries and bytes, and how much of each is used.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     pub entries: Budget,
-    /// None: nothing is weighed.
+    /// None when nothing is weighed.
     pub bytes: Option<Budget>,
 }
 
 impl Bounds {
-    /// Makes room `new` out of `left`, which was given up already, and of what is free: a number of
-    /// entries and their bytes. Does nothing and returns false when there is not enough.
+    /// Makes room `new` (a number of entries and their bytes) out of `left`, which was already given up,
+    /// and of free room. Does nothing and returns false when there is not enough.
     #[inline]
     pub fn exchange(&self, left: (u64, u64), new: (u64, u64)) -> bool {
         let missing = new.0.saturating_sub(left.0);
@@ -37,7 +37,7 @@ impl Bounds {
         }
     }
 
-    /// Whether there is no room for another entry of the mean weight.
+    /// True when there is no room for another entry of the mean weight.
     #[inline]
     pub fn is_full(&self) -> bool {
         let entries = self.entries.used();
@@ -51,7 +51,7 @@ impl Bounds {
         used.saturating_add(used / entries) > bytes.bound()
     }
 
-    /// The bytes that are held; 0 when nothing is weighed.
+    /// The bytes in use; 0 when nothing is weighed.
     pub fn bytes(&self) -> u64 {
         self.bytes.as_ref().map_or(0, Budget::used)
     }

@@ -1,8 +1,8 @@
-//! How much of a bound is used, over all shards.
+//! How much of a bound all shards use together.
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// A bound that is kept at every instant: room is taken before it is used, and given back after.
+/// A bound that holds at every instant: room is taken before it is used, and returned afterwards.
 #[repr(align(128))]
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -11,7 +11,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// `u64::MAX` is no bound.
+    /// `u64::MAX` means no bound.
     pub fn new(bound: u64) -> Budget {
         Budget {
             bound,
@@ -27,14 +27,14 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Takes so much, if there is room for all of it.
+    /// Takes this much, if there is room for all of it.
     #[inline]
     pub fn take(&self, amount: u64) -> bool {
         if amount == 0 {
             return true;
         }
         let fits = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.bound);
-        // What is bounded is guarded by the shards' locks; the sum orders nothing.
+        // The shards' locks guard what is bounded; this sum orders nothing.
         let taken = self
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);

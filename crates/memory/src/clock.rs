@@ -1,9 +1,9 @@
-//! What time it is.
+//! The time source of a cache.
 
 use crate::sync::Arc;
 use std::cell::Cell;
 
-/// A clock: milliseconds since any instant, never fewer than before.
+/// A time source: milliseconds since any instant, never decreasing.
 #[derive(Clone)]
 pub(crate) enum Clock {
     System,
@@ -20,10 +20,10 @@ impl Clock {
     }
 }
 
-/// What time it is for one operation, which reads the clock once, if at all.
+/// The current time for one operation, which reads the clock at most once.
 pub(crate) struct Moment<'a> {
     clock: &'a Clock,
-    /// 0 before it was read.
+    /// 0 until the clock was read.
     read: Cell<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Moment<'_> {
     }
 }
 
-/// The kernel's coarse clock: a few milliseconds behind, and a tenth of the exact one's cost.
+/// The kernel's coarse clock: a few milliseconds behind, at a tenth of the exact clock's cost.
 #[cfg(target_os = "linux")]
 #[inline]
 fn system() -> u64 {

@@ -1,35 +1,36 @@
-//! Who is let in where a miss costs little: in front of another tier, a value that is not kept is read
-//! there again.
+//! Admission where a miss is cheap: in front of another tier, a value that is not kept is read there
+//! again.
 
 use crate::ghosts::Ghosts;
 use crate::sync::Mutex;
 
-/// Lets a value in when it comes for the second time within a while. A full cache before another tier asks it
-/// before it keeps what that tier gave: reading far more keys than it holds, each once in a long while, then
-/// costs a look here instead of an entry that goes in and another that goes out.
+/// Admits a value when it comes for the second time within a while. A full cache in front of another
+/// tier asks the doorkeeper before it keeps what that tier gave. A program that reads far more keys than
+/// the cache holds, each rarely, then pays for a look here instead of an insertion and an eviction.
 ///
 /// ```
 /// use polycache_memory::Doorkeeper;
 ///
 /// let doorkeeper = Doorkeeper::new();
 /// assert!(!doorkeeper.admits(7, 100)); // turned away
-/// assert!(doorkeeper.admits(7, 100)); // and let in
-/// assert!(!doorkeeper.admits(7, 100)); // which is forgotten then
+/// assert!(doorkeeper.admits(7, 100)); // and admitted
+/// assert!(!doorkeeper.admits(7, 100)); // which forgot it
 /// ```
 #[derive(Debug, Default)]
 pub struct Doorkeeper(Mutex<Ghosts>);
 
 impl Doorkeeper {
-    /// One that has turned nobody away yet.
+    /// A doorkeeper that has turned no value away yet.
     #[must_use]
     pub fn new() -> Doorkeeper {
         Doorkeeper::default()
     }
 
     /// Whether the value at this place of the other tier is among the last `entries` that were turned
-    /// away: as many as the cache holds. Else it is turned away, too, and remembered.
+    /// away: as many as the cache holds. Otherwise it is turned away too, and remembered.
     ///
-    /// While another thread asks, it is turned away without being remembered: nobody waits here.
+    /// While another thread is asking, the value is turned away without being remembered: no thread
+    /// waits here.
     #[inline]
     pub fn admits(&self, place: u64, entries: usize) -> bool {
         let Ok(mut turned_away) = self.0.try_lock() else {
@@ -52,7 +53,8 @@ impl Doorkeeper {
     }
 }
 
-/// Other numbers for places up to 2^32, whose lower bits differ where any of theirs do: those choose a chain.
+/// Other numbers for places up to 2^32. Their lower bits, which choose a chain, differ wherever any bits
+/// of the places do.
 fn spread(place: u64) -> u32 {
     (place as u32).wrapping_mul(0x9e37_79b1).rotate_left(16)
 }
@@ -65,7 +67,7 @@ mod tests {
     fn a_set_that_fits_is_let_in_whole_when_it_comes_again() {
         for entries in [1, 7, 100, 5000] {
             let doorkeeper = Doorkeeper::new();
-            // Places lie in buckets of 8, and the first of each is taken first.
+            // Places are in buckets of 8, and the first of each bucket is taken first.
             let places = (0..entries as u64).map(|number| 8 * number);
             assert!(places
                 .clone()

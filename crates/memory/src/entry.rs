@@ -1,4 +1,4 @@
-//! The entry of a key: looking and changing in one step.
+//! The entry of a key: read and change it in one step.
 
 use crate::cache::Place;
 use crate::removed::{RemovalCause, Removed};
@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::hash::{BuildHasher, Hash};
 
 /// The entry of a key, from [`MemoryCache::entry`]. Nothing happens until one of its `or_` methods is
-/// called; those return the value that stands in the end.
+/// called; each returns the value that is in the cache afterwards.
 #[must_use = "nothing happens until one of the or_ methods is called"]
 pub struct Entry<'a, K, V, S, M = fn(&mut V)> {
     cache: &'a MemoryCache<K, V, S>,
@@ -34,9 +34,9 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
         &self.key
     }
 
-    /// Changes the value if there is one; its time to live goes on. `modify` gets a copy and runs
-    /// without a lock. If somebody else changed the value meanwhile it is called again, with theirs:
-    /// no change is lost.
+    /// Changes the value if there is one; its time to live continues. `modify` gets a copy and runs
+    /// without a lock. If another caller changed the value meanwhile, `modify` is called again with the
+    /// new value: no change is lost.
     pub fn and_modify<F: FnMut(&mut V)>(self, modify: F) -> Entry<'a, K, V, S, F> {
         Entry {
             cache: self.cache,
@@ -46,7 +46,7 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
         }
     }
 
-    /// Stores nothing if there is none: `None`.
+    /// Stores nothing if there is no value, and returns `None`.
     ///
     /// # Errors
     /// `EntryTooLarge` as for [`Entry::or_insert`].
@@ -66,7 +66,7 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
     /// Stores the value if there is none.
     ///
     /// # Errors
-    /// `EntryTooLarge` when what is to be stored weighs too much; then the key has no entry.
+    /// `EntryTooLarge` when the value to store weighs too much; the key then has no entry.
     pub fn or_insert(self, value: V) -> Result<V, Error>
     where
         K: Clone,
@@ -74,10 +74,10 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
         self.or_insert_with(|| value)
     }
 
-    /// Stores what `load` returns if there is none, as [`MemoryCache::get_or_insert_with`].
+    /// Stores what `load` returns if there is no value, as [`MemoryCache::get_or_insert_with`].
     ///
     /// # Errors
-    /// As for that.
+    /// As for that method.
     pub fn or_insert_with(self, load: impl FnOnce() -> V) -> Result<V, Error>
     where
         K: Clone,
@@ -85,11 +85,11 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
         self.or_try_insert_with(|| Ok::<V, Infallible>(load()))
     }
 
-    /// Stores what `load` returns if there is none and it does not fail, as
+    /// Stores what `load` returns if there is no value and `load` does not fail, as
     /// [`MemoryCache::get_or_set`].
     ///
     /// # Errors
-    /// As for that.
+    /// As for that method.
     pub fn or_try_insert_with<E>(mut self, load: impl FnOnce() -> Result<V, E>) -> Result<V, Error>
     where
         K: Clone,
@@ -111,7 +111,7 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
                     None => Err("a loader is called once".into()),
                 }
             })?;
-            // Somebody else's value has to be changed.
+            // The value came from another caller and must still be changed.
             if loaded || self.modify.is_none() {
                 return Ok(value);
             }
@@ -120,7 +120,7 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher, M: FnMut(&mut V)> Entry<'a, K, 
 }
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
-    /// Changes the key's value, and returns what it is then; `None` when there is none.
+    /// Changes the key's value and returns the new one; `None` when there is none.
     fn modify(
         &self,
         place: Place,
@@ -144,7 +144,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             let bytes = match self.weigh(key, &value) {
                 Ok(bytes) => bytes,
                 Err(error) => {
-                    // What somebody else set meanwhile stays, and is to be changed.
+                    // A value that another caller set meanwhile stays, and is changed instead.
                     let same = |shard: &Shard<K, V>, index| shard.version(index) == version;
                     if self.remove_if(place, key, RemovalCause::Removed, same) {
                         return Err(error);
@@ -165,8 +165,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
     }
 
-    /// Stores a value in the place of that version, with the time that this one has left; false when
-    /// it is not there any more.
+    /// Stores a value in place of that version, with the time that the version has left; false when the
+    /// version is no longer there.
     fn store_over(&self, place: Place, new: New<K, V>, version: Option<Version>) -> bool {
         let mut new = Some(new);
         while let Some(coming) = &mut new {

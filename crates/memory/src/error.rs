@@ -9,21 +9,21 @@ use std::sync::Arc;
 pub enum Error {
     /// An option or argument is out of range.
     InvalidArgument(String),
-    /// The entry weighs more than the whole cache may. The key's old value is gone.
+    /// The entry weighs more than the whole cache allows. The key's old value is gone.
     EntryTooLarge {
-        /// The bytes that it weighs.
+        /// The entry's weight in bytes.
         size: u64,
-        /// The bytes that all entries together may weigh.
+        /// The weight in bytes that all entries together may have.
         limit: u64,
     },
-    /// The caller waited for another's load as long as `wait_timeout` says.
+    /// The caller waited `wait_timeout` for another caller's load.
     WaitTimeout,
     /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Arc<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
-    /// A loader's own error; whoever joined the load gets the same.
+    /// A loader's own error; every caller that joined the load gets the same one.
     pub(crate) fn of_loader(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::LoaderFailed(error.into().into())
     }
@@ -49,9 +49,9 @@ impl Error {
         }
     }
 
-    /// Whether a loader's error may pass by itself: what it, or the first of its sources that is known,
-    /// says. Those of this crate are known, and the operating system's of time and of connections. Of all
-    /// others it is not known, so a retry is not promised.
+    /// Whether a loader's error may be temporary: the answer of the error, or of the first of its
+    /// sources that is of a known type. Known are this crate's errors, and the operating system's of
+    /// timeouts and connections. For all others a retry is not promised.
     #[doc(hidden)]
     #[must_use]
     pub fn may_pass(error: &(dyn std::error::Error + 'static)) -> bool {

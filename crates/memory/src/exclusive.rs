@@ -1,5 +1,5 @@
-//! Operations without locks, for who knows by other means that nobody else uses the cache: a language
-//! whose interpreter runs one thread at a time.
+//! Operations without locks, for a caller that knows by other means that no other thread uses the cache:
+//! a language whose interpreter runs one thread at a time.
 
 use crate::cache::{HITS, MISSES};
 use crate::clock::Moment;
@@ -22,10 +22,10 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Safety
-    /// While it runs no other operation of this cache does, in any thread, this one included: `Eq` of keys
-    /// and `Clone` of values must not even read the cache. One that waits for a listener, a loader or the
-    /// `Drop` of what left, which it calls without a lock, does not count. All operations before and after
-    /// it are ordered with it by other means, such as a mutex.
+    /// While it runs, no other operation of this cache runs in any thread, this one included: `Eq` of
+    /// keys and `Clone` of values must not even read the cache. An operation that has released its locks
+    /// to call a listener, a loader or the `Drop` of removed values does not count. Other means, such as
+    /// a mutex, order it with all operations before and after it.
     #[inline(always)]
     pub unsafe fn get_exclusively<Q>(&self, key: &Q) -> Option<V>
     where
@@ -33,7 +33,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ?Sized,
     {
         let place = self.place(key);
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises that no other operation runs meanwhile and that all are ordered
+        // with it.
         let shard = unsafe { self.0.shards[place.shard].exclusively() };
         let found = match shard.read(place.hash, key, true, || self.now()) {
             Found::Value(value, _) => {
@@ -51,12 +52,12 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         None
     }
 
-    /// Stores a value in the place of the key's other one, which it leaves in `value`, if that is all
-    /// that [`MemoryCache::set_if`] would do. False when it is not, or when `admit` says so, which is
-    /// asked when the key was found: the cache is as before then.
+    /// Stores a value in place of the key's present one, which it leaves in `value`, if that is all that
+    /// [`MemoryCache::set_if`] would do. Returns false, and leaves the cache unchanged, when it is not
+    /// all or when `admit`, called once the key was found, returns false.
     ///
-    /// It is not where the key has no entry or one whose time is over, where entries are weighed, where a
-    /// listener or `expire_after` wants to know of the key, and while keys are loaded.
+    /// It is not all when the key has no entry or an expired one, when entries are weighed, when a
+    /// listener or `expire_after` must be told of the key, and while any key is being loaded.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
@@ -71,7 +72,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Safety
-    /// As of [`MemoryCache::get_exclusively`], `admit` included.
+    /// As for [`MemoryCache::get_exclusively`], `admit` included.
     #[inline(always)]
     pub unsafe fn swap_exclusively<Q>(
         &self,
@@ -96,7 +97,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         };
         let terms = Terms { bytes: 1, expires };
         let place = self.place(key);
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises that no other operation runs meanwhile and that all are ordered
+        // with it.
         let mut shard = unsafe { self.0.shards[place.shard].exclusively() };
         if shard.has_loads() {
             return false;

@@ -1,4 +1,4 @@
-//! One loader per key, for callers who block.
+//! One loader per key, for blocking callers.
 
 use crate::load::{Load, Outcome};
 use crate::loading::Step;
@@ -9,13 +9,13 @@ use std::hash::{BuildHasher, Hash};
 use std::time::Instant;
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
-    /// The key's value, loaded when it is not there. Of all callers, of this method and its
-    /// siblings, one runs its loader; the others wait for its value.
+    /// The key's value, loaded when it is missing. Of all callers of this method and its siblings, one
+    /// runs its loader; the others wait for its value.
     ///
-    /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
-    /// is returned to its loader's caller, but not stored, and those who wait look again at once. Those
-    /// who wait for a loader that fails get its error; one that panics leaves the key to the next caller, one
-    /// of those who wait first. It may use the cache, except for its own key.
+    /// No lock is held while the loader runs. A set, delete or clear during the load wins: the loaded
+    /// value is returned to its loader's caller but not stored, and waiting callers look again at once.
+    /// If the loader fails, waiting callers get its error. If it panics, the key is left to the next
+    /// caller, to a waiting one first. The loader may use the cache, except for its own key.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
@@ -30,7 +30,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     ///
     /// # Errors
     /// `LoaderFailed` with the loader's error as its source; `WaitTimeout`
-    /// ([`Builder::wait_timeout`](crate::Builder::wait_timeout)); `EntryTooLarge` when what was loaded
+    /// ([`Builder::wait_timeout`](crate::Builder::wait_timeout)); `EntryTooLarge` when the loaded value
     /// weighs too much; `InvalidArgument` when the loader asks for its own key, to that inner call.
     pub fn get_or_set<Q, E>(&self, key: &Q, load: impl FnOnce() -> Result<V, E>) -> Result<V, Error>
     where
@@ -68,8 +68,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         self.get_or_load(key, ttl.into(), load, true)
     }
 
-    /// `shares_failures`: the caller gets the error of a load that it waited for. One whose loader cannot fail
-    /// runs that instead.
+    /// `shares_failures`: the caller gets the error of a load that it waited for. A caller whose loader
+    /// cannot fail runs its own loader instead.
     fn get_or_load<Q, E>(
         &self,
         key: &Q,
@@ -128,7 +128,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`MemoryCache::get_or_set`], but for `LoaderFailed`.
+    /// As for [`MemoryCache::get_or_set`], except `LoaderFailed`.
     pub fn get_or_insert_with<Q>(&self, key: &Q, load: impl FnOnce() -> V) -> Result<V, Error>
     where
         K: Borrow<Q>,

@@ -1,4 +1,4 @@
-//! One loader per key, for callers who do not block.
+//! One loader per key, for async callers.
 
 use crate::load::{Joined, Load, Outcome};
 use crate::loading::Step;
@@ -7,14 +7,14 @@ use std::borrow::Borrow;
 use std::future::Future;
 use std::hash::{BuildHasher, Hash};
 
-/// On any executor, beside callers who block.
+/// On any executor, beside blocking callers.
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// As [`MemoryCache::get_or_set`], without blocking: the loader is a future, polled only if its
-    /// caller is the one who loads.
+    /// caller is the one that loads.
     ///
-    /// A caller who is cancelled, its future dropped, leaves the key to the next one, and cancels
-    /// nobody else. A loader that awaits its own key waits for itself. Waiting has
-    /// no bound of its own here, where no timer is known: use your executor's.
+    /// If a caller is cancelled (its future dropped), the key is left to the next caller and no other
+    /// caller is cancelled. A loader that awaits its own key waits for itself. Waiting is unbounded
+    /// here, because no timer is known: use your executor's.
     ///
     /// ```
     /// # futures::executor::block_on(async {
@@ -26,7 +26,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Errors
-    /// `LoaderFailed` with the loader's error as its source; `EntryTooLarge` when what was loaded
+    /// `LoaderFailed` with the loader's error as its source; `EntryTooLarge` when the loaded value
     /// weighs too much.
     pub async fn get_or_set_async<Q, E>(
         &self,
@@ -103,7 +103,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         self.await_load(key, ttl.into(), load, true).await
     }
 
-    /// `shares_failures`: as for threads.
+    /// `shares_failures`: as for blocking callers.
     async fn await_load<Q, E>(
         &self,
         key: &Q,
@@ -151,7 +151,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Errors
-    /// `EntryTooLarge` when what was loaded weighs too much.
+    /// `EntryTooLarge` when the loaded value weighs too much.
     pub async fn get_or_insert_async<Q>(
         &self,
         key: &Q,

@@ -1,4 +1,4 @@
-//! Reading a value in its place, without a clone of it.
+//! Reading a value in place, without a clone.
 
 use crate::cache::{HITS, MISSES};
 use crate::shard::Found;
@@ -7,11 +7,11 @@ use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
-    /// What `f` makes of the key's value; `None` is a miss, and so is `None` from `f`: for who can
-    /// tell by the value whether it still counts, and for who needs only a part of it.
+    /// What `f` returns for the key's value; `None` is a miss, and so is `None` from `f`. For callers
+    /// that can tell by the value whether it is still valid, or that need only a part of it.
     ///
-    /// A write to the same shard waits while `f` runs, as it does for [`Clone`] of values: `f` may
-    /// read the cache, and must not change it.
+    /// A write to the same shard waits while `f` runs, as it does for [`Clone`] of values: `f` may read
+    /// the cache, but must not change it.
     ///
     /// ```
     /// # use polycache_memory::MemoryCache;
@@ -45,7 +45,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         made
     }
 
-    /// The same, while a writer is in, or without a place for this thread.
+    /// The same when there is a writer, or no place for this thread.
     #[cold]
     #[inline(never)]
     fn get_with_slowly<Q, R>(&self, key: &Q, f: impl FnOnce(&V) -> Option<R>) -> Option<R>

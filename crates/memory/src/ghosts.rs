@@ -1,21 +1,21 @@
 //! Keys of entries that left the small queue, without the entries.
 //!
-//! A ring of the latest ones, chained by their hash. A ghost goes first in its chain, so that those
-//! that are overwritten meanwhile, being older than all others, are at a chain's end: who follows the
-//! chain stops at the first that is too old, and nothing is ever taken out to forget it.
+//! A ring of the latest ones, chained by their hash. A new ghost becomes the first of its chain, so
+//! overwritten ghosts, which are older than all others, are at the chain's end: a search stops at the
+//! first that is too old, and forgetting one needs no removal.
 
-/// No more than these are remembered, so that ages fit in 32 bits.
+/// At most this many are remembered, so that ages fit in 32 bits.
 const MOST: usize = 1 << 31;
 
-/// The latest keys that left. A key is 32 bits of its hash: two keys of the same are taken for one,
-/// which costs an entry its proper queue and nothing else.
+/// The latest keys that left. A key is 32 bits of its hash: two keys with the same bits count as one,
+/// which only costs an entry its proper queue.
 #[derive(Debug, Default)]
 pub(crate) struct Ghosts {
-    /// By their numbers. As many as are kept: a power of two, or none.
+    /// Indexed by their numbers. Its length, the number of ghosts kept, is a power of two, or 0.
     ring: Box<[Ghost]>,
-    /// By their hash, the number of the latest ghost of that chain.
+    /// Indexed by hash: the number of the latest ghost in that chain.
     chains: Box<[u32]>,
-    /// Ghosts so far, the number of the next one. It may wrap: ages are differences.
+    /// Number of ghosts so far, which is the number of the next one. It may wrap: ages are differences.
     buried: u32,
 }
 
@@ -24,12 +24,12 @@ struct Ghost {
     hash: u32,
     /// The policy's clock when the entry was inserted.
     born: u32,
-    /// The number of the one before it in its chain; its own once it came back.
+    /// The number of the previous ghost in its chain; its own number once its key came back.
     before: u32,
 }
 
 impl Ghosts {
-    /// Remembers a key that leaves. It is not remembered yet: it was taken when it came.
+    /// Remembers a key that leaves. It is not remembered yet, because it was taken when it came.
     #[inline]
     pub fn bury(&mut self, hash: u32, born: u32) {
         let number = self.buried;
@@ -43,8 +43,8 @@ impl Ghosts {
         self.buried = number.wrapping_add(1);
     }
 
-    /// When the key's entry was inserted, if it is among the last so many that left. It is remembered no
-    /// longer.
+    /// When the key's entry was inserted, if the key is among the last `most` that left. The key is then
+    /// forgotten.
     #[inline]
     pub fn take(&mut self, hash: u32, most: usize) -> Option<u32> {
         let chain = self.place(hash);
@@ -72,7 +72,7 @@ impl Ghosts {
         }
     }
 
-    /// Remembers at least so many from now on.
+    /// Remembers at least this many from now on.
     #[inline]
     pub fn keep(&mut self, most: usize) {
         if most > self.ring.len() && self.ring.len() < MOST {
@@ -97,7 +97,7 @@ impl Ghosts {
             match known {
                 Some(ghost) if ghost.before != number => self.bury(ghost.hash, ghost.born),
                 _ => {
-                    // No ghost has this number, as if it came back.
+                    // No ghost has this number: mark the place as if its key had come back.
                     let place = self.place(number);
                     self.ring[place].before = number;
                 }

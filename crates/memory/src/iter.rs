@@ -1,4 +1,4 @@
-//! Walking through all entries.
+//! Iterating over all entries.
 
 use crate::shard::Version;
 use crate::MemoryCache;
@@ -6,14 +6,14 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::vec::IntoIter;
 
-/// Entries copied under a shard's lock at once.
+/// Number of entries copied at once under a shard's lock.
 const PAGE: u32 = 16;
 
 /// Copies of every entry, in no order, from [`MemoryCache::iter`].
 ///
-/// Weakly consistent: it goes on beside reads and writes and holds no lock between two steps. An
-/// entry that is there from the beginning to the end comes once, with a value that it had meanwhile;
-/// one that comes or goes meanwhile may come or not. It is not a use of the entries.
+/// Weakly consistent: it runs beside reads and writes and holds no lock between two steps. An entry that
+/// is there from beginning to end comes once, with a value that it had meanwhile; an entry that is added
+/// or removed meanwhile may come or not. Iterating is not a use of the entries.
 pub struct Iter<'a, K, V, S> {
     pages: Pages<'a, K, V, S>,
     page: IntoIter<(K, V)>,
@@ -25,7 +25,7 @@ pub struct Keys<'a, K, V, S> {
     page: IntoIter<K>,
 }
 
-/// Where a walk has come to.
+/// The position of an iteration.
 struct Pages<'a, K, V, S> {
     cache: &'a MemoryCache<K, V, S>,
     shard: usize,
@@ -41,7 +41,7 @@ impl<K, V, S> Pages<'_, K, V, S> {
         }
     }
 
-    /// What `copy` makes of the next entries; none of them only at the end.
+    /// What `copy` returns for the next entries; empty only at the end.
     fn next<T>(&mut self, copy: impl Fn(&K, &V, Version) -> T) -> IntoIter<T> {
         let mut page = Vec::new();
         while page.is_empty() {

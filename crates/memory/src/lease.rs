@@ -1,4 +1,4 @@
-//! Loads that a caller drives itself, by the numbers of their leases: `polycache` does, whose callers join
+//! Loads that a caller drives itself, by the numbers of their leases. `polycache` does: its callers join
 //! and wait by rules of their own.
 
 use crate::cache::Place;
@@ -10,7 +10,7 @@ use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 use std::time::Instant;
 
-/// What a caller that would load a key gets.
+/// The answer to a caller that would load a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leased<V> {
     /// The value is there.
@@ -19,15 +19,16 @@ pub enum Leased<V> {
     Acquired(u64),
     /// Another caller loads.
     Busy {
-        /// By this lease.
+        /// The other caller's lease.
         lease: u64,
-        /// Since then.
+        /// When that load began.
         since: Instant,
     },
 }
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
-    /// Reads the key, or takes the lease to load it. A set, delete or clear voids a lease. Nothing is counted.
+    /// Reads the key, or takes the lease to load it. A set, delete or clear invalidates a lease. Nothing
+    /// is counted.
     #[doc(hidden)]
     pub fn lease<Q>(&self, key: &Q) -> Leased<V>
     where
@@ -44,10 +45,11 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
     }
 
-    /// Stores what was loaded by a lease; false when that was voided, or the value's time is over at once.
+    /// Stores the value loaded by a lease; false when the lease was invalidated, or the value expires at
+    /// once.
     ///
     /// # Errors
-    /// `EntryTooLarge`, after which the lease has ended.
+    /// `EntryTooLarge`; the lease has then ended.
     #[doc(hidden)]
     pub fn fill<Q>(&self, key: &Q, lease: u64, value: V, ttl: impl Into<Ttl>) -> Result<bool, Error>
     where
@@ -75,7 +77,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
     }
 
-    /// True while a lease is worth something.
+    /// True while a lease is valid.
     #[doc(hidden)]
     #[must_use]
     pub fn is_leased<Q>(&self, key: &Q, lease: u64) -> bool

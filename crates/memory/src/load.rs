@@ -1,4 +1,4 @@
-//! A load under way: what its loader's caller and those who wait for the value share.
+//! A load in progress: what its loader's caller and the waiting callers share.
 
 use crate::sync::{lock, thread_id, wait_for, Arc, Condvar, Mutex, ThreadId};
 use crate::Error;
@@ -9,48 +9,48 @@ use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// The number that was given last.
+/// The last number given.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// A load.
 #[derive(Debug)]
 pub(crate) struct Load<V> {
-    /// No other load has it.
+    /// Unique among all loads.
     pub number: u64,
     pub since: Instant,
-    /// The thread that runs the loader, where it cannot change.
+    /// The thread that runs the loader, if the loader stays on one.
     loader: Option<ThreadId>,
-    /// What came of it. Read without a lock, so that values are cloned without one.
+    /// The result of the load. Read without a lock, so that values are cloned without one.
     outcome: OnceLock<Outcome<V>>,
     waiting: Mutex<Waiting>,
     over: Condvar,
 }
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome<V> {
     Value(V),
     /// Its loader's error.
     Failed(Error),
-    /// Nothing: those who wait look again, and one of them loads.
+    /// Nothing: waiting callers look again, and one of them loads.
     Nothing,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     over: bool,
-    /// The futures that wait, each under a number of its own.
+    /// The waiting futures, each under a number of its own.
     wakers: Vec<(u64, Waker)>,
     next: u64,
 }
 
 impl<V> Load<V> {
-    /// Run by this thread to its end.
+    /// A load that this thread runs to its end.
     pub fn on_this_thread() -> Arc<Load<V>> {
         Load::new(Some(thread_id()))
     }
 
-    /// Run by whoever polls a future.
+    /// A load that runs wherever its future is polled.
     pub fn anywhere() -> Arc<Load<V>> {
         Load::new(None)
     }
@@ -71,10 +71,10 @@ impl<V> Load<V> {
         self.loader == Some(thread_id())
     }
 
-    /// Ends the load, with what those who wait get.
+    /// Ends the load with what the waiting callers get.
     pub fn end(&self, outcome: Outcome<V>) {
-        // The first end counts. One with a value comes from the caller that took the load off its shard's
-        // list, and nobody else ends it before that.
+        // The first end counts. An end with a value comes from the caller that took the load off its
+        // shard's list, and no other caller ends the load before that.
         let _ = self.outcome.set(outcome);
         let mut waiting = lock(&self.waiting);
         waiting.over = true;
@@ -86,7 +86,7 @@ impl<V> Load<V> {
         }
     }
 
-    /// Waits so long at most, blocking the thread; `None` when that is over.
+    /// Waits at most this long, blocking the thread; `None` on timeout.
     pub fn wait(&self, mut patience: Duration) -> Option<&Outcome<V>> {
         let begun = Instant::now();
         let mut waiting = lock(&self.waiting);
@@ -102,10 +102,10 @@ impl<V> Load<V> {
     }
 }
 
-/// A load that will not be stored. Dropped, which must be after the lock, it lets those who wait for it
-/// look again: they find what came in between, or load.
+/// A load that will not be stored. Drop it after the lock is released: dropping lets waiting callers
+/// look again, and they find what came in between, or load.
 pub(crate) struct Voided<K, V> {
-    /// To be dropped after the lock as well.
+    /// Also dropped after the lock is released.
     _key: K,
     load: Arc<Load<V>>,
 }
@@ -123,10 +123,10 @@ impl<K, V> Drop for Voided<K, V> {
     }
 }
 
-/// Waits without blocking, for what came of a load.
+/// Waits without blocking for the result of a load.
 pub(crate) struct Joined<V> {
     load: Arc<Load<V>>,
-    /// Under which its waker is listed.
+    /// The number that its waker is listed under.
     number: Option<u64>,
 }
 
@@ -140,7 +140,7 @@ impl<V: Clone> Future for Joined<V> {
     type Output = Outcome<V>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<V>> {
-        // Clone and drop of a waker may be anybody's code: not under the mutex.
+        // Clone and drop of a waker may be user code: not under the mutex.
         let waker = context.waker().clone();
         let me = &mut *self;
         let mut waiting = lock(&me.load.waiting);

@@ -1,4 +1,4 @@
-//! What loading a value has in common, whether its callers block or not.
+//! What blocking and async loads have in common.
 
 use crate::cache::{Place, HITS, MISSES};
 use crate::clock::Moment;
@@ -10,15 +10,15 @@ use crate::{Error, MemoryCache, Ttl};
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
-/// Where a value came from that [`MemoryCache::load_async`] returns.
+/// The origin of a value that [`MemoryCache::load_async`] returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loaded<V> {
     /// From the cache, or from the load of another caller.
     Found(V),
     /// From the caller's own loader; it was stored.
     Stored(V),
-    /// From the caller's own loader; it was not stored: a set, delete or clear came first, or its
-    /// time was over at once.
+    /// From the caller's own loader, but not stored: a set, delete or clear came first, or the value
+    /// expired at once.
     NotStored(V),
 }
 
@@ -31,17 +31,17 @@ impl<V> Loaded<V> {
     }
 }
 
-/// What is left to do for a caller who wants a value.
+/// What remains to be done for a caller that wants a value.
 pub(crate) enum Step<'a, K: Eq + Hash, V: Clone, S: BuildHasher> {
-    /// Nothing: there is one.
+    /// Nothing: there is a value.
     Have(V),
-    /// To wait for somebody else's load.
+    /// Wait for another caller's load.
     Wait(Arc<Load<V>>),
-    /// To load it.
+    /// Load the value.
     Load(Loading<'a, K, V, S>),
 }
 
-/// A load of the caller's own. Dropped before its end, it leaves the key to the next caller.
+/// The caller's own load. Dropped before its end, it leaves the key to the next caller.
 pub(crate) struct Loading<'a, K: Eq + Hash, V: Clone, S: BuildHasher> {
     cache: &'a MemoryCache<K, V, S>,
     place: Place,
@@ -64,7 +64,7 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'a, K, V, S> {
         }
     }
 
-    /// Leaves it on the list; its number.
+    /// Leaves the load on the list; returns its number.
     pub fn leave(mut self) -> u64 {
         self.over = true;
         self.load.number
@@ -72,7 +72,7 @@ impl<'a, K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'a, K, V, S> {
 }
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
-    /// Looks for the key, and lists a load of it when it is neither there nor being loaded.
+    /// Looks up the key, and lists a load of it when it is neither there nor being loaded.
     pub(crate) fn step<Q>(
         &self,
         place: Place,
@@ -87,11 +87,11 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             if let Some(value) = self.look(place, key) {
                 return Step::Have(value);
             }
-            // Made before the lock is taken, being code of users, even if it is not needed then.
+            // This is user code, so it runs before the lock is taken, even if the result is not needed.
             let (owned, load) = (key.to_owned(), load());
             let mut shard = self.0.shards[place.shard].write(&self.0.readers);
             if let Found::Value(..) = shard.read(place.hash, key, false, || self.now()) {
-                // It came meanwhile, and values are not cloned under this lock.
+                // The value came meanwhile, and values are not cloned under this lock.
                 drop(shard);
                 continue;
             }
@@ -124,7 +124,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
     }
 
-    /// Counts a call that wants a value, by what it found first.
+    /// Counts a caller that wants a value as a hit or a miss, by what it found first.
     pub(crate) fn count(&self, step: &Step<'_, K, V, S>) {
         let hit = matches!(step, Step::Have(_));
         self.0.readers.count(if hit { HITS } else { MISSES });
@@ -132,13 +132,14 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
 }
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
-    /// Stores what was loaded and gives it to all who wait, unless a set, delete or clear came first.
+    /// Stores the loaded value and gives it to all waiting callers, unless a set, delete or clear came
+    /// first.
     pub fn end(mut self, key: K, value: V, ttl: Ttl) -> Result<Loaded<V>, Error> {
         let cache = self.cache;
         let moment = Moment::of(&cache.0.settings.clock);
         let terms = cache.terms(&key, &value, ttl, &moment);
         if !matches!(terms, Ok(Some(_))) {
-            // What was set meanwhile stays.
+            // A value that was set meanwhile stays.
             cache.purge(self.place, &key);
         }
         let Some(terms) = terms? else {
@@ -154,7 +155,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
         while listed && new.is_some() {
             let mut removed = Removed::new();
             let mut shard = cache.0.shards[self.place.shard].write(&cache.0.readers);
-            // Off the list, it may not be stored.
+            // A load that is off the list may not be stored.
             let mut key = shard.end_load(self.place.hash, &self.load);
             listed = key.is_some();
             if listed {
@@ -175,12 +176,12 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
             self.give(&value);
             return Ok(Loaded::Stored(value));
         }
-        // Who voided it wakes those who wait.
+        // The operation that invalidated the load wakes the waiting callers.
         self.over = true;
         Ok(Loaded::NotStored(value))
     }
 
-    /// Tells those who wait that the loader failed; its caller gets the same error.
+    /// Tells waiting callers that the loader failed; its own caller gets the same error.
     pub fn fail(mut self, error: Error) -> Error {
         let inner = &self.cache.0;
         let mut shard = inner.shards[self.place.shard].write(&inner.readers);
@@ -192,7 +193,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
         error
     }
 
-    /// As [`Loading::end`], of a value whose time is over at once.
+    /// As [`Loading::end`], for a value that expires at once.
     fn end_without(mut self, value: V) -> Loaded<V> {
         let inner = &self.cache.0;
         let mut shard = inner.shards[self.place.shard].write(&inner.readers);
@@ -206,12 +207,13 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
         Loaded::NotStored(value)
     }
 
-    /// Gives what was loaded to all who wait.
+    /// Gives the loaded value to all waiting callers.
     fn give(&mut self, value: &V) {
-        // It is on no list: nobody else joins. Who waits has a clone of the load.
+        // The load is on no list, so no other caller joins. Each waiting caller has a clone of the
+        // `Arc`.
         let waited_for = Arc::strong_count(&self.load) > 1;
         let copy = waited_for.then(|| value.clone());
-        // From here on it is over. Had code of users panicked before, those who wait would look again.
+        // From here on the load is over. If user code panics before, waiting callers look again.
         self.over = true;
         self.load.end(copy.map_or(Outcome::Nothing, Outcome::Value));
     }

@@ -1,21 +1,21 @@
-//! A lock for what is read all the time: a reader writes to a place of its own only, so that
-//! readers neither wait for nor slow each other.
+//! A lock for data that is read all the time: a reader writes only to its own place, so readers neither
+//! wait for each other nor slow each other down.
 //!
-//! A reader announces in its place which lock it reads, then looks whether a writer is in. A writer
-//! says that it is in, then looks at all places and waits for those that announce its lock. Both do
-//! so by sequentially consistent operations, hence in one order that all threads agree on: if the
-//! reader did not see the writer, the writer's look at the places comes after the announcement, and
-//! waits. This is E. W. Dekker's mutual exclusion between each reader and the writer. A reader that
-//! sees a writer takes its announcement back and waits.
+//! A reader announces in its place which lock it reads, then checks for a writer. A writer announces
+//! itself, then checks all places and waits for those that announce its lock. Both use sequentially
+//! consistent operations, hence a single order that all threads agree on: if the reader did not see the
+//! writer, the writer's check comes after the reader's announcement, and the writer waits. This is E. W.
+//! Dekker's mutual exclusion between each reader and the writer. A reader that sees a writer withdraws
+//! its announcement and waits.
 //!
-//! Writers exclude each other by the same word that readers look at: who changes it from `FREE` is
-//! the writer. Who waits for long sleeps under a mutex, having changed the word to `AWAITED` under it;
-//! a writer that finds this when it goes takes the mutex before it wakes them, so that each of them
-//! either sleeps by then, or has yet to look at the word.
+//! Writers exclude each other by the word that readers check: the thread that changes it from `FREE` is
+//! the writer. A thread that waits for long sleeps under a mutex, after changing the word to `AWAITED`
+//! under it. A writer that finds `AWAITED` when it leaves takes the mutex before it wakes the sleepers,
+//! so each of them either sleeps by then or has yet to check the word.
 //!
-//! What makes the data of one visible to the other: a writer that finds a place empty, or with a
-//! later announcement of the same thread, has read a value released when the reader left; a reader
-//! that finds no writer in has read a value released when the last one left.
+//! What makes one thread's data visible to another: a writer that finds a place empty, or with a later
+//! announcement of the same thread, has read a value released when the reader left; a reader that finds
+//! no writer has read a value released when the last writer left.
 
 use crate::sync::{
     lock, pause, wait, AtomicU64, AtomicUsize, Condvar, Guarded, Mutex, Ordering, LOOKS,
@@ -24,34 +24,34 @@ use crate::threads;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// What is said of the writer: there is none.
+/// The writer's word: there is no writer.
 const FREE: usize = 0;
-/// One is in, or about to be.
+/// A writer has entered, or is about to.
 const HELD: usize = 1;
-/// As before, and somebody may sleep until it is gone.
+/// As `HELD`, and a thread may be sleeping until the writer leaves.
 const AWAITED: usize = 2;
 
-/// The places of the readers of a group of locks, a thread at most one place.
+/// The readers' places for a group of locks, at most one place per thread.
 #[derive(Debug)]
 pub(crate) struct Readers {
-    /// By the threads' numbers.
+    /// Indexed by the threads' numbers.
     places: Box<[Place]>,
-    /// Of all who have none: they only count here.
+    /// Counters of all threads without a place; they only count here.
     shared: Place,
 }
 
-/// What one thread writes to when it reads. Two cache lines, as processors fetch them in pairs.
+/// What one thread writes to when it reads. Two cache lines, because processors fetch lines in pairs.
 #[repr(align(128))]
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The number of the lock being read, 0 for none.
     reading: AtomicUsize,
-    /// What the thread counts.
+    /// The thread's counters.
     counters: [AtomicU64; 2],
 }
 
 impl Readers {
-    /// For so many threads at once; further ones read somewhat slower.
+    /// For this many threads at once; further threads read somewhat more slowly.
     pub fn new(threads: usize) -> Readers {
         let place = || Place {
             reading: AtomicUsize::new(0),
@@ -63,13 +63,13 @@ impl Readers {
         }
     }
 
-    /// The place of this thread alone, if it has one.
+    /// This thread's own place, if it has one.
     #[inline(always)]
     fn own(&self) -> Option<&Place> {
         self.places.get(threads::number())
     }
 
-    /// Adds one to a counter, by somebody who is alone: nobody else adds to it meanwhile.
+    /// Adds one to a counter for an exclusive user: no other thread adds to it meanwhile.
     #[inline(always)]
     pub fn count_exclusively(&self, counter: usize) {
         self.shared.count(counter);
@@ -94,7 +94,8 @@ impl Readers {
 }
 
 impl Place {
-    /// By the thread whose place it is: nobody else writes, and a plain addition loses nothing.
+    /// Called only by the thread that owns the place: no other thread writes, so a plain addition loses
+    /// nothing.
     #[inline]
     fn count(&self, counter: usize) {
         let counter = &self.counters[counter];
@@ -106,24 +107,25 @@ impl Place {
     }
 }
 
-/// A value that many read and few write. Each lock of a group has its own number, from 1 on.
+/// A value that is read often and written rarely. Each lock of a group has its own number, from 1 on.
 // In this order, so that a reader finds all it needs in the first line or two.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(crate) struct Lock<T> {
     number: usize,
     writer: AtomicUsize,
-    /// Readers that have no place of their own.
+    /// Number of readers without a place of their own.
     others: AtomicUsize,
     data: Guarded<T>,
-    /// Of those who wait for the writer to be gone.
+    /// For threads that sleep until the writer leaves.
     asleep: Mutex<()>,
     awake: Condvar,
 }
 
-// SAFETY: the data is reached through `Reading` and `Writing` only. While a `Writing` lives nobody
-// else has either (see the head of this file), so that sending the lock's exclusive use to another
-// thread (`T: Send`) and sharing it between readers (`T: Sync`) is all that happens.
+// SAFETY: the data is reached only through `Reading`, `Writing` and `Exclusive`. While a `Writing` lives
+// there is no other guard (see the head of this file), and the caller of `exclusively` promises the same
+// for an `Exclusive`. So the data is either used exclusively by one thread (`T: Send`) or shared between
+// readers (`T: Sync`).
 unsafe impl<T: Send + Sync> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
@@ -139,12 +141,12 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Comes in to read if nothing special is the matter: what [`Lock::read`] does mostly, with
-    /// less to do when it goes.
+    /// Enters as a reader in the common case: what [`Lock::read`] mostly does, with less to do on
+    /// leaving.
     #[inline(always)]
     pub fn read_quickly<'a>(&'a self, readers: &'a Readers) -> Option<ReadingQuickly<'a, T>> {
         let place = readers.own()?;
-        // Not 0 in code that a read calls: a key's Eq, a value's Clone.
+        // Not 0 within code that a read calls: a key's Eq, a value's Clone.
         if place.reading.load(Ordering::Relaxed) != 0 {
             return None;
         }
@@ -161,13 +163,13 @@ impl<T> Lock<T> {
         })
     }
 
-    /// Comes in to read, with other readers. The same `readers` must be given every time.
+    /// Enters as a reader, beside other readers. Every call must pass the same `readers`.
     pub fn read<'a>(&'a self, readers: &'a Readers) -> Reading<'a, T> {
         if let Some(quickly) = self.read_quickly(readers) {
             return Reading::Quickly(quickly);
         }
         if self.is_inside(readers) {
-            // Waiting for a writer that waits for this thread would take forever.
+            // Waiting for a writer that waits for this thread would be a deadlock.
             self.data.reader_in();
             return Reading::Within(self);
         }
@@ -179,8 +181,8 @@ impl<T> Lock<T> {
         }
     }
 
-    /// True when this thread reads this lock already: code that a read calls is reading again. Of
-    /// several locks it reads, the latest one without a place is known.
+    /// True when this thread already reads this lock: code that a read calls is reading again. Of
+    /// several locks that a thread reads without a place, only the latest is known.
     fn is_inside(&self, readers: &Readers) -> bool {
         let place = readers.own();
         let placed = place.is_some_and(|own| own.reading.load(Ordering::Relaxed) == self.number);
@@ -191,7 +193,7 @@ impl<T> Lock<T> {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Comes in without a place of its own, once no writer is in.
+    /// Enters without a place, once there is no writer.
     #[cold]
     fn count_in(&self) {
         loop {
@@ -210,7 +212,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Comes in alone: waits for the readers and writers that are in.
+    /// Enters as the writer: waits until all other readers and writers have left.
     #[inline]
     pub fn write<'a>(&'a self, readers: &'a Readers) -> Writing<'a, T> {
         assert!(
@@ -230,11 +232,12 @@ impl<T> Lock<T> {
         Writing(self)
     }
 
-    /// Comes in alone without a look at the others, who do not notice.
+    /// Enters exclusively without checking for other threads, which do not notice.
     ///
     /// # Safety
-    /// While the result lives nobody else is in or comes in, no code that a key's Eq or a value's Clone
-    /// is among them; and what those before did happened before this, by other means than this lock.
+    /// While the result lives, no other thread uses the lock, and neither does code that this thread
+    /// calls, such as a key's Eq or a value's Clone. All earlier uses happened before this call, by
+    /// other means than this lock.
     #[inline(always)]
     pub unsafe fn exclusively(&self) -> Exclusive<'_, T> {
         self.data.writer_in();
@@ -244,7 +247,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Becomes the writer, after the one that is in and others.
+    /// Becomes the writer, after the present one and perhaps others.
     #[cold]
     fn succeed(&self) {
         let (free, held) = (Ordering::SeqCst, Ordering::Relaxed);
@@ -255,13 +258,13 @@ impl<T> Lock<T> {
             }
         }
         let mut asleep = lock(&self.asleep);
-        // Others may sleep as well: they are to be woken by this one.
+        // Other threads may be asleep too: this one must wake them.
         while self.writer.swap(AWAITED, Ordering::SeqCst) != FREE {
             asleep = wait(&self.awake, asleep);
         }
     }
 
-    /// Looks for a while whether the writer goes.
+    /// Checks for a while whether the writer leaves.
     fn is_free_soon(&self) -> bool {
         (0..LOOKS).any(|_| {
             pause(0);
@@ -269,7 +272,7 @@ impl<T> Lock<T> {
         })
     }
 
-    /// True when there is a writer, which will wake those who sleep.
+    /// True when there is a writer; it will wake the sleepers.
     fn is_awaited(&self) -> bool {
         let relaxed = Ordering::Relaxed;
         let asked = self
@@ -285,7 +288,7 @@ impl<T> Lock<T> {
     }
 }
 
-/// Waits for what is about to become true.
+/// Waits for a condition that is about to become true.
 fn until(done: impl Fn() -> bool) {
     let mut step = 0;
     while !done() {
@@ -294,11 +297,11 @@ fn until(done: impl Fn() -> bool) {
     }
 }
 
-/// The use of a lock by a reader that announced it in its thread's own place.
+/// A reader's use of a lock, announced in its thread's own place.
 pub(crate) struct ReadingQuickly<'a, T> {
     lock: &'a Lock<T>,
     place: &'a Place,
-    /// Stays in its thread.
+    /// Must not leave its thread.
     here: PhantomData<*const ()>,
 }
 
@@ -315,8 +318,8 @@ impl<T> Deref for ReadingQuickly<'_, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: no `Writing` exists while `self` does, as the head of this file argues, and only
-        // that gives out exclusive references.
+        // SAFETY: no `Writing` exists while `self` does (see the head of this file), and only a
+        // `Writing` gives out exclusive references.
         unsafe { &*self.lock.data.get() }
     }
 }
@@ -329,15 +332,15 @@ impl<T> Drop for ReadingQuickly<'_, T> {
     }
 }
 
-/// The use of a lock by a reader.
+/// A reader's use of a lock.
 pub(crate) enum Reading<'a, T> {
     Quickly(ReadingQuickly<'a, T>),
-    /// Counted among those who have no place, or cannot use it.
+    /// Counted in `others`: this thread has no place, or cannot use it.
     Counted {
         lock: &'a Lock<T>,
-        /// The lock that the thread was inside of before.
+        /// The lock that the thread was inside before.
         outer: usize,
-        /// Stays in its thread.
+        /// Must not leave its thread.
         here: PhantomData<*const ()>,
     },
     /// Inside another read of the same lock by the same thread.
@@ -350,8 +353,9 @@ impl<T> Deref for Reading<'_, T> {
     fn deref(&self) -> &T {
         match self {
             Reading::Quickly(reading) => reading,
-            // SAFETY: no `Writing` exists while `self` does, as the head of this file argues for
-            // who is counted; who is within another read is inside that one's time.
+            // SAFETY: no `Writing` exists while `self` does: a counted reader is in `others` (see the
+            // head of this file), and a reader within another read of the lock leaves before that one
+            // does.
             Reading::Counted { lock, .. } | Reading::Within(lock) => unsafe { &*lock.data.get() },
         }
     }
@@ -360,7 +364,7 @@ impl<T> Deref for Reading<'_, T> {
 impl<T> Drop for Reading<'_, T> {
     fn drop(&mut self) {
         match self {
-            // Drops itself.
+            // Its own drop leaves the lock.
             Reading::Quickly(_) => {}
             Reading::Counted { lock, outer, .. } => {
                 lock.data.reader_out();
@@ -372,21 +376,21 @@ impl<T> Drop for Reading<'_, T> {
     }
 }
 
-/// The use of a lock by its one writer.
+/// The only writer's use of a lock.
 pub(crate) struct Writing<'a, T>(&'a Lock<T>);
 
 impl<T> Deref for Writing<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: `self` is the only one in, as the head of this file argues.
+        // SAFETY: `self` is the only guard of this lock (see the head of this file).
         unsafe { &*self.0.data.get() }
     }
 }
 
 impl<T> DerefMut for Writing<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: `self` is the only one in, as the head of this file argues, and borrowed
+        // SAFETY: `self` is the only guard of this lock (see the head of this file), and it is borrowed
         // exclusively.
         unsafe { &mut *self.0.data.get() }
     }
@@ -401,10 +405,10 @@ impl<T> Drop for Writing<'_, T> {
     }
 }
 
-/// The use of a lock by who knows by other means that nobody else uses it.
+/// The use of a lock by a caller that knows by other means that no other thread uses it.
 pub(crate) struct Exclusive<'a, T> {
     lock: &'a Lock<T>,
-    /// Stays in its thread.
+    /// Must not leave its thread.
     here: PhantomData<*const ()>,
 }
 
@@ -413,7 +417,7 @@ impl<T> Deref for Exclusive<'_, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: nobody else is in, as who made `self` has promised.
+        // SAFETY: the caller of `exclusively` promised that there is no other use of the lock.
         unsafe { &*self.lock.data.get() }
     }
 }
@@ -421,7 +425,8 @@ impl<T> Deref for Exclusive<'_, T> {
 impl<T> DerefMut for Exclusive<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: nobody else is in, as who made `self` has promised, and it is borrowed exclusively.
+        // SAFETY: the caller of `exclusively` promised that there is no other use of the lock, and
+        // `self` is borrowed exclusively.
         unsafe { &mut *self.lock.data.get() }
     }
 }

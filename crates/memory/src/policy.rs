@@ -1,12 +1,12 @@
-//! Which entry leaves when there is no room: 2Q-CLOCK, as `spec/eviction.md` has it.
+//! Which entry leaves when there is no room: 2Q-CLOCK, as described in `spec/eviction.md`.
 //!
-//! New entries enter a small FIFO queue, whose share adapts. Those that were read there, and keys
-//! that come back soon after they left it, challenge the entry under the hand of the main queue, a
-//! CLOCK that counts: it leaves only if it was idle for longer than the challenger was away.
+//! New entries enter a small FIFO queue, whose share adapts. Entries that were read there, and keys that
+//! come back soon after leaving it, challenge the entry under the hand of the main queue, a CLOCK with
+//! counters: that entry leaves only if it was idle for longer than the challenger was away.
 //!
-//! The policy knows entries by their index in the shard's slab. A hit does not call it: it marks the
-//! entry, and the policy asks for the mark when it comes by. Queues are counted in entries, even
-//! where entries are weighed.
+//! The policy knows entries by their index in the shard's table. A hit does not call the policy: it
+//! marks the entry, and the policy reads the mark when it passes. Queues are measured in entries, even
+//! if entries are weighed.
 
 use crate::ghosts::Ghosts;
 use crate::queue::{Links, Queue};
@@ -14,18 +14,18 @@ use crate::queue::{Links, Queue};
 const SMALL: usize = 0;
 const MAIN: usize = 1;
 
-/// The small queue's goal is counted in these parts of an entry.
+/// The small queue's goal is counted in this many parts of an entry.
 const PARTS: usize = 25;
-/// The goal's bounds and its start, as divisors of the entries: 1 %, 10 %, 2 %.
+/// The goal's bounds and its start, as divisors of the number of entries: 1 %, 10 %, 2 %.
 const LEAST: usize = 100;
 const MOST: usize = 10;
 const START: usize = 50;
-/// Keys that left the small queue are remembered for so many further ones, times the entries.
+/// A key that left the small queue is remembered until this many times the entries have followed it.
 const GHOSTS: usize = 2;
-/// Entries the hand passes in one challenge.
+/// Entries that the hand passes in one challenge.
 const STEPS: usize = 6;
 const MOST_COUNTED: u8 = 7;
-/// What a challenger beats: an entry that is unmarked and counts less.
+/// What a challenger beats: an unmarked entry with a lower count.
 const OF_MARKED: u8 = 1;
 const OF_GHOST: u8 = 2;
 
@@ -37,14 +37,14 @@ pub(crate) struct Policy {
     ghosts: Ghosts,
     /// Insertions so far. It may wrap: ages are differences.
     clock: u32,
-    /// Of the small queue, in parts; 0 before the first eviction.
+    /// Goal of the small queue, in parts; 0 before the first eviction.
     goal: usize,
-    /// Its bounds, for as many entries as there were.
+    /// Its bounds, for the number of entries when they were computed.
     share: Share,
     bytes: u64,
 }
 
-/// The goal's bounds in parts, kept as long as the number of entries stays.
+/// The goal's bounds in parts, kept while the number of entries stays the same.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     entries: usize,
@@ -52,9 +52,9 @@ struct Share {
     most: usize,
 }
 
-/// What the policy asks of the entries, by their index.
+/// What the policy needs to know about entries, by their index.
 pub(crate) trait Entries {
-    /// True when the entry was read since this was asked last.
+    /// True when the entry was read since the last call.
     fn take_mark(&self, index: u32) -> bool;
 
     /// The hash of its key.
@@ -64,23 +64,23 @@ pub(crate) trait Entries {
 #[derive(Clone, Copy, Debug, Default)]
 struct Item {
     bytes: u64,
-    /// The clock when it was inserted, or when the hand passed it last.
+    /// The policy's clock when the entry was inserted, or when the hand passed it last.
     seen: u32,
     count: u8,
     queue: u8,
 }
 
-/// A key that is about to have an entry.
+/// A key that is about to get an entry.
 #[derive(Debug)]
 pub(crate) struct Coming {
-    /// For how long it was away, if it is remembered and was not tried yet.
+    /// For how long it was away, if it is remembered and has not yet challenged for that.
     away: Option<u32>,
-    /// It has beaten an entry of the main queue, whose place it takes.
+    /// It has beaten an entry of the main queue, and takes its place.
     won: bool,
 }
 
 impl Coming {
-    /// Of a key that has an entry, or whose entry comes into another shard.
+    /// For a key that has an entry, or whose entry goes to another shard.
     pub const BACK: Coming = Coming {
         away: None,
         won: false,
@@ -88,7 +88,7 @@ impl Coming {
 }
 
 impl Policy {
-    /// A key without an entry is to get one, room or not.
+    /// A key without an entry is to get one, whether there is room or not.
     #[inline]
     pub fn arrive(&mut self, hash: u32) -> Coming {
         self.clock = self.clock.wrapping_add(1);
@@ -99,7 +99,7 @@ impl Policy {
         }
     }
 
-    /// Takes out an entry that leaves so that another may come; `None` when there is none.
+    /// Removes the entry that leaves so that another may come; `None` when there is none.
     #[inline]
     pub fn victim(&mut self, coming: &mut Coming, entries: &impl Entries) -> Option<u32> {
         if let Some(away) = coming.away.take() {
@@ -110,14 +110,14 @@ impl Policy {
         }
         loop {
             self.bound_goal();
-            // Queues are held against the whole entries of the goal, hence as parts of one more.
+            // Only whole entries of the goal count, so the queue is compared as if it held one more.
             if PARTS * (self.queues[SMALL].len() + 1) <= self.goal {
                 if let Some(beaten) = self.challenge(0, OF_MARKED, entries) {
                     return Some(beaten);
                 }
             }
             let Some(index) = self.queues[SMALL].oldest() else {
-                // All that the hand came by are to stay, but one has to go.
+                // The hand passed only entries that should stay, but one has to leave.
                 let oldest = self.queues[MAIN].oldest()?;
                 self.on_remove(oldest);
                 return Some(oldest);
@@ -147,7 +147,7 @@ impl Policy {
         }
     }
 
-    /// The entry that comes; there is room for it.
+    /// The new entry; there is room for it.
     #[inline]
     pub fn on_insert(&mut self, coming: &Coming, index: u32, bytes: u64) {
         let queue = if coming.won { MAIN } else { SMALL };
@@ -155,14 +155,14 @@ impl Policy {
         self.ghosts.keep(GHOSTS * self.len());
     }
 
-    /// The entry weighs something else now.
+    /// The entry's weight changes.
     pub fn on_bytes(&mut self, index: u32, bytes: u64) {
         let item = self.links.get_mut(index);
         self.bytes = self.bytes - item.bytes + bytes;
         item.bytes = bytes;
     }
 
-    /// The entry is gone.
+    /// The entry was removed.
     #[inline]
     pub fn on_remove(&mut self, index: u32) {
         let Item { queue, bytes, .. } = *self.links.get(index);
@@ -175,13 +175,13 @@ impl Policy {
         *self = Policy::default();
     }
 
-    /// What the entry at this index weighs, or the last one there did.
+    /// The weight of the entry at this index, or of the last one there.
     #[inline]
     pub fn bytes(&self, index: u32) -> u64 {
         self.links.get(index).bytes
     }
 
-    /// What all entries weigh.
+    /// The weight of all entries.
     pub fn total(&self) -> u64 {
         self.bytes
     }
@@ -203,7 +203,7 @@ impl Policy {
         self.bytes += bytes;
     }
 
-    /// The entry of the main queue that leaves for a challenger who was away so long, if one does.
+    /// The entry of the main queue that leaves for a challenger that was away this long, if any.
     fn challenge(&mut self, away: u32, strength: u8, entries: &impl Entries) -> Option<u32> {
         for _ in 0..STEPS {
             let index = self.queues[MAIN].oldest()?;
@@ -250,7 +250,7 @@ impl Share {
     }
 }
 
-/// Of so many entries, in parts; one entry at least.
+/// A share of the entries, in parts; at least one entry.
 fn share(entries: usize, divisor: usize) -> usize {
     (entries * PARTS / divisor).max(PARTS)
 }

@@ -1,17 +1,17 @@
-//! FIFO queues of indices, linked so that any of them can leave.
+//! FIFO queues of indices, linked so that any index can leave.
 
 /// No index.
 const NONE: u32 = u32::MAX;
 
-/// The links of all queues of a shard, by index, with what the policy keeps of an entry.
+/// The links of all queues of a shard, by index, with the policy's data for an entry.
 #[derive(Debug)]
 pub(crate) struct Links<T>(Vec<Link<T>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Link<T> {
-    /// Came next.
+    /// The next one to come.
     newer: u32,
-    /// Came before.
+    /// The one that came before.
     older: u32,
     item: T,
 }
@@ -63,7 +63,7 @@ impl Queue {
         self.len
     }
 
-    /// Puts an index that is in no queue at the end.
+    /// Appends an index that is in no queue.
     #[inline]
     pub fn push<T: Copy + Default>(&mut self, links: &mut Links<T>, index: u32, item: T) {
         let link = Link {
@@ -89,13 +89,13 @@ impl Queue {
         self.len += 1;
     }
 
-    /// What came first of those that are in.
+    /// The index that has been in longest.
     #[inline]
     pub fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Makes the oldest the newest.
+    /// Moves the oldest to the newest end.
     pub fn renew_oldest<T: Copy + Default>(&mut self, links: &mut Links<T>) {
         if let Some(index) = self.oldest() {
             let item = *links.get(index);
@@ -104,7 +104,7 @@ impl Queue {
         }
     }
 
-    /// Takes out an index that is in this queue.
+    /// Removes an index that is in this queue.
     #[inline]
     pub fn remove<T: Copy + Default>(&mut self, links: &mut Links<T>, index: u32) {
         let Link { newer, older, .. } = *links.at(index);

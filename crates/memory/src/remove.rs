@@ -1,4 +1,4 @@
-//! Taking out less than a key or more: a load alone, an entry on a condition, the entries of some keys.
+//! Removes less than a key or more: only a load, an entry on a condition, the entries of some keys.
 
 use crate::cache::Place;
 use crate::removed::{RemovalCause, Removed};
@@ -8,8 +8,8 @@ use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
-    /// Voids a load of the key under way, if there is one, as a delete would: what is loaded is not
-    /// stored, and who waits looks again. What is stored under the key stays.
+    /// Invalidates a load of the key in progress, if there is one, as a delete would: the loaded value
+    /// is not stored, and waiting callers look again. An entry of the key stays.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
@@ -35,9 +35,9 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         voided.is_some()
     }
 
-    /// Takes the key's entry out as one whose time is over, if `over` says so of its value; true when
-    /// it did: for who can tell by the value whether it still counts. `over` is asked while no other
-    /// write to the shard can happen. It must be short, and must not use the cache.
+    /// Removes the key's entry as expired, if `over` returns true for its value; true when it did. For
+    /// callers that can tell by the value whether it is still valid. `over` runs while no other write to
+    /// the shard can happen: it must be short, and must not use the cache.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
@@ -59,10 +59,10 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         self.remove_if(self.place(key), key, RemovalCause::Expired, over)
     }
 
-    /// Takes out the entries whose keys `cleared` says so of, and voids the loads of such keys, as
-    /// [`MemoryCache::clear`] does of all. Looks at every key, a few hundred at a time; in between,
-    /// others read and write. `cleared` is asked while no other write to the shard can happen. It must
-    /// be short, and must not use the cache.
+    /// Removes the entries for whose keys `cleared` returns true, and invalidates the loads of such
+    /// keys, as [`MemoryCache::clear`] does for all keys. It visits every key, a few hundred at a time;
+    /// between batches other threads read and write. `cleared` runs while no other write to the shard
+    /// can happen: it must be short, and must not use the cache.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
@@ -73,7 +73,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// # Ok::<(), polycache_memory::Error>(())
     /// ```
     pub fn clear_if(&self, mut cleared: impl FnMut(&K) -> bool) {
-        /// Places looked at before readers and other writers have their turn.
+        /// Places visited before readers and other writers get their turn.
         const AT_ONCE: u32 = 512;
         for lock in &self.0.shards {
             let mut next: u32 = 0;
@@ -98,7 +98,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
     }
 
-    /// Takes the key's entry out, and tells why, if `condemned` says so of the one at its index; true
+    /// Removes the key's entry for `cause`, if `condemned` returns true for the entry at its index; true
     /// when it did.
     pub(crate) fn remove_if<Q>(
         &self,

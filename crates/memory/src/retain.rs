@@ -1,4 +1,4 @@
-//! Deleting all entries but those that are asked for.
+//! Deletes all entries except chosen ones.
 
 use crate::iter::Versions;
 use crate::removed::RemovalCause;
@@ -7,9 +7,9 @@ use crate::MemoryCache;
 use std::hash::{BuildHasher, Hash};
 
 impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
-    /// Deletes every entry of which `keep` says false; how many those were. `keep` is given copies and
-    /// runs without a lock, so that it may use the cache. An entry that was written since its copy was made
-    /// stays; for the rest it is as [`MemoryCache::iter`].
+    /// Deletes every entry for which `keep` returns false, and returns how many it deleted. `keep` gets
+    /// copies and runs without a lock, so it may use the cache. An entry that was written after its copy
+    /// was made stays. Otherwise it behaves as [`MemoryCache::iter`].
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;

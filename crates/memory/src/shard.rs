@@ -1,7 +1,7 @@
-//! A part of the cache: the entries of some keys, under one lock.
+//! A shard of the cache: the entries of some keys, under one lock.
 //!
-//! Nothing here calls code of users but `Eq` of keys, and the clock that tests give. Nothing is dropped
-//! here: what leaves is handed out, to be dropped after the lock is given back.
+//! The only user code called here is `Eq` of keys, and the clock that tests pass in. Nothing is dropped
+//! here: removed values are handed out, to be dropped after the lock is released.
 
 use crate::bounds::Bounds;
 use crate::load::{Load, Voided};
@@ -11,9 +11,9 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::table::Table;
 use std::borrow::Borrow;
 
-/// When an entry expires that does not.
+/// The expiry of an entry that does not expire.
 pub(crate) const NEVER: u64 = u64::MAX;
-/// Entries that a write looks at to find expired ones.
+/// Number of entries that a write checks for expiry.
 const SWEPT_BY_WRITE: usize = 4;
 
 /// The entries of some keys.
@@ -21,23 +21,23 @@ const SWEPT_BY_WRITE: usize = 4;
 #[repr(C)]
 pub(crate) struct Shard<K, V> {
     table: Table<Entry<K, V>>,
-    /// Milliseconds without use after which entries expire; 0 is never.
+    /// Milliseconds without use after which entries expire; 0 for never.
     time_to_idle: u64,
-    /// No entry's time is over before this.
+    /// No entry expires before this time.
     soonest: u64,
-    /// When an entry expires, by index, from the first one on that does. Apart from the table, as
-    /// is the next one, so that a hit without need of it has less to read.
+    /// When an entry expires, by index; empty until an entry has a time to live. Separate from the
+    /// table, like the next one, so that a hit that does not need it reads less.
     expires: Vec<u64>,
-    /// When an entry was used last, if entries expire by that; otherwise empty.
+    /// When an entry was last used, if entries expire by that; otherwise empty.
     used: Vec<AtomicU64>,
     policy: Policy,
-    /// Loads under way, with their keys.
+    /// Loads in progress, with their keys.
     loads: Table<(K, Arc<Load<V>>)>,
-    /// Whether entries weigh anything but 1.
+    /// True when entries may weigh other than 1.
     weighed: bool,
-    /// Where the search for expired entries goes on.
+    /// Where the search for expired entries continues.
     swept: usize,
-    /// What `soonest` is to be when it has come round: that of entries it came by.
+    /// The value for `soonest` once the search has come round: the soonest of the entries it passed.
     soonest_swept: u64,
     version: u64,
     pub counts: Counts,
@@ -47,22 +47,21 @@ pub(crate) struct Shard<K, V> {
 struct Entry<K, V> {
     key: K,
     value: V,
-    /// Whether it has a time to live.
+    /// True when it has a time to live.
     expires: bool,
-    /// Set by hits, asked for by the policy.
+    /// Set by hits, read by the policy.
     visited: AtomicBool,
     version: Version,
 }
 
-/// Another one for every value that was stored in the shard: 48 bits, in the space that is left beside
-/// two bools.
+/// Different for every value stored in the shard: 48 bits, which fit beside two bools.
 pub(crate) type Version = [u16; 3];
 
-/// What a read finds.
+/// The result of a read.
 pub(crate) enum Found<T> {
     /// The value, and its index.
     Value(T, u32),
-    /// An entry whose time is over.
+    /// An expired entry.
     Over,
     Nothing,
 }
@@ -77,7 +76,7 @@ pub(crate) struct Counts {
     pub voided_fills: u64,
 }
 
-/// What is to be stored.
+/// A value to store.
 pub(crate) struct New<K, V> {
     pub key: K,
     pub value: V,
@@ -85,27 +84,27 @@ pub(crate) struct New<K, V> {
     pub terms: Terms,
 }
 
-/// On which terms it is.
+/// The terms on which it is stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Terms {
     pub bytes: u64,
     pub expires: u64,
 }
 
-/// What became of a value that was to take another's place.
+/// The result of storing a value in place of another one.
 pub(crate) enum Swapped {
-    /// It did.
+    /// It was stored.
     Done,
-    /// There is none of this key.
+    /// The key has no entry.
     Absent,
-    /// It takes more than that: [`Shard::store`].
+    /// It takes more than a swap: [`Shard::store`].
     NotSo,
 }
 
 impl<K, V> Entries for Table<Entry<K, V>> {
     #[inline]
     fn take_mark(&self, index: u32) -> bool {
-        // No reader is in: nobody sets it between these two.
+        // The writer's lock keeps readers out, so no hit sets the mark between these two.
         self.get(index).is_some_and(|entry| {
             let visited = entry.visited.load(Ordering::Relaxed);
             if visited {
@@ -143,7 +142,7 @@ impl<K, V> Shard<K, V> {
         self.table.len()
     }
 
-    /// Indices that are or were in use are below.
+    /// Greater than every index that is or was in use.
     pub fn indices(&self) -> u32 {
         self.table.indices() as u32
     }
@@ -165,7 +164,7 @@ impl<K, V> Shard<K, V> {
         expires.copied().unwrap_or(NEVER)
     }
 
-    /// When the entry expires unless it is used.
+    /// When the entry expires if it is not used.
     pub fn idles(&self, index: u32) -> u64 {
         match self.used.get(index as usize) {
             Some(used) => used
@@ -175,7 +174,7 @@ impl<K, V> Shard<K, V> {
         }
     }
 
-    /// True when the entry's time is over. The clock is read only where entries have a time.
+    /// True when the entry has expired. Reads the clock only if entries have a time to live.
     #[inline]
     pub fn is_over(&self, index: u32, now: impl Fn() -> u64) -> bool {
         let entry = self.table.get(index);
@@ -191,7 +190,7 @@ impl<K, V> Shard<K, V> {
         now >= self.expires(index) || now >= self.idles(index)
     }
 
-    /// Whether the time of an entry that has one is over; if not, the entry was used now.
+    /// Whether an entry with a time to live has expired; if not, this counts as a use.
     #[inline(never)]
     fn use_in_time(&self, index: u32, visit: bool, now: impl Fn() -> u64) -> bool {
         let now = now();
@@ -215,7 +214,7 @@ impl<K, V> Shard<K, V> {
 }
 
 impl<K: Eq, V> Shard<K, V> {
-    /// The index of the key's entry, be its time over or not.
+    /// The index of the key's entry, expired or not.
     #[inline]
     pub fn find<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<u32>
     where
@@ -232,7 +231,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.table.find(hash, |entry| entry.key.borrow() == key)
     }
 
-    /// Reads the key; `visit` for a hit that says so to the policy.
+    /// Reads the key; with `visit`, a hit marks the entry for the policy.
     #[inline]
     pub fn read<Q: Eq + ?Sized>(
         &self,
@@ -250,15 +249,15 @@ impl<K: Eq, V> Shard<K, V> {
         if self.has_time(entry) && !self.use_in_time(index, visit, now) {
             return Found::Over;
         }
-        // Once, so that hits of a popular entry write nothing.
+        // Only once, so that hits of a popular entry write nothing.
         if visit && !entry.visited.load(Ordering::Relaxed) {
             entry.visited.store(true, Ordering::Relaxed);
         }
         Found::Value(&entry.value, index)
     }
 
-    /// Stores a value in the place of the key's other one, which it returns by the same way, if that
-    /// is all there is to do: most often.
+    /// Stores a value in place of the key's present one, and returns the old value in `value`, if that
+    /// is all there is to do: the common case.
     #[inline]
     pub fn swap<Q: Eq + ?Sized>(
         &mut self,
@@ -274,7 +273,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.swap_if(hash, key, value, terms, now, || true)
     }
 
-    /// The same, if `admit` agrees, which is asked when the key was found.
+    /// The same, if `admit`, called once the key was found, agrees.
     #[inline]
     pub fn swap_if<Q: Eq + ?Sized>(
         &mut self,
@@ -298,8 +297,8 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
-    /// Stores a value in the place of the entry's other one, as [`Shard::swap`]; false when it takes
-    /// more than that.
+    /// Stores a value in place of the entry's present one, as [`Shard::swap`]; false when it takes more
+    /// than that.
     #[inline]
     pub fn swap_at(
         &mut self,
@@ -316,8 +315,8 @@ impl<K: Eq, V> Shard<K, V> {
         true
     }
 
-    /// Stores a value, if there is or can be made room for it. Otherwise it is not taken, and another
-    /// shard has to give room.
+    /// Stores a value, if there is room for it or room can be made. Otherwise the value is not taken,
+    /// and another shard has to give up room.
     pub fn store(
         &mut self,
         given: &mut Option<New<K, V>>,
@@ -344,7 +343,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
-    /// Stores a value in the place of another one, which may leave before that to make room.
+    /// Stores a value in place of another one, which may be evicted first to make room.
     fn store_over(
         &mut self,
         old: u32,
@@ -356,12 +355,12 @@ impl<K: Eq, V> Shard<K, V> {
         let Some(Terms { bytes, .. }) = given.as_ref().map(|new| new.terms) else {
             return;
         };
-        // Room that the entry's predecessor and those who make way for it leave.
+        // Room freed by the entry's predecessor and by evicted entries.
         let (mut left, mut coming) = ((1, self.bytes(old)), Coming::BACK);
         let mut aside = None;
         while left != (1, bytes) && !bounds.exchange(left, (1, bytes)) {
             match self.policy.victim(&mut coming, &self.table) {
-                // Its room is in `left` already, and it stays if there is not enough.
+                // Its room is in `left` already, and it stays if that is not enough.
                 Some(index) if index == old => aside = Some(old),
                 Some(index) => {
                     left.0 += 1;
@@ -379,7 +378,7 @@ impl<K: Eq, V> Shard<K, V> {
         if let Some(mut new) = given.take() {
             self.counts.writes += 1;
             self.replace(old, &mut new.value, new.terms, now);
-            // The key that stands stays: it is equal.
+            // The present key stays: the new one is equal.
             removed.push(new.key, new.value, RemovalCause::Replaced);
         }
     }
@@ -397,7 +396,7 @@ impl<K: Eq, V> Shard<K, V> {
             return;
         };
         let mut coming = self.policy.arrive(hash);
-        // Room that those who make way for it leave.
+        // Room freed by evicted entries.
         let mut left = (0, 0);
         while left != (1, bytes) && !bounds.exchange(left, (1, bytes)) {
             let Some(index) = self.policy.victim(&mut coming, &self.table) else {
@@ -414,7 +413,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
-    /// Gives an entry that is still there back to the policy.
+    /// Returns an entry that is still there to the policy.
     fn take_back(&mut self, aside: Option<u32>) {
         if let Some(index) = aside {
             let bytes = self.policy.bytes(index);
@@ -422,7 +421,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
-    /// Gives up an entry, so that another shard has its room.
+    /// Evicts an entry, so that another shard gets its room.
     pub fn evict(
         &mut self,
         bounds: &Bounds,
@@ -438,7 +437,7 @@ impl<K: Eq, V> Shard<K, V> {
         true
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub fn remove(
         &mut self,
         index: u32,
@@ -451,7 +450,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.unlist(index, cause, removed);
     }
 
-    /// Takes all entries out.
+    /// Removes all entries.
     pub fn clear(&mut self, bounds: &Bounds, removed: &mut Removed<K, V>) {
         bounds.give_back((self.len() as u64, self.policy.total()));
         self.policy.clear();
@@ -465,7 +464,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.swept = 0;
     }
 
-    /// Takes those of the entries with these indices out that are to be cleared.
+    /// Removes the entries with these indices for whose keys `cleared` returns true.
     pub fn clear_those(
         &mut self,
         indices: std::ops::Range<u32>,
@@ -480,20 +479,20 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
-    /// Whether there may be entries whose time is over.
+    /// Whether there may be expired entries.
     #[inline]
     pub fn is_sweep_due(&self, now: impl Fn() -> u64) -> bool {
         self.soonest != NEVER && now() >= self.soonest
     }
 
-    /// Has the search for expired entries begin anew, so that it knows when the next one is over once it
-    /// has come round.
+    /// Restarts the search for expired entries, so that it knows when the next one expires once it has
+    /// come round.
     pub fn begin_sweep(&mut self) {
         self.swept = 0;
         self.soonest_swept = NEVER;
     }
 
-    /// Looks at the next so many places for entries whose time is over, and takes those out.
+    /// Checks the next `places` places for expired entries, and removes those.
     #[cold]
     pub fn sweep(
         &mut self,
@@ -559,7 +558,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.set_times(index, terms.expires, now);
     }
 
-    /// Of an entry that was written now.
+    /// For an entry that was just written.
     #[inline]
     fn set_times(&mut self, index: u32, expires: u64, now: impl Fn() -> u64) {
         if expires == NEVER && self.time_to_idle == 0 {
@@ -571,7 +570,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
         let ends = expires.min(self.idles(index));
         self.soonest = self.soonest.min(ends);
-        // The search may have come by it already.
+        // The search may have passed it already.
         self.soonest_swept = self.soonest_swept.min(ends);
     }
 
@@ -585,7 +584,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.expires[index as usize] = expires;
     }
 
-    /// Gives an entry another time at which it expires.
+    /// Gives an entry another expiry.
     pub fn prolong(&mut self, index: u32, expires: u64, now: impl Fn() -> u64) {
         if let Some(entry) = self.table.get_mut(index) {
             entry.expires = expires != NEVER;
@@ -601,7 +600,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.used[index as usize] = AtomicU64::new(now);
     }
 
-    /// Takes an entry out that the policy no longer knows and whose room was given back.
+    /// Removes an entry that the policy no longer knows and whose room was returned.
     fn unlist(&mut self, index: u32, cause: RemovalCause, removed: &mut Removed<K, V>) {
         if let Some(entry) = self.table.remove(index) {
             match cause {
@@ -623,7 +622,7 @@ impl<K: Eq, V> Shard<K, V> {
         ]
     }
 
-    /// What an entry weighs. Looked up only where it is not 1.
+    /// The entry's weight. Looked up only if it is not 1.
     fn bytes(&self, index: u32) -> u64 {
         if self.weighed {
             self.policy.bytes(index)
@@ -633,7 +632,7 @@ impl<K: Eq, V> Shard<K, V> {
     }
 }
 
-/// Loads under way.
+/// Loads in progress.
 impl<K: Eq, V> Shard<K, V> {
     /// The load of the key.
     pub fn load<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<&Arc<Load<V>>>
@@ -655,15 +654,15 @@ impl<K: Eq, V> Shard<K, V> {
         self.loads.insert(hash, (key, load));
     }
 
-    /// Takes the load off the list: its key, unless it was taken off before.
+    /// Takes the load off the list and returns its key, unless it was taken off before.
     pub fn end_load(&mut self, hash: u32, load: &Arc<Load<V>>) -> Option<K> {
         let found = self.loads.find(hash, |other| Arc::ptr_eq(&other.1, load));
         let index = found?.0;
         self.loads.remove(index).map(|(key, _)| key)
     }
 
-    /// Takes the key's load off the list: it will not be stored. What is returned is to be dropped
-    /// after the lock.
+    /// Takes the key's load off the list: it will not be stored. Drop the result after the lock is
+    /// released.
     #[inline]
     pub fn void_load<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> Option<Voided<K, V>>
     where

@@ -1,5 +1,5 @@
-//! What threads share, from one place: `tests/interleavings` compiles this crate's other files
-//! with shuttle's versions of these names.
+//! What threads share, from one place: `tests/interleavings` compiles this crate's other files with
+//! shuttle's versions of these names.
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -9,20 +9,20 @@ use std::cell::UnsafeCell;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// Locks a mutex. A panic under it left nothing half done: no code of users runs there that could
-/// panic between two changes that belong together.
+/// Locks a mutex. A panic under it leaves no change half done: no user code that could panic runs there
+/// between two changes that belong together.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for the condition variable to be notified, or for nothing at all.
+/// Waits until the condition variable is notified; may wake spuriously.
 pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     condition
         .wait(guard)
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, for so long at most.
+/// As `wait`, for at most this long.
 pub(crate) fn wait_for<'a, T>(
     condition: &Condvar,
     guard: MutexGuard<'a, T>,
@@ -34,10 +34,10 @@ pub(crate) fn wait_for<'a, T>(
     }
 }
 
-/// Looks at a lock that a writer is in, before sleeping.
+/// How often a thread checks a lock that a writer holds, before it sleeps.
 pub(crate) const LOOKS: u32 = 32;
 
-/// One step of waiting for another thread that is about to be done.
+/// One step of waiting for another thread that is about to finish.
 pub(crate) fn pause(step: u32) {
     if step < 64 {
         std::hint::spin_loop();
@@ -46,8 +46,8 @@ pub(crate) fn pause(step: u32) {
     }
 }
 
-/// Data that [`Lock`](crate::lock::Lock) guards. Shuttle's version notices when a reader and a
-/// writer are inside at once.
+/// Data that [`Lock`](crate::lock::Lock) guards. Shuttle's version detects a reader and a writer that
+/// are inside at once.
 #[derive(Debug)]
 pub(crate) struct Guarded<T>(UnsafeCell<T>);
 
@@ -56,19 +56,19 @@ impl<T> Guarded<T> {
         Guarded(UnsafeCell::new(value))
     }
 
-    /// Called when a reader has come in.
+    /// Called when a reader has entered.
     #[inline(always)]
     pub fn reader_in(&self) {}
 
-    /// Called before a reader goes.
+    /// Called before a reader leaves.
     #[inline(always)]
     pub fn reader_out(&self) {}
 
-    /// Called when the writer has come in.
+    /// Called when the writer has entered.
     #[inline(always)]
     pub fn writer_in(&self) {}
 
-    /// Called before the writer goes.
+    /// Called before the writer leaves.
     #[inline(always)]
     pub fn writer_out(&self) {}
 
@@ -80,7 +80,7 @@ impl<T> Guarded<T> {
 
 pub(crate) use std::thread::ThreadId;
 
-/// Which thread this is.
+/// The identity of this thread.
 pub(crate) fn thread_id() -> ThreadId {
     std::thread::current().id()
 }

@@ -1,24 +1,24 @@
-//! A hash table whose items keep the index they were given.
+//! A hash table whose items keep their index.
 //!
-//! Items of one bucket are chained through their slots, so that an item is found by a look at its
-//! bucket and one at its slot, and put in or taken out by two writes. Who keeps more of an item
-//! elsewhere has its index to find that by.
+//! Items of one bucket are chained through their slots: finding an item takes a look at its bucket and
+//! one at its slot, and inserting or removing one takes two writes. A caller that keeps more data of an
+//! item elsewhere finds it by the index.
 
 /// No index.
 const NONE: u32 = u32::MAX;
-/// Buckets at first.
+/// Initial number of buckets.
 const FEWEST: usize = 8;
-/// Buckets for each item at least: with fewer, whether a bucket's first item is the one that is looked
-/// for is too often a wrong guess of the processor, which takes longer than all the rest of a look.
+/// Least number of buckets per item. With fewer, the processor too often mispredicts whether a bucket's
+/// first item is the wanted one, which costs more than the rest of a lookup.
 const FOR_EACH: usize = 2;
 
-/// Items by the hash of what they are found by. Fewer than 2^32 - 1 of them.
+/// Items by the hash of their key. Fewer than 2^32 - 1 of them.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
-    /// The latest item of each bucket. Their number is a power of two, or 0.
+    /// The latest item of each bucket. The number of buckets is a power of two, or 0.
     buckets: Box<[u32]>,
     slots: Vec<Slot<T>>,
-    /// The latest slot that was left.
+    /// The slot that was freed last.
     free: u32,
     len: usize,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Table<T> {
 #[derive(Debug)]
 struct Slot<T> {
     hash: u32,
-    /// In the same bucket; or, of a slot that is free, the one that was left before.
+    /// The next slot of the same bucket; for a free slot, the one that was freed before it.
     next: u32,
     item: Option<T>,
 }
@@ -47,12 +47,12 @@ impl<T> Table<T> {
         self.len
     }
 
-    /// Every index is below.
+    /// Greater than every index.
     pub fn indices(&self) -> usize {
         self.slots.len()
     }
 
-    /// Indices that there is memory for.
+    /// Number of indices that memory is allocated for.
     pub fn capacity(&self) -> usize {
         self.slots.capacity()
     }
@@ -76,7 +76,7 @@ impl<T> Table<T> {
     #[inline]
     pub fn find(&self, hash: u32, same: impl Fn(&T) -> bool) -> Option<(u32, &T)> {
         let mut index = *self.buckets.get(self.bucket(hash))?;
-        // NONE is no slot.
+        // NONE is not the index of a slot.
         while let Some(slot) = self.slots.get(index as usize) {
             if slot.hash == hash {
                 if let Some(item) = slot.item.as_ref().filter(|item| same(item)) {
@@ -88,7 +88,7 @@ impl<T> Table<T> {
         None
     }
 
-    /// Puts in an item that is not there; its index.
+    /// Inserts an item that is not in the table; returns its index.
     pub fn insert(&mut self, hash: u32, item: T) -> u32 {
         if FOR_EACH * self.len >= self.buckets.len() {
             self.grow();
@@ -111,7 +111,7 @@ impl<T> Table<T> {
         index
     }
 
-    /// Takes out the item at this index.
+    /// Removes the item at this index.
     pub fn remove(&mut self, index: u32) -> Option<T> {
         let slot = self.slots.get_mut(index as usize)?;
         let item = slot.item.take()?;
@@ -131,7 +131,7 @@ impl<T> Table<T> {
         Some(item)
     }
 
-    /// Takes out all.
+    /// Removes all items.
     pub fn clear(&mut self) -> impl Iterator<Item = T> {
         let all = std::mem::take(self);
         all.slots.into_iter().filter_map(|slot| slot.item)

@@ -1,34 +1,34 @@
-//! A small number for every thread, so that each has a place of its own in arrays.
+//! A small number for every thread, so that each has its own place in arrays.
 
 use crate::sync::{lock, thread_local, AtomicUsize, Mutex, Ordering};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// Of a thread that has no number yet.
+/// The thread has no number yet.
 const NONE: usize = usize::MAX;
-/// Of a thread that is ending and gave its number back: no array has this place.
+/// The thread is ending and has returned its number: no array has this place.
 const GONE: usize = usize::MAX - 1;
 
 thread_local! {
-    // Without a destructor, hence a plain read.
+    // Without a destructor, so reading it is a plain load.
     static NUMBER: Cell<usize> = const { Cell::new(NONE) };
     static HELD: Held = Held::take();
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Which lock this thread reads without a place of its own: the latest, by its address; 0 is none.
+/// The address of the lock that this thread reads without a place, the latest one; 0 for none.
 pub(crate) fn inside() -> usize {
     INSIDE.with(Cell::get)
 }
 
-/// Says so, and returns what was said before.
+/// Sets it, and returns the previous one.
 pub(crate) fn set_inside(lock: usize) -> usize {
     INSIDE.with(|inside| inside.replace(lock))
 }
 
-/// Numbers that were given back, to be given again, the smallest first.
+/// Returned numbers, reused from the smallest up.
 static FREE: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
-/// Every number that was ever given is below.
+/// Greater than every number given so far.
 static GIVEN: AtomicUsize = AtomicUsize::new(0);
 
 /// This thread's number; no other living thread has it.
@@ -40,8 +40,8 @@ pub(crate) fn number() -> usize {
     }
 }
 
-/// Every number given so far is below. A thread that got its number before an operation that is
-/// sequentially consistent is counted by everybody who calls this after it in their one order.
+/// Greater than every number given so far. If a thread got its number before one of its sequentially
+/// consistent operations, every thread that calls this later in their single order counts it.
 #[inline]
 pub(crate) fn given() -> usize {
     GIVEN.load(Ordering::SeqCst)
@@ -60,7 +60,7 @@ impl Held {
     fn take() -> Held {
         let mut free = lock(&FREE);
         let number = free.pop_first().unwrap_or_else(|| {
-            // Under the mutex: numbers have no gaps.
+            // Under the mutex, so that numbers have no gaps.
             GIVEN.fetch_add(1, Ordering::SeqCst)
         });
         drop(free);

@@ -1,16 +1,16 @@
-//! How long an entry lives.
+//! Times to live.
 
 use crate::shard::NEVER;
 use crate::Error;
 use std::time::Duration;
 
-/// The longest time, in milliseconds, as in every tier.
+/// The longest time to live, in milliseconds, as in every tier.
 const MAX_MS: u64 = (1 << 48) - 1;
 
 /// The time to live that a write gives its entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ttl {
-    /// What the cache's options say: `expire_after` or `ttl`; without them it does not expire.
+    /// What the cache's options say: `expire_after` or `ttl`; without them the entry does not expire.
     #[default]
     Default,
     /// The entry does not expire, whatever the options say.
@@ -25,17 +25,17 @@ impl From<Duration> for Ttl {
     }
 }
 
-/// The time that an entry has left.
+/// The time an entry has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TtlLeft {
-    /// It does not expire.
+    /// The entry does not expire.
     Forever,
     /// This long, in whole milliseconds.
     For(Duration),
 }
 
 impl Ttl {
-    /// Refuses what no write accepts, before anything is loaded for it.
+    /// Rejects times that no write accepts, before anything is loaded.
     ///
     /// # Errors
     /// `InvalidArgument` for 0 and for more than 2^48 - 1 ms.
@@ -46,8 +46,8 @@ impl Ttl {
         }
     }
 
-    /// What `expire_after` said of a value; `None` when its time is over at once. Values bring whatever
-    /// time they have, so one that is too long is as long as can be.
+    /// What `expire_after` returned for a value; `None` when it expires at once. Values bring any time,
+    /// so one that is too long counts as the longest possible.
     pub(crate) fn of_a_value(self) -> Option<Ttl> {
         match self {
             Ttl::For(Duration::ZERO) => None,
@@ -56,17 +56,17 @@ impl Ttl {
         }
     }
 
-    /// A time to live in milliseconds, rounded up; `None` for what is none: 0, and more than 2^48 - 1.
+    /// A time to live in milliseconds, rounded up; `None` for an invalid one: 0, and more than 2^48 - 1.
     #[must_use]
     pub fn milliseconds(time: Duration) -> Option<u64> {
-        // Not by as_nanos: a division of 128 bits takes longer than everything else here.
+        // Not by as_nanos: a 128-bit division takes longer than everything else here.
         let below_a_second = u64::from(time.subsec_nanos().div_ceil(1_000_000));
         let whole = time.as_secs().checked_mul(1000)?;
         let ms = whole.checked_add(below_a_second)?;
         Some(ms).filter(|ms| (1..=MAX_MS).contains(ms))
     }
 
-    /// What is said of a time that [`milliseconds`](Ttl::milliseconds) refuses.
+    /// The message for a time that [`milliseconds`](Ttl::milliseconds) rejects.
     #[doc(hidden)]
     #[cold]
     #[must_use]
@@ -78,8 +78,8 @@ impl Ttl {
         ))
     }
 
-    /// When an entry written at `now` expires; `default` is its time to live in milliseconds, 0 for
-    /// none.
+    /// When an entry written at `now` expires; `default` is the cache's time to live in milliseconds, 0
+    /// for none.
     pub(crate) fn expires(self, default: u64, now: u64) -> Result<u64, Error> {
         let ttl = match self {
             Ttl::Default => default,
@@ -88,13 +88,13 @@ impl Ttl {
         };
         Ok(match ttl {
             0 => NEVER,
-            // Whatever a clock says, it stays below NEVER.
+            // Stays below NEVER, whatever the clock says.
             ttl => now.saturating_add(ttl).min(NEVER - 1),
         })
     }
 }
 
-/// The time left at `now` for an entry that expires then.
+/// The time left at `now` for an entry that expires at `expires`.
 pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
     match expires {
         NEVER => TtlLeft::Forever,
@@ -102,7 +102,7 @@ pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
     }
 }
 
-/// A duration as a person writes it: nobody's nought is `0ns`.
+/// A duration as a person writes it: zero is `0`, not `0ns`.
 fn shown(time: Duration) -> String {
     if time.is_zero() {
         "0".into()

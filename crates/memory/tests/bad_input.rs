@@ -1,4 +1,4 @@
-//! Options and arguments that are refused, each with an error that says so.
+//! Invalid options and arguments, each rejected with an error that says so.
 
 use polycache_memory::{Error, MemoryCache};
 use std::time::Duration;

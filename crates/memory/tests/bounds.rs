@@ -36,7 +36,7 @@ fn no_more_entries_than_allowed() {
 
 #[test]
 fn as_many_entries_as_allowed() {
-    // However unevenly the keys fall on the shards.
+    // However unevenly the keys are spread over the shards.
     let cache = MemoryCache::builder()
         .max_entries(10_000)
         .shards(64)

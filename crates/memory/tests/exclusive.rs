@@ -28,9 +28,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..200)
 }
 
-/// Stores the value; what it replaced, if no lock was needed for that.
+/// Stores the value; returns the replaced one, if no lock was needed.
 fn set_exclusively(cache: &MemoryCache<u64, u64>, key: u64, mut value: u64) -> Option<u64> {
-    // SAFETY: one thread has the cache, and numbers do not use it.
+    // SAFETY: only this thread has the cache, and numbers do not use it.
     if unsafe { cache.swap_exclusively(&key, &mut value, || true) } {
         return Some(value);
     }
@@ -62,7 +62,7 @@ fn check(ttl: bool, idle: bool, most: u64, steps: &[Step]) {
                     replaced.is_none() || replaced == stood,
                     "{replaced:?} of {stood:?}"
                 );
-                // Most often there is no need for a lock: not only when an entry's time is over.
+                // Mostly no lock is needed, and not only when an entry has expired.
                 assert!(
                     ttl || idle || replaced == stood,
                     "{replaced:?} of {stood:?}"
@@ -70,7 +70,7 @@ fn check(ttl: bool, idle: bool, most: u64, steps: &[Step]) {
                 other.set(key, value).unwrap();
             }
             Step::Get(key) => {
-                // SAFETY: one thread has the cache, and numbers do not use it.
+                // SAFETY: only this thread has the cache, and numbers do not use it.
                 assert_eq!(unsafe { ours.get_exclusively(&key) }, other.get(&key));
             }
             Step::Delete(key) => assert_eq!(ours.delete(&key), other.delete(&key)),
@@ -108,7 +108,7 @@ fn what_is_not_admitted_changes_nothing() {
     cache.set(1, 10).unwrap();
     let before = cache.stats();
     let mut value = 11;
-    // SAFETY: one thread has the cache, and numbers do not use it.
+    // SAFETY: only this thread has the cache, and numbers do not use it.
     assert!(!unsafe { cache.swap_exclusively(&1, &mut value, || false) });
     assert_eq!((value, cache.peek(&1)), (11, Some(10)));
     assert_eq!(cache.stats(), before);
@@ -125,7 +125,7 @@ fn what_others_want_to_know_of_is_left_to_an_ordinary_set() {
     for cache in caches {
         cache.set(1, 10).unwrap();
         let mut value = 11;
-        // SAFETY: one thread has the cache, and numbers do not use it.
+        // SAFETY: only this thread has the cache, and numbers do not use it.
         assert!(!unsafe { cache.swap_exclusively(&1, &mut value, || true) });
         assert_eq!((value, cache.get(&1)), (11, Some(10)));
     }
@@ -137,7 +137,7 @@ fn a_load_under_way_is_left_to_an_ordinary_set() {
     cache.set(1, 10).unwrap();
     let loaded = cache.get_or_insert_with(&2, || {
         let mut value = 11;
-        // SAFETY: one thread has the cache, which holds no lock over loaders.
+        // SAFETY: only this thread has the cache, and the cache holds no lock while a loader runs.
         assert!(!unsafe { cache.swap_exclusively(&1, &mut value, || true) });
         value
     });

@@ -1,4 +1,4 @@
-//! Time to live, time to idle, and that what is over leaves.
+//! Time to live, time to idle, and the removal of expired entries.
 
 mod common;
 
@@ -91,7 +91,7 @@ fn an_entry_that_nobody_uses_goes() {
     assert_eq!(cache.peek(&1), Some(10));
     time.pass(400);
     assert_eq!(cache.get(&1), None, "looking is not using");
-    // A place used again begins anew.
+    // A reused place starts anew.
     cache.set(2, 20).unwrap();
     time.pass(999);
     cache.set(2, 21).unwrap();
@@ -127,7 +127,7 @@ fn what_is_never_read_again_leaves_all_the_same() {
         cache.set_with(key, key, SECOND).unwrap();
     }
     time.pass(1000);
-    // Each write looks at four places.
+    // Each write checks four places.
     for _ in 0..30 {
         cache.set_with(1000, 0, Ttl::Forever).unwrap();
     }
@@ -170,7 +170,7 @@ fn what_a_purge_leaves_is_exactly_what_is_not_over() {
     let cache = builder.clock(time.clock()).build().unwrap();
     let (mut now, mut ends) = (0_u64, HashMap::new());
     for step in 0..2000_u64 {
-        // Now many at once, now a few: searches end anywhere.
+        // Sometimes many at once, sometimes a few: searches end anywhere.
         for key in 0..1 + step % 7 {
             let (key, ttl) = (step * 10 + key, 1 + (step * 7919 + key * 104_729) % 3000);
             cache
@@ -203,7 +203,7 @@ fn what_a_purge_leaves_is_exactly_what_is_not_over() {
                 .map(|(key, _)| key)
                 .collect();
             taken.sort_unstable();
-            // Writes have taken some out already.
+            // Writes have already removed some.
             assert!(taken.iter().all(|key| over.binary_search(key).is_ok()));
         }
         ends.retain(|_, end| *end > now);
@@ -271,7 +271,7 @@ fn writes_find_all_that_are_over() {
         .clock(time.clock())
         .build()
         .unwrap();
-    // Times of all lengths, many given while the search is under way, and before where it is.
+    // Times to live of all lengths, many given while the search runs, and at places that it has passed.
     let mut ends = HashMap::new();
     for step in 0..5000_u64 {
         time.pass(1);
@@ -282,7 +282,7 @@ fn writes_find_all_that_are_over() {
             .unwrap();
         ends.insert(key, time.now() + ttl);
         if step % 500 == 499 {
-            // Rounds of the search: one that was under way, and one from its beginning.
+            // Rounds of the search: one in progress, and one from its beginning.
             for _ in 0..60 {
                 cache.set_with(1000, 0, Ttl::Forever).unwrap();
             }
@@ -309,7 +309,7 @@ fn a_shorter_time_behind_the_search_is_found() {
         }
     };
     time.pass(10);
-    // The search goes by a few entries, one of which is given a shorter time, and on to its end.
+    // The search passes a few entries, one of which then gets a shorter time, and continues to its end.
     writes(5);
     cache.set_with(3, 1, ms(5)).unwrap();
     writes(30);

@@ -1,4 +1,4 @@
-//! get_or_set and its siblings: one loader, nobody stranded, writes win.
+//! get_or_set and its siblings: one loader, no caller stranded, writes win.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn a_loader_that_fails_leaves_the_key_to_the_next() {
     let cache = small::<u64>(100);
     let error = cache.get_or_set(&1, || "x".parse::<u64>()).unwrap_err();
     assert_eq!(error.code(), "loader_failed");
-    // A text that is no number is none the next time either.
+    // A text that is no number fails the next time too.
     assert!(!error.retryable());
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.downcast_ref::<std::num::ParseIntError>().is_some());
@@ -58,7 +58,7 @@ fn whoever_waits_for_a_loader_that_fails_gets_its_error() {
     let load = || {
         if loads.fetch_add(1, Ordering::SeqCst) == 0 {
             loading.wait();
-            // Until the others wait, or nearly: one that comes later loads itself.
+            // Until the others wait, or nearly: a caller that comes later loads itself.
             (0..10_000).for_each(|_| thread::yield_now());
         }
         "x".parse::<u64>()
@@ -248,7 +248,7 @@ fn every_waker_is_woken() {
             thread::spawn(move || {
                 block_on(async {
                     let mut wait = pin!(cache.get_or_insert_async(&1, async { 0 }));
-                    // Polled again and again, by the same waker, it is listed once.
+                    // Polled repeatedly with the same waker, it is listed once.
                     for _ in 0..3 {
                         poll_fn(|context| {
                             let _ = wait.as_mut().poll(context).map(|_| panic!("too early"));
@@ -272,7 +272,7 @@ fn every_waker_is_woken() {
     }
 }
 
-/// Counts in the cache how many have come so far.
+/// Counts in the cache how many callers have come so far.
 fn ready_on(cache: &MemoryCache<u64, u64>) {
     cache
         .entry(100)

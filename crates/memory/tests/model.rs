@@ -57,7 +57,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..300)
 }
 
-/// What the cache must hold, but for what it may evict.
+/// What the cache must hold, except for entries that it may evict.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     value: u64,
@@ -70,7 +70,7 @@ struct Model {
     entries: BTreeMap<u64, Kept>,
     ttl: bool,
     idle: bool,
-    /// Entries that it may hold; they weigh `1 + value`, if that is bounded.
+    /// Entries that it may hold; if bytes are bounded, each weighs `1 + value`.
     max_entries: u64,
     max_bytes: Option<u64>,
 }
@@ -104,7 +104,7 @@ impl Model {
         true
     }
 
-    /// What left, left for a reason.
+    /// Every removed entry had a reason to leave.
     fn left(&mut self, told: &[(u64, u64, RemovalCause)], now: u64) {
         for (key, value, cause) in told {
             match cause {
@@ -147,7 +147,7 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
     for step in steps {
         let now = time.now();
         let before: Vec<(u64, Kept)> = model.entries.iter().map(|(k, v)| (*k, *v)).collect();
-        // An operation's own effect comes last: what makes way for it, leaves before.
+        // An operation's own effect comes last: entries that make way for it leave first.
         match step.clone() {
             Step::Set(key, value) => {
                 let stored = if value % 2 == 0 {
@@ -175,7 +175,7 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
                 let read = if key % 2 == 0 {
                     cache.get(&key)
                 } else {
-                    // SAFETY: one thread has the cache, and numbers do not use it.
+                    // SAFETY: only this thread has the cache, and numbers do not use it.
                     unsafe { cache.get_exclusively(&key) }
                 };
                 assert_eq!(read, expected);
@@ -201,7 +201,7 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
                     }
                 };
                 let left = cache.ttl(&key);
-                // Forever, written as a time to live, is a very long one in the model.
+                // Forever, given as a time to live, is a very long time in the model.
                 assert_eq!(left, model.live(key, now).map(ends));
             }
             Step::Delete(key) => {
@@ -297,7 +297,8 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
     }
 }
 
-/// What the listener was told of other keys, and of this one when it was evicted for its successor.
+/// What the listener was told about other keys, and about this one when it was evicted for its
+/// successor.
 fn others(told: &Told<u64, u64>, key: u64) -> Vec<(u64, u64, RemovalCause)> {
     let mut told = told.take();
     told.retain(|told| told.0 != key);

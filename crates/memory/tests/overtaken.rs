@@ -1,4 +1,4 @@
-//! What a call that was overtaken leaves alone, and what counts as over.
+//! What an overtaken call leaves alone, and what counts as over.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn a_load_that_is_too_heavy_voids_nothing() {
     assert_eq!(cache.get_or_insert_with(&1, || vec![7]).unwrap(), [7]);
 }
 
-/// What makes way for a load makes way for one that is not stored as well.
+/// An entry that makes way for a load also makes way for a load that is not stored.
 #[test]
 fn a_load_that_is_not_stored_takes_out_what_is_over() {
     let (time, past) = (Time::default(), Duration::from_millis(10));
@@ -98,7 +98,7 @@ fn a_change_of_nothing() {
 
 type Told = Arc<Mutex<Vec<(u64, u64, RemovalCause)>>>;
 
-/// Values live as many seconds as they say.
+/// Values live for as many seconds as they say.
 fn expiring() -> (MemoryCache<u64, u64>, Told) {
     let told = Told::default();
     let list = told.clone();
@@ -215,7 +215,7 @@ fn some_keys_are_cleared_with_their_loads() {
     assert_eq!((stats.deletes, stats.voided_fills), (0, 1));
 }
 
-/// More of them than are looked at under one lock.
+/// More entries than one lock covers.
 #[test]
 fn many_keys_are_cleared() {
     let cache = MemoryCache::<u64, u64>::new(10_000).unwrap();

@@ -1,4 +1,4 @@
-//! Many real threads at once.
+//! Many real threads at the same time.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread;
 
-/// More than there are places for readers, and some that come late.
+/// More threads than places for readers, and some that come late.
 const THREADS: u64 = 24;
 
 fn random(state: &mut u64) -> u64 {
@@ -70,7 +70,7 @@ fn what_is_read_was_written_and_the_bounds_hold() {
                 });
             }
         });
-        // Threads have ended, and their numbers go to the next ones.
+        // Threads have ended, and their numbers were reused.
         let held: u64 = cache.keys().map(|key| 1 + key % 3).sum();
         assert_eq!(cache.bytes(), held);
         assert_eq!(cache.len(), cache.iter().count());
@@ -82,7 +82,7 @@ fn what_is_read_was_written_and_the_bounds_hold() {
     );
 }
 
-/// Loaded values that were not stored left nothing.
+/// Loaded values that were not stored left nothing behind.
 fn voided(stats: &polycache_memory::Stats) -> i64 {
     -(stats.voided_fills as i64)
 }

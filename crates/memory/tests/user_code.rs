@@ -1,4 +1,4 @@
-//! Code of users: when it runs, what it may do, and what its panics leave behind.
+//! User code: when it runs, what it may do, and what its panics leave behind.
 
 mod common;
 
@@ -273,7 +273,7 @@ fn a_listener_that_panics_ends_the_call_and_nothing_else() {
     assert_eq!(
         cache.get_or_insert_with(&3, || 4).unwrap(),
         3,
-        "nobody waits for that load"
+        "no caller waits for that load"
     );
 }
 
@@ -299,7 +299,7 @@ fn entries_one_by_one() {
         .or_try_insert_with(|| Err("as planned"))
         .unwrap_err();
     assert_eq!(failed.code(), "loader_failed");
-    // Somebody else's change comes in between.
+    // Another caller's change comes in between.
     let mut calls = 0;
     let entry = cache.entry(1).and_modify(|list| {
         calls += 1;
@@ -403,7 +403,7 @@ fn retain_deletes_what_it_was_shown_and_nothing_newer() {
     }
     let deleted = cache.retain(|key, _| {
         if *key == 7 {
-            // It may use the cache; what is written now was not shown.
+            // It may use the cache; what is written now was not passed to it.
             cache.set(7, 70).unwrap();
             assert_eq!(cache.get(&7), Some(70));
         }

@@ -1,21 +1,21 @@
-//! A lease for its own sake: a lock by a key's name (`spec/semantics.md`, "Leases for adapters").
+//! A lease for its own sake: a lock by the name of a key (`spec/semantics.md`, "Leases for adapters").
 
 use crate::leases::{Lease, Leases};
 use crate::pause::pause;
 use std::time::Duration;
 
-/// What the driver is to do next.
+/// What the driver must do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acquiring<F> {
     /// Nothing: the caller has the lease.
     Acquired(F),
-    /// Nothing: another holds it, and the caller has waited as long as it will.
+    /// Nothing: another caller holds the lease, and this one has waited as long as it may.
     Refused,
-    /// Wait until then, on the clock that the steps are told, and step again.
+    /// Wait until then, on the clock that is passed to the steps, and step again.
     Wait(Duration),
 }
 
-/// One caller who wants the lease.
+/// One caller that wants the lease.
 #[derive(Clone, Copy, Debug)]
 pub struct Acquire {
     began: Duration,
@@ -23,16 +23,16 @@ pub struct Acquire {
 }
 
 impl Acquire {
-    /// From `now` on the caller waits so long at most.
+    /// From `now` on the caller waits at most `wait`.
     #[must_use]
     pub fn new(wait: Duration, now: Duration) -> Acquire {
         Acquire { began: now, wait }
     }
 
-    /// Asks for the lease. Nobody takes it from a holder that lives, however long that holds it.
+    /// Asks for the lease. A living holder keeps it, however long it holds it.
     ///
     /// # Errors
-    /// The tiers'.
+    /// Errors of the tiers.
     pub fn step<L: Leases>(
         &self,
         tiers: &mut L,

@@ -1,7 +1,7 @@
-//! The loads of one process: who joins which, and who is told what came of it.
+//! The loads of one process: which caller joins which load, and which callers are told the result.
 //!
-//! Nothing here waits or knows the time. Drivers wait as they can, by a [`Waker`]: for threads one that
-//! unparks, for futures their executor's, for the simulation its own.
+//! Nothing here waits or knows the time. Drivers wait in their own way, by a [`Waker`]: for threads one
+//! that unparks, for futures the executor's, for the simulation its own.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::hash::Hash;
@@ -10,25 +10,26 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What a load brought those who joined it.
+/// The result of a load, for the callers that joined it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Landed<V, E> {
     /// The value.
     Value(V),
     /// Its loader's error.
     Failed(E),
-    /// A value that only its loader's caller can have: each of the others runs its own loader.
+    /// A value that only its loader's caller can have: each of the other callers runs its own loader.
     Unshared,
-    /// Nothing: its caller is gone, or another load was stored. Those who joined look again and begin anew.
+    /// Nothing: its caller is gone, or another load was stored. The callers that joined look up the key
+    /// and begin anew.
     Nothing,
 }
 
 /// A load of one key in one process.
 #[derive(Debug)]
 struct Flight<V, E, F> {
-    /// Since when its loader runs, and by which fence; `None` where it runs without a lease.
+    /// Since when its loader has been running, and by which fence; `None` where it runs without a lease.
     loading: OnceLock<(Duration, Option<F>)>,
-    /// Who runs it, by a number of the driver's.
+    /// The caller that runs it, by a number of the driver's.
     runner: u64,
     over: AtomicBool,
     outcome: OnceLock<Landed<V, E>>,
@@ -43,7 +44,7 @@ struct Waiting {
     next: u64,
 }
 
-/// The loads of a process, by their keys.
+/// The loads of a process, by key.
 #[derive(Debug)]
 pub struct Flights<K, V, E, F> {
     running: Mutex<Running<K, V, E, F>>,
@@ -51,12 +52,12 @@ pub struct Flights<K, V, E, F> {
 
 type Running<K, V, E, F> = HashMap<K, Vec<Arc<Flight<V, E, F>>>>;
 
-/// What a caller whose key is not there is to do.
+/// What a caller that missed must do.
 #[derive(Debug)]
 pub enum Part<'a, K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
-    /// Wait for a load that is open.
+    /// Wait for an open load.
     Joins(Joined<V, E, F>),
-    /// Drive a load of its own, which others may join.
+    /// Drive its own load, which others may join.
     Leads(Leader<'a, K, V, E, F>),
 }
 
@@ -69,9 +70,9 @@ impl<K, V, E, F> Default for Flights<K, V, E, F> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
-    /// Joins the newest load of the key while that is open, else begins one. A load is open while it waits for
-    /// another process, and while its loader runs for less than `lease_timeout` by a fence that `stands`.
-    /// `runner` names who would run the loader: see [`Joined::is_run_by`].
+    /// Joins the newest load of the key while it is open, else begins one. A load is open while it waits
+    /// for another process, and while its loader has been running for less than `lease_timeout` by a
+    /// fence that `stands`. `runner` is the caller that would run the loader: see [`Joined::is_run_by`].
     pub fn take_part(
         &self,
         key: K,
@@ -108,7 +109,7 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
         })
     }
 
-    /// Loads under way.
+    /// Number of loads in progress.
     #[must_use]
     pub fn count(&self) -> usize {
         lock(&self.running).values().map(Vec::len).sum()
@@ -122,7 +123,7 @@ impl<V: Clone, E: Clone, F> Flight<V, E, F> {
         }
         match self.loading.get() {
             None => true,
-            // Nothing would tell that the key was set or deleted since.
+            // Without a lease nothing would show that the key was set or deleted since.
             Some((_, None)) => false,
             Some((since, Some(fence))) => {
                 now.saturating_sub(*since) < lease_timeout && stands(fence)
@@ -130,7 +131,7 @@ impl<V: Clone, E: Clone, F> Flight<V, E, F> {
         }
     }
 
-    /// Tells those who joined, and who joins no more from here on. The first time counts.
+    /// Tells the callers that joined; from here on no caller joins. Only the first call counts.
     fn land(&self, landed: Landed<V, E>) {
         let _ = self.outcome.set(landed);
         self.over.store(true, Ordering::Release);
@@ -140,7 +141,7 @@ impl<V: Clone, E: Clone, F> Flight<V, E, F> {
         }
     }
 
-    /// Has those who joined look at how long they may wait.
+    /// Makes the callers that joined check again how long they may wait.
     fn wake(&self) {
         let wakers: Vec<Waker> = lock(&self.waiting)
             .wakers
@@ -151,7 +152,7 @@ impl<V: Clone, E: Clone, F> Flight<V, E, F> {
     }
 }
 
-/// A caller's own load. Dropped before it has landed, it tells those who joined to begin anew.
+/// A caller's own load. Dropped before it has landed, it tells the callers that joined to begin anew.
 #[derive(Debug)]
 pub struct Leader<'a, K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
     flights: &'a Flights<K, V, E, F>,
@@ -161,21 +162,22 @@ pub struct Leader<'a, K: Eq + Hash + Clone, V: Clone, E: Clone, F> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
-    /// The loader runs from `now` on, by this fence; `None` is without a lease.
+    /// The loader runs from `now` on, by this fence; `None` means without a lease.
     pub fn loads(&self, fence: Option<F>, now: Duration) {
         let _ = self.flight.loading.set((now, fence));
         self.flight.wake();
     }
 
-    /// True when somebody joined, so far.
+    /// True when another caller has joined so far.
     #[must_use]
     pub fn is_joined(&self) -> bool {
-        // This one, and the list.
+        // One reference here, one in the list.
         Arc::strong_count(&self.flight) > 2
     }
 
-    /// The load is over. Where it was `stored`, all who wait for the key in this process look for it, whichever load
-    /// they joined: it may be superseded by now, and they may have called after that.
+    /// The load is over. If it was `stored`, all callers of this process that wait for the key look it
+    /// up, whichever load they joined: that load may be superseded by now, and they may have called
+    /// after that.
     pub fn lands(mut self, landed: Landed<V, E>, stored: bool) {
         self.end(landed, stored);
     }
@@ -184,7 +186,7 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Leader<'_, K, V, E, F> {
         self.landed = true;
         let mut others = Vec::new();
         let mut running = lock(&self.flights.running);
-        // The key is looked for once: misses pay for it.
+        // The key is looked up only once: every miss pays for it.
         if let Entry::Occupied(mut flights) = running.entry(self.key.clone()) {
             flights
                 .get_mut()
@@ -212,20 +214,20 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Drop for Leader<'_, K, V, E, F
     }
 }
 
-/// A caller that waits for another's load of its process.
+/// A caller that waits for another caller's load in its process.
 #[derive(Debug)]
 pub struct Joined<V, E, F> {
     flight: Arc<Flight<V, E, F>>,
-    /// Of the flight's `stored`.
+    /// The flight's `stored` when it was last seen.
     seen: u64,
-    /// Under which its waker is listed.
+    /// The number that its waker is listed under.
     number: Option<u64>,
 }
 
 impl<V: Clone, E: Clone, F> Joined<V, E, F> {
-    /// What the load brought; until then the waker is called when there is something new.
+    /// The result of the load; until there is one, the waker is called when something changes.
     pub fn poll(&mut self, waker: &Waker) -> Poll<Landed<V, E>> {
-        // A waker's `clone` and `drop` may be anybody's code: not under the mutex.
+        // A waker's `clone` and `drop` may be user code: not under the mutex.
         let waker = waker.clone();
         let mut waiting = lock(&self.flight.waiting);
         if let Some(landed) = self.flight.outcome.get() {
@@ -256,14 +258,14 @@ impl<V: Clone, E: Clone, F> Joined<V, E, F> {
         Poll::Pending
     }
 
-    /// Until when this load is to be waited for: then the caller takes part anew.
+    /// How long to wait for this load: at that time the caller takes part anew.
     #[must_use]
     pub fn patience(&self, now: Duration, lease_timeout: Duration) -> Duration {
         let since = self.flight.loading.get().map_or(now, |(since, _)| *since);
         since + lease_timeout
     }
 
-    /// True of a load that this runner drives itself: it would wait for itself.
+    /// True if this runner drives the load itself: it would wait for itself.
     #[must_use]
     pub fn is_run_by(&self, runner: u64) -> bool {
         self.flight.runner == runner
@@ -286,7 +288,7 @@ impl<V, E, F> Drop for Joined<V, E, F> {
     }
 }
 
-/// Locks a mutex. Nothing that could panic runs under it, so nothing is left half done.
+/// Locks a mutex. Nothing that could panic runs under it, so no change is left half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

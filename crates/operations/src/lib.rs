@@ -1,9 +1,9 @@
-//! What a cache does where it takes more than one step, as state machines without I/O.
+//! Operations of a cache that take more than one step, as state machines without I/O.
 //!
-//! A machine knows neither clock, thread, socket nor code of users: its driver tells it what happened and
-//! when ([`Event`]), and does what it answers ([`Step`]). So the protocol stands once for four languages,
-//! synchronous and asynchronous, over any tiers ([`Leases`]), and `checks/simulation` runs this very code
-//! under a clock and a scheduler of its own.
+//! A machine knows no clock, thread, socket or user code: its driver tells it what happened and when
+//! ([`Event`]), and does what it answers ([`Step`]). So the protocol exists once for four languages,
+//! synchronous and asynchronous, over any tiers ([`Leases`]), and `checks/simulation` runs this very
+//! code under its own clock and scheduler.
 
 mod acquire;
 mod flights;

@@ -1,4 +1,4 @@
-//! The load of a key that was missed: `get_or_set` from there on (`spec/semantics.md`).
+//! The load of a missing key: the rest of `get_or_set` after the miss (`spec/semantics.md`).
 
 use crate::leases::{Holder, Lease, Leases};
 use crate::pause::pause;
@@ -9,30 +9,30 @@ use std::time::Duration;
 pub enum Event<'a> {
     /// The caller begins.
     Start,
-    /// The time to wait for is over, or something happened that is worth a look.
+    /// The time to wait for has come, or something happened that is worth a check.
     Woken,
     /// The loader's value, as an entry.
     Loaded(&'a [u8]),
-    /// The loader's value has no entry: it cannot be stored.
+    /// The loader's value has no encoding as an entry: it cannot be stored.
     Unstorable,
     /// The loader failed.
     Failed,
-    /// The caller is gone.
+    /// The caller was cancelled.
     Cancelled,
 }
 
-/// What the driver is to do next.
+/// What the driver must do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Nothing: the load is over.
     Done(Done),
     /// Run the loader.
     Load,
-    /// Wait until then, on the clock that the steps are told.
+    /// Wait until then, on the clock that is passed to the steps.
     Wait {
-        /// When to take the next step at the latest.
+        /// The latest time for the next step.
         until: Duration,
-        /// Whose load is waited for.
+        /// The holder of the lease that the caller waits for.
         holder: Holder,
     },
 }
@@ -42,32 +42,33 @@ pub enum Step {
 pub enum Done {
     /// The entry is there; the tiers hold it.
     Hit,
-    /// What was loaded is stored.
+    /// The loaded value is stored.
     Filled,
-    /// What was loaded is not stored: the key was set, deleted or cleared meanwhile, or another filled it.
+    /// The loaded value is not stored: the key was set, deleted or cleared meanwhile, or another caller
+    /// filled it.
     Refused,
-    /// What was loaded is not stored: there was no room for a lease, or it has no entry.
+    /// The loaded value is not stored: there was no room for a lease, or it has no encoding as an entry.
     Unstored,
     /// Nothing was loaded.
     Released,
-    /// Others loaded for as long as the caller waits at most.
+    /// Others were loading for as long as the caller may wait.
     TimedOut,
 }
 
-/// How long things may take.
+/// Time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// How long a caller waits for others.
     pub wait_timeout: Duration,
 }
 
-/// One caller's load of one key. Over any tiers, whose fences are `F`.
+/// One caller's load of one key, over any tiers; `F` is the type of their fences.
 #[derive(Clone, Debug)]
 pub struct Load<F> {
     bounds: Bounds,
     /// When the caller began to wait.
     began: Duration,
-    /// The first load that it waited for.
+    /// The holder of the first load that it waited for.
     waited_for: Option<Holder>,
     state: State<F>,
 }
@@ -75,14 +76,14 @@ pub struct Load<F> {
 #[derive(Clone, Debug)]
 enum State<F> {
     Asking,
-    /// `None`: what is loaded will not be stored.
+    /// `None`: the loaded value will not be stored.
     Loading(Option<F>),
     Over,
 }
 
 impl<F: Clone> Load<F> {
-    /// A load that begins at `now`. The time that the caller has waited for others before counts, when
-    /// `now` is the time at which that began.
+    /// A load that begins at `now`. To include the time that the caller has already waited for others,
+    /// pass the time when that began.
     #[must_use]
     pub fn new(bounds: Bounds, now: Duration) -> Load<F> {
         Load {
@@ -93,7 +94,7 @@ impl<F: Clone> Load<F> {
         }
     }
 
-    /// The fence of the loader that runs, for drivers to see whether it is still worth something; `None`
+    /// The fence of the running loader, so that a driver can check whether it is still valid; `None`
     /// when no loader runs, or it runs without a lease.
     #[must_use]
     pub fn fence(&self) -> Option<&F> {
@@ -103,19 +104,19 @@ impl<F: Clone> Load<F> {
         }
     }
 
-    /// True while no loader of this caller runs and none has run: it waits for another's load, or is about
-    /// to ask.
+    /// True until a loader of this caller has been started: it waits for another caller's load, or is
+    /// about to ask.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         matches!(self.state, State::Asking)
     }
 
-    /// Takes what happened, and says what is to be done. After [`Step::Done`] there is nothing more to be
-    /// done, whatever happens.
+    /// Takes what happened, and says what to do. After [`Step::Done`] nothing remains to be done,
+    /// whatever happens.
     ///
     /// # Errors
-    /// The tiers'. When they fail as a load is stored, the load is over; when they fail before, the
-    /// machine stands as it stood.
+    /// Errors of the tiers. If they fail while a load is stored, the load is over; if they fail earlier,
+    /// the machine's state is unchanged.
     pub fn step<L: Leases<Fence = F>>(
         &mut self,
         tiers: &mut L,
@@ -125,7 +126,7 @@ impl<F: Clone> Load<F> {
         match event {
             Event::Start | Event::Woken => match self.state {
                 State::Asking => self.ask(tiers, now),
-                // The loader runs, or all is over.
+                // The loader is running, or all is over.
                 State::Loading(_) => Ok(Step::Load),
                 State::Over => Ok(Step::Done(Done::Released)),
             },
@@ -156,10 +157,10 @@ impl<F: Clone> Load<F> {
             Lease::Bypass => return Ok(self.load(None)),
             Lease::Busy { holder, overdue } => (holder, overdue),
         };
-        // Whoever was waited for ended without a value, or one would be there: its loader failed, say. A
-        // caller that waited for one such load does not wait for the next, and the next: a failing source
-        // would be asked once for each of them, one after the other. But one whose process died
-        // says nothing of the source: its successor is waited for.
+        // The load that this caller waited for ended without a value, or there would be one: its loader
+        // failed, say. A caller that waited for one such load does not wait for another: a failing
+        // source would be asked once per caller, one after the other. But a load whose process died says
+        // nothing about the source: the caller waits for its successor.
         let in_vain = self
             .waited_for
             .is_some_and(|first| first != holder && !tiers.has_inherited(first, holder));
@@ -193,7 +194,7 @@ impl<F: Clone> Load<F> {
         done
     }
 
-    /// The load is over; its fence, if there is one.
+    /// The load is over; returns its fence, if there is one.
     fn end(&mut self) -> Option<F> {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Loading(fence) => fence,

@@ -1,4 +1,4 @@
-//! Who joins which load of a process, and who is told what came of it.
+//! Which caller joins which load of a process, and which callers are told the result.
 
 use polycache_operations::{Flights, Joined, Landed, Leader, Part};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ fn a_leader_that_is_gone_leaves_the_key_to_those_who_joined() {
 
 #[test]
 fn nobody_joins_a_load_that_is_not_open() {
-    // Its fence is void, it has none, its loader takes too long.
+    // Its fence is invalid, it has none, or its loader takes too long.
     for (fence, later) in [(Some(0), 1), (None, 1), (Some(5), 30)] {
         let all = All::default();
         let first = leads(&all, 0);
@@ -107,10 +107,10 @@ fn what_one_load_stores_is_looked_for_by_those_who_wait_for_another() {
     assert!(of_beside.poll(&Waker::from(woken.clone())).is_pending());
     slow.lands(Landed::Value(1), true);
     assert_eq!(poll(&mut of_slow), Poll::Ready(Landed::Value(1)));
-    // Not the value: it may have been set, deleted or cleared since, before this caller came.
+    // Without the value: it may have been set, deleted or cleared since, before this caller came.
     assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     assert_eq!(poll(&mut of_beside), Poll::Ready(Landed::Nothing));
-    // Where it finds nothing it joins again, and is not told of that value a second time.
+    // If it finds nothing it joins again, and is not told of that value a second time.
     let mut again = joins(&all, 31);
     assert!(poll(&mut again).is_pending());
     beside.lands(Landed::Value(2), false);

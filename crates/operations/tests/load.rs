@@ -1,4 +1,4 @@
-//! The machine of a load, over tiers of one key that stand in a test's hand.
+//! The state machine of a load, over tiers of one key that the test controls.
 
 use polycache_operations::{Bounds, Done, Event, Holder, Lease, Leases, Load, Step};
 use std::time::Duration;
@@ -134,7 +134,7 @@ fn waiting_backs_off_and_ends_at_its_bound() {
             }
         }
     }
-    // Every 20 ms but for the beginning.
+    // Every 20 ms, except at the beginning.
     assert!((3000..3100).contains(&steps), "{steps}");
 }
 
@@ -235,7 +235,7 @@ fn what_cannot_be_stored_frees_the_lease() {
         let mut first = holder(&mut key);
         let _ = first.step(&mut key, event, ms(1));
         assert_eq!(key.lease, None, "{event:?}");
-        // Whatever else is told to it, it is over.
+        // Whatever it is told now, it is over.
         let over = first.step(&mut key, Event::Woken, ms(2));
         assert_eq!(over, Ok(Step::Done(Done::Released)));
     }

@@ -17,7 +17,7 @@ struct Space {
     client: Box<dyn ConnectionLike>,
     model: Connection,
     prefix: String,
-    /// Nobody's, where it is the bare neighbour's.
+    /// `None` for the bare neighbour.
     name: Option<String>,
     database: usize,
 }
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             mismatches.push(format!("rust: {step}: {is} is not {should}"));
         }
         if step["lost"].as_bool() == Some(true) {
-            // These connections do not come back by themselves.
+            // These connections do not reconnect by themselves.
             let client = connect(shared, 0)?;
             space.client = match &space.name {
                 Some(name) => Box::new(Namespaced::new(client, Namespace::new(name)?)),
@@ -101,7 +101,7 @@ fn sent(client: &mut dyn ConnectionLike, step: &Json, database: usize) -> RedisR
             })
             .collect();
         if step["reset"].as_bool() == Some(true) {
-            // RESET has chosen the first one.
+            // RESET has selected the first database.
             client.req_command(cmd("SELECT").arg(database))?;
         }
         return Ok(replies);
@@ -126,8 +126,8 @@ fn command(words: &[Json]) -> Cmd {
     command
 }
 
-/// What a server answers in any order, in one order; and errors by their text, in which a server may
-/// name the key as it knows it.
+/// Replies that a server gives in any order, in one order; and errors by their text, in which a server
+/// may name the key as it knows it.
 fn canonical(replies: Vec<Value>, prefix: &str) -> String {
     let mut texts: Vec<String> = replies
         .into_iter()

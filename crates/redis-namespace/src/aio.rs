@@ -1,4 +1,4 @@
-//! The same for connections that are awaited.
+//! Namespaces for async connections.
 
 use std::sync::Arc;
 
@@ -83,14 +83,14 @@ impl<C> Namespaced<C> {
     }
 }
 
-/// The command with its prefixes, to be sent as it was meant to be.
+/// The command with its prefixes, sent the way it was meant to be sent.
 fn rewrite(
     namespace: &Namespace,
     session: &Session,
     known: &Arc<Command>,
     command: &Cmd,
 ) -> Result<(Cmd, Option<Sent>), Error> {
-    // Of an iteration the cursor is known once it is encoded.
+    // The cursor of an iteration is known only once the command is encoded.
     let packed = command.in_scan_mode().then(|| command.get_packed_command());
     let mut words = words_of(command);
     let mut rewritten = Cmd::with_capacity(words.len() + 1, 0);

@@ -10,9 +10,9 @@ use crate::scope::{Scope, Step};
 use crate::session::{not_encoded, Namespace, Sent, Session};
 use crate::table::Command;
 
-/// Any connection of redis-rs whose keys, patterns and channels all lie in a namespace. It is a
-/// `ConnectionLike` itself, so commands, pipelines and scripts work with it as they do without; with
-/// the feature `aio` it is one of `redis::aio` too.
+/// A connection of redis-rs whose keys, patterns and channels are all in a namespace. It is a
+/// `ConnectionLike` itself, so commands, pipelines and scripts work with it unchanged; with the feature
+/// `aio` it also implements the trait of `redis::aio`.
 ///
 /// ```no_run
 /// use polycache_redis_namespace::{Namespace, Namespaced};
@@ -24,10 +24,10 @@ use crate::table::Command;
 /// # Ok::<(), redis::RedisError>(())
 /// ```
 ///
-/// A connection of a cluster is one too: it finds the node by the key with its prefix, and asks all
+/// It also wraps a cluster connection: the connection finds the node by the prefixed key, and asks all
 /// primaries for `KEYS`. `SCAN`, `DBSIZE`, `RANDOMKEY` and `FLUSHDB` are refused there, because they
-/// would see the keys of one node. Pipelines are for the awaited one: redis-rs' `ClusterPipeline`
-/// takes its own connection only.
+/// would see the keys of only one node. Pipelines need the async connection: redis-rs' `ClusterPipeline`
+/// accepts only its own connection.
 ///
 /// Namespaces nest by wrapping: the inner one is the wrapper of the outer one's connection.
 pub struct Namespaced<C> {
@@ -44,12 +44,12 @@ impl<C> Namespaced<C> {
             connection,
             namespace,
             session: Session::default(),
-            // Nothing else tells; a test with a cluster says when the name is another one.
+            // Nothing else tells the type; a test with a cluster fails if its name changes.
             cluster: std::any::type_name::<C>().contains("ClusterConnection"),
         }
     }
 
-    /// The command that the words are, if it can be sent on this connection.
+    /// The command in these words, if it can be sent on this connection.
     pub(crate) fn find<'w>(
         &self,
         words: impl Iterator<Item = Option<&'w [u8]>>,
@@ -61,12 +61,12 @@ impl<C> Namespaced<C> {
         Ok(command)
     }
 
-    /// The connection as it was.
+    /// Returns the original connection.
     pub fn into_inner(self) -> C {
         self.connection
     }
 
-    /// The connection itself, whose commands are as they are written.
+    /// The original connection, whose commands are sent unchanged.
     pub fn inner(&mut self) -> &mut C {
         &mut self.connection
     }
@@ -78,7 +78,7 @@ impl<C> Namespaced<C> {
 }
 
 impl<C: ConnectionLike> Namespaced<C> {
-    /// Sends a command and gets its reply. `bytes` is about the size of its words.
+    /// Sends a command and returns its reply. `bytes` is about the size of its words.
     fn request<'w>(
         &mut self,
         mut words: impl Clone + ExactSizeIterator<Item = Option<&'w [u8]>>,

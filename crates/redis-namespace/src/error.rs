@@ -1,4 +1,4 @@
-//! What is refused before anything is sent.
+//! Errors found before anything is sent.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use redis::{ErrorKind, RedisError};
 /// Why a command was not sent. The names and codes are those of `spec/errors.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
-    /// A namespace without a name, a number of keys that is none, or a pattern that would mix
-    /// channels of two kinds.
+    /// A namespace without a name, an invalid number of keys, or a pattern that would mix channels of
+    /// two kinds.
     InvalidArgument(String),
-    /// The command is not known, so it cannot be said which of its words are keys.
+    /// The command is unknown, so it is unknown which of its words are keys.
     UnknownCommand(String),
     /// The command touches the whole server, or cannot stay inside a namespace here.
     CommandNotAllowed(String),

@@ -1,13 +1,12 @@
-//! Namespaces for every command of Redis and Valkey: a prefix is put on keys, patterns and channels
-//! of redis-rs' connections, and taken off replies.
+//! Namespaces for every command of Redis and Valkey: adds a prefix to keys, patterns and channels on
+//! redis-rs' connections, and removes it from replies.
 //!
-//! Where keys stand in a command comes from `spec/commands.json`, which is made from what live
-//! servers say of their commands. One that is not known is refused ([`Error::UnknownCommand`]), and
-//! so is one that touches the whole server ([`Error::CommandNotAllowed`]), unless it is allowed by
-//! name. `SCAN` without a pattern, `KEYS`, `DBSIZE`, `RANDOMKEY` and `FLUSHDB` stay inside.
+//! The positions of keys in a command come from `spec/commands.json`, which is made from what live
+//! servers say about their commands. An unknown command is refused ([`Error::UnknownCommand`]), and so
+//! is one that touches the whole server ([`Error::CommandNotAllowed`]), unless it is allowed by name.
+//! `SCAN` without a pattern, `KEYS`, `DBSIZE`, `RANDOMKEY` and `FLUSHDB` stay inside the namespace.
 //!
-//! A Lua script gets its KEYS rewritten; one that makes up keys of its own has to know the prefix
-//! itself.
+//! The KEYS of a Lua script are rewritten; a script that builds other keys has to know the prefix.
 
 #[cfg(feature = "aio")]
 mod aio;

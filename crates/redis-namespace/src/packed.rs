@@ -1,4 +1,4 @@
-//! Commands as they go over the wire: arrays of bulk strings (RESP,
+//! Commands in their wire format: arrays of bulk strings (RESP,
 //! <https://redis.io/docs/latest/develop/reference/protocol-spec/>).
 
 use std::io::Write;
@@ -7,21 +7,21 @@ use redis::{Arg, Cmd, RedisWrite};
 
 use crate::rules::Words;
 
-/// What a word takes beside itself: a dollar, three digits of its length, two ends of lines.
+/// Bytes of a word beside its content: a dollar sign, three digits of its length, two line ends.
 const AROUND: usize = 8;
 
-/// The words of an encoded command, one by one, without a list of them. One that is not encoded as it
-/// should be is None, and the last.
+/// The words of an encoded command, one by one, without building a list. A malformed word is None, and
+/// the last.
 #[derive(Clone)]
 pub(crate) struct Packed<'a> {
     left: usize,
     bytes: &'a [u8],
-    /// Whether nothing may follow the command.
+    /// True when nothing may follow the command.
     only: bool,
 }
 
 impl<'a> Packed<'a> {
-    /// The one command of these bytes; None where there is none.
+    /// The only command in these bytes; None if there is not exactly one.
     pub(crate) fn only(bytes: &'a [u8]) -> Option<Self> {
         let first = Self::first(bytes)?;
         Some(Self {
@@ -30,10 +30,10 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// The first command of these bytes; None where there is none.
+    /// The first command in these bytes; None if there is none.
     pub(crate) fn first(bytes: &'a [u8]) -> Option<Self> {
         let (left, bytes) = number(bytes, b'*')?;
-        // A word takes five bytes or more, whatever its length is said to be.
+        // A word takes at least five bytes, whatever length is declared.
         (left <= bytes.len()).then_some(Self {
             left,
             bytes,
@@ -41,7 +41,7 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// What follows the words that were read.
+    /// The bytes after the words read so far.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes
     }
@@ -74,7 +74,7 @@ impl<'a> Iterator for Packed<'a> {
 
 impl ExactSizeIterator for Packed<'_> {}
 
-/// The words of a command of redis-rs; None for the cursor of an iteration, which it keeps to itself.
+/// The words of a redis-rs command; None for the cursor of an iteration, which is private to redis-rs.
 pub(crate) fn words_of(
     command: &Cmd,
 ) -> impl Clone + ExactSizeIterator<Item = Option<&'_ [u8]>> + '_ {
@@ -84,14 +84,14 @@ pub(crate) fn words_of(
     })
 }
 
-/// Where a command is written to: encoded, or as one of redis-rs.
+/// The destination of a command: encoded bytes, or a command of redis-rs.
 pub(crate) trait Out {
-    /// A command begins: how many words and about how many bytes it has.
+    /// Begins a command: its number of words and about its number of bytes.
     fn begin(&mut self, words: usize, bytes: usize);
-    /// A word of two parts, the first of which may be empty.
+    /// Adds a word of two parts, the first of which may be empty.
     fn word(&mut self, prefix: &[u8], word: &[u8]);
 
-    /// A whole command.
+    /// Adds a whole command.
     fn words(&mut self, words: &Words<'_>) {
         let bytes = words.iter().map(|word| word.len()).sum();
         self.begin(words.len(), bytes);
@@ -120,7 +120,7 @@ impl Out for Cmd {
 
     fn word(&mut self, prefix: &[u8], word: &[u8]) {
         let mut out = self.writer_for_next_arg();
-        // It is memory, which takes everything.
+        // Writing to memory cannot fail.
         let _ = out.write_all(prefix).and_then(|()| out.write_all(word));
     }
 }

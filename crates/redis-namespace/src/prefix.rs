@@ -1,19 +1,19 @@
-//! What stands before every key of a namespace (`spec/commands.md`, "Where things stand").
+//! The prefix of every key of a namespace (`spec/commands.md`, "Where things stand").
 
 use crate::error::Error;
 
-/// Where the server tells a connection of keys that changed.
+/// Where the server notifies a connection of changed keys.
 pub(crate) const INVALIDATE: &[u8] = b"__redis__:invalidate";
-/// What stands behind a name, unless it is said otherwise.
+/// The default text after a name.
 pub(crate) const SEPARATOR: &str = ":";
 const KEYSPACE: &[u8] = b"__keyspace@";
 const KEYEVENT: &[u8] = b"__keyevent@";
 
-/// A prefix, put on names and taken off them.
+/// A prefix, added to names and removed from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prefix {
     text: Vec<u8>,
-    /// The same with what is special in a pattern escaped.
+    /// The same with the special characters of a pattern escaped.
     pattern: Vec<u8>,
 }
 
@@ -21,16 +21,16 @@ impl Prefix {
     /// The prefix of nested namespaces, the outermost first.
     ///
     /// # Errors
-    /// `InvalidArgument` where there is no name, or an empty one.
+    /// `InvalidArgument` for no name, or an empty one.
     pub fn new<N: AsRef<str>>(names: &[N]) -> Result<Self, Error> {
         Self::with_separator(names, SEPARATOR)
     }
 
-    /// The same with another text than a colon behind each name.
+    /// The same with another text than a colon after each name.
     ///
     /// # Errors
-    /// `InvalidArgument` as for `new`, and for an empty separator: a namespace would hold every other
-    /// whose name begins with its own.
+    /// `InvalidArgument` as for `new`, and for an empty separator: a namespace would contain every other
+    /// one whose name begins with its own.
     pub fn with_separator<N: AsRef<str>>(names: &[N], separator: &str) -> Result<Self, Error> {
         if separator.is_empty() {
             let message = "a separator is text that is not empty".to_owned();
@@ -75,8 +75,8 @@ impl Prefix {
         Ok(notification(name, &self.text)?.unwrap_or_else(|| self.key(name)))
     }
 
-    /// A channel that is published to. What the server itself tells there reaches every namespace,
-    /// and so would this.
+    /// A channel to publish to. The server's own notification channels are rejected: a message there
+    /// would reach every namespace.
     pub(crate) fn publish(&self, name: &[u8]) -> Result<Vec<u8>, Error> {
         if name != INVALIDATE && !tells_of_events(name) {
             return self.channel(name);
@@ -110,7 +110,7 @@ impl Prefix {
         }
     }
 
-    /// SORT puts an element where a pattern's first asterisk stands, whatever is before it.
+    /// SORT inserts an element at a pattern's first asterisk, whatever is before it.
     fn sort_pattern(&self, pattern: &[u8]) -> Result<Vec<u8>, Error> {
         if self.text.contains(&b'*') {
             let message = "SORT's BY and GET cannot be used in a namespace with an asterisk: it \
@@ -124,7 +124,7 @@ impl Prefix {
         name.starts_with(&self.text)
     }
 
-    /// The name without the prefix, and one of another namespace as it is.
+    /// The name without the prefix; a name of another namespace unchanged.
     pub(crate) fn strip<'a>(&self, name: &'a [u8]) -> &'a [u8] {
         name.strip_prefix(&self.text[..]).unwrap_or(name)
     }
@@ -150,7 +150,7 @@ fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
     joined
 }
 
-/// The channel of keyspace notifications of a key with the prefix; None of any other channel.
+/// The channel of keyspace notifications for a key with the prefix; None for any other channel.
 fn notification(name: &[u8], prefix: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     if !name.starts_with(b"__key") {
         return Ok(None);
@@ -169,7 +169,7 @@ fn notification(name: &[u8], prefix: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     Ok(Some([head, prefix, key].concat()))
 }
 
-/// `__keyspace@<db>__:` and the key behind it.
+/// `__keyspace@<db>__:` and the key after it.
 fn keyspace(name: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = name.strip_prefix(KEYSPACE)?;
     let database = rest.iter().position(|&byte| byte == b'_')?;

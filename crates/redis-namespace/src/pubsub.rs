@@ -11,22 +11,22 @@ use crate::prefix::Prefix;
 use crate::replies;
 use crate::session::Namespace;
 
-/// A message by the names that its subscriber knows.
+/// A message with the names that its subscriber knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The channel that it came on.
     pub channel: Vec<u8>,
-    /// The pattern that the channel matched, where one was subscribed to.
+    /// The pattern that matched the channel, for a subscription to a pattern.
     pub pattern: Option<Vec<u8>>,
-    /// What was said; of a notification of an event the key.
+    /// The payload; for a notification of an event, the key.
     pub payload: Vec<u8>,
 }
 
 impl Namespaced<Connection> {
-    /// Subscriptions of this connection. The namespace is that of this moment.
+    /// Subscriptions of this connection. The namespace is the present one.
     ///
     /// # Errors
-    /// `InvalidArgument` where a function gave no name.
+    /// `InvalidArgument` if a function returned no name.
     pub fn as_pubsub(&mut self) -> Result<PubSub<'_>, Error> {
         let prefix = self.namespace.prefix()?;
         Ok(PubSub {
@@ -37,16 +37,16 @@ impl Namespaced<Connection> {
 }
 
 impl Namespace {
-    /// A message that a subscription of another kind got (`redis::aio::PubSub`), by the names of the
-    /// namespace; None when it tells of another namespace's key.
+    /// A message from another kind of subscription (`redis::aio::PubSub`), with the names of the
+    /// namespace; None when it concerns another namespace's key.
     ///
     /// # Errors
-    /// `InvalidArgument` where a function gave no name.
+    /// `InvalidArgument` if a function returned no name.
     pub fn message(&self, message: &Msg) -> RedisResult<Option<Message>> {
         told(message, &*self.prefix()?)
     }
 
-    /// The name of a channel for a subscription of another kind.
+    /// The full name of a channel, for another kind of subscription.
     ///
     /// # Errors
     /// `InvalidArgument` for one that may be a notification of two kinds.
@@ -54,7 +54,7 @@ impl Namespace {
         self.prefix()?.channel(name.as_ref())
     }
 
-    /// The same of a pattern of channels.
+    /// The same for a pattern of channels.
     ///
     /// # Errors
     /// `InvalidArgument` for one that may be a notification of two kinds.
@@ -79,7 +79,7 @@ impl PubSub<'_> {
             .subscribe(&self.prefix.channel(channel.as_ref())?[..])
     }
 
-    /// Subscribes to all channels that match.
+    /// Subscribes to all matching channels.
     ///
     /// # Errors
     /// As for `subscribe`.
@@ -106,10 +106,10 @@ impl PubSub<'_> {
             .punsubscribe(&self.prefix.channel_pattern(pattern.as_ref())?[..])
     }
 
-    /// The next message of this namespace; what tells of another one's key is left out.
+    /// The next message of this namespace; messages about other namespaces' keys are left out.
     ///
     /// # Errors
-    /// Those of redis-rs, a timeout among them.
+    /// Those of redis-rs, including a timeout.
     pub fn get_message(&mut self) -> RedisResult<Message> {
         loop {
             let message = self.pubsub.get_message()?;
@@ -119,7 +119,7 @@ impl PubSub<'_> {
         }
     }
 
-    /// How long `get_message` waits; for ever without.
+    /// Sets how long `get_message` waits; without it, forever.
     ///
     /// # Errors
     /// Those of redis-rs.

@@ -1,5 +1,5 @@
-//! Takes the prefix off what comes back (`spec/commands.md`, "Replies"). Null, an error and anything
-//! of another shape stay as they are.
+//! Removes the prefix from replies (`spec/commands.md`, "Replies"). Null, an error and anything of
+//! another shape stay unchanged.
 
 use redis::Value;
 
@@ -162,8 +162,8 @@ fn confirmation(reply: Value, prefix: &Prefix) -> Value {
     message(&words, prefix).map_or(Value::Nil, Value::Array)
 }
 
-/// What a server pushes to a subscriber, its kind first; None when it tells of another namespace's
-/// key.
+/// A message that a server pushes to a subscriber, its kind first; None when it concerns another
+/// namespace's key.
 pub(crate) fn message(event: &[Value], prefix: &Prefix) -> Option<Vec<Value>> {
     let mut event = event.to_vec();
     let Some(kind) = event.first().and_then(bytes).map(<[u8]>::to_vec) else {

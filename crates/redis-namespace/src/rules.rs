@@ -1,4 +1,4 @@
-//! Where keys, patterns and channels stand among a command's words (`spec/commands.md`).
+//! The positions of keys, patterns and channels among a command's words (`spec/commands.md`).
 
 use std::borrow::Cow;
 use std::iter::StepBy;
@@ -12,7 +12,7 @@ use crate::prefix::Prefix;
 /// The words of a command, its name first.
 pub(crate) type Words<'a> = Vec<Cow<'a, [u8]>>;
 
-/// What a word is, so how it gets its prefix.
+/// The kind of a word, which decides how it gets its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Key,
@@ -28,13 +28,13 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone)]
 pub(crate) enum Following {
     Words(Vec<Option<Kind>>),
-    /// All that follow are keys.
+    /// All words that follow are keys.
     Keys,
-    /// The first half of all that follow are keys, the others are ids.
+    /// The first half of the words that follow are keys, the others are ids.
     Streams,
 }
 
-/// Every `step`-th word from `first` to `last`, which counts from the end where it is below 0.
+/// Every `step`-th word from `first` to `last`, which counts from the end if it is negative.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     first: usize,
@@ -43,14 +43,14 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Of no words.
+    /// No words.
     pub(crate) const EMPTY: Self = Self {
         first: 1,
         last: 0,
         step: 1,
     };
 
-    /// Its places among so many words.
+    /// The positions among this many words.
     pub(crate) fn places(self, words: usize) -> StepBy<Range<usize>> {
         let words = words as i64;
         let last = if self.last < 0 {
@@ -70,13 +70,13 @@ pub(crate) enum Rule {
         kind: Kind,
         row: Row,
     },
-    /// As many keys from `first` as the number at `at` says.
+    /// As many keys from `first` on as the number at `at` says.
     Numkeys {
         at: usize,
         first: usize,
     },
-    /// Options in any order, walked one by one; and a key at `otherwise` where none of them was
-    /// followed by keys.
+    /// Options in any order, walked one by one; and a key at `otherwise` if none of them was followed by
+    /// keys.
     Options {
         first: usize,
         words: Vec<(Vec<u8>, Following)>,
@@ -85,10 +85,10 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// Reads one of `spec/commands.json`; None where it is none.
+    /// Parses a rule of `spec/commands.json`; None if it is invalid.
     pub(crate) fn read(rule: &Value) -> Option<Self> {
         let rule = rule.as_array()?;
-        // 0 is the command's name, which is never rewritten, and no step.
+        // 0 is the command's name, which is never rewritten, and is not a valid step.
         let number = |at: usize| match rule.get(at)?.as_u64() {
             None | Some(0) => None,
             Some(number) => usize::try_from(number).ok(),
@@ -128,7 +128,7 @@ impl Rule {
         }
     }
 
-    /// The keys in a row that the rule names, if it names these.
+    /// The range of keys that the rule names, if it names one.
     pub(crate) fn keys(&self) -> Option<Row> {
         match self {
             Rule::Range {
@@ -222,7 +222,7 @@ fn keys(words: &mut Words<'_>, first: usize, end: usize, prefix: &Prefix) -> Res
 
 fn count(number: &[u8]) -> Result<usize, Error> {
     let text = std::str::from_utf8(number).ok();
-    // `parse` takes a sign, which no server does.
+    // `parse` accepts a sign, which no server does.
     let digits = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     digits
         .and_then(|digits| digits.parse().ok())

@@ -1,5 +1,5 @@
-//! Commands of a whole database, kept inside a namespace. They are made of SCAN, so they take as long
-//! as the database is large.
+//! Commands for a whole database, kept inside a namespace. They are built on SCAN, so they take time in
+//! proportion to the size of the database.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,13 @@ use redis::{cmd, from_redis_value, Cmd, RedisResult, Value};
 use crate::prefix::Prefix;
 use crate::session::Sent;
 
-/// Keys that SCAN looks at in one step, and that are unlinked at once.
+/// Keys that SCAN visits in one step, and that are unlinked at once.
 const BATCH: usize = 1000;
-/// How often the server is asked for any key before its keys are walked through.
+/// How often the server is asked for a random key before its keys are scanned.
 const TRIES: usize = 16;
 
-/// One of the commands at work: a step gives the command to send next, until it gives the reply.
+/// One of these commands in progress: each step returns the command to send next, and the last one the
+/// reply.
 pub(crate) struct Scope {
     sent: Sent,
     cursor: Vec<u8>,
@@ -26,13 +27,13 @@ pub(crate) struct Scope {
 enum State {
     Asking,
     Scanning,
-    /// The walk is over when these are unlinked.
+    /// The scan is complete once these are unlinked.
     Unlinking {
         last: bool,
     },
 }
 
-/// What is to do next.
+/// The next thing to do.
 pub(crate) enum Step {
     Send(Cmd),
     Done(Value),
@@ -53,7 +54,7 @@ impl Scope {
         (scope, first)
     }
 
-    /// Takes the reply to the command that was given last.
+    /// Takes the reply to the last command returned.
     pub(crate) fn step(&mut self, reply: Value) -> RedisResult<Step> {
         match self.state {
             State::Asking => self.asked(reply),

@@ -1,4 +1,4 @@
-//! Rewrites what one connection sends and what it gets back.
+//! Rewrites the commands and the replies of one connection.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::prefix::{Prefix, SEPARATOR};
 use crate::rules::{Row, Words};
 use crate::table::{Command, Table};
 
-/// Asked at every command for the names of the moment, the outermost first.
+/// Called for every command; returns the present names, the outermost first.
 type Ask = dyn Fn() -> Vec<String> + Send + Sync;
 
-/// A namespace, and what is known of commands: how a connection is namespaced.
+/// A namespace and the command table: how a connection is namespaced.
 ///
 /// ```
 /// use polycache_redis_namespace::Namespace;
@@ -38,7 +38,7 @@ enum Source {
 }
 
 impl Namespace {
-    /// A namespace of one name.
+    /// A namespace with one name.
     ///
     /// # Errors
     /// `InvalidArgument` for an empty name.
@@ -49,7 +49,7 @@ impl Namespace {
     /// Nested namespaces, the outermost first.
     ///
     /// # Errors
-    /// `InvalidArgument` without a name, or with an empty one.
+    /// `InvalidArgument` for no name, or an empty one.
     pub fn nested<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Result<Self, Error> {
         let names: Arc<[String]> = names.into_iter().map(|n| n.as_ref().to_owned()).collect();
         Ok(Self {
@@ -59,7 +59,8 @@ impl Namespace {
         })
     }
 
-    /// A namespace that is asked for at every command. Where it gives no name, nothing is sent.
+    /// A namespace whose names a function returns for every command. If it returns none, nothing is
+    /// sent.
     pub fn asked(ask: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
         Self {
             source: Source::Asked(Arc::new(ask)),
@@ -68,7 +69,7 @@ impl Namespace {
         }
     }
 
-    /// Says what stands behind each name; a colon unless it is said otherwise.
+    /// Sets the text after each name; a colon by default.
     ///
     /// ```
     /// use polycache_redis_namespace::Namespace;
@@ -79,8 +80,8 @@ impl Namespace {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` for an empty one: a namespace would hold every other whose name begins with
-    /// its own.
+    /// `InvalidArgument` for an empty separator: a namespace would contain every other one whose name
+    /// begins with its own.
     pub fn separator(mut self, separator: &str) -> Result<Self, Error> {
         let names: &[String] = match &self.source {
             Source::Fixed(_, names) => names,
@@ -95,28 +96,28 @@ impl Namespace {
         Ok(self)
     }
 
-    /// Lets a command pass as it is: one that touches the whole server (`"FLUSHALL"`), or one that
-    /// is not known and has no keys.
+    /// Passes a command through unchanged: one that touches the whole server (`"FLUSHALL"`), or an
+    /// unknown one without keys.
     #[must_use]
     pub fn allow(mut self, name: &str) -> Self {
         Arc::make_mut(&mut self.table).allow(name);
         self
     }
 
-    /// Says where a further command has its keys, in JSON as in `spec/commands.json`:
+    /// Describes where another command has its keys, in JSON as in `spec/commands.json`:
     /// `.command("JSON.GET", r#"[["key", 1, 1, 1]]"#)`.
     ///
     /// # Errors
-    /// `InvalidArgument` for rules that are none.
+    /// `InvalidArgument` for invalid rules.
     pub fn command(mut self, name: &str, at: &str) -> Result<Self, Error> {
         Arc::make_mut(&mut self.table).add(name, at)?;
         Ok(self)
     }
 
-    /// The prefix of this moment.
+    /// The present prefix.
     ///
     /// # Errors
-    /// `InvalidArgument` where a function gave no name.
+    /// `InvalidArgument` if a function returned no name.
     pub fn prefix(&self) -> Result<Arc<Prefix>, Error> {
         match &self.source {
             Source::Fixed(prefix, _) => Ok(prefix.clone()),
@@ -124,7 +125,7 @@ impl Namespace {
         }
     }
 
-    /// The prefix of this moment, for this moment.
+    /// The present prefix, for immediate use.
     fn current(&self) -> Result<Cow<'_, Prefix>, Error> {
         match &self.source {
             Source::Fixed(prefix, _) => Ok(Cow::Borrowed(prefix)),
@@ -132,7 +133,7 @@ impl Namespace {
         }
     }
 
-    /// The command that the words are.
+    /// The command in these words.
     pub(crate) fn find<'w>(
         &self,
         mut words: impl Iterator<Item = Option<&'w [u8]>>,
@@ -157,21 +158,21 @@ impl fmt::Debug for Namespace {
     }
 }
 
-/// What has been sent, for when its reply comes.
+/// A sent command, kept until its reply comes.
 pub(crate) struct Sent {
     pub(crate) command: Arc<Command>,
     pub(crate) prefix: Arc<Prefix>,
 }
 
-/// What has been queued since MULTI: its replies come with EXEC. None stands for a command whose reply
-/// stays as it is.
+/// Commands queued since MULTI: their replies come with EXEC. None stands for a command whose reply
+/// stays unchanged.
 #[derive(Default)]
 pub(crate) struct Session {
     queued: Option<Vec<Option<Sent>>>,
 }
 
 impl Session {
-    /// Writes a command with its prefixes, and takes its words. `bytes` is about their size.
+    /// Writes a command with its prefixes from its words. `bytes` is about their size.
     pub(crate) fn rewrite<'w>(
         &self,
         namespace: &Namespace,
@@ -198,7 +199,7 @@ impl Session {
         Ok(command.tracked.then_some(Sent { command, prefix }))
     }
 
-    /// A command that is made of others, which a transaction cannot hold.
+    /// A command that consists of others, which a transaction cannot contain.
     pub(crate) fn emulated(
         &self,
         namespace: &Namespace,
@@ -226,7 +227,7 @@ impl Session {
                 Some(queued) if is_queued(&reply) => queued.push(sent),
                 Some(_) if refused => {}
                 _ => {
-                    // The server has carried it out, so there is no transaction.
+                    // The server has executed it, so there is no transaction.
                     self.queued = None;
                     return take_off(sent.as_ref(), reply);
                 }
@@ -235,16 +236,16 @@ impl Session {
         reply
     }
 
-    /// The command has no reply but an error. Whatever the server has against EXEC, what was queued
-    /// will not be carried out.
+    /// The command got an error. For whatever reason the server rejects EXEC, the queued commands will
+    /// not be executed.
     pub(crate) fn failed(&mut self, sent: Option<&Sent>) {
         if sent.is_some_and(|sent| matches!(&sent.command.name[..], "EXEC" | "DISCARD" | "RESET")) {
             self.queued = None;
         }
     }
 
-    /// Commands were sent whose replies nobody has seen. One that the server would not queue makes it
-    /// abort the transaction, so an EXEC that succeeds has all of them.
+    /// Commands were sent and their replies not seen. If the server refuses to queue one of them, it
+    /// aborts the transaction, so a successful EXEC contains all of them.
     pub(crate) fn unseen(&mut self, sent: Vec<Option<Sent>>) {
         for sent in sent {
             match sent.as_ref().map(|sent| &sent.command.name[..]) {
@@ -259,8 +260,8 @@ impl Session {
         }
     }
 
-    /// Replies of a pipeline, of which redis-rs gives those from `offset` on: all, or the EXEC of a
-    /// transaction.
+    /// Replies of a pipeline. redis-rs returns those from `offset` on: all of them, or only that of a
+    /// transaction's EXEC.
     pub(crate) fn after_all(
         &mut self,
         sent: Vec<Option<Sent>>,
@@ -287,7 +288,7 @@ impl Session {
     }
 }
 
-/// Copies a command whose keys stand in a row, without a list of its words.
+/// Copies a command whose keys are in a row, without building a list of its words.
 fn copy<'w>(
     words: &mut impl ExactSizeIterator<Item = Option<&'w [u8]>>,
     keys: Row,

@@ -1,5 +1,4 @@
-//! What is known of every command: `commands.json`, a copy of `spec/commands.json`, and what a user
-//! adds to it.
+//! The command table: `commands.json`, a copy of `spec/commands.json`, and the user's additions.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -16,12 +15,12 @@ const FILE: &str = include_str!("commands.json");
 /// Longer than the name of any command.
 const LONGEST: usize = 64;
 
-/// What is done with a command.
+/// How a command is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Do {
     Rewrite,
     Pass,
-    /// It has a way of its own of staying inside the namespace.
+    /// It has its own way of staying inside the namespace.
     Scope,
     /// It touches the whole server.
     Refuse,
@@ -34,13 +33,13 @@ pub(crate) struct Command {
     pub(crate) does: Do,
     rules: Vec<Rule>,
     pub(crate) reply: Option<Reply>,
-    /// It gets a pattern where it has none.
+    /// It gets a pattern if it has none.
     narrowed: bool,
-    /// It is made of other commands.
+    /// It consists of other commands.
     pub(crate) emulated: bool,
-    /// Its reply has to be looked at.
+    /// Its reply must be rewritten.
     pub(crate) tracked: bool,
-    /// Where its keys stand, when they stand in a row and nothing else is to do, as in most commands.
+    /// The positions of its keys, if they are in a row and nothing else is needed, as for most commands.
     pub(crate) keys: Option<Row>,
 }
 
@@ -70,7 +69,7 @@ impl Command {
         }
     }
 
-    /// Refuses what would be done on one node of a cluster, and so look like all of it.
+    /// Refuses commands that one node of a cluster would execute, as if for the whole cluster.
     pub(crate) fn refuse_on_cluster(&self) -> Result<(), Error> {
         if !self.emulated && self.name != "SCAN" {
             return Ok(());
@@ -82,7 +81,7 @@ impl Command {
         )))
     }
 
-    /// Puts prefixes on the words.
+    /// Adds the prefixes to the words.
     pub(crate) fn rewrite(&self, words: &mut Words<'_>, prefix: &Prefix) -> Result<(), Error> {
         for rule in &self.rules {
             rule.apply(words, prefix)?;
@@ -93,10 +92,10 @@ impl Command {
         Ok(())
     }
 
-    /// Without a pattern SCAN would walk through all namespaces, and PUBSUB CHANNELS tell of all.
+    /// Without a pattern SCAN would scan all namespaces, and PUBSUB CHANNELS would list all channels.
     fn narrow(&self, words: &mut Words<'_>, prefix: &Prefix) {
         match &self.name[..] {
-            // SCAN's options all have one argument.
+            // Each of SCAN's options has one argument.
             "SCAN"
                 if !words
                     .iter()
@@ -132,7 +131,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The table of `spec/commands.json` alone.
+    /// Only the table of `spec/commands.json`.
     pub(crate) fn default() -> Arc<Self> {
         static TABLE: OnceLock<Arc<Table>> = OnceLock::new();
         TABLE
@@ -163,8 +162,8 @@ impl Table {
         Some(table)
     }
 
-    /// Lets commands pass as they are: ones that touch the whole server, or that are not in the
-    /// table and have no keys. A container stands for all of its subcommands that would be refused.
+    /// Passes commands through unchanged: ones that touch the whole server, or unknown ones without
+    /// keys. A container stands for all of its subcommands that would be refused.
     pub(crate) fn allow(&mut self, name: &str) {
         let name = name.to_uppercase().replace(' ', "|");
         let container = self.entries.get(name.as_bytes()).into_iter();
@@ -183,7 +182,7 @@ impl Table {
         }
     }
 
-    /// Says where a command has its keys, as in `spec/commands.json`.
+    /// Describes where a command has its keys, as in `spec/commands.json`.
     pub(crate) fn add(&mut self, name: &str, at: &str) -> Result<(), Error> {
         if name.is_empty() {
             return Err(Error::InvalidArgument("a command has a name".to_owned()));
@@ -220,7 +219,7 @@ impl Table {
         }
     }
 
-    /// The command of a name and the word that follows it.
+    /// The command with this name and following word.
     pub(crate) fn find(&self, name: &[u8], next: Option<&[u8]>) -> Result<&Arc<Command>, Error> {
         let entry = uppercase(name, |name| self.entries.get(name));
         let command = entry.and_then(|entry| {
@@ -259,7 +258,7 @@ fn unknown(name: &[u8], sub: Option<&[u8]>) -> Error {
     ))
 }
 
-/// Looks a word up in upper case, in which redis-rs writes it, without a String.
+/// Looks up a word in upper case, which redis-rs uses, without allocating a String.
 fn uppercase<'t, T>(word: &[u8], look: impl Fn(&[u8]) -> Option<&'t T>) -> Option<&'t T> {
     let found = look(word);
     if found.is_some() {
@@ -272,7 +271,7 @@ fn uppercase<'t, T>(word: &[u8], look: impl Fn(&[u8]) -> Option<&'t T>) -> Optio
     look(upper)
 }
 
-/// FNV-1a: names are short, and nobody but the user chooses them.
+/// FNV-1a: names are short, and only the user chooses them.
 #[derive(Debug, Clone)]
 struct Fnv(u64);
 

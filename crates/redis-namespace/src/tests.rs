@@ -32,7 +32,7 @@ fn made(case: &Json) -> Result<Namespace, crate::Error> {
     Ok(namespace)
 }
 
-/// Whether the options of a case can be written down in Rust.
+/// Whether the options of a case can be expressed in Rust.
 fn is_typed(case: &Json) -> bool {
     let named = match &case["namespace"] {
         Json::String(_) => true,
@@ -50,7 +50,7 @@ fn texts(list: &Json) -> Vec<String> {
         .collect()
 }
 
-/// Rewrites the words in both ways of a connection: encoded, and as a command of redis-rs.
+/// Rewrites the words in both forms that a connection takes: encoded, and as a redis-rs command.
 fn rewritten(namespace: &Namespace, words: &[String]) -> Result<Vec<String>, crate::Error> {
     let mut given = Cmd::new();
     words.iter().for_each(|word| _ = given.arg(word));

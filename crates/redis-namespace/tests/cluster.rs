@@ -1,4 +1,4 @@
-//! With a cluster of three primaries, which the test starts on the loopback interface. It is left out
+//! Tests with a cluster of three primaries, which the test starts on the loopback interface. Skipped
 //! where there is no `redis-server`.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use polycache_redis_namespace::{Namespace, Namespaced};
 use redis::cluster::ClusterClient;
 use redis::{cmd, pipe, Cmd, Connection, RedisError, RedisResult, Value};
 
-/// Seconds for servers to come up and to find each other.
+/// Seconds for servers to start and find each other.
 const PATIENCE: Duration = Duration::from_secs(30);
 const KEYS: usize = 60;
 
@@ -21,9 +21,9 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// None where the programs are not there.
+    /// None where the programs are missing.
     fn start() -> Option<Self> {
-        // Six at once, so that none is given out twice: one of each pair is the nodes' own.
+        // Six at once, so that none is given out twice: one of each pair is the nodes' bus.
         let free: Vec<TcpListener> = (0..6)
             .map(|_| TcpListener::bind("127.0.0.1:0"))
             .collect::<Result<_, _>>()
@@ -178,7 +178,7 @@ async fn a_cluster() {
         .arg(1)
         .arg("{l}1")
         .arg("LEFT");
-    // redis-rs has no pipelines on these connections but `ClusterPipeline`, which takes no other.
+    // On these connections redis-rs has only `ClusterPipeline`, which accepts no other connection.
     let error = both.query::<Value>(&mut shop).unwrap_err();
     assert!(error.to_string().contains("pipelining"), "{error}");
 

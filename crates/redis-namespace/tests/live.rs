@@ -1,5 +1,5 @@
-//! With live servers, which the tests start on free ports of the loopback interface. Those that are
-//! not installed are left out (`tools/setup.sh servers`).
+//! Tests with live servers, which they start on free ports of the loopback interface. Servers that are
+//! not installed are skipped (`tools/setup.sh servers`).
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,7 @@ struct Server {
 }
 
 impl Server {
-    /// None where the program is not there.
+    /// None where the program is missing.
     fn start(program: &str) -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0")
             .ok()?
@@ -71,7 +71,7 @@ impl Drop for Server {
     }
 }
 
-/// Runs on every server that is there, with both protocols.
+/// Runs on every installed server, with both protocols.
 fn everywhere(check: impl Fn(&Server, &str)) {
     for program in PROGRAMS {
         let Some(server) = Server::start(program) else {
@@ -180,7 +180,7 @@ fn pipelines_and_transactions() {
     });
 }
 
-/// Each way in which a transaction may end otherwise: the replies after it are as before.
+/// Each other way in which a transaction may end: the replies after it are rewritten as before.
 #[test]
 fn transactions_that_end_otherwise() {
     everywhere(|server, protocol| {

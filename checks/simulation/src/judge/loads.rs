@@ -1,4 +1,4 @@
-//! Loads: a write during one wins, a living holder keeps its lease, and there are no more of them than are
+//! Loads: a write during one wins, a living holder keeps its lease, and there are no more loads than
 //! promised.
 
 use super::View;
@@ -26,8 +26,8 @@ pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
     }
 }
 
-/// A set or delete during the load wins: a value is not stored over it. (After a clear it may be stored, but
-/// is not served.)
+/// A set or delete during the load wins: no value is stored over it. (After a clear a value may be
+/// stored, but is not served.)
 fn overwrites(view: View<'_>, load: &Load) -> Option<String> {
     let during = view.history.writes.iter().find(|write| {
         !matches!(write.what, Written::Clear(_))
@@ -42,14 +42,14 @@ fn overwrites(view: View<'_>, load: &Load) -> Option<String> {
     ))
 }
 
-/// A load is refused only when the key was set, deleted, cleared or filled. Who loads beside another is also
-/// refused when that one ended.
+/// A load is refused only when the key was set, deleted, cleared or filled. A load beside another is
+/// also refused when that one ended.
 fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
     if load.outcome != Outcome::Refused || view.scenario.is_crowded() {
         return None;
     }
-    // The holder may be a set, or a caller that gave way to another before it could begin. When it is dead, anybody
-    // may take its slot.
+    // The holder may be a set, or a caller that gave way to another before it could begin. If the holder
+    // is dead, any caller may take its slot.
     let holder = view
         .alike(load.key)
         .find(|other| other.right == Right::Lease && other.holder == load.holder)?;
@@ -68,10 +68,10 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
             );
             other.ending < to && other.ended > from && (stored || load.right == Right::Beside)
         });
-    (!caused).then(|| "was refused, though nobody had changed the key".to_owned())
+    (!caused).then(|| "was refused, though the key had not changed".to_owned())
 }
 
-/// A lease is had only when no living process holds one, however old.
+/// A lease is granted only when no living process holds one, however old.
 fn takes_a_lease(view: View<'_>, load: &Load) -> Option<String> {
     if load.right != Right::Lease || view.scenario.is_crowded() {
         return None;
@@ -87,7 +87,8 @@ fn takes_a_lease(view: View<'_>, load: &Load) -> Option<String> {
     (!voided).then(|| format!("took the lease of load {number}, whose holder lives"))
 }
 
-/// Nobody loads beside a load that is younger than `lease_timeout`, but for those who waited for another before.
+/// No caller loads beside a load that is younger than `lease_timeout`, unless it waited for another load
+/// before.
 fn impatient(view: View<'_>, load: &Load) -> Option<String> {
     let is_of = |other: &Load| other.right == Right::Lease && other.holder == load.holder;
     let (number, holder) = view.loads(load.key).find(|(_, other)| is_of(other))?;
@@ -103,8 +104,8 @@ fn impatient(view: View<'_>, load: &Load) -> Option<String> {
     (is_young && !in_vain).then(|| format!("did not wait for load {number}"))
 }
 
-/// A process begins a load only when there was none in the last `lease_timeout`, or something happened to the
-/// key since.
+/// A process begins a load only if there was none in the last `lease_timeout`, or something happened to
+/// the key since.
 fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
     let (number, before) = view
         .loads(load.key)
@@ -115,14 +116,14 @@ fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
         && before.right != Right::None
         && load.right != Right::None
         && !view.scenario.is_crowded();
-    // Who already waited then was waiting for yet another load.
+    // A caller that was already waiting then was waiting for yet another load.
     let led = view.history.calls[load.call].parts.last();
     let since = led.map_or(before.asked, |part| part.at.min(before.asked));
     let caused = view.voided(load.key, since, load.born) || view.ended(load.key, since, load.born);
     (is_soon && !caused).then(|| format!("began beside load {number} of the same process"))
 }
 
-/// When a load fails, a process runs one more for those who were there.
+/// When a load fails, a process runs one more for the callers that were there.
 fn third_load(view: View<'_>, load: &Load) -> Option<String> {
     let lease_timeout = view.scenario.lease_timeout.as_nanos() as u64;
     let there = |load: &Load, failed: &Load| {
@@ -151,11 +152,11 @@ fn third_load(view: View<'_>, load: &Load) -> Option<String> {
             && other.ending < load.born
     });
     (is_soon && !voided && !cancelled && !view.scenario.is_crowded()).then(|| {
-        format!("is the second of its process, after load {second}, for callers who waited for load {number}, which failed")
+        format!("is the second of its process, after load {second}, for callers that waited for load {number}, which failed")
     })
 }
 
-/// Nobody loads without a lease where there is room for one.
+/// No caller loads without a lease while there is room for one.
 fn bypasses(view: View<'_>, load: &Load) -> Option<String> {
     let has_room = !view.scenario.is_crowded() && view.scenario.chaos.reused_ids == 0;
     (load.right == Right::None && has_room)

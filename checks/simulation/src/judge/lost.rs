@@ -1,8 +1,8 @@
-//! No acknowledged write is lost, except as the eviction counters say.
+//! No acknowledged write is lost, except those that the eviction counters report.
 //!
-//! A miss after a set proves an eviction between the set's begin and the miss's end, when nothing removed the
-//! key in that time: the counters must have grown. Proofs of one key whose times do not overlap prove as many
-//! evictions, and so do those of different keys.
+//! A miss after a set, with no removal of the key in between, proves an eviction between the start of
+//! the set and the end of the miss: the counters must have grown. Proofs for one key whose times do not
+//! overlap prove as many evictions, and so do proofs for different keys.
 
 use super::View;
 use crate::history::Outcome;
@@ -33,7 +33,7 @@ pub fn judge(view: View<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Times in which an entry of the key was evicted, in the order of their ends.
+/// Times in which an entry of the key was evicted, ordered by their ends.
 fn proofs(view: View<'_>, key: usize, found: &mut Vec<Violation>) -> Vec<(u64, u64)> {
     let history = view.history;
     let sets = history

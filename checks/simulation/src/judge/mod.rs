@@ -1,4 +1,4 @@
-//! Whether what happened is what `spec/semantics.md` promises. A file a promise.
+//! Whether the run kept the promises of `spec/semantics.md`. One file per promise.
 
 mod loads;
 mod lost;
@@ -9,7 +9,7 @@ use crate::history::{Call, History, Load, Outcome};
 use crate::scenario::Scenario;
 use crate::Violation;
 
-/// What broke a promise.
+/// The promises that were broken.
 pub fn judge(scenario: &Scenario, history: &History) -> Vec<Violation> {
     let mut found: Vec<Violation> = history
         .faults
@@ -31,7 +31,7 @@ pub fn judge(scenario: &Scenario, history: &History) -> Vec<Violation> {
     found
 }
 
-/// What the rules look at.
+/// The data that the rules use.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub scenario: &'a Scenario,
@@ -45,14 +45,14 @@ impl<'a> View<'a> {
         all.filter(move |(_, load)| load.key == key)
     }
 
-    /// The loads whose leases are taken for those of the key: leases are told by tags.
+    /// The loads whose leases look like the key's: leases are told apart by tags.
     pub fn alike(self, key: usize) -> impl Iterator<Item = &'a Load> + Clone {
         let tag = self.scenario.keys[key].tag;
         let all = self.history.loads.iter();
         all.filter(move |load| self.scenario.keys[load.key].tag == tag)
     }
 
-    /// Whether no other key's leases are taken for those of the key.
+    /// Whether no other key's leases look like the key's.
     pub fn is_unlike_others(self, key: usize) -> bool {
         let tag = self.scenario.keys[key].tag;
         self.scenario
@@ -63,7 +63,7 @@ impl<'a> View<'a> {
             == 1
     }
 
-    /// Whether the caller was waiting for this load of another process when that ended.
+    /// Whether the caller was waiting for this load of another process when the load ended.
     pub fn waited_for(self, call: &Call, load: &Load) -> bool {
         call.parts.iter().any(|part| {
             part.at < load.ending
@@ -75,7 +75,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether a set, delete or clear that voids loads of the key was under way between these lines.
+    /// Whether a set, delete or clear that invalidates loads of the key was in progress between these
+    /// lines.
     pub fn voided(self, key: usize, from: u64, to: u64) -> bool {
         self.history
             .writes
@@ -86,7 +87,7 @@ impl<'a> View<'a> {
     /// Whether a load of the key was stored between these lines.
     pub fn filled(self, key: usize, from: u64, to: u64) -> bool {
         self.alike(key).any(|load| {
-            // Killed or stopped in the middle of its fill, it may have stored its value.
+            // If it was killed or stopped halfway through its fill, it may have stored its value.
             let may_have = matches!(
                 load.outcome,
                 Outcome::Filled | Outcome::Killed | Outcome::Running
@@ -95,7 +96,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether a load of the key came to any end between these lines.
+    /// Whether a load of the key ended in any way between these lines.
     pub fn ended(self, key: usize, from: u64, to: u64) -> bool {
         self.alike(key)
             .any(|load| load.ending < to && load.ended > from)

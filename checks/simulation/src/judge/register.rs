@@ -1,21 +1,21 @@
-//! No read is older than an acknowledged write, delete or clear.
+//! No read returns a value older than an acknowledged write, delete or clear.
 //!
-//! What the host holds of a key is a register: every value is written once, so its history is
-//! linearizable iff the *zones* of its values fit each other (Gibbons and Korach, "Testing shared
-//! memories", 1997). A value's zone lies between the first end and the last beginning of what wrote and
-//! read it. When the end comes first, the value stood there all the while: no other value may, and nothing
-//! that was written and superseded may lie within. Deletes and clears are values that nobody reads.
+//! For one key the host is a register: every value is written once, so its history is linearizable iff
+//! the *zones* of its values are compatible (Gibbons and Korach, "Testing shared memories", 1997). A
+//! value's zone lies between the first end and the last start of the operations that wrote and read it.
+//! If the end comes first, the value was there all that time: no other value may be, and no value that
+//! was written and superseded may lie within. Deletes and clears are values that are never read.
 //!
-//! A loaded value stands for the source as its loader found it: its zone begins when the lease was had, or for
-//! those who joined when the loader began. Whoever called afterwards and was given it lies in its zone; no
-//! write may.
+//! A loaded value stands for the source as its loader found it: its zone starts when the lease was
+//! granted, or, for callers that joined, when the loader began. The zone contains every later caller
+//! that was given the value, and may not contain a write.
 
 use super::View;
 use crate::history::{Answer, Outcome, Serial};
 use crate::Violation;
 use std::collections::BTreeMap;
 
-/// From the first end to the last beginning of what has to do with a value.
+/// From the first end to the last start of the operations on a value.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
     serial: Option<Serial>,
@@ -29,7 +29,7 @@ impl Zone {
         self.last_start = self.last_start.max(start);
     }
 
-    /// The value stood there from one to the other.
+    /// The value was there from the one to the other.
     fn is_forward(&self) -> bool {
         self.first_end < self.last_start
     }
@@ -110,7 +110,7 @@ fn is_loaded(view: View<'_>, zone: &Zone) -> bool {
     zone.serial.is_some_and(of)
 }
 
-/// The zones of what the host held: of sets, deletes, clears and fills, with the hits.
+/// The zones of the host's values: of sets, deletes, clears and fills, with the hits.
 fn stored(view: View<'_>, key: usize, found: &mut Vec<Violation>) -> Vec<Zone> {
     let history = view.history;
     let mut values: BTreeMap<Serial, Zone> = BTreeMap::new();
@@ -172,8 +172,9 @@ fn stored(view: View<'_>, key: usize, found: &mut Vec<Violation>) -> Vec<Zone> {
     zones
 }
 
-/// The zones of loaded values: from the lease to the last hit, and from the begin of the loader to the last call
-/// that joined. (Who joins between lease and loader gets what is loaded afterwards.)
+/// The zones of loaded values: from the lease to the last hit, and from the start of the loader to the
+/// last call that joined. (A call that joins between lease and loader gets a value that is loaded
+/// afterwards.)
 fn loaded(view: View<'_>, key: usize) -> Vec<Zone> {
     let mut hit: BTreeMap<Serial, Zone> = BTreeMap::new();
     let mut joined: BTreeMap<Serial, Zone> = BTreeMap::new();

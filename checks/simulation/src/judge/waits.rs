@@ -1,4 +1,4 @@
-//! Waiting is bounded, and a failing source is no convoy.
+//! Waiting is bounded, and callers of a failing source do not queue up one after the other.
 
 use super::View;
 use crate::history::{Answer, Call, Outcome};
@@ -18,7 +18,7 @@ pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
             found.push(Violation {
                 rule: "waits",
                 what: format!(
-                    "key {key}: {:?}, who called at line {}, {what}",
+                    "key {key}: {:?}, which called at line {}, {what}",
                     call.who, call.start
                 ),
                 key: Some(key),
@@ -35,15 +35,15 @@ fn waited(call: &Call) -> Option<(u64, u64)> {
     Some((waited, answered.late - call.late))
 }
 
-/// A caller waits for others for `wait_timeout` at most. The time for which it was kept from running is not the
-/// cache's.
+/// A caller waits for others for at most `wait_timeout`. Time for which it was kept from running does
+/// not count.
 fn too_long(view: View<'_>, call: &Call) -> Option<String> {
     let (waited, late) = waited(call)?;
     let bound = view.scenario.wait_timeout.as_nanos() as u64 + late + STEPS;
     (waited > bound).then(|| format!("waited {} ms", waited / MS))
 }
 
-/// Nobody gives up earlier.
+/// No caller gives up earlier.
 fn too_short(view: View<'_>, call: &Call) -> Option<String> {
     let answered = call.answer?;
     let waited = answered.time - call.began;
@@ -52,7 +52,7 @@ fn too_short(view: View<'_>, call: &Call) -> Option<String> {
         .then(|| format!("gave up after {} ms", waited / MS))
 }
 
-/// Who waited for a load that failed is answered within the time of one more loader.
+/// A caller that waited for a failed load is answered within the time of one more loader.
 fn convoy(view: View<'_>, call: &Call) -> Option<String> {
     let (work, loaders) = (view.scenario.work, view.scenario.loaders);
     let is_outage = loaders.failing == 100 && work.set + work.delete + work.clear == 0;
@@ -68,7 +68,8 @@ fn convoy(view: View<'_>, call: &Call) -> Option<String> {
         Some(answered) => (answered.time, answered.late - call.late),
         None => (u64::MAX, 0),
     };
-    // Two pauses of the caller that waits, and the time in which the caller that it joined was kept from running.
+    // Two pauses of the waiting caller, and the time for which the caller that it joined was kept from
+    // running.
     let bound = failed.ended_at + longest + 150 * MS + late;
     (time > bound).then(|| {
         format!(

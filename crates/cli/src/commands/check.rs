@@ -10,7 +10,7 @@ use serde_json::json;
 
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
     let report = match open::to_read(arguments) {
-        // Of files that do not fit each other no entry can be looked at.
+        // If the files do not fit each other, no entry can be verified.
         Err(Failure::Cache(error @ Error::Damaged(_))) => Report {
             damaged: vec![error.to_string()],
             ..Report::default()

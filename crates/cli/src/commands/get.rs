@@ -9,7 +9,7 @@ use polycache::{Cache, Entry, Error, Facts, Value};
 use serde::Serialize;
 use serde_json::json;
 
-/// The answer's form; a struct, because the value borrows and its maps keep their order.
+/// The form of the answer; a struct, because the value borrows and its maps keep their order.
 #[derive(Serialize)]
 struct Answer<'a> {
     key: serde_json::Value,
@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments, get: &Get, output: &mut Output) -> Result<Outc
     Ok(outcome)
 }
 
-/// Prints what stands under a key; false when nothing does.
+/// Prints the entry of a key; false when there is none.
 fn one(cache: &Cache, key: &[u8], bare: bool, output: &mut Output) -> Result<bool, Failure> {
     let entry = match cache.entry(key) {
         Err(
@@ -73,9 +73,9 @@ fn one(cache: &Cache, key: &[u8], bare: bool, output: &mut Output) -> Result<boo
     Ok(true)
 }
 
-/// What an entry that cannot be decrypted says of itself.
+/// What the header of an entry that cannot be decrypted says.
 fn without_value(cache: &Cache, key: &[u8], output: &mut Output) -> Result<(), Failure> {
-    // It may be gone meanwhile.
+    // It may have been removed meanwhile.
     if let Some(facts) = cache.facts(key)? {
         if output.json {
             let mut object = serde_json::Map::new();
@@ -115,7 +115,7 @@ fn answer<'a>(key: &[u8], entry: &'a Entry) -> Answer<'a> {
 
 fn raw(value: &Value<'_>, output: &mut Output) -> Result<(), Failure> {
     match value {
-        // Nobody's terminal gets what a stranger stored.
+        // A value may come from a stranger, so it is escaped for a terminal.
         Value::Text(_) | Value::Bytes(_) if output.terminal => {
             output.line(&show::value(output, value))?;
         }

@@ -8,7 +8,7 @@ use polycache::{split_full_key, Cache, Error, Facts, TtlLeft};
 use serde_json::{json, Map};
 use std::collections::HashMap;
 
-/// Places of the index that are looked at in one go.
+/// Places of the index that are visited at once.
 const PAGE: u64 = 4096;
 
 pub fn run(arguments: &Arguments, keys: &Keys, output: &mut Output) -> Result<Outcome, Failure> {
@@ -24,7 +24,7 @@ pub fn run(arguments: &Arguments, keys: &Keys, output: &mut Output) -> Result<Ou
     if keys.long && !listing.output.json {
         listing.head()?;
     }
-    // What the index is searched for.
+    // The prefix to search the index for.
     let from = match &keys.glob {
         Some(pattern) if prefix.is_empty() => pattern::beginning(pattern).as_bytes(),
         _ => &prefix,
@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments, keys: &Keys, output: &mut Output) -> Result<Ou
                 listing.add(&cache, None, &found)?;
                 continue;
             }
-            // What is no full key is not of this cache's making.
+            // Bytes that are not a full key were not written by this cache.
             let Some((parts, short)) = split_full_key(&found) else {
                 continue;
             };
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments, keys: &Keys, output: &mut Output) -> Result<Ou
 
 struct Listing<'a> {
     keys: &'a Keys,
-    /// Keys that may still be printed.
+    /// Number of keys that may still be printed.
     left: u64,
     output: &'a mut Output,
     /// The caches of the namespaces met so far.

@@ -8,7 +8,7 @@ use clap::CommandFactory;
 
 pub fn run(man: &Man, output: &mut Output) -> Result<Outcome, Failure> {
     let mut command = Arguments::command();
-    // Gives the commands their full names, and the options that all of them have.
+    // Gives the commands their full names, and the options that all commands share.
     command.build();
     let page = match &man.of {
         None => command,

@@ -13,7 +13,7 @@ pub fn run(arguments: &Arguments, set: &Set, output: &mut Output) -> Result<Outc
     let mut input = Vec::new();
     let value = value(set, &mut input)?;
     let ttl = set.ttl.map_or(Ttl::Forever, Ttl::For);
-    // Before the directory is made.
+    // Before the directory is created.
     ttl.check().map_err(polycache::Error::from)?;
     let builder = open::builder(arguments)?
         .serializer(set.serializer)
@@ -21,7 +21,7 @@ pub fn run(arguments: &Arguments, set: &Set, output: &mut Output) -> Result<Outc
         .limit(set.limit);
     let cache = open::or_make(builder)?;
     cache.set_value(&key, &value, ttl)?;
-    // It may be gone already: another process deletes, or the time to live is short.
+    // It may be gone already: another process deleted it, or the time to live was short.
     let facts = cache.facts(&key)?;
     if output.json {
         let mut object = serde_json::Map::new();
@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments, set: &Set, output: &mut Output) -> Result<Outc
     Ok(Outcome::Done)
 }
 
-/// The value that the arguments stand for, which borrows from `input`.
+/// The value given by the arguments; borrows from `input`.
 fn value<'a>(set: &Set, input: &'a mut Vec<u8>) -> Result<Value<'a>, Failure> {
     let from_input = set.value == "-";
     if from_input {

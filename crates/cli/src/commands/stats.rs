@@ -14,7 +14,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failur
     let cache = open::to_read(arguments)?;
     let stats = cache.stats()?;
     if output.json {
-        // Not those that count this process's own reads and writes.
+        // Without the counts of this process's own reads and writes.
         output.json(&json!({
             "path": cache.path().to_string_lossy(),
             "entries": stats.entries,

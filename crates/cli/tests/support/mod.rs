@@ -1,4 +1,4 @@
-//! What the command's tests share.
+//! Shared by the command's tests.
 #![allow(dead_code)]
 
 use polycache::Cache;
@@ -46,7 +46,7 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A command that refuses its arguments ends without reading.
+        // A command that rejects its arguments ends without reading.
         let written = child.stdin.take().unwrap().write_all(input);
         if let Err(error) = written {
             assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
@@ -92,7 +92,7 @@ pub fn polycache() -> Command {
 }
 
 #[derive(Debug)]
-/// What a command left behind.
+/// The result of a command.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,

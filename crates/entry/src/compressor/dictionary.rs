@@ -1,4 +1,4 @@
-//! Dictionaries (RFC 8878, section 5): what values have in common, so that small ones compress too.
+//! Dictionaries (RFC 8878, section 5): the common parts of values, so that small values compress too.
 
 use super::Compressor;
 use crate::Error;
@@ -9,8 +9,8 @@ use zstd::zstd_safe::{CDict, DDict};
 /// First bytes of a trained dictionary; its id follows.
 const MAGIC: [u8; 4] = 0xEC30_A437_u32.to_le_bytes();
 
-/// Dictionaries that frames are written and read with: the first one compresses, every one of them
-/// decompresses, so that a new one can take over. Prepared once; cheap to clone, for all threads.
+/// Dictionaries for writing and reading frames: the first one compresses, all of them decompress, so
+/// that a new one can take over. Prepared once; cheap to clone, for all threads.
 #[derive(Clone)]
 pub struct Dictionaries(Arc<Prepared>);
 
@@ -20,16 +20,15 @@ struct Prepared {
 }
 
 impl Dictionaries {
-    /// Most bytes of one dictionary: it takes a few times as much memory in every process.
+    /// Most bytes of one dictionary: it takes several times as much memory in every process.
     pub const MAX_LEN: usize = 1024 * 1024;
 
     /// Takes trained dictionaries, as [`train`](crate::train) and `zstd --train` make them, for the
-    /// compressor that is to use the first.
+    /// compressor that will use the first.
     ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for no dictionary at all, two of one id, bytes that are no trained
-    /// dictionary or more than [`Dictionaries::MAX_LEN`], a zstd level out of its range, and for
-    /// [`Compressor::None`], which has no use for them.
+    /// [`Error::InvalidArgument`] for no dictionary, two with the same id, bytes that are not a trained
+    /// dictionary or more than [`Dictionaries::MAX_LEN`], a zstd level out of range, and for
+    /// [`Compressor::None`], which does not use dictionaries.
     pub fn new<D: AsRef<[u8]>>(
         dictionaries: impl IntoIterator<Item = D>,
         compressor: Compressor,
@@ -55,7 +54,8 @@ impl Dictionaries {
                 return Err(Error::invalid(format!("two dictionaries have the id {id}")));
             }
             decompress.push((id, DDict::try_create(bytes).ok_or_else(not_one)?));
-            // Also of one that only reads: a process that rotates must not find out when it writes.
+            // Also for one that only reads: a process that rotates dictionaries must not fail only when
+            // it writes.
             let prepared = CDict::try_create(bytes, level).ok_or_else(not_one)?;
             compress.get_or_insert(prepared);
         }
@@ -88,7 +88,7 @@ impl fmt::Debug for Dictionaries {
     }
 }
 
-/// Whether they are the same ones, prepared together.
+/// Whether they are the same dictionaries, prepared together.
 impl PartialEq for Dictionaries {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -122,11 +122,11 @@ fn not_one() -> Error {
     )
 }
 
-/// Trains a dictionary of at most `max_size` bytes from samples of what is to be compressed:
-/// payloads, or values as JSON where that is the serializer. Its id follows from its content.
+/// Trains a dictionary of at most `max_size` bytes from samples of what will be compressed: payloads, or
+/// values as JSON if that is the serializer. Its id follows from its content.
 ///
-/// A hundred samples and a hundred times as many bytes as the dictionary is to have make a good one;
-/// 16 KiB (16,384) suit small values. The method is zstd's (`ZDICT_trainFromBuffer`).
+/// For a good one give at least a hundred samples, a hundred times as many bytes as the dictionary; 16
+/// KiB (16,384) suit small values. The method is zstd's (`ZDICT_trainFromBuffer`).
 ///
 /// ```
 /// use polycache_entry::train;
@@ -137,8 +137,7 @@ fn not_one() -> Error {
 /// # Ok::<(), polycache_entry::Error>(())
 /// ```
 ///
-/// # Errors
-/// [`Error::InvalidArgument`] for too few samples, and a `max_size` that is not 256 bytes to
+/// [`Error::InvalidArgument`] for too few samples, and for a `max_size` outside 256 bytes to
 /// [`Dictionaries::MAX_LEN`].
 pub fn train<S: AsRef<[u8]>>(samples: &[S], max_size: usize) -> Result<Vec<u8>, Error> {
     const LEAST: usize = 256;
@@ -154,7 +153,7 @@ pub fn train<S: AsRef<[u8]>>(samples: &[S], max_size: usize) -> Result<Vec<u8>, 
             samples.len()
         ))
     };
-    // zstd's trainer works with 32 bits.
+    // zstd's trainer uses 32-bit sizes.
     let total: usize = samples.iter().map(|sample| sample.as_ref().len()).sum();
     if total > MOST_SAMPLED {
         return Err(Error::invalid(format!(

@@ -3,17 +3,17 @@
 const MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 const MAX_BLOCK: u64 = 128 * 1024;
 
-/// What a frame says of itself without being decompressed.
+/// What a frame declares without being decompressed.
 pub(super) struct Outline {
-    /// The most bytes that it can decompress to. The sizes of the blocks say so, not the content
-    /// size in the frame's header, which can lie.
+    /// The most bytes that it can decompress to, from the sizes of its blocks. The content size in the
+    /// frame's header can be false.
     pub max_content: u64,
     /// The id of the dictionary that it needs.
     pub dictionary: Option<u32>,
 }
 
-/// The outline of `bytes` when they are one whole frame and nothing more, else `None`. A frame with a
-/// dictionary has a checksum of its content (`spec/entry.md`, "Compressors").
+/// The outline of `bytes` if they are exactly one whole frame, else `None`. A frame with a dictionary
+/// has a checksum of its content (`spec/entry.md`, "Compressors").
 pub(super) fn outline(bytes: &[u8]) -> Option<Outline> {
     let rest = bytes.strip_prefix(&MAGIC)?;
     let (&descriptor, rest) = rest.split_first()?;

@@ -3,18 +3,18 @@
 use super::Compressor;
 use zstd::zstd_safe::{CParameter, ParamSwitch};
 
-/// Looks for repetitions at fewer places than level 1, and codes what is left with Huffman's codes
-/// as that does (negative levels don't by themselves). On JSON and text that loses a point of what
-/// level 1 saves, and takes less time at every size.
+/// Searches for repetitions at fewer places than level 1, and codes the rest with Huffman codes as level
+/// 1 does (negative levels alone do not). On JSON and text it saves a percentage point less than level
+/// 1, and takes less time at every size.
 pub(super) const PARAMETERS: [CParameter; 2] = [
     CParameter::CompressionLevel(LEVEL),
     CParameter::LiteralCompressionMode(ParamSwitch::Enable),
 ];
 
-/// Also of a dictionary's parameters.
+/// Also the level of a dictionary's parameters.
 pub(super) const LEVEL: i32 = -2;
 
-/// Places in a payload that are looked at, and the bytes at each.
+/// Number of places in a payload that are sampled, and bytes at each.
 const PLACES: usize = 16;
 const BYTES: usize = 64;
 
@@ -28,16 +28,16 @@ pub(super) fn is_worth_trying(payload: &[u8], has_dictionary: bool) -> bool {
     payload.len() >= from && !looks_random(payload)
 }
 
-/// Whether compressing `length` bytes to `compressed` pays for decompressing them at every read.
+/// Whether compressing `length` bytes to `compressed` is worth decompressing them at every read.
 pub(super) fn is_worth_keeping(length: usize, compressed: usize) -> bool {
     const LENGTH_FIELD: usize = 8;
     compressed + LENGTH_FIELD <= length - length / 8
 }
 
-/// Whether every byte is about as frequent as any other, in a sample over the whole payload. The
-/// sum of their squared counts is least then: near `n + n²/256` for `n` random bytes (with a
-/// standard deviation of a fiftieth of that for the 1,024 bytes here), 3 times that for base64 and
-/// some 10 for text or JSON. Random bytes that come again are taken for random.
+/// Whether every byte is about equally frequent, in a sample over the whole payload. The sum of their
+/// squared counts is then least: near `n + n²/256` for `n` random bytes (with a standard deviation of a
+/// fiftieth of that for the 1,024 bytes here), 3 times that for base64 and some 10 times for text or
+/// JSON. Random bytes that repeat count as random.
 fn looks_random(payload: &[u8]) -> bool {
     let mut counts = [0u32; 256];
     let mut sampled = 0;

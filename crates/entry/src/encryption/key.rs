@@ -26,12 +26,12 @@ impl Key {
     }
 
     fn get(&self) -> &LessSafeKey {
-        // SAFETY: `new` initialized it, and nothing but `drop` takes that back.
+        // SAFETY: `new` initialized it, and only `drop` uninitializes it.
         unsafe { self.expanded.assume_init_ref() }
     }
 
-    /// Encrypts the payload in its place and returns the tag. The nonce is the caller's to choose
-    /// anew for each entry.
+    /// Encrypts the payload in place and returns the tag. The caller must choose a new nonce for each
+    /// entry.
     pub fn encrypt(
         &self,
         nonce: [u8; NONCE_LEN],
@@ -42,15 +42,15 @@ impl Key {
         let sealed = self
             .get()
             .seal_in_place_separate_tag(nonce, Aad::from(associated), payload);
-        // GCM's own bound of 64 GiB is all that can be wrong here.
+        // The only possible error is GCM's own bound of 64 GiB.
         let tag = sealed.map_err(|_| Error::invalid("the value is too large to be encrypted"))?;
         let mut bytes = [0; TAG_LEN];
         bytes.copy_from_slice(tag.as_ref());
         Ok(bytes)
     }
 
-    /// Decrypts what is `stored`, payload and tag, in its place. After an error nothing of the plain
-    /// payload is left there.
+    /// Decrypts `stored`, payload and tag, in place. After an error none of the decrypted payload is
+    /// left there.
     pub fn decrypt(
         &self,
         nonce: [u8; NONCE_LEN],
@@ -71,8 +71,8 @@ impl Drop for Key {
             self.expanded.as_mut_ptr().cast(),
             size_of::<LessSafeKey>(),
         );
-        // SAFETY: it was initialized by `new` and is dropped here only; after that its bytes are just
-        // memory of the box, which any bytes may fill.
+        // SAFETY: `new` initialized the value, and only this line drops it. Afterwards its bytes are
+        // plain memory of the box, typed `MaybeUninit`, for which any bytes are valid.
         unsafe {
             self.expanded.assume_init_drop();
             (*bytes).zeroize();

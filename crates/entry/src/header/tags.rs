@@ -1,8 +1,8 @@
 use super::{take, take_u64};
 use crate::Error;
 
-/// A tag, with its generation when the entry was written: the entry is void once the tag's
-/// generation moves on.
+/// A tag, with its generation when the entry was written: the entry becomes invalid once the tag's
+/// generation changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag<'a> {
     /// The tag; at most 65,535 bytes.
@@ -11,8 +11,8 @@ pub struct Tag<'a> {
     pub generation: u64,
 }
 
-/// The tags of an entry that was read, in the order they were written. They are decoded as they
-/// are iterated, so that reading a header allocates nothing.
+/// The tags of an entry, in the order they were written. They are decoded during iteration, so that
+/// reading a header allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags<'a> {
     count: u16,
@@ -95,7 +95,7 @@ fn take_tag<'a>(fields: &mut &'a [u8]) -> Result<Tag<'a>, Error> {
     Ok(Tag { name, generation })
 }
 
-/// Bytes of the field that holds `tags`; 0 without any, when the field is left out.
+/// Bytes of the field that holds `tags`; 0 without tags, because the field is then left out.
 pub(super) fn field_len(tags: &[Tag<'_>]) -> Result<usize, Error> {
     if tags.is_empty() {
         return Ok(0);

@@ -70,11 +70,11 @@ pub(crate) fn write_atom<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<
     serde_json::to_writer(out, value).expect("text and finite numbers are JSON, a Vec takes them");
 }
 
-/// Appends text in quotes. Most needs no escapes, which is seen for many bytes at once; serde_json, which
-/// looks at each, escapes the rest.
+/// Appends text in quotes. Most text needs no escapes, which is detected for many bytes at once;
+/// serde_json, which checks each byte, escapes the rest.
 #[inline]
 pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
-    // Without a way out of the inner loop, so that it becomes a few instructions for 32 bytes.
+    // The inner loop has no early exit, so that it becomes a few instructions per 32 bytes.
     let escapes = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
     let plain = |bytes: &[u8]| !bytes.iter().fold(false, |any, byte| any | escapes(*byte));
     let mut chunks = text.as_bytes().chunks_exact(32);
@@ -90,7 +90,7 @@ pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
 /// The value in `payload`.
 pub(super) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
     let not_json = |error: serde_json::Error| Error::malformed(format!("the JSON is bad: {error}"));
-    // Checked at once, because serde_json checks text only where it reads any.
+    // Checked at once, because serde_json checks only the text that it reads.
     let text = std::str::from_utf8(payload)
         .map_err(|_| Error::malformed("the JSON is not valid UTF-8"))?;
     let mut deserializer = serde_json::Deserializer::from_str(text);

@@ -1,17 +1,17 @@
 use crate::Error;
 use std::borrow::Cow;
 
-/// Why a value is refused, and the way from it up to the whole value, which grows as the error is
-/// handed up: a value that is accepted pays nothing for its path.
+/// Why a value is rejected, and the path from the faulty part up to the whole value. It grows as the
+/// error is passed up, so an accepted value pays nothing for its path.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     reason: Cow<'static, str>,
-    /// From the culprit outwards.
+    /// From the faulty part outwards.
     segments: Vec<String>,
 }
 
 impl Refusal {
-    // In a box, because it is rare and the result travels through every level of a value.
+    // Boxed, because it is rare and the result passes through every level of a value.
     pub(crate) fn new(reason: impl Into<Cow<'static, str>>) -> Box<Self> {
         Box::new(Refusal {
             reason: reason.into(),
@@ -19,13 +19,13 @@ impl Refusal {
         })
     }
 
-    /// The culprit stands in a list or set, at `index`.
+    /// The faulty part is in a list or set, at `index`.
     pub(crate) fn at_index(mut self: Box<Self>, index: usize) -> Box<Self> {
         self.segments.push(format!("[{index}]"));
         self
     }
 
-    /// The culprit stands in a map, under `key`.
+    /// The faulty part is in a map, under `key`.
     pub(crate) fn at_key(mut self: Box<Self>, key: &str) -> Box<Self> {
         self.segments.push(if is_identifier(key) {
             format!(".{key}")
@@ -40,7 +40,7 @@ impl Refusal {
         Error::UnsupportedValue { path, reason }
     }
 
-    /// The culprit was read, and the type asked for has no place for it.
+    /// The faulty part was read, but the requested type has no place for it.
     pub(crate) fn into_wrong_type(self) -> Error {
         let (path, reason) = self.into_parts();
         Error::WrongType { path, reason }

@@ -27,8 +27,8 @@ const FOUR_BYTES: u8 = 252;
 const EIGHT_BYTES: u8 = 253;
 const SIXTEEN_BYTES: u8 = 254;
 
-/// The most elements of lists and maps that take no bytes, such as `()`. A reader that is told of
-/// more than there can be would count for ages.
+/// The most elements of lists and maps that take no bytes, such as `()`. A reader of a false, huge count
+/// would otherwise count for a very long time.
 const MAX_EMPTY: usize = 65_536;
 const TOO_MANY_EMPTY: &str = "more than 65,536 elements without content";
 const TOO_DEEP: &str = "nested deeper than 128 lists, maps, tuples, structs and variants";

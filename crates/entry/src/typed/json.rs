@@ -118,8 +118,9 @@ pub(super) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8]) -> Option<T> {
 }
 
 /// Whether there may be an integer beyond ±(2^53 - 1), which is a float by the format's rules and an
-/// integer to serde_json. Such a one has 16 digits or more, so that one of them stands at every 16th
-/// byte; only those are looked at. Text and the digits of a float can make this true.
+/// integer to serde_json. Such an integer has 16 digits or more, so one of its digits is at an index
+/// divisible by 16; only those bytes are checked. Text and the digits of a float can also make this
+/// true.
 fn has_unsafe_integer(json: &[u8]) -> bool {
     const DIGITS: usize = 16;
     let mut place = DIGITS - 1;

@@ -1,4 +1,4 @@
-//! A serde type to bytes, at once. What differs between the formats is a [`Format`].
+//! A serde type directly to bytes. The formats differ in [`Format`].
 
 use super::Structs;
 use crate::serializer::{Refusal, MAX_DEPTH};
@@ -39,7 +39,7 @@ pub(super) trait Format {
     fn key(written: &[u8]) -> String;
 }
 
-/// A length that serde's caller did not tell.
+/// A length that serde's caller did not give.
 pub(super) const UNKNOWN: usize = usize::MAX;
 
 /// Appends `value`; after an error `out` holds a part of it.

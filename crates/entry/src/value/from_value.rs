@@ -11,9 +11,9 @@ use serde::de::{
 use std::borrow::Cow;
 use std::fmt;
 
-/// `value` as a `T`: what [`to_value`](super::to_value) makes of a `T`, and what other languages
-/// write in its place. A set also reads as a sequence, a UUID as bytes, a decimal as text, a big
-/// integer as `i128` or `u128`, bytes as a sequence of `u8`.
+/// `value` as a `T`: what [`to_value`](super::to_value) makes of a `T`, and what other languages write
+/// for it. A set also reads as a sequence, a UUID as bytes, a decimal as text, a big integer as `i128`
+/// or `u128`, bytes as a sequence of `u8`.
 ///
 /// # Errors
 /// [`Error::WrongType`] with the path to what does not fit.
@@ -101,7 +101,7 @@ impl<'de> FromValue<'de> {
         }
     }
 
-    /// What a registered type is made of: a reader that says what it wants need not know the name.
+    /// The content of a registered type: a reader that knows its type need not know the name.
     fn unnamed(mut self) -> Self {
         while let Value::Named(named) = self.value {
             self.value = named.value;
@@ -150,7 +150,7 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
                 value: None,
                 human_readable: self.human_readable,
             }),
-            // What a `Value` understands, and no other type: (type, bytes).
+            // Only a `Value` understands this: (type, bytes).
             extension => {
                 let mut payload = Vec::new();
                 let id = write_extension(&extension, MAX_DEPTH, &mut payload).map_err(Misfit)?;

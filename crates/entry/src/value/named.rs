@@ -14,8 +14,8 @@ pub const MAX_NAME: usize = 255;
 
 /// A value under the name of a type that a program has registered: a class, a dataclass, a struct.
 ///
-/// Every language that has registered the name makes its own type of it; one that has not gets name
-/// and value. In Rust a struct that is read need not know the name, and this says it:
+/// Every language that has registered the name makes its own type of it; a language that has not gives
+/// name and value. In Rust a struct may be read without knowing the name; this type gives the name too:
 ///
 /// ```
 /// use polycache_entry::{deserialize, serialize, Limits, Named, Serializer, Structs};
@@ -37,15 +37,15 @@ pub const MAX_NAME: usize = 255;
 /// # Ok::<(), polycache_entry::Error>(())
 /// ```
 ///
-/// MessagePack alone has it; other serializers refuse it, as [`Error::UnsupportedValue`]. A field
-/// that is flattened and an untagged enum cannot be read from it.
+/// Only MessagePack has it; other serializers reject it with [`Error::UnsupportedValue`]. A flattened
+/// field and an untagged enum cannot be read from it.
 ///
 /// [`Error::UnsupportedValue`]: crate::Error::UnsupportedValue
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Named<'a, T = Value<'a>> {
     /// 1 to [`MAX_NAME`] bytes.
     pub name: Cow<'a, str>,
-    /// What the type is made of: most often a map of its fields.
+    /// The content of the type: usually a map of its fields.
     pub value: T,
 }
 

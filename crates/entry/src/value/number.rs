@@ -1,4 +1,4 @@
-//! Which numbers and moments the type map has. Each check says what is wrong.
+//! The numbers and moments of the type map. Each check says what is wrong.
 
 /// Digits of a big integer, and bytes of a decimal, that every language converts by default:
 /// Python stops there (`sys.int_info.default_max_str_digits`) because the conversion takes
@@ -30,7 +30,7 @@ pub(crate) fn check_big_integer(text: &str) -> Check {
     if digits.len() > MAX_DIGITS {
         return Err("a big integer has at most 4300 digits");
     }
-    // Up to 38 digits fit an i128; what does not parse is certainly big enough.
+    // Up to 38 digits fit an i128; a number that does not parse is certainly large enough.
     if text.parse().is_ok_and(|value| check_int(value).is_ok()) {
         return Err("an integer in -2^63 .. 2^64-1 is written as Int");
     }

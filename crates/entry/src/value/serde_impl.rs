@@ -75,7 +75,7 @@ impl Serialize for RawBytes<'_> {
     }
 }
 
-/// Owns what it reads, whatever `'a` is, as `Cow` does: a user's type with a `Value<'static>` in it
+/// Owns what it reads, whatever `'a` is, as `Cow` does: a user's type that contains a `Value<'static>`
 /// is `DeserializeOwned`.
 impl<'de, 'a> Deserialize<'de> for Value<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -21,7 +21,7 @@ pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value<'static>, Erro
         .map_err(|refused| refused.0.into_error())
 }
 
-/// A refusal on its way through serde.
+/// A rejection on its way through serde.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) Box<Refusal>);
 
@@ -100,8 +100,7 @@ impl ToValue {
     }
 }
 
-/// The [`Value`] that says what it is by its extension type, (type, bytes), and lies inside `depth`
-/// lists and maps.
+/// A [`Value`] that names its extension type, (type, bytes), inside `depth` lists and maps.
 pub(crate) fn extension_value<T: Serialize + ?Sized>(
     parts: &T,
     depth: usize,

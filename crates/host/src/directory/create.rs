@@ -1,4 +1,4 @@
-//! Making a cache where there is none, or none to be trusted.
+//! Creates a cache where there is none, or none that can be trusted.
 
 use super::{any_participant, inode, Directory, Opening};
 use crate::error::{Error, TOO_LARGE};
@@ -11,8 +11,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 impl Opening<'_> {
-    /// Makes the directory's files. The index appears last, by a rename, so that a process killed in
-    /// between leaves nothing that looks whole.
+    /// Creates the directory's files. The index appears last, by a rename, so that a process killed
+    /// before it leaves nothing that looks complete.
     pub(super) fn create(&self, path: &Path, locks: &File) -> Result<Directory, Error> {
         if any_participant(locks) {
             return Err(Error::Io {

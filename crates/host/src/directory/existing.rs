@@ -1,4 +1,4 @@
-//! What stands in a directory, before anything is done about it.
+//! Finds out what a directory holds, before anything is changed.
 
 use super::{any_participant, failed, inode, Directory, Opening};
 use crate::error::{Error, TOO_LARGE};
@@ -12,23 +12,23 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Bytes that an index has at least.
+/// Smallest length of an index, in bytes.
 const SMALLEST_INDEX: u64 = 4096;
 
 /// What was found where a cache should be.
 pub(super) enum Found {
     /// A cache that may be used.
     Cache(Box<Directory>),
-    /// Nothing.
+    /// No cache.
     Nothing,
-    /// Something that is no whole cache, and why.
+    /// Something that is not an undamaged cache, and why.
     Damaged(String),
-    /// A cache that was written before this boot and is not kept.
+    /// A cache that was written before this boot and may not be kept.
     EarlierBoot,
 }
 
 impl Opening<'_> {
-    /// What stands in the directory, whose lock the caller holds.
+    /// What the directory holds; the caller holds its lock.
     pub(super) fn existing(&self, path: &Path, locks: &File) -> Result<Found, Error> {
         let index_path = path.join("index");
         let index = match self.open_file(&index_path) {
@@ -65,8 +65,8 @@ impl Opening<'_> {
                 requested,
             });
         }
-        // Somebody removed the file of locks (a cleaner of /tmp would): whoever holds the old one can
-        // not be asked, so the files are left to them.
+        // The file of locks was removed (by a cleaner of /tmp, say). Processes that hold the old one
+        // cannot be detected, so the files are left to them.
         if memory.load(header::LOCK_INODE) != inode(locks)? {
             return Ok(Found::Damaged(
                 "its file participants is another one than it was made with, as in a copy".into(),
@@ -78,8 +78,8 @@ impl Opening<'_> {
                 memory.load(header::BOOT_ID),
                 memory.load(header::BOOT_ID + 8),
             ];
-        // Containers may be given boot ids of their own; recovery must never run beside a writer. A
-        // reader needs none then: what it sees is whole, because the writers keep it so.
+        // Containers may have boot ids of their own; recovery must never run beside a writer. A reader
+        // needs no recovery while there are writers, because they keep what it sees whole.
         let lived_in = !same_boot && any_participant(locks);
         let recover = !same_boot && !lived_in;
         if lived_in && self.mode != Mode::Read {
@@ -95,7 +95,7 @@ impl Opening<'_> {
             Err(why) => return Ok(Found::Damaged(why)),
         };
         let memory = if recover && self.mode == Mode::Read {
-            // The recovery's stores stay in this process's copy of the pages.
+            // The recovery's stores stay in this process's private copy of the pages.
             let private = self.io.map_private(&index, len);
             MappedMemory::new(private.map_err(failed("map", &index_path))?, windows)
         } else {
@@ -118,8 +118,8 @@ impl Opening<'_> {
         Ok(Found::Cache(Box::new(directory)))
     }
 
-    /// Whether what was written before this boot is kept. Who makes no cache takes the word of those
-    /// who did.
+    /// Whether entries written before this boot are kept. A mode that creates no cache goes by what the
+    /// creating process chose.
     fn keeps(&self, memory: &MappedMemory) -> bool {
         let recorded = self.mode != Mode::Create && memory.load(header::KEPT) != 0;
         self.keep_after_reboot || recorded
@@ -165,7 +165,8 @@ impl Opening<'_> {
         memory.store(header::BOOT_ID + 8, boot[1]);
     }
 
-    /// Files of blocks with their mappings, or why there are none: one is missing or of a wrong length.
+    /// Files of blocks with their mappings, or why there are none: a file is missing or has a wrong
+    /// length.
     #[allow(clippy::type_complexity)]
     pub(super) fn block_windows(
         &self,

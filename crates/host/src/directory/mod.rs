@@ -1,4 +1,4 @@
-//! Opening a cache directory: made, checked, mapped, joined.
+//! Opening a cache directory: create, check, map, join.
 
 mod create;
 mod existing;
@@ -17,7 +17,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// File systems whose pages every process of the machine shares and that allocate in advance.
+/// File systems whose pages every process of the machine shares and that allocate space in advance.
 const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0xEF53, "ext4"),
     (0x5846_5342, "xfs"),
@@ -25,11 +25,11 @@ const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0x794c_7630, "overlay"),
     (0xF2F5_2010, "f2fs"),
 ];
-/// Byte 0 of the lock file is the directory's own lock; the others are the participants'.
+/// Byte 0 of the lock file is the directory's own lock; the others belong to the participants.
 const DIRECTORY_LOCK: u64 = 0;
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A directory's files, mapped, with the geometry that its limit gives.
+/// A directory's files, mapped, with the geometry of its limit.
 pub(crate) struct Directory {
     pub path: PathBuf,
     pub geometry: Geometry,
@@ -38,14 +38,14 @@ pub(crate) struct Directory {
     pub block_files: Vec<File>,
 }
 
-/// A joined handle: its participant, and the descriptor whose lock says that it lives.
+/// A joined handle: its participant, and the descriptor whose lock shows that it lives.
 pub(crate) struct Membership {
     pub me: Participant,
     file: Option<File>,
 }
 
 impl Membership {
-    /// That of a handle that only reads, which nobody needs to know of.
+    /// For a handle that only reads: no other process needs to know of it.
     pub fn none() -> Membership {
         Membership {
             me: Participant {
@@ -60,15 +60,15 @@ impl Membership {
         self.file.as_ref().map_or(-1, platform::descriptor)
     }
 
-    /// Lets the participant's lock go: from now on this handle counts as dead.
+    /// Releases the participant's lock: from now on this handle counts as dead.
     pub fn release(&self, io: &dyn Io) {
         if let Some(file) = &self.file {
-            // A failed unlock leaves the lock to the closing of the descriptor.
+            // If the unlock fails, closing the descriptor drops the lock.
             let _ = io.unlock(file, u64::from(self.me.id));
         }
     }
 
-    /// Forgets the descriptor in a forked child, where the handler closed it already.
+    /// Forgets the descriptor in a forked child, where the fork handler has already closed it.
     pub fn forget(&mut self) {
         std::mem::forget(self.file.take());
     }
@@ -92,7 +92,7 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Opens the directory as the mode allows, and joins it unless it is only read.
+    /// Opens the directory as the mode allows, and joins it unless the mode is `Read`.
     pub fn open(&self) -> Result<(Directory, Membership), Error> {
         platform::check()?;
         let path = std::path::absolute(self.path)
@@ -187,7 +187,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Opens the file whose locks say who lives.
+    /// Opens the file whose locks say which participants live.
     fn open_locks(&self, path: &Path) -> Result<File, Error> {
         let file = path.join("participants");
         let opened = match self.mode {
@@ -222,7 +222,7 @@ impl Opening<'_> {
         let deadline = Instant::now() + LOCK_PATIENCE;
         loop {
             let taken = match self.mode {
-                // Readers are in the way of those who make and replace, not of each other.
+                // Readers exclude processes that create or replace a cache, but not each other.
                 Mode::Read => self.io.lock_shared(locks, DIRECTORY_LOCK),
                 _ => self.io.lock(locks, DIRECTORY_LOCK),
             };
@@ -243,7 +243,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Takes a participant id by its lock. Ids go round, so that one is not given out again soon.
+    /// Takes a participant id by its lock. Ids are tried in turn, so that one is not reused soon.
     fn join(&self, memory: &MappedMemory, locks: &File) -> Result<Participant, Error> {
         let geometry = Geometry::new(memory.load(header::LIMIT))?;
         let ids = PARTICIPANTS as u64 - 1;
@@ -275,12 +275,12 @@ struct Held<'a> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // An unlock that fails leaves the lock to the closing of the descriptor.
+        // If the unlock fails, closing the descriptor drops the lock.
         let _ = self.io.unlock(self.file, DIRECTORY_LOCK);
     }
 }
 
-/// Says what could not be done, and for a want of rights what helps.
+/// Names the action that failed and, when rights are missing, what helps.
 fn failed<'a>(what: &'a str, path: &'a Path) -> impl FnOnce(std::io::Error) -> Error + 'a {
     move |error| {
         let path = path.display();

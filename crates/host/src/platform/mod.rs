@@ -1,14 +1,14 @@
-//! What the host tier needs of the operating system itself: locks of open files, space in advance,
-//! coarse clocks, a handler of forks. One module a system; everything else in this crate is the same
-//! everywhere.
+//! What the host tier needs from the operating system: locks of open files, space allocated in advance,
+//! coarse clocks, a fork handler. There is one module per system; everything else in this crate is the
+//! same everywhere.
 //!
-//! Each has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`], [`inode`],
-//! [`user`], [`is_locked`], [`no_room`], [`too_large`], [`no_allocation`], [`now`], [`ticks`], and
-//! [`forks`], [`close_in_child`], [`keep_in_child`].
+//! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
+//! [`inode`], [`user`], [`is_locked`], [`no_room`], [`too_large`], [`no_allocation`], [`now`],
+//! [`ticks`], and [`forks`], [`close_in_child`], [`keep_in_child`].
 
 #[cfg(target_os = "linux")]
 mod linux;
-// Tests compile it everywhere, so that it does not fall behind.
+// Tests compile it everywhere, so that it stays up to date.
 #[cfg(any(test, not(target_os = "linux")))]
 #[cfg_attr(target_os = "linux", allow(dead_code))]
 mod unsupported;
@@ -36,7 +36,7 @@ mod tests {
     use std::io;
     use std::path::Path;
 
-    /// Both are of one type.
+    /// Both have the same type.
     fn twins<T>(_: T, _: T) {}
 
     #[test]
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn elsewhere_the_time_of_day_is_the_same() {
         let (here, elsewhere) = (now(), unsupported::now());
-        // The coarse clock is a tick behind at most; both may be an hour apart only if one is wrong.
+        // The coarse clock is at most a tick behind; only a wrong clock differs by an hour.
         assert!(here.abs_diff(elsewhere) < 3_600_000, "{here} {elsewhere}");
     }
 }

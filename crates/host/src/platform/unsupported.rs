@@ -1,5 +1,5 @@
-//! Any system but Linux: opening a directory is refused by [`check`], so nothing behind it is reached.
-//! The clock is for caches in the memory of one process.
+//! Any system except Linux: [`check`] refuses to open a directory, so nothing behind it is reached. The
+//! clock serves caches in the memory of one process.
 
 use crate::error::Error;
 use crate::io::Io;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What names an open file within the process.
+/// Identifies an open file within the process.
 pub(crate) type Descriptor = i32;
 
 /// Whether the host tier runs on this machine.
@@ -22,7 +22,7 @@ pub(crate) fn check() -> Result<(), Error> {
 /// Milliseconds since 1970-01-01T00:00Z.
 #[inline]
 pub(crate) fn now() -> u64 {
-    // A clock that stands before 1970 is as good as one that stands there.
+    // A clock before 1970 counts as 1970.
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -46,7 +46,7 @@ pub(crate) fn user() -> u32 {
     0
 }
 
-/// An answer that cannot be had counts as held.
+/// A failed query counts as held.
 pub(crate) fn is_locked(_: Descriptor, _: u64, _: u64) -> bool {
     true
 }
@@ -63,7 +63,7 @@ pub(crate) fn no_allocation(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported
 }
 
-/// No store, no forks that concern one.
+/// Without a store, no fork matters.
 pub(crate) fn forks() -> u64 {
     0
 }

@@ -1,5 +1,5 @@
-//! ARM64: ordinary instructions, which the compiler does not look into. A load or store of several
-//! bytes is not one atomic access here, and need not be: each of its bytes is one.
+//! ARM64: ordinary instructions that the compiler cannot see into. A load or store of several bytes is
+//! not one atomic access here, and need not be: each of its bytes is one.
 
 pub(super) use super::difference::Difference;
 
@@ -21,14 +21,13 @@ pub(super) unsafe fn write(from: &[u8], to: *mut u8) {
     unsafe { copy(from.as_ptr(), to, from.len()) }
 }
 
-/// # Safety
-/// Both places are valid for `len` bytes and do not overlap; either is shared, as [`super::read()`] and
-/// [`super::write()`] allow.
+/// Both ranges are valid for `len` bytes and do not overlap; either may be shared, as [`super::read()`]
+/// and [`super::write()`] allow.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the call follows the C ABI: the stack is aligned for it, since `nostack` is not given, and
-    // everything that a function may change is named, the link register among it. It touches only the
-    // two places.
+    // SAFETY: the call follows the C ABI. `nostack` is not given, so the stack is aligned for it, and
+    // every register that a function may change is listed, the link register among them. The call
+    // touches only the two ranges, which the caller vouches for.
     unsafe {
         asm!(
             "blr {memcpy}",
@@ -46,7 +45,8 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 #[inline(always)]
 pub(super) unsafe fn load_pair(from: *const u8) -> (u64, u64) {
     let (low, high);
-    // SAFETY: one load from where the caller allows it. It may have any alignment in ordinary memory.
+    // SAFETY: one load of 16 bytes, which the caller promises are valid. In ordinary memory any
+    // alignment works.
     unsafe {
         asm!(
             "ldp {low}, {high}, [{from}]",
@@ -64,7 +64,7 @@ pub(super) unsafe fn load_pair(from: *const u8) -> (u64, u64) {
 #[inline(always)]
 pub(super) unsafe fn load_word(from: *const u8) -> u64 {
     let word;
-    // SAFETY: one load from where the caller allows it.
+    // SAFETY: one load of bytes that the caller promises are valid.
     unsafe {
         asm!(
             "ldr {word}, [{from}]",
@@ -81,7 +81,7 @@ pub(super) unsafe fn load_word(from: *const u8) -> u64 {
 #[inline(always)]
 pub(super) unsafe fn load_half(from: *const u8) -> u32 {
     let half;
-    // SAFETY: one load from where the caller allows it.
+    // SAFETY: one load of bytes that the caller promises are valid.
     unsafe {
         asm!(
             "ldr {half:w}, [{from}]",
@@ -98,7 +98,7 @@ pub(super) unsafe fn load_half(from: *const u8) -> u32 {
 #[inline(always)]
 pub(super) unsafe fn load_byte(from: *const u8) -> u8 {
     let byte: u32;
-    // SAFETY: one load from where the caller allows it.
+    // SAFETY: one load of a byte that the caller promises is valid.
     unsafe {
         asm!(
             "ldrb {byte:w}, [{from}]",

@@ -1,4 +1,4 @@
-//! What all functions here mean, and what they are where no assembly was written for the processor.
+//! The meaning of all functions here, and their implementation on processors without assembly.
 
 #[cfg(any(
     miri,
@@ -10,11 +10,11 @@ pub(super) use super::difference::Difference;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// # Safety
-/// `at` is valid, and accessed by others only by atomic accesses of single bytes.
+/// `at` is valid, and all other accesses to it are atomic accesses of single bytes.
 #[inline(always)]
 unsafe fn byte<'a>(at: *const u8) -> &'a AtomicU8 {
-    // SAFETY: the caller's promise; an AtomicU8 has a byte's size and alignment. It is only loaded from
-    // where the caller may not write.
+    // SAFETY: the caller promises that `at` is valid and otherwise accessed only atomically; an AtomicU8
+    // has a byte's size and alignment. Callers that may not write there only load from it.
     unsafe { AtomicU8::from_ptr(at.cast_mut()) }
 }
 

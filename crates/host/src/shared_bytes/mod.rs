@@ -1,26 +1,25 @@
-//! Reading and writing bytes of blocks, which other threads and processes access at the same time.
+//! Reads and writes bytes of blocks, which other threads and processes access at the same time.
 //!
-//! A reader copies a record first and asks afterwards whether the record still stood there. Until then
-//! a writer may be at the same bytes. The reader throws such a copy away, but in Rust's memory model
-//! that comes too late: a plain read beside a write is undefined behaviour, and so is a reference to
-//! bytes that change. Relaxed atomic accesses of one size are defined. So this is what every function
-//! here does, as far as Rust is concerned:
+//! A reader first copies a record and then checks that the record was still there. Until then a writer
+//! may be changing the same bytes. The reader discards such a copy, but in Rust's memory model that is
+//! too late: a plain read that races with a write is undefined behaviour, and so is a reference to bytes
+//! that change. Relaxed atomic accesses of one size are defined. So, for Rust, every function here does
+//! this:
 //!
 //! > one relaxed access of an `AtomicU8` for each byte, in any order, some of them perhaps twice.
 //!
-//! `bytewise.rs` is that sentence as Rust code. It is used where there is no assembly, and it is slow,
-//! because the compiler turns relaxed accesses into one instruction each. `x86_64.rs` and `aarch64.rs`
-//! use inline assembly instead. The compiler does not look into assembly; it may only assume that the
-//! assembly does what some Rust code could do, and the sentence above is that code: every load and
-//! store of these processors moves each of its bytes whole, whatever its width and alignment. Nothing
-//! orders these accesses. The fences of [`Memory::fence`](crate::memory::Memory::fence) do, as they do
-//! for relaxed atomics.
+//! `bytewise.rs` is that sentence as Rust code. It serves processors without assembly, and it is slow,
+//! because the compiler makes one instruction of each relaxed access. `x86_64.rs` and `aarch64.rs` use
+//! inline assembly. The compiler cannot see into assembly; it may only assume that the assembly does
+//! what some Rust code could do, and the sentence above is that code: these processors move each byte of
+//! a load or store whole, whatever its width and alignment. Nothing orders these accesses except the
+//! fences of [`Memory::fence`](crate::memory::Memory::fence), as for relaxed atomics.
 //!
-//! Long copies call the C library's `memcpy`, from within assembly: a call that the compiler saw would
-//! be a plain copy to it. Its addresses and its control flow depend on the two places and the length,
-//! never on the bytes, so bytes that change cannot mislead it. `memcmp` is another matter: it loads a
-//! byte again after it found a difference, and a version of glibc crashed when the byte had changed
-//! meanwhile (bug 29863). [`equal`] therefore loads every byte here and compares registers.
+//! Long copies call the C library's `memcpy` from within assembly, because the compiler would treat a
+//! call that it sees as a plain copy. The addresses and the control flow of `memcpy` depend on the two
+//! ranges and the length, never on the bytes, so changing bytes cannot mislead it. `memcmp` differs: it
+//! loads a byte again after it found a difference, and a version of glibc crashed when the byte had
+//! changed meanwhile (bug 29863). So [`equal`] loads every byte itself and compares registers.
 
 #[cfg(all(unix, not(miri), target_arch = "aarch64"))]
 mod aarch64;
@@ -53,30 +52,31 @@ const PAIR: usize = 16;
 const WORD: usize = 8;
 const HALF: usize = 4;
 
-/// Copies shared bytes to a place of this thread's own.
+/// Copies shared bytes into memory of this thread's own.
 ///
 /// # Safety
-/// `from` is valid for reads of `len` bytes, which may change meanwhile by atomic accesses of single
-/// bytes, such as [`write()`]'s. `to` is valid for writes of `len` bytes and nobody else's; they do not overlap.
+/// `from` is valid for reads of `len` bytes. Other threads and processes may change them meanwhile, but
+/// only by atomic accesses of single bytes, such as [`write()`]'s. `to` is valid for writes of `len`
+/// bytes, and no other thread accesses it. The ranges do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn read(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: the caller's promise.
     unsafe { machine::read(from, to, len) }
 }
 
-/// Copies `from` to shared bytes. Stores that follow are ordered after the copied bytes as after
-/// relaxed stores: by a release, or a fence.
+/// Copies `from` to shared bytes. The copied bytes are ordered before later stores as relaxed stores
+/// are: by a release, or a fence.
 ///
 /// # Safety
-/// `to` is valid for writes of `from.len()` bytes, which others may read meanwhile by atomic accesses
-/// of single bytes, such as [`read()`]'s. They do not overlap.
+/// `to` is valid for writes of `from.len()` bytes. Others may read them meanwhile, but only by atomic
+/// accesses of single bytes, such as [`read()`]'s. The ranges do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn write(from: &[u8], to: *mut u8) {
     // SAFETY: the caller's promise.
     unsafe { machine::write(from, to) }
 }
 
-/// Copies `N` shared bytes to the stack; for few, known bytes, without a call.
+/// Copies `N` shared bytes to the stack without a call; for a few bytes whose number is known.
 ///
 /// # Safety
 /// As for [`read()`], of `N` bytes.
@@ -85,7 +85,7 @@ pub(crate) unsafe fn read_array<const N: usize>(from: *const u8) -> [u8; N] {
     let mut out = [0; N];
     let mut at = 0;
     while at + PAIR <= N {
-        // SAFETY: the range lies within the N bytes.
+        // SAFETY: the loop condition keeps the load within the N bytes that the caller promises.
         let (low, high) = unsafe { machine::load_pair(from.add(at)) };
         out[at..at + WORD].copy_from_slice(&low.to_ne_bytes());
         out[at + WORD..at + PAIR].copy_from_slice(&high.to_ne_bytes());
@@ -105,7 +105,7 @@ pub(crate) unsafe fn read_array<const N: usize>(from: *const u8) -> [u8; N] {
     out
 }
 
-/// True when the shared bytes were seen to equal `bytes`, each at some moment during the call.
+/// True when the shared bytes equalled `bytes`, each byte at some moment during the call.
 ///
 /// # Safety
 /// As for [`read()`], of `bytes.len()` bytes.
@@ -114,11 +114,11 @@ pub(crate) unsafe fn read_array<const N: usize>(from: *const u8) -> [u8; N] {
 pub(crate) unsafe fn equal(from: *const u8, bytes: &[u8]) -> bool {
     let (len, own) = (bytes.len(), bytes.as_ptr());
     if len < HALF {
-        // SAFETY: every place lies within the bytes.
+        // SAFETY: `at` is below `len`, so the byte is within the range that the caller promises.
         return (0..len).all(|at| unsafe { machine::load_byte(from.add(at)) } == bytes[at]);
     }
-    // SAFETY: every part lies within the bytes. Parts may overlap: at the end lie those that are counted
-    // from there.
+    // SAFETY: every part is within the range. Parts may overlap, because the last ones are counted from
+    // the end.
     unsafe {
         let (end, own_end) = (from.add(len), own.add(len));
         if len < WORD {
@@ -132,8 +132,8 @@ pub(crate) unsafe fn equal(from: *const u8, bytes: &[u8]) -> bool {
             let last = machine::load_word(end.sub(WORD)) ^ own_word(own_end.sub(WORD));
             return first | last == 0;
         }
-        // A reader asks for a key whose hash was equal already: nearly always all bytes are. So there is
-        // one answer in the end instead of one for each part.
+        // The key's hash was already equal, so nearly always all bytes are. Hence one answer at the end
+        // instead of one per part.
         let mut difference = machine::Difference::none();
         let mut at = 0;
         while at + 4 * PAIR < len {

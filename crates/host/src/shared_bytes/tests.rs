@@ -1,8 +1,9 @@
-//! Every length and place, for the processor's own functions and for those that stand for their meaning.
+//! Every length and offset, for the processor's own functions and for the bytewise ones that define
+//! them.
 
 use super::bytewise;
 
-/// Around the lengths at which a function changes its way; the last is written past the cache.
+/// Around the lengths at which a function switches its method; the last is written past the cache.
 const LENGTHS: [usize; 18] = [
     0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 1000, 8191, 8192, 8255, 16401,
 ];
@@ -11,7 +12,7 @@ fn source(len: usize) -> Vec<u8> {
     (0..len).map(|n| (n % 251) as u8 + 1).collect()
 }
 
-/// Copies to every offset of a line, and sees that nothing beside it changed.
+/// Copies to every offset of a line and checks that no neighbouring byte changed.
 fn every_place_is_copied(copy: impl Fn(&[u8], *mut u8)) {
     for len in LENGTHS {
         let from = source(len + 7);

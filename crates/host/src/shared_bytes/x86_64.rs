@@ -1,5 +1,5 @@
-//! x86-64: ordinary instructions, which the compiler does not look into. A load or store of several
-//! bytes is not one atomic access here, and need not be: each of its bytes is one.
+//! x86-64: ordinary instructions that the compiler cannot see into. A load or store of several bytes is
+//! not one atomic access here, and need not be: each of its bytes is one.
 
 use std::arch::asm;
 use std::arch::x86_64::{
@@ -7,12 +7,12 @@ use std::arch::x86_64::{
     _mm_xor_si128,
 };
 
-/// From here on entries are written past the cache. For shorter ones it costs a reader who follows at
-/// once more than it saves the writer (measured: 8 KiB break even or win, 4 KiB lose).
+/// Entries from this length on are written past the cache. For shorter ones it costs a reader that
+/// follows at once more than it saves the writer (measured: 8 KiB break even or win, 4 KiB lose).
 ///
 /// A recycled block has long left the processor's cache. An ordinary store first reads the line that it
-/// is about to replace whole; for a long entry that reading takes as long as the writing, and drives
-/// out of the cache what is still wanted.
+/// is about to replace entirely. For a long entry this read takes as long as the write, and evicts lines
+/// that are still needed.
 pub(super) const LONG: usize = 8 << 10;
 
 const LINE: usize = 64;
@@ -39,13 +39,13 @@ pub(super) unsafe fn write(from: &[u8], to: *mut u8) {
     }
 }
 
-/// # Safety
-/// Both places are valid for `len` bytes and do not overlap; either is shared, as [`super::read()`] and
-/// [`super::write()`] allow.
+/// Both ranges are valid for `len` bytes and do not overlap; either may be shared, as [`super::read()`]
+/// and [`super::write()`] allow.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the call follows the C ABI of this system: the stack is aligned for it, since `nostack` is
-    // not given, and everything that a function may change is named. It touches only the two places.
+    // SAFETY: the call follows the C ABI of this system. `nostack` is not given, so the stack is aligned
+    // for it, and every register that a function may change is listed. The call touches only the two
+    // ranges, which the caller vouches for.
     unsafe {
         asm!(
             "call {memcpy}",
@@ -67,9 +67,10 @@ unsafe fn past_the_cache(from: &[u8], to: *mut u8) {
     let (head, rest) = from.split_at(head);
     let (lines, tail) = rest.split_at(rest.len() / LINE * LINE);
     debug_assert!(lines.len() >= LINE);
-    // SAFETY: the three pieces lie one after the other in `from` and, as the caller promises, in `to`.
-    // Streaming stores are not ordered with others, which Rust's model does not know of; the `sfence`
-    // orders them before all that follows, so that they end as the relaxed stores they stand for.
+    // SAFETY: the three pieces are consecutive in `from` and, as the caller promises, in `to`. Streaming
+    // stores are not ordered with other stores, which Rust's model does not know. The `sfence` orders
+    // them before everything that follows, so at the end they are the relaxed stores that they stand
+    // for.
     unsafe {
         let to_lines = to.add(head.len());
         copy(head.as_ptr(), to, head.len());
@@ -106,7 +107,7 @@ unsafe fn past_the_cache(from: &[u8], to: *mut u8) {
 #[inline(always)]
 pub(super) unsafe fn load_pair(from: *const u8) -> (u64, u64) {
     let (low, high);
-    // SAFETY: two loads from where the caller allows them.
+    // SAFETY: two loads of bytes that the caller promises are valid.
     unsafe {
         asm!(
             "mov {low}, qword ptr [{from}]",
@@ -125,7 +126,7 @@ pub(super) unsafe fn load_pair(from: *const u8) -> (u64, u64) {
 #[inline(always)]
 pub(super) unsafe fn load_word(from: *const u8) -> u64 {
     let word;
-    // SAFETY: one load from where the caller allows it.
+    // SAFETY: one load of bytes that the caller promises are valid.
     unsafe {
         asm!(
             "mov {word}, qword ptr [{from}]",
@@ -142,7 +143,7 @@ pub(super) unsafe fn load_word(from: *const u8) -> u64 {
 #[inline(always)]
 pub(super) unsafe fn load_half(from: *const u8) -> u32 {
     let half;
-    // SAFETY: one load from where the caller allows it.
+    // SAFETY: one load of bytes that the caller promises are valid.
     unsafe {
         asm!(
             "mov {half:e}, dword ptr [{from}]",
@@ -159,7 +160,7 @@ pub(super) unsafe fn load_half(from: *const u8) -> u32 {
 #[inline(always)]
 pub(super) unsafe fn load_byte(from: *const u8) -> u8 {
     let byte: u32;
-    // SAFETY: one load from where the caller allows it.
+    // SAFETY: one load of a byte that the caller promises is valid.
     unsafe {
         asm!(
             "movzx {byte:e}, byte ptr [{from}]",
@@ -181,14 +182,15 @@ impl Difference {
         Difference(unsafe { _mm_setzero_si128() })
     }
 
-    /// Compares the 16 bytes at `OFFSET` from both places.
+    /// Compares the 16 bytes at `OFFSET` in both ranges.
     ///
     /// # Safety
-    /// There, `shared` is as for [`super::read()`], of 16 bytes; `own` is valid for as many.
+    /// At `OFFSET`, `shared` is as for [`super::read()`], of 16 bytes, and `own` is valid for reads of
+    /// 16 bytes.
     #[inline(always)]
     pub(super) unsafe fn add<const OFFSET: isize>(&mut self, shared: *const u8, own: *const u8) {
         let there: __m128i;
-        // SAFETY: loads from where the caller allows them, at any alignment.
+        // SAFETY: loads of bytes that the caller promises are valid, at any alignment.
         unsafe {
             asm!(
                 "movdqu {there}, [{shared} + {offset}]",

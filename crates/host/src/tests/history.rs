@@ -1,9 +1,9 @@
-//! What was done to one key and what was read, judged by the rule of `spec/host.md`.
+//! What was done to one key and what was read, checked against the rule of `spec/host.md`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A write that was acknowledged. `made` is when its value came to be: for a fill the start of its load.
+/// An acknowledged write. `made` is when its value came into being: for a fill, the start of its load.
 #[derive(Clone, Debug)]
 struct Write {
     value: Option<String>,
@@ -56,18 +56,18 @@ impl History {
         });
     }
 
-    /// A fill was refused: nobody may ever read its value.
+    /// A fill was refused: its value may never be read.
     pub fn voided(&self, value: &str) {
         self.voided.lock().unwrap().push(value.to_owned());
     }
 
-    /// A read that began at `start` gave this.
+    /// A read that began at `start` returned this.
     pub fn read(&self, value: Option<String>, start: u64) {
         self.reads.lock().unwrap().push(Read { value, start });
     }
 
-    /// Fails on a value read after a later write was acknowledged, and on an entry that got lost.
-    /// `evictions` says that the counters grew, so that a miss proves nothing.
+    /// Fails on a value read after a later write was acknowledged, and on a lost entry. `evictions` says
+    /// that the counters grew, so a miss proves nothing.
     pub fn judge(&self, evictions: bool) {
         let writes = self.writes.lock().unwrap();
         for read in self.reads.lock().unwrap().iter() {

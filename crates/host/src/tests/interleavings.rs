@@ -148,7 +148,7 @@ fn explore(iterations: usize, test: impl Fn() + Send + Sync + 'static) {
     shuttle::check_pct(move || test(), iterations / 2, 3);
 }
 
-/// Runs the processes' work at once, then judges.
+/// Runs the processes' work concurrently, then judges.
 fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
     let threads: Vec<_> = work
         .into_iter()
@@ -164,8 +164,8 @@ fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
     host.judge();
 }
 
-/// A neighbour stands in the key's first slot and goes away in the middle, so that inserters choose
-/// different slots.
+/// A neighbour occupies the key's first slot and leaves halfway, so that inserters choose different
+/// slots.
 fn with_neighbour(blocks: u64) -> Host {
     let host = Host::new(blocks);
     let first = host.process(50);
@@ -257,7 +257,7 @@ fn a_delete_voids_a_load() {
     });
 }
 
-/// A put that began before the clear must not take the place of one that began after it.
+/// A put that began before the clear must not replace one that began after it.
 #[test]
 fn puts_and_a_clear_race() {
     explore(2000, || {
@@ -346,9 +346,9 @@ fn loaders_a_put_and_a_delete_race() {
 
 #[test]
 fn recycling_beside_readers_and_a_slow_writer() {
-    // A look that comes too late is found by one of some 500.
+    // One run in about 500 finds a check that comes too late.
     explore(4000, || {
-        // Eight blocks of one or two records: every writer owns two, the rest goes round.
+        // Eight blocks of one or two records: every writer owns two, the rest are recycled in turn.
         let host = Host::new(8);
         run(
             &host,
@@ -399,7 +399,7 @@ fn recycling_beside_clears() {
     });
 }
 
-/// A writer stopped with a claimed block wakes up long after the others went round the ring.
+/// A writer stopped with a claimed block continues long after the others went round the ring.
 #[test]
 fn a_stopped_writer_wakes_up() {
     explore(300, || {
@@ -431,7 +431,7 @@ fn a_stopped_writer_wakes_up() {
     });
 }
 
-/// The races above are races for different slots only if the neighbour stands in the way.
+/// The races above concern different slots only if the neighbour occupies the first one.
 #[test]
 fn the_neighbour_stands_in_the_keys_first_slot() {
     explore(1, || {

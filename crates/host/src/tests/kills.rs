@@ -1,4 +1,4 @@
-//! A process is killed at every one of its memory accesses in turn; the others find nothing to repair.
+//! A process is killed at each of its memory accesses in turn; the others find nothing to repair.
 
 use super::memory::{Killable, Killed, Plain};
 use super::setup::{engine, enter, entry, text, World};
@@ -81,7 +81,7 @@ fn kill_everywhere(work: Work) {
         let killed = matches!(&outcome, Err(payload) if payload.is::<Killed>());
         assert!(killed || outcome.is_ok(), "after {accesses} accesses");
 
-        // Nothing damaged, nothing foreign; the last acknowledged value or the one in flight.
+        // Nothing damaged and no foreign value: the last acknowledged value, or the one being written.
         assert_eq!(
             survivor.engine.check().damaged,
             Vec::<String>::new(),
@@ -113,7 +113,7 @@ fn kill_everywhere(work: Work) {
                 "after {accesses}: an acknowledged value was lost"
             );
         }
-        // Nobody waits for the dead: the key can be loaded and stored at once.
+        // No caller waits for a dead process: the key can be loaded and stored at once.
         survivor.engine.delete(survivor.engine.key(b"::k"));
         assert!(survivor.load("::k", "loaded"), "after {accesses}");
         assert!(survivor.load("::fresh", "loaded"), "after {accesses}");
@@ -162,7 +162,7 @@ fn killed_while_deleting_and_loading() {
 #[test]
 fn killed_while_recycling() {
     kill_everywhere(|process, _| {
-        // Both are visited, so recycling carries them on.
+        // Both are visited, so recycling keeps them.
         for round in 0..12 {
             process.get("::stays");
             process.put("::k", "after");

@@ -1,4 +1,4 @@
-//! A slot's generation comes round after 2^20 changes: the epoch tells the laps apart.
+//! A slot's generation repeats after 2^20 changes: the epoch tells the laps apart.
 
 use super::memory::Plain;
 use super::setup::{engine, enter, entry, text, World};
@@ -62,7 +62,7 @@ impl std::ops::Deref for Meddling {
     }
 }
 
-/// Reads as [`Plain`] does, but for the lap.
+/// Reads like [`Plain`], except for the lap.
 struct Reader(Meddling);
 
 impl Memory for Reader {
@@ -139,8 +139,8 @@ fn a_lap_during_a_copy_is_a_retry() {
     assert_eq!(text(&out), "a value from another lap");
 }
 
-/// The deadline of a lease that a living process forgot lies 10 hours back: modulo the ticks' lap it
-/// seems to lie 8 hours ahead. Others load beside it, and fill.
+/// The deadline of a lease that a living process forgot is 10 hours past: modulo the lap of the ticks it
+/// seems to be 8 hours ahead. Others load beside it, and fill.
 #[test]
 fn a_forgotten_lease_is_overdue_a_lap_later_and_loaded_beside() {
     use crate::lease::Lease;
@@ -152,7 +152,7 @@ fn a_forgotten_lease_is_overdue_a_lap_later_and_loaded_beside() {
     let Lease::Acquired(token) = lease(480) else {
         panic!()
     };
-    // Whoever waits less long for its own loads waits for this one all the same.
+    // A caller with a shorter timeout for its own loads still waits for this one.
     assert!(matches!(lease(480), Lease::Busy { .. }));
     assert!(matches!(lease(1), Lease::Busy { .. }));
     let late = Word(token.word);

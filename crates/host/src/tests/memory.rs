@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-/// What a cell of a test memory must do.
+/// What a cell of a test memory must support.
 pub trait Cell: Send + Sync + 'static {
     fn new(value: u64) -> Self;
     fn load(&self) -> u64;
@@ -43,15 +43,15 @@ macro_rules! cell {
 cell!(shuttle::sync::atomic::AtomicU64);
 cell!(std::sync::atomic::AtomicU64);
 
-/// Cells made when first written. A cell that was never written reads as zero without a point at which
-/// the scheduler may switch: that keeps the executions short, and no order of effects is lost.
+/// Cells are created on the first write. Reading a cell that was never written gives zero and is no
+/// point for the scheduler to switch at: executions stay short, and no order of effects is lost.
 pub struct Sparse<C> {
     words: Mutex<HashMap<usize, Arc<C>>>,
     blocks: Mutex<HashMap<u64, Arc<C>>>,
     visited: Mutex<HashMap<usize, bool>>,
 }
 
-/// Every access a point at which shuttle may switch threads.
+/// Every access is a point at which shuttle may switch threads.
 pub type Interleaved = Sparse<shuttle::sync::atomic::AtomicU64>;
 /// No scheduler.
 pub type Plain = Sparse<std::sync::atomic::AtomicU64>;
@@ -152,10 +152,11 @@ impl<C: Cell> Memory for Sparse<C> {
     fn fence(&self) {}
 }
 
-/// What a process killed by [`Killable`] unwinds with.
+/// The panic payload of a process killed by [`Killable`].
 pub struct Killed;
 
-/// A process's view of a memory that dies at its n-th access: a SIGKILL at every instant in turn.
+/// One process's view of the memory; the process dies at its n-th access, like a SIGKILL at every
+/// instant in turn.
 pub struct Killable {
     pub memory: Arc<Plain>,
     left: std::sync::atomic::AtomicU64,
@@ -211,7 +212,7 @@ impl Memory for Killable {
         self.live().equal(at, bytes)
     }
     fn write(&self, at: u64, bytes: &[u8]) {
-        // A copy is cut short anywhere.
+        // A copy may be cut short at any byte.
         for (place, chunk) in bytes.chunks(8).enumerate() {
             self.live().write(at + 8 * place as u64, chunk);
         }

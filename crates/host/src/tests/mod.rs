@@ -1,4 +1,4 @@
-//! Tests of the algorithm itself, on memories of their own.
+//! Tests of the algorithm itself, on test memories.
 
 mod history;
 mod interleavings;

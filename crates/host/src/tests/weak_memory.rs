@@ -1,19 +1,19 @@
-//! Loom runs the production algorithm under Rust's memory model: it tries not only orders of the
-//! threads' accesses, as shuttle does, but also which earlier value a load may still see.
+//! Loom runs the production algorithm under Rust's memory model: like shuttle it tries orders of the
+//! threads' accesses, and also which earlier value a load may still see.
 //!
-//! What it shows: that the fences and orderings are where they must be, for two processes and one key. Bytes
+//! What it shows: the fences and orderings are where they must be, for two processes and one key. Bytes
 //! of blocks are relaxed accesses, as `shared_bytes` says, here of eight bytes each; words may be seen
-//! late unless something forbids it. Whoever begins after an acknowledgement knows of it, as in any program that
-//! could tell: `Process::now`.
+//! late unless something forbids it. A process that begins after an acknowledgement knows of it, as in
+//! any program that could tell: `Process::now`.
 //!
-//! What it leaves out: loom has no sequentially consistent accesses and takes them for acquire and release. That
-//! is weaker than what the code asks for, so what passes holds all the more; but two inserters who choose
-//! different slots rely on the one order of such accesses, and are left to shuttle and `model/`. Loom never
-//! lets a load see a store that its own thread's later steps lead to (load buffering), switches threads
-//! against their will at most `PREEMPTIONS` times, and only the first few slots of a key are there to be
-//! written to.
+//! What it leaves out: loom has no sequentially consistent accesses and treats them as acquire and
+//! release. That is weaker than what the code asks for, so what passes here holds in fact. But two
+//! inserters that choose different slots rely on the single order of such accesses; they are left to
+//! shuttle and `model/`. Loom never lets a load see a store that later steps of its own thread lead to
+//! (load buffering), preempts threads at most `PREEMPTIONS` times, and only the first few slots of a key
+//! may be written to.
 //!
-//! A failure is the same in every run. `LOOM_LOG=trace` tells its steps.
+//! A failure is the same in every run. `LOOM_LOG=trace` prints its steps.
 
 use super::history::History;
 use super::setup::{engine, enter, entry, text, World};
@@ -29,16 +29,16 @@ use std::sync::{Arc, Mutex};
 
 /// Most faults need one or two.
 const PREEMPTIONS: usize = 2;
-/// What a test of many steps can afford.
+/// The limit for a test of many steps.
 const FEWER_PREEMPTIONS: usize = 1;
 const NO_FLOOR: fn(u64) -> u64 = |_| 0;
 const BLOCKS: u64 = 6;
-/// The key, and those that fill the ring.
+/// The key under test, and keys that fill the ring.
 const KEYS: [&str; 7] = ["::k", "::a", "::b", "::c", "::d", "::e", "::f"];
 
 type Cells<K> = Mutex<HashMap<K, Arc<AtomicU64>>>;
 
-/// Cells that are made before the processes begin: loom wants each made before all its uses.
+/// Cells created before the processes begin: loom wants each one created before all its uses.
 struct Weak {
     geometry: Geometry,
     words: Cells<usize>,
@@ -56,7 +56,7 @@ impl Weak {
         })
     }
 
-    /// Makes all cells that processes may write to, those keys' slots among them.
+    /// Creates all cells that processes may write to, including the slots of those keys.
     fn make(&self, slots: impl Iterator<Item = u64>) {
         let geometry = &self.geometry;
         let mut words = self.words.lock().unwrap();
@@ -142,7 +142,7 @@ impl Memory for Weak {
                 let mut blocks = self.blocks.lock().unwrap();
                 blocks.entry(word).or_default().clone()
             };
-            // Of a word that is written in part, the rest is this writer's as well, or padding.
+            // When a word is written in part, its other bytes belong to this writer too, or are padding.
             let whole = word * 8 >= at && word * 8 + 8 <= end;
             let old = if whole {
                 0
@@ -168,7 +168,7 @@ struct Process {
     engine: Arc<Engine<Arc<Weak>, World>>,
     me: Participant,
     history: History,
-    /// What all who act know of: whoever reads it later has seen what came before.
+    /// What every process knows: a later read of it has seen everything before it.
     acknowledged: Arc<AtomicU64>,
 }
 
@@ -237,8 +237,8 @@ impl Process {
 
 type Work = fn(&Process, &mut Appender);
 
-/// Runs `before`, then each of the others in a process of its own, in every way, and judges. Of the slots
-/// that a key may stand in, the first `slots` may be written to: the more, the longer it takes.
+/// Runs `before`, then each of the others in a process of its own, in every possible way, and judges.
+/// Only the first `slots` slots of a key may be written to: the more, the longer it takes.
 fn explore(preemptions: usize, slots: usize, before: Work, work: &'static [Work]) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(preemptions);
@@ -269,7 +269,7 @@ fn explore(preemptions: usize, slots: usize, before: Work, work: &'static [Work]
         memory.make(written);
         let mut appender = Appender::default();
         before(&first, &mut appender);
-        // It goes on to write to the same block.
+        // It continues to write to the same block.
         let mut appenders = vec![appender];
         let running: Vec<_> = (1..)
             .zip(work)
@@ -292,7 +292,7 @@ fn explore(preemptions: usize, slots: usize, before: Work, work: &'static [Work]
 
 const NOTHING: Work = |_, _| ();
 
-/// So long that a block of 256 bytes holds one.
+/// Long enough that a block of 256 bytes holds only one.
 const LONG: &str = "long enough that its record takes most of a block of two hundred and fifty-six bytes, so that the ring turns with every one of them, as it does";
 
 #[test]
@@ -350,7 +350,7 @@ fn a_load_beside_a_put() {
     );
 }
 
-/// The writer goes once round the ring: the record that is being read is unlinked and written over.
+/// The writer goes once round the ring: the record that is being read is unlinked and overwritten.
 #[test]
 fn recycling_beside_a_reader() {
     explore(

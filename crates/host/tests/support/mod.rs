@@ -1,4 +1,4 @@
-//! What the store's tests share.
+//! Shared by the store's tests.
 #![allow(dead_code)]
 
 use polycache_entry::{encode, EntryOptions, Serializer, Value};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
-/// An entry of this text; `expires` in milliseconds since 1970, 0 = never.
+/// An entry with this text; `expires` in milliseconds since 1970, 0 = never.
 pub fn entry_until(text: &str, created: u64, expires: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let options = EntryOptions {
@@ -25,7 +25,7 @@ pub fn entry(text: &str) -> Vec<u8> {
     entry_until(text, 0, 0)
 }
 
-/// The text of an entry whose checksum agrees.
+/// The text of an entry whose checksum matches.
 pub fn text(entry: &[u8]) -> String {
     polycache_entry::Header::parse(entry, polycache_entry::Verify::Checksum).unwrap();
     String::from_utf8(entry[polycache_entry::HEADER_LEN..].to_vec()).unwrap()
@@ -46,7 +46,7 @@ pub fn with_clock(path: &Path, now: u64) -> (Store, Arc<AtomicU64>) {
     (Store::open(&options).unwrap(), clock)
 }
 
-/// Reads a text.
+/// Reads the key's text.
 pub fn get(store: &Store, namespace: &Namespace, key: &[u8]) -> Option<String> {
     let mut out = Vec::new();
     store

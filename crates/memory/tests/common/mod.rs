@@ -1,4 +1,4 @@
-//! What tests share.
+//! Shared by the tests.
 #![allow(dead_code)]
 
 use polycache_memory::{Builder, MemoryCache, RemovalCause};

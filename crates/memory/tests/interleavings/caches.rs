@@ -1,4 +1,4 @@
-//! The cache: what is read, and what is held in the end.
+//! The cache: what is read, and what it holds at the end.
 
 use crate::{at_once, explore, MemoryCache};
 use shuttle::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ fn a_mutex_of_the_caller_s_may_stand_for_the_locks() {
                 for key in [number, 1, number + 1] {
                     let alone = mutex.lock().unwrap();
                     let mut value = key;
-                    // SAFETY: whatever is done with this cache is done under the mutex.
+                    // SAFETY: every use of this cache is under the mutex.
                     if !unsafe { cache.swap_exclusively(&key, &mut value, || true) } {
                         cache.set(key, value).unwrap();
                     }

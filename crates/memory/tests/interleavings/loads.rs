@@ -1,4 +1,4 @@
-//! Loads: one at a time, nobody stranded, and writes win. A waiter that is never woken is a deadlock,
+//! Loads: one at a time, no caller stranded, and writes win. A waiter that is never woken is a deadlock,
 //! which shuttle reports.
 
 use crate::{at_once, explore, Error, MemoryCache};
@@ -31,7 +31,7 @@ async fn yields() {
     .await;
 }
 
-/// Raised once, and waited for.
+/// Raised once; callers wait for it.
 #[derive(Clone, Default)]
 struct Flag(Arc<(Mutex<bool>, Condvar)>);
 
@@ -49,7 +49,7 @@ impl Flag {
     }
 }
 
-/// How many loaders run at once, and how many ran.
+/// How many loaders are running at once, and how many ran.
 #[derive(Clone, Default)]
 struct Loaders(Arc<(AtomicU64, AtomicU64)>);
 
@@ -153,12 +153,13 @@ fn a_cancelled_caller_strands_nobody() {
     });
 }
 
-/// A load that began before a write ends after it or is joined by nobody who came after it: what is
-/// read after the write is the write's.
+/// A load that began before a write ends after it, or is not joined by any caller that comes after it: a
+/// read after the write gives the written value.
 fn write_wins(write: fn(&Cache), stands: fn(Option<u64>) -> bool) {
     explore(move || {
         let cache = Cache::new(10).unwrap();
-        // What a loader reads from: it must not be seen again once the write is acknowledged.
+        // The source that a loader reads: its old value must not be seen again once the write is
+        // acknowledged.
         let source = Arc::new(AtomicU64::new(1));
         let load = || {
             let source = source.clone();
@@ -183,7 +184,7 @@ fn write_wins(write: fn(&Cache), stands: fn(Option<u64>) -> bool) {
 #[test]
 fn a_delete_during_a_load_wins() {
     let delete = |cache: &Cache| {
-        // There or not: a load may have ended.
+        // Present or not: a load may have ended.
         let _ = cache.delete(&1);
     };
     write_wins(delete, |value| value == Some(2));
@@ -211,7 +212,8 @@ fn a_set_by_reference_during_a_load_wins() {
     write_wins(set, |value| value == Some(50));
 }
 
-/// Whoever waits for a load that is voided looks again at once: here the loader ends only after that.
+/// A caller that waits for an invalidated load looks again at once: here the loader ends only after
+/// that.
 fn wakes_who_waits(voids: fn(&Cache)) {
     explore(move || {
         let cache = Cache::new(10).unwrap();
@@ -225,7 +227,7 @@ fn wakes_who_waits(voids: fn(&Cache)) {
             };
             let value = cache.get_or_insert_with(&1, load).unwrap();
             assert!([1, 2, 50].contains(&value));
-            // It may not have been its turn to load.
+            // It may never have been its turn to load.
             loading.raise();
         });
         let wakes = with(&cache, move |cache| {
@@ -262,7 +264,7 @@ fn a_set_by_reference_wakes_who_waits_for_the_load_that_it_voids() {
 #[test]
 fn a_delete_wakes_who_waits_for_the_load_that_it_voids() {
     wakes_who_waits(|cache| {
-        // There or not: who waits may have loaded.
+        // Present or not: a waiting caller may have loaded.
         let _ = cache.delete(&1);
     });
 }
@@ -273,7 +275,7 @@ fn a_clear_wakes_who_waits_for_the_loads_that_it_voids() {
     wakes_who_waits(|cache| cache.clear_if(|key| *key == 1));
 }
 
-/// Of a load alone: it never takes a value.
+/// For a load alone: it never takes a value.
 #[test]
 fn a_load_is_voided_without_its_key() {
     wakes_who_waits(|cache| {

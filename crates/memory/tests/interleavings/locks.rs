@@ -1,10 +1,10 @@
-//! The lock: no writer beside anybody, and nobody waits forever.
+//! The lock: a writer excludes all others, and no thread waits forever.
 
 use crate::lock::{Lock, Readers};
 use crate::{at_once, explore};
 use std::sync::Arc;
 
-/// For readers: the threads after the third have none of their own.
+/// Places for readers: the threads after the third have none of their own.
 const PLACES: usize = 3;
 
 type Pair = Arc<(Lock<[u64; 2]>, Lock<u64>, Readers)>;
@@ -48,7 +48,7 @@ fn write(pair: &Pair) -> Box<dyn FnOnce() + Send> {
 fn readers_and_writers() {
     explore(|| {
         let pair = pair();
-        // More than there are places.
+        // More threads than places.
         at_once(vec![
             read(&pair),
             write(&pair),
@@ -70,7 +70,7 @@ fn a_read_within_a_read() {
         let within = move || {
             let (lock, other, readers) = &*inner;
             let data = lock.read(readers);
-            // Of the same lock while a writer waits for this thread, and of another.
+            // Reads the same lock while a writer waits for this thread, and another lock.
             assert_eq!(lock.read(readers)[0], data[1]);
             drop(other.read(readers));
         };

@@ -1,5 +1,5 @@
-//! Shuttle runs the production code, file by file, under randomly chosen interleavings of its every
-//! atomic access, lock and wait: only `sync` and `threads` are other ones here.
+//! Shuttle runs the production code, file by file, under randomly chosen interleavings of every atomic
+//! access, lock and wait: only `sync` and `threads` are replaced here.
 //!
 //! Replay a failure with the seed that shuttle prints. `ITERATIONS=` explores more.
 #![allow(dead_code, missing_docs)]
@@ -87,7 +87,7 @@ fn explore(test: impl Fn() + Send + Sync + 'static) {
     shuttle::check_pct(move || test(), iterations / 2, 3);
 }
 
-/// Runs all of it at once.
+/// Runs all of them at once.
 fn at_once(work: Vec<Box<dyn FnOnce() + Send>>) {
     let threads: Vec<_> = work.into_iter().map(thread::spawn).collect();
     for thread in threads {

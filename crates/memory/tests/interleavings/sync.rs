@@ -19,7 +19,7 @@ pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mute
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Time does not pass.
+/// Time stands still.
 pub(crate) fn wait_for<'a, T>(
     condition: &Condvar,
     guard: MutexGuard<'a, T>,
@@ -30,7 +30,7 @@ pub(crate) fn wait_for<'a, T>(
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// So few that threads do sleep.
+/// So few that threads really sleep.
 pub(crate) const LOOKS: u32 = 1;
 
 pub(crate) fn pause(_step: u32) {
@@ -41,7 +41,7 @@ pub(crate) fn thread_id() -> ThreadId {
     shuttle::thread::current().id()
 }
 
-/// Data that a lock guards. It notices who is in: shuttle switches threads at the counters.
+/// Data that a lock guards. It detects who is inside: shuttle switches threads at the counters.
 #[derive(Debug)]
 pub(crate) struct Guarded<T> {
     data: UnsafeCell<T>,

@@ -1,6 +1,6 @@
 //! Numbers of shuttle's threads, in place of `src/threads.rs`.
 
-/// More threads than a test has.
+/// More threads than any test has.
 const MOST: usize = 6;
 
 pub(crate) fn number() -> usize {

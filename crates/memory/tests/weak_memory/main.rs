@@ -1,18 +1,18 @@
-//! Loom runs the lock under Rust's memory model: it tries not only the orders of the threads' steps, as
-//! shuttle does, but also which earlier value a load may still see.
+//! Loom runs the lock under Rust's memory model: like shuttle it tries the orders of the threads' steps,
+//! and also which earlier value a load may still see.
 //!
-//! What it shows: with the orderings that `src/lock.rs` asks for, a reader never meets a writer's changes
-//! half-way, and each sees what those before it did; loom fails on an access to the data that is not
-//! ordered by them. Nobody waits forever.
+//! What it shows: with the orderings that `src/lock.rs` asks for, a reader never sees a writer's changes
+//! half done, and each thread sees what those before it did; loom fails on an access to the data that
+//! these orderings do not order. No thread waits forever.
 //!
-//! What it leaves out: loom takes sequentially consistent accesses for acquire and release, which would
-//! be too weak for Dekker's argument, and has such fences. So `sync.rs` makes these accesses of weaker ones
-//! with a fence between a change and a load. That is stronger than the accesses are. That they alone are
-//! enough is argued at the head of `src/lock.rs`. Loom never lets a load see
-//! a store that its own thread's later steps lead to (load buffering). Threads are switched against their
-//! will at most `PREEMPTIONS` times in a run.
+//! What it leaves out: loom treats sequentially consistent accesses as acquire and release, which would
+//! be too weak for Dekker's argument, but it has sequentially consistent fences. So `sync.rs` builds
+//! these accesses from weaker ones with a fence between a change and a load. That is stronger than the
+//! accesses are; that they suffice by themselves is argued at the head of `src/lock.rs`. Loom never lets
+//! a load see a store that later steps of its own thread lead to (load buffering). It preempts threads
+//! at most `PREEMPTIONS` times in a run.
 //!
-//! Loom prints no seed: a failure is the same in every run. `LOOM_LOG=trace` tells its steps.
+//! Loom prints no seed: a failure is the same in every run. `LOOM_LOG=trace` prints its steps.
 #![allow(dead_code, missing_docs)]
 
 #[path = "../../src/lock.rs"]
@@ -34,7 +34,8 @@ struct Shared {
 
 type Work = fn(&Shared);
 
-/// Runs each in a thread of its own, in every way. So many threads have a place to read from.
+/// Runs each in a thread of its own, in every possible order. This many threads have a place to read
+/// from.
 fn explore(places: usize, work: &'static [Work]) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(PREEMPTIONS);

@@ -7,9 +7,9 @@ use loom::sync::atomic::{self, fence};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::PoisonError;
 
-/// Sequentially consistent accesses are made of such fences, which loom has: see the head of `main.rs`.
-/// A fence stands between a change and the loads after it only if both are sequentially consistent, so
-/// that weakening either is noticed.
+/// Sequentially consistent accesses are built from such fences, which loom has: see the head of
+/// `main.rs`. A fence stands between a change and the loads after it only if both are sequentially
+/// consistent, so weakening either is detected.
 #[derive(Debug)]
 pub(crate) struct AtomicUsize(atomic::AtomicUsize);
 
@@ -59,7 +59,7 @@ impl AtomicUsize {
 }
 
 loom::thread_local! {
-    /// This thread made a sequentially consistent change.
+    /// True when this thread made a sequentially consistent change.
     static CHANGED: Cell<bool> = Cell::new(false);
 }
 
@@ -81,15 +81,15 @@ pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mute
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// So few that threads do sleep.
+/// So few that threads really sleep.
 pub(crate) const LOOKS: u32 = 1;
 
 pub(crate) fn pause(_step: u32) {
     loom::thread::yield_now();
 }
 
-/// Data that a lock guards. Loom's cell stands for it: it fails on an access that does not happen after
-/// all those before it, or beside one that excludes it.
+/// Data that a lock guards, in loom's cell: it fails on an access that does not happen after all earlier
+/// ones, or that runs beside one that excludes it.
 #[derive(Debug)]
 pub(crate) struct Guarded<T> {
     data: UnsafeCell<T>,

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// More threads than a test has.
+/// More threads than any test has.
 const MOST: usize = 3;
 
 loom::thread_local! {

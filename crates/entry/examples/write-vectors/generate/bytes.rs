@@ -1,6 +1,6 @@
-//! Entries put together by hand, so that this crate's writer does not vouch for its own reader.
+//! Entries built by hand, so that this crate's writer does not vouch for its own reader.
 
-/// The parts of an entry; `header_len` and checksum are worked out unless they are given.
+/// The parts of an entry; `header_len` and checksum are computed unless given.
 pub struct Raw {
     pub version: u8,
     pub serializer: u8,

@@ -1,5 +1,5 @@
 //! `dictionaries.json` and `dictionary_entries.json`. Another version of zstd may train and compress
-//! otherwise, so they are written when they are asked for, and tests read what is committed.
+//! differently, so they are written only on request, and tests read the committed files.
 
 use super::bytes::{seal, CREATED};
 use super::lines;
@@ -11,10 +11,10 @@ use serde_json::{json, Value as Json};
 
 const MALFORMED: &str = "malformed_entry";
 const UNKNOWN: &str = "unknown_dictionary";
-/// Where the frame begins behind a header with LENGTH, and its descriptor.
+/// Offset of the frame after a header with LENGTH, and of its descriptor.
 const PAYLOAD_AT: usize = 32;
 const DESCRIPTOR_AT: usize = PAYLOAD_AT + 4;
-/// Of a frame in a single segment: there is no window's size before it.
+/// Offset of the id in a frame with a single segment: no window size precedes it.
 const ID_AT: usize = DESCRIPTOR_AT + 1;
 
 fn user(id: u32) -> Value<'static> {

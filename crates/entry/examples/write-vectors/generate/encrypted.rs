@@ -1,5 +1,5 @@
-//! `encrypted.rust.json` and `encrypted_malformed.json`. Nonces are random, so that these are another
-//! text each time: they are written when they are asked for, and tests decrypt what is committed.
+//! `encrypted.rust.json` and `encrypted_malformed.json`. Nonces are random, so the text differs each
+//! time: they are written only on request, and tests decrypt the committed files.
 
 use super::bytes::{plain, seal, Raw, CREATED};
 use super::{folder, lines};
@@ -85,7 +85,7 @@ const FAILED: &str = "decryption_failed";
 const KEY: [u8; 32] = [1; 32];
 const OTHER: [u8; 32] = [2; 32];
 const FULL_KEY: &[u8] = b"shop::user:1";
-/// Where the fields of the entries below stand: FRESH_UNTIL, LENGTH, one TAGS, ENCRYPTION.
+/// Offsets of the fields of the entries below: FRESH_UNTIL, LENGTH, one TAGS, ENCRYPTION.
 const LENGTH_AT: usize = 32;
 const TAG_AT: usize = 44;
 const ID_AT: usize = 53;
@@ -120,7 +120,7 @@ impl Rows {
         ));
     }
 
-    /// An entry under the key 1 that was changed since, and has the right checksum again.
+    /// An entry under the key 1 that was changed afterwards, with a correct checksum.
     fn changed(&mut self, name: &str, error: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let mut entry = whole();
         change(&mut entry);

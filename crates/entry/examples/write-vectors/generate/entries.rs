@@ -1,4 +1,4 @@
-//! `entries.rust.json`: what this crate writes, and what other writers might.
+//! `entries.rust.json`: what this crate writes, and what other writers may write.
 
 use super::{bytes::CREATED, folder, foreign, lines};
 use polycache_entry::tagged::{self, hex_encode};

@@ -381,7 +381,7 @@ impl Rows {
             zstd(5, &sum),
             MALFORMED,
         );
-        // In a compressed block only decompression shows how much there is.
+        // In a compressed block only decompression shows the real size.
         let text = b"Polycache ".repeat(100);
         let squeezed = zstd_frame(&text);
         for (length, what) in [

@@ -23,7 +23,7 @@ pub fn files() -> [(&'static str, String); 2] {
     ]
 }
 
-/// One row a line, so that a change shows as the lines it changes.
+/// One row per line, so that a change shows as the lines it changes.
 fn lines(rows: impl Iterator<Item = String>) -> String {
     format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n"))
 }

@@ -1,4 +1,4 @@
-//! The extension types: what MessagePack itself has no type for.
+//! The extension types, for values that have no type in MessagePack itself.
 
 use super::read::{read_named, read_set};
 use super::write::{length, sure, write, write_text};
@@ -82,7 +82,7 @@ fn write_timestamp(seconds: i64, nanos: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// An extension type as it stands in a payload.
+/// An extension type as stored in a payload.
 pub(crate) struct Extension<'a> {
     pub id: i8,
     pub payload: &'a [u8],

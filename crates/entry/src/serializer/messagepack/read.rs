@@ -55,16 +55,16 @@ pub(super) fn read_named(payload: &[u8], depth: usize) -> Result<Value<'_>, Erro
 
 struct Reader<'a> {
     rest: &'a [u8],
-    /// Values that the lists and maps begun so far still have to bring. Each takes at least one
-    /// byte, so `owed` never exceeds what is left: a count that lies is found out before memory
-    /// is reserved for it, and all counts together reserve no more values than there are bytes.
+    /// Values that the lists and maps begun so far must still deliver. Each takes at least one byte, so
+    /// `owed` never exceeds the bytes left: a false count is detected before memory is reserved for it,
+    /// and all counts together reserve no more values than there are bytes.
     owed: usize,
-    /// Whether what is read are the elements of a set.
+    /// Whether the values being read are elements of a set.
     in_set: bool,
 }
 
-/// A value up to where it would hold others. Told apart from [`Reader::value`] so that a level of
-/// nesting takes little of the stack.
+/// A value without the values that it holds. Separate from [`Reader::value`], so that a level of nesting
+/// takes little stack.
 enum Shape<'a> {
     Whole(Value<'a>),
     List(usize),
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
         Ok(length as usize)
     }
 
-    /// Enters a list or map at `depth` that has to bring `count` values.
+    /// Enters a list or map at `depth` that must deliver `count` values.
     fn owe(&mut self, count: usize, depth: usize) -> Result<(), Error> {
         if depth >= MAX_DEPTH {
             return Err(Error::malformed(

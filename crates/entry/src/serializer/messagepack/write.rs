@@ -50,7 +50,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Apart, so that all other values do without its variables.
+/// A separate function, so that its variables cost other values nothing.
 #[inline(never)]
 fn write_as_extension(
     value: &Value<'_>,
@@ -87,7 +87,7 @@ pub(crate) fn write_unsigned(value: u64, out: &mut Vec<u8>) {
 #[inline]
 pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
     let len = text.len();
-    // Short ones, which most are, without the steps in which `rmp` finds the marker.
+    // Short texts, which most are, skip the steps in which `rmp` finds the marker.
     if len < 32 {
         out.push(Marker::FixStr(len as u8).to_u8());
     } else if len < 256 {
@@ -123,7 +123,7 @@ pub(super) fn length(len: usize) -> Result<u32, Box<Refusal>> {
     u32::try_from(len).map_err(|_| Refusal::new("longer than 2^32 - 1, the most MessagePack has"))
 }
 
-/// rmp reports what its writer reports, and a `Vec` takes everything.
+/// rmp reports only its writer's errors, and a `Vec` has none.
 #[inline]
 pub(crate) fn sure<T, E: Debug>(written: Result<T, E>) {
     written.expect("writing to a Vec does not fail");

@@ -24,7 +24,7 @@ pub(in crate::typed) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8]) -> Re
     Ok(value)
 }
 
-/// What is wrong. In a box, because it is rare and the result travels through every level.
+/// What is wrong. Boxed, because it is rare and the result passes through every level.
 #[derive(Debug)]
 struct Fault(Box<Kind>);
 
@@ -78,8 +78,8 @@ impl fmt::Display for Fault {
 
 struct Reader<'de> {
     rest: &'de [u8],
-    /// Elements that the lists and maps begun so far have told their readers of and not brought
-    /// yet: no more, all together, than there were bytes.
+    /// Elements that the lists and maps begun so far have announced and not yet delivered: together no
+    /// more than there were bytes.
     owed: usize,
     /// Levels that a value here may have.
     depth: usize,
@@ -130,7 +130,7 @@ impl<'de> Reader<'de> {
 
     #[inline]
     fn len(&mut self) -> Result<usize, Fault> {
-        // What does not fit a usize is more than there is in any case.
+        // A number that does not fit a usize is more than there is in any case.
         Ok(usize::try_from(self.unsigned(8)?).unwrap_or(usize::MAX))
     }
 
@@ -157,8 +157,8 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// What a reader may reserve memory for: one element or pair for each byte that nobody else
-    /// was promised.
+    /// What a reader may reserve memory for: one element or pair for each byte that is not promised
+    /// elsewhere.
     #[inline]
     fn promise(&mut self, count: usize) -> usize {
         let promised = count.min(self.rest.len().saturating_sub(self.owed));
@@ -196,7 +196,7 @@ macro_rules! numbers {
     };
 }
 
-/// What only a format that says what it holds can do.
+/// What only a self-describing format can do.
 macro_rules! not_described {
     ($($method:ident),*) => {
         $(#[cold]
@@ -502,7 +502,7 @@ impl<'de> MapAccess<'de> for &mut Elements<'_, 'de> {
     }
 }
 
-/// A variant, which stands there by its number.
+/// A variant, stored as its number.
 struct Variant<'r, 'de> {
     reader: &'r mut Reader<'de>,
     variants: &'static [&'static str],

@@ -47,7 +47,7 @@ fn unsigned(value: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Small ones of either sign become small ones without.
+/// Small integers of either sign become small integers without a sign.
 #[inline]
 fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
@@ -75,7 +75,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A list or map that says its length.
+    /// A list or map that begins with its length.
     #[inline]
     fn counted<'w>(&'w mut self, len: Option<usize>) -> Result<Counted<'w, 'o>, Refused> {
         self.enter()?;
@@ -194,7 +194,7 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
         name: &'static str,
         value: &T,
     ) -> Outcome {
-        // A row of the type map, which could not be told from other bytes when it is read.
+        // A row of the type map, which a reader could not tell from other bytes.
         if name == EXTENSION {
             return Err(ser::Error::custom(
                 "bincode has no row for it: use MessagePack",
@@ -274,9 +274,9 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
 /// A list or map that is being written.
 struct Counted<'w, 'o> {
     writer: &'w mut Writer<'o>,
-    /// Where it stands.
+    /// Where it begins.
     start: usize,
-    /// What it was said to hold; what it holds is counted, because user code says that.
+    /// The announced number of elements; the real number is counted, because user code announces it.
     len: usize,
     count: usize,
 }

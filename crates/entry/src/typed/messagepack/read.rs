@@ -23,7 +23,7 @@ pub(in crate::typed) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8]) -> Op
     reader.rest.is_empty().then_some(value)
 }
 
-/// Something does not fit; nobody asks what.
+/// Something does not fit; no caller asks what.
 #[derive(Debug)]
 struct Failed;
 
@@ -33,7 +33,7 @@ impl de::Error for Failed {
         Failed
     }
 
-    // The default ones put words together.
+    // The default methods build messages.
     fn invalid_type(_: de::Unexpected<'_>, _: &dyn de::Expected) -> Self {
         Failed
     }
@@ -57,9 +57,9 @@ impl fmt::Display for Failed {
 
 struct Reader<'de> {
     rest: &'de [u8],
-    /// Values that the lists and maps begun so far still have to bring. Each takes at least one
-    /// byte: checked against `rest` before a list or map tells its length to the code that reserves
-    /// memory for it, so that all together reserve no more values than there are bytes.
+    /// Values that the lists and maps begun so far must still deliver. Each takes at least one byte:
+    /// this is checked against `rest` before a list or map gives its length to code that reserves memory
+    /// for it, so that all together reserve no more values than there are bytes.
     owed: usize,
     /// Levels of lists and maps that a value here may have.
     depth: usize,
@@ -110,7 +110,7 @@ impl<'de> Reader<'de> {
         Ok(u32::from_be_bytes(self.array()?) as usize)
     }
 
-    /// The length of the text that `marker` begins; `None` when it begins none.
+    /// The length of the text that `marker` begins; `None` if it begins no text.
     #[inline]
     fn text_len(&mut self, marker: Marker) -> Result<Option<usize>, Failed> {
         Ok(Some(match marker {
@@ -167,7 +167,7 @@ impl<'de> Reader<'de> {
             .map_err(|_| Failed)
     }
 
-    /// Enters a list or map that has to bring `count` values.
+    /// Enters a list or map that must deliver `count` values.
     #[inline]
     fn enter(&mut self, count: usize) -> Result<(), Failed> {
         self.depth = self.depth.checked_sub(1).ok_or(Failed)?;
@@ -208,7 +208,7 @@ impl<'de> Reader<'de> {
         Ok(made)
     }
 
-    /// Passes over a value, which is checked as if it were read.
+    /// Skips a value, which is checked as if it were read.
     fn skip(&mut self) -> Result<(), Failed> {
         let marker = self.marker()?;
         let len = match marker {
@@ -565,7 +565,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de> {
     }
 }
 
-/// A variant, with the reader where its content stands, if it has any.
+/// A variant, with the reader at its content, if it has any.
 struct Variant<'r, 'de> {
     variant: &'de str,
     reader: Option<&'r mut Reader<'de>>,

@@ -1,4 +1,4 @@
-//! The kernel's coarse clocks, a few milliseconds behind at most: reading them enters no kernel.
+//! The kernel's coarse clocks, at most a few milliseconds behind: reading them needs no system call.
 
 /// Milliseconds since 1970-01-01T00:00Z.
 #[inline]
@@ -18,7 +18,7 @@ fn read(clock: libc::clockid_t) -> libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the buffer is valid for the call; both clocks exist on every Linux since 2.6.32.
+    // SAFETY: `time` is a valid buffer for the call; both clocks exist on every Linux since 2.6.32.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time
 }

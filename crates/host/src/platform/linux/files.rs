@@ -9,23 +9,23 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The system's own.
+/// The system's own file operations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemIo;
 
 impl Io for SystemIo {
     fn filesystem(&self, path: &Path) -> io::Result<u32> {
         let file = File::open(path)?;
-        // SAFETY: statfs is plain data; fstatfs fills it for a valid descriptor.
+        // SAFETY: statfs is plain data for which all zero bytes are valid.
         let mut answer: libc::statfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the descriptor is open and the buffer valid for the call.
+        // SAFETY: `file` keeps the descriptor open, and `answer` is a valid buffer for the call.
         result_of(unsafe { libc::fstatfs(file.as_raw_fd(), &mut answer) })?;
         Ok(answer.f_type as u32)
     }
 
     fn owner(&self, path: &Path) -> io::Result<u32> {
         let (link, target) = (std::fs::symlink_metadata(path)?, std::fs::metadata(path)?);
-        // A link that another user laid to a directory of ours is that user's.
+        // A link that another user placed to a directory of ours counts as that user's.
         let planted = link.uid() != 0 && link.uid() != target.uid();
         Ok(if planted { link.uid() } else { target.uid() })
     }
@@ -38,7 +38,8 @@ impl Io for SystemIo {
     }
 
     fn open(&self, path: &Path, create: bool) -> io::Result<File> {
-        // The standard library opens with O_CLOEXEC: a program that is started never inherits a lock.
+        // The standard library opens with O_CLOEXEC: a program that this process starts never inherits a
+        // lock.
         OpenOptions::new()
             .read(true)
             .write(true)
@@ -62,7 +63,7 @@ impl Io for SystemIo {
 
     fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         loop {
-            // SAFETY: plain arguments; the descriptor is open.
+            // SAFETY: the arguments are plain integers, and `file` keeps the descriptor open.
             let result = unsafe {
                 libc::fallocate(
                     file.as_raw_fd(),
@@ -87,7 +88,8 @@ impl Io for SystemIo {
     }
 
     fn map_private(&self, file: &File, len: u64) -> io::Result<MmapRaw> {
-        // SAFETY: the mapping is only used as a MappedMemory, which expects that others change it.
+        // SAFETY: the mapping is used only as a `MappedMemory`, which allows for changes by other
+        // processes.
         let mapping = unsafe { MmapOptions::new().len(len as usize).map_copy(file) };
         mapping.map(MmapRaw::from)
     }

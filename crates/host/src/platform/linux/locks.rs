@@ -1,25 +1,25 @@
 //! Locks of open file descriptions (fcntl(2)): they belong to an open file, not to a process, and the
-//! kernel drops them when the last descriptor of it is closed.
+//! kernel drops them when the last descriptor of that open file is closed.
 
 use super::{result_of, Descriptor};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// True when another open file description holds a lock in the range. An answer that cannot be had
-/// counts as held: nobody's block is recycled on a doubt.
+/// True when another open file description holds a lock in the range. A failed query counts as held: no
+/// block is recycled on a doubt.
 pub(crate) fn is_locked(descriptor: Descriptor, byte: u64, len: u64) -> bool {
     let mut lock = description(libc::F_WRLCK, byte, len);
-    // SAFETY: the lock description is valid for the call; a bad descriptor gives an error.
+    // SAFETY: `lock` is valid for the call; a bad descriptor only gives an error.
     let result = unsafe { libc::fcntl(descriptor, libc::F_OFD_GETLK, &mut lock) };
     result != 0 || i32::from(lock.l_type) != libc::F_UNLCK
 }
 
-/// Takes the lock of one byte, of `kind` F_WRLCK or F_RDLCK; false when another description's is in
-/// the way.
+/// Takes the lock of one byte, of `kind` F_WRLCK or F_RDLCK; false when another description holds a
+/// conflicting one.
 pub(super) fn take(file: &File, kind: libc::c_int, byte: u64) -> io::Result<bool> {
     let mut lock = description(kind, byte, 1);
-    // SAFETY: the descriptor is open and the lock description valid for the call.
+    // SAFETY: `file` keeps the descriptor open, and `lock` is valid for the call.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &mut lock) };
     match result_of(result) {
         Ok(()) => Ok(true),
@@ -38,7 +38,7 @@ pub(super) fn release(file: &File, byte: u64) -> io::Result<()> {
 }
 
 fn description(kind: libc::c_int, byte: u64, len: u64) -> libc::flock {
-    // SAFETY: flock is plain data for which zero is valid in every field.
+    // SAFETY: flock is plain data for which all zero bytes are valid.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = kind as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;

@@ -16,7 +16,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 
-/// What names an open file within the process.
+/// Identifies an open file within the process.
 pub(crate) type Descriptor = RawFd;
 
 /// Whether the host tier runs on this machine.
@@ -33,23 +33,23 @@ pub(crate) fn descriptor(file: &File) -> Descriptor {
     file.as_raw_fd()
 }
 
-/// What tells a file from others of its file system, whatever it is called.
+/// Identifies a file within its file system, whatever its name.
 pub(crate) fn inode(file: &File) -> io::Result<u64> {
     Ok(file.metadata()?.ino())
 }
 
-/// The user id that this process works as.
+/// The user id that this process runs as.
 pub(crate) fn user() -> u32 {
     // SAFETY: geteuid takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
-/// True when the disk, or this user's part of it, is full.
+/// True when the disk, or this user's quota, is full.
 pub(crate) fn no_room(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
 }
 
-/// True when this process may not write files as large as that.
+/// True when this process may not write files that large.
 pub(crate) fn too_large(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EFBIG)
 }
