@@ -15,18 +15,18 @@ Polycache::Cache.open(path: ".cache", namespace: %w[examples get_or_set.rb]) do 
   cache.clear
 
   prices = nil
-  3.times { prices = cache.fetch("prices", ttl: "5m", &load_prices) }
+  3.times { prices = cache.get_or_set("prices", ttl: "5m", &load_prices) }
   puts "#{prices} after #{loads} load"
   raise unless loads == 1
 
   cache.delete("prices")
-  cache.fetch("prices", ttl: "5m", &load_prices)
+  cache.get_or_set("prices", ttl: "5m", &load_prices)
   puts "#{loads} loads after a delete; #{cache.ttl("prices").round} s to live"
   raise unless loads == 2
 
   # A loader's error is its caller's; nothing is stored, and the next caller loads.
   begin
-    cache.fetch("broken") { 1 / 0 }
+    cache.get_or_set("broken") { 1 / 0 }
   rescue ZeroDivisionError => e
     puts "the loader's own error: #{e.message}"
   end

@@ -19,7 +19,7 @@ fn main() -> Result<(), Error> {
 
     let mut loads = 0;
     let mut ask = || {
-        cache.get_or_set_with("prices", duration::parse("5m")?, || {
+        cache.get_or_set_with_ttl("prices", duration::parse("5m")?, || {
             loads += 1; // stands for your database
             Ok::<_, std::io::Error>(Prices {
                 apple: 120,

@@ -13,7 +13,7 @@ fn memoize<A: Serialize, R: Serialize + DeserializeOwned>(
 ) -> impl Fn(A) -> Result<R, Error> {
     move |question| {
         let key = serde_json::to_string(&question).expect("the arguments have a JSON form");
-        answers.get_or_set_with(key, ttl, || Ok::<_, Infallible>(work(&question)))
+        answers.get_or_set_with_ttl(key, ttl, || Ok::<_, Infallible>(work(&question)))
     }
 }
 

@@ -28,6 +28,6 @@ p read
 raise unless read == ada && !read.equal?(ada)
 
 # Whichever of the examples wrote it last, in whatever language.
-shared = cache.fetch("shared") { User.new(2, "Grace Hopper", Status::ACTIVE, []) }
+shared = cache.get_or_set("shared") { User.new(2, "Grace Hopper", Status::ACTIVE, []) }
 p shared
 raise unless shared.is_a?(User) && shared.name == "Grace Hopper"

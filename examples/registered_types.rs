@@ -43,7 +43,7 @@ fn main() -> Result<(), Error> {
 
     // Whichever of the examples wrote it last, in whatever language.
     let load = || Ok::<_, Infallible>(user(2, "Grace Hopper", ["navy"]));
-    let shared: Named<User> = cache.get_or_set_with("shared", Ttl::Default, load)?;
+    let shared: Named<User> = cache.get_or_set_with_ttl("shared", Ttl::Default, load)?;
     println!("{shared:?}");
     assert_eq!(shared.value.name, "Grace Hopper");
     Ok(())

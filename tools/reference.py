@@ -29,7 +29,9 @@ KNOWN = Path(__file__).with_name("reference_undocumented.txt")
 
 CRATES = ("polycache", "polycache-memory", "polycache-derive", "polycache-redis-namespace")
 # Not polycache-redis-namespace/aio, which the program that uses it gives a runtime.
-FEATURES = "polycache/derive,polycache/metrics,polycache/tokio,polycache/tracing"
+# Without the package's name: polycache is a development dependency of itself, and `polycache/tokio`
+# would be that one's feature.
+FEATURES = "derive,metrics,tokio,tracing"
 MODULES = ("polycache", "polycache.redis_namespace")
 ENTRIES = ("src/index.ts", "src/memory/index.ts", "src/redis-namespace/index.ts")
 # What a Ruby program names; the rest of lib/ is how it is done.
@@ -38,12 +40,13 @@ RUBY = (
     "polycache/cache.rb",
     "polycache/cache/many.rb",
     "polycache/errors.rb",
+    "polycache/memoize.rb",
     "polycache/memory_cache.rb",
     "polycache/uuid.rb",
     "polycache/version.rb",
     "polycache/redis_namespace.rb",
     "polycache/redis_namespace/command_builder.rb",
-    "polycache/redis/namespace.rb",
+    "polycache/redis_namespace/redis_rb.rb",
 )
 
 

@@ -195,7 +195,7 @@ def area(width: int, height: int = 2) -> int:
     return width * height
 
 
-users = polycache.MemoryCache[str, int](maxsize=10)
+users = polycache.MemoryCache[str, int](max_entries=10)
 users["ada"] = area(3)
 print(polycache.__version__, page, asyncio.run, pages, polycache.NoSpace.code)
 """

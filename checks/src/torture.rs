@@ -8,6 +8,7 @@ use crate::run::{Run, Worker, CROWDED, KEYS, LEASE_TIMEOUTS};
 use crate::spaces;
 use crate::value;
 use fastrand::Rng;
+use polycache::bindings::Bindings;
 use polycache::LoadStep;
 use std::thread::sleep;
 use std::time::{Duration, Instant};

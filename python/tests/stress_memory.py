@@ -137,9 +137,11 @@ if __name__ == "__main__":
     unraised: list[Any] = []
     sys.unraisablehook = unraised.append
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    alone(count, listener=told)
+    alone(count, removal_listener=told, isolation="none")
     # Without a listener writes go another way.
-    alone(count)
+    alone(count, isolation="none")
+    # Each value is copied when it is stored and when it is read.
+    alone(count // 10)
     over_host(count)
     assert not unraised, unraised
     print("ok")

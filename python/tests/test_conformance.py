@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,11 @@ def found(value: Any) -> Any:
     return MISS if value is MISSING else tagged_of(value)
 
 
+def left_of(seconds: float) -> Any:
+    """The time that an entry has left, as cases have it."""
+    return "forever" if seconds == float("inf") else round(seconds * 1000)
+
+
 def several(keys: Any) -> Any:
     """A single key, where a list is wanted, is passed on as it is."""
     return [value_of(key) for key in keys] if isinstance(keys, list) else value_of(keys)
@@ -144,11 +150,13 @@ class Run:
     @staticmethod
     def expected(operation: str, result: Any) -> Any:
         match operation:
-            case "get" if result == MISS:
+            case "get" | "peek" | "take" | "entry" if result == MISS:
                 return MISS
-            case "get" | "get_or_set":
+            case "get" | "peek" | "take" | "get_or_set":
                 return as_python_has_it(result)
-            case "get_many":
+            case "entry":
+                return result | {"value": as_python_has_it(result["value"])}
+            case "get_many" | "get_or_set_many":
                 return in_order([[as_python_has_it(one) for one in pair] for pair in result])
             case "keys":
                 return in_order(as_python_has_it(key) for key in result)
@@ -158,6 +166,24 @@ class Run:
 
     def do_get(self, on: Cache, key: Any) -> Any:
         return found(on.get(value_of(key), MISSING))
+
+    def do_peek(self, on: Cache, key: Any) -> Any:
+        return found(on.peek(value_of(key), MISSING))
+
+    def do_take(self, on: Cache, key: Any) -> Any:
+        return found(on.take(value_of(key), MISSING))
+
+    def do_touch(self, on: Cache, key: Any, **ttl: Any) -> Any:
+        return on.touch(value_of(key), **ttl)
+
+    def do_entry(self, on: Cache, key: Any) -> Any:
+        entry = on.entry(value_of(key))
+        if entry is None:
+            return MISS
+        return asdict(entry) | {"value": tagged_of(entry.value), "ttl": left_of(entry.ttl)}
+
+    def do_delete_prefix(self, on: Cache, prefix: Any) -> Any:
+        return on.delete_prefix(value_of(prefix))
 
     def do_set(self, on: Cache, key: Any, value: Any, **ttl: Any) -> None:
         on.set(value_of(key), value_of(value), **ttl)
@@ -172,9 +198,7 @@ class Run:
 
     def do_ttl(self, on: Cache, key: Any) -> Any:
         left = on.ttl(value_of(key))
-        if left is None:
-            return MISS
-        return "forever" if left == float("inf") else round(left * 1000)
+        return MISS if left is None else left_of(left)
 
     def do_get_many(self, on: Cache, keys: Any) -> Any:
         return pairs(on.get_many(several(keys)))
@@ -202,6 +226,33 @@ class Run:
             return tagged_of(on.get_or_set(value_of(key), loader, **ttl))
         finally:
             assert len(loaded) == (loads is not MISSING)
+
+    def do_get_or_set_many(
+        self,
+        on: Cache,
+        keys: Any,
+        asked: Any = MISSING,
+        loads: Any = MISSING,
+        during: Any = (),
+        **ttl: Any,
+    ) -> Any:
+        loaded: list[Any] = []
+
+        def loader(keys: list[Any]) -> dict[Any, Any]:
+            loaded.append(in_order(tagged_key(key) for key in keys))
+            for step in during:
+                self.step(step)
+            if loads == {"error": True}:
+                raise LoaderFailed
+            return {value_of(key): value_of(value) for key, value in loads}
+
+        try:
+            return pairs(on.get_or_set_many(several(keys), loader, **ttl))
+        finally:
+            expected = (
+                [] if asked is MISSING else [in_order(tagged_key(value_of(k)) for k in asked)]
+            )
+            assert loaded == expected
 
     def do_lease(self, on: Cache, key: Any, **named: str) -> None:
         self.leases[named.pop("as")] = on.lease(value_of(key))

@@ -43,11 +43,11 @@ if not inside.wait(%r):
 
 CALLBACKS = {
     "listener": """
-cache = polycache.MemoryCache(1, listener=stay)
+cache = polycache.MemoryCache(1, removal_listener=stay)
 beside(lambda: cache.update(a=1, b=2))
 """,
     "listener of a plain write": """
-cache = polycache.MemoryCache(1, listener=stay)
+cache = polycache.MemoryCache(1, removal_listener=stay)
 cache["a"] = 1
 def write():
     cache["b"] = 2
@@ -76,16 +76,16 @@ cache = polycache.MemoryCache(5, isolation="none")
 cache["a"] = Stays()
 beside(lambda: cache.set("a", 1))
 """,
-    "getsizeof": """
-cache = polycache.MemoryCache(5, getsizeof=stay)
+    "weigher": """
+cache = polycache.MemoryCache(5, max_bytes=1000, weigher=stay)
 beside(lambda: cache.set("a", 1))
 """,
     "__sizeof__": """
-cache = polycache.MemoryCache(5, max_bytes=1000)
+cache = polycache.MemoryCache(5, max_bytes=1000, isolation="none")
 beside(lambda: cache.set("a", Stays()))
 """,
     "isolation": """
-cache = polycache.MemoryCache(5, isolation="clone")
+cache = polycache.MemoryCache(5)
 beside(lambda: cache.set("a", Stays()))
 """,
     "clock of a memory cache": """

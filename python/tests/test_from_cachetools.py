@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers import together
 
-from polycache import EntryTooLarge, MemoryCache
+from polycache import EntryTooLarge, InvalidArgument, MemoryCache
 from polycache import cached as polycached
 from polycache.cachetools import Cache, LRUCache, TLRUCache, TTLCache, cached, cachedmethod, keys
 
@@ -33,6 +33,10 @@ def test_a_cache_is_a_mapping_within_a_bound(kind: type[Cache[Any, Any]]) -> Non
         cache.pop(3)
     assert cache.setdefault(4, 5) == 5 == cache.setdefault(4, 6)
     cache.clear()
+    value = [1]
+    cache["itself"] = value
+    assert cache["itself"] is value
+    cache.clear()
     with pytest.raises(KeyError) as failure:
         cache.popitem()
     assert failure.value.__suppress_context__
@@ -55,8 +59,22 @@ def test_what_is_too_large_is_a_value_error_and_changes_nothing() -> None:
     assert len(none) == 0 == none.maxsize
 
 
+@pytest.mark.parametrize("size", [-1, "large", 1.5, None, 2**63, 2**70])
+def test_a_size_is_a_whole_number(size: Any) -> None:
+    cache: Cache[str, int] = Cache(10, getsizeof=lambda _: size)
+    with pytest.raises(InvalidArgument, match="getsizeof"):
+        cache["a"] = 1
+    assert len(cache) == 0
+
+
+@pytest.mark.parametrize("maxsize", [-1, "large", 1.5, True, 2**24 + 1])
+def test_a_maxsize_out_of_range(maxsize: Any) -> None:
+    with pytest.raises(InvalidArgument, match="maxsize"):
+        Cache(maxsize)
+
+
 def test_getsizeof_of_a_subclass_counts() -> None:
-    class Sized(MemoryCache[Any, str]):
+    class Sized(Cache[Any, str]):
         def getsizeof(self, value: str) -> int:
             return len(value) + super().getsizeof(value)
 
@@ -89,6 +107,7 @@ def test_entries_live_as_long_as_the_timer_says() -> None:
     timer.now = 9
     assert cache.expire() == [(3, 3)] and cache.expire() == []
     assert TTLCache(1, ttl=math.inf).ttl == math.inf
+    assert (cache.maxsize, cache.getsizeof(7)) == (3, 1)
     over: TTLCache[int, int] = TTLCache(1, ttl=0)
     over[1] = 1
     assert len(over) == 0
@@ -128,13 +147,13 @@ def test_a_length_does_not_count_what_is_over() -> None:
     timer = Timer()
     left: list[tuple[Any, Any, str]] = []
     cache: MemoryCache[int, int] = MemoryCache(
-        5000, clock=lambda: timer.now * 1000, listener=lambda *entry: left.append(entry)
+        5000, clock=lambda: timer.now * 1000, removal_listener=lambda *entry: left.append(entry)
     )
     for number in range(2000):
         cache.set(number, number, ttl=1 + number)
     for now in (0, 1, 2, 500, 1999):
         timer.now = now
-        assert len(cache) == 2000 - now == cache.currsize == len(list(cache))
+        assert len(cache) == 2000 - now == len(list(cache))
         assert cache.stats().entries == 2000 - now
         assert len(left) == now
     idle: MemoryCache[int, int] = MemoryCache(time_to_idle=2, clock=lambda: timer.now * 1000)
@@ -148,7 +167,7 @@ def test_a_length_does_not_count_what_is_over() -> None:
 def test_a_function_whose_result_is_too_large() -> None:
     calls: list[int] = []
 
-    @polycached(MemoryCache(1, getsizeof=len))
+    @polycached(Cache(1, getsizeof=len))
     def letters(number: int) -> str:
         calls.append(number)
         return "x" * number

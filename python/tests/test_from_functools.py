@@ -19,7 +19,7 @@ def test_a_bare_decorator() -> None:
         return number * number
 
     assert [square(2), square(2), square(3)] == [4, 4, 9] and calls == [2, 3]
-    assert square.__doc__ == "Squares." and square.cache.maxsize == 10_000
+    assert square.__doc__ == "Squares." and square.cache.max_entries == 10_000
     assert square.cache_info() == (1, 2, 10_000, 2)
     square.cache_clear()
     assert square.cache_info() == (0, 0, 10_000, 0)
@@ -163,5 +163,25 @@ def test_wrong_arguments() -> None:
     with pytest.raises(InvalidArgument, match="max_size is no option"):
         MemoryCache(max_size=5)  # type: ignore[call-arg]
     for size in (-1, 1.5, True, "10"):
-        with pytest.raises(InvalidArgument, match="maxsize"):
+        with pytest.raises(InvalidArgument, match="max_entries"):
             MemoryCache(size)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="maxsize is a whole number"):
+        lru_cache(2**24 + 1)(lambda: 1)
+
+
+def test_results_are_the_objects_themselves() -> None:
+    @lru_cache
+    def made(number: int) -> list[int]:
+        return [number]
+
+    @cache
+    def kept(number: int) -> list[int]:
+        return [number]
+
+    for function in (made, kept):
+        assert function(1) is function(1)
+
+    # `cached` hands out copies, unless it is told not to.
+    copied, itself = cached(lambda: [1]), cached(isolation="none")(lambda: [1])
+    assert copied() == copied() is not copied()
+    assert itself() is itself()

@@ -140,20 +140,23 @@ def test_what_is_too_large_is_as_a_reader_would_get_it(directory: Path) -> None:
 
 
 def test_in_a_memory_cache_too(caplog: pytest.LogCaptureFixture) -> None:
-    cache: MemoryCache[str, Any] = MemoryCache(10, getsizeof=len)
+    def weigh(_: str, value: str) -> int:
+        return len(value)
+
+    cache: MemoryCache[str, Any] = MemoryCache(max_bytes=10, weigher=weigh)
     assert cache.get_or_set("k", lambda: "x" * 11) == "x" * 11
     assert cache.get_or_set("l", lambda: "x" * 11) == "x" * 11
     assert "k" not in cache and cache.stats().unstored == 2
     assert len(caplog.records) == 1
-    raising: MemoryCache[str, Any] = MemoryCache(10, getsizeof=len, store_errors="raise")
+    raising: MemoryCache[str, Any] = MemoryCache(max_bytes=10, weigher=weigh, store_errors="raise")
     with pytest.raises(EntryTooLarge):
         raising.get_or_set("k", lambda: "x" * 11)
-    copying: MemoryCache[str, Any] = MemoryCache(isolation="clone")
+    copying: MemoryCache[str, Any] = MemoryCache()
     lock = threading.Lock()
     assert copying.get_or_set("k", lambda: lock) is lock
     assert copying.stats().unstored == 1
 
-    # Functions that are memoized say nothing.
+    # Functions that are memoized say nothing of what is too large.
     caplog.clear()
 
     @MemoryCache[Any, Any](0).memoize
@@ -161,6 +164,17 @@ def test_in_a_memory_cache_too(caplog: pytest.LogCaptureFixture) -> None:
         return number
 
     assert function(1) == 1 and not caplog.records
+
+    # What has no copy would never be kept.
+    @copying.memoize
+    def uncopied() -> Any:
+        return lock
+
+    copied: MemoryCache[Any, Any] = MemoryCache()
+    for memoized in (uncopied, copied.memoize(uncopied)):
+        caplog.clear()
+        assert memoized() is lock
+    assert len(caplog.records) == 1 and 'isolation="none"' in caplog.text
 
 
 @pytest.mark.parametrize("value", [*VALUES, Thing(), {1: 2}, "\ud800", [[Thing()]], {(1, 2)}])

@@ -1,8 +1,10 @@
 """Memoized functions."""
 
 import asyncio
+import functools
 import inspect
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -10,7 +12,7 @@ import pytest
 from helpers import answer, python
 from tagged import tagged_of
 
-from polycache import AsyncCache, Cache, InvalidArgument, UnsupportedValue
+from polycache import AsyncCache, Cache, InvalidArgument, InvalidKey, UnsupportedValue
 
 calls: list[Any] = []
 
@@ -135,6 +137,47 @@ def test_functions_that_share_a_name_need_another(cache: Cache) -> None:
     assert (double(5), triple(5), double(5)) == (10, 15, 10)
 
 
+def test_a_key_of_one_s_own(cache: Cache) -> None:
+    @cache.memoize(key=lambda user: f"user:{user.number}")
+    def load_user(user: Any) -> dict[str, Any]:
+        calls.append(user.number)
+        return {"number": user.number}
+
+    class User:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+    assert load_user(User(1)) == load_user(User(1)) == {"number": 1} and calls == [1]
+    # It is a key of this very namespace.
+    assert cache.get("user:1") == {"number": 1}
+    cache.delete("user:1")
+    load_user(User(1))
+    assert calls == [1, 1] and load_user.forget(User(1)) and not load_user.forget(User(1))
+    cache.set("k", "untouched")
+    with pytest.raises(InvalidArgument, match="name="):
+        load_user.forget_all()
+    assert cache.get("k") == "untouched"
+
+
+def test_a_key_of_one_s_own_in_a_namespace_of_its_own(cache: Cache) -> None:
+    memoized = cache.memoize(key=lambda number: str(number % 2), name="parity")(
+        lambda number: number % 2
+    )
+    assert [memoized(number) for number in (1, 2, 3)] == [1, 0, 1]
+    assert sorted(cache.namespace("parity").keys()) == ["0", "1"] and not list(cache.keys())
+    memoized.forget_all()
+    assert not list(cache.namespace("parity").keys())
+    wrong: Any = lambda number: number  # noqa: E731
+    with pytest.raises(InvalidKey):
+        cache.memoize(key=wrong)(area)(1)
+
+
+async def test_a_key_of_one_s_own_for_asyncio(cache: Cache) -> None:
+    memoized = AsyncCache.over(cache).memoize(key=lambda number: f"number:{number}", ttl="1h")(load)
+    assert await asyncio.gather(*[memoized(1) for _ in range(5)]) == [{"number": 1}] * 5
+    assert calls == [1] and "number:1" in cache
+
+
 PROGRAM = """
 import sys, polycache
 cache = polycache.Cache(sys.argv[1])
@@ -160,3 +203,53 @@ def test_a_program_s_own_functions_are_told_apart_by_its_file(
     with python(PROGRAM.replace("print", "pass #"), cache.path, "c") as process:
         assert answer(process) == ""
         assert process.wait(60) == 1
+
+
+class Client:
+    def __init__(self, host: str) -> None:
+        self.host = host
+
+    def user(self, number: int) -> str:
+        return f"{self.host}/{number}"
+
+    @classmethod
+    def made(cls, number: int) -> str:
+        return f"{cls.__name__}/{number}"
+
+
+def base(number: int) -> int:
+    return number
+
+
+def times(factor: int) -> Callable[[Callable[[int], int]], Callable[[int], int]]:
+    def decorate(function: Callable[[int], int]) -> Callable[[int], int]:
+        @functools.wraps(function)
+        def wrapper(number: int) -> int:
+            return function(number) * factor
+
+        return wrapper
+
+    return decorate
+
+
+def plain(function: Callable[[int], int]) -> Callable[[int], int]:
+    @functools.wraps(function)
+    def wrapper(number: int) -> int:
+        return function(number)
+
+    return wrapper
+
+
+@pytest.mark.parametrize(
+    "function", [Client("a").user, Client.made, times(2)(base)], ids=["method", "class", "wrapper"]
+)
+def test_what_its_name_does_not_say_needs_a_name(
+    cache: Cache, function: Callable[[int], object]
+) -> None:
+    with pytest.raises(InvalidArgument, match="give it one"):
+        cache.memoize()(function)
+    assert cache.memoize(name="given")(function)(1) == function(1)
+
+
+def test_a_wrapper_that_captures_only_what_it_wraps_has_its_name(cache: Cache) -> None:
+    assert cache.memoize()(plain(base))(3) == 3

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from conftest import Clock
+from helpers import together
 
-from polycache import MISSING, EntryTooLarge, InvalidArgument, MemoryCache
+from polycache import MISSING, EntryTooLarge, InvalidArgument, MemoryCache, MemoryEntry
 
 
 def test_it_is_a_mapping() -> None:
@@ -24,7 +25,7 @@ def test_it_is_a_mapping() -> None:
     assert sorted(cache) == sorted(cache.keys()) == ["a", "b", "c"]
     assert sorted(cache.items()) == [("a", 1), ("b", 2), ("c", 3)]
     assert sorted(cache.values()) == [1, 2, 3]
-    assert (len(cache), cache.currsize, cache.maxsize) == (3, 3, 10)
+    assert (len(cache), cache.bytes, cache.max_entries, cache.max_bytes) == (3, 0, 10, None)
     assert "a" in cache and "x" not in cache
     assert ("a", 1) in cache.items() and ("a", 2) not in cache.items() and 3 in cache.values()
     assert cache == {"a": 1, "b": 2, "c": 3}
@@ -63,23 +64,7 @@ def test_missing_is_asked_for_what_is_not_there() -> None:
     assert squares[3] == 9 and squares.get(4) is None and list(squares) == [3]
 
 
-def test_the_objects_themselves_or_copies() -> None:
-    value = {"list": [1]}
-    itself: MemoryCache[str, Any] = MemoryCache()
-    itself["k"] = value
-    assert itself["k"] is value
-    apart: MemoryCache[str, Any] = MemoryCache(isolation="clone")
-    apart["k"] = value
-    value["list"].append(2)
-    for read in (apart.__getitem__, apart.__getitem__, lambda k: dict(apart.items())[k]):
-        read("k")["list"].append(3)
-        assert apart["k"] == {"list": [1]}
-    loaded = apart.get_or_set("l", lambda: value)
-    loaded["list"].append(4)
-    assert apart["l"] == {"list": [1, 2]}
-
-
-def test_no_more_than_maxsize_is_held() -> None:
+def test_no_more_than_max_entries_are_held() -> None:
     cache: MemoryCache[int, int] = MemoryCache(50)
     for number in range(1000):
         cache[number] = number
@@ -88,32 +73,36 @@ def test_no_more_than_maxsize_is_held() -> None:
     assert cache.stats().evicted == 950
 
 
-def test_getsizeof_says_what_counts() -> None:
-    cache: MemoryCache[Any, str] = MemoryCache(10, getsizeof=len)
+def test_a_weigher_says_what_counts() -> None:
+    def letters(key: str, value: str) -> int:
+        return len(key) + len(value)
+
+    cache: MemoryCache[str, str] = MemoryCache(100, max_bytes=12, weigher=letters)
     cache["a"] = "x" * 6
     cache["b"] = "x" * 4
-    assert (cache.currsize, len(cache), cache.getsizeof("xx")) == (10, 2, 2)
+    assert (cache.bytes, cache.stats().bytes, len(cache)) == (12, 12, 2)
+    assert cache.entry("b") == MemoryEntry("b", "xxxx", float("inf"), 5)
     cache["c"] = "x" * 3
-    assert cache.currsize <= 10 and cache["c"] == "xxx"
+    assert cache.bytes <= 12 and cache["c"] == "xxx"
     with pytest.raises(EntryTooLarge) as failure:
-        cache["c"] = "x" * 11
-    assert (failure.value.size, failure.value.limit) == (11, 10)
-    # It changed nothing, as in cachetools.
+        cache["c"] = "x" * 12
+    assert (failure.value.size, failure.value.limit) == (13, 12)
+    # It changed nothing.
     assert cache["c"] == "xxx"
-    for size in (-1, "large", 1.5, None, 2**70):
+    for size in (-1, "large", 1.5, None, 2**63, 2**70):
 
-        def says(_: object, size: Any = size) -> Any:
+        def says(*_: object, size: Any = size) -> Any:
             return size
 
-        wrong: MemoryCache[str, int] = MemoryCache(10, getsizeof=says)
-        with pytest.raises(InvalidArgument, match="getsizeof"):
+        wrong: MemoryCache[str, int] = MemoryCache(max_bytes=10, weigher=says)
+        with pytest.raises(InvalidArgument, match="weigher"):
             wrong["a"] = 1
         assert len(wrong) == 0
 
-    def fails(_: object) -> int:
+    def fails(*_: object) -> int:
         raise ZeroDivisionError
 
-    failing: MemoryCache[str, int] = MemoryCache(10, getsizeof=fails)
+    failing: MemoryCache[str, int] = MemoryCache(max_bytes=10, weigher=fails)
     with pytest.raises(ZeroDivisionError):
         failing["a"] = 1
 
@@ -162,7 +151,7 @@ def test_times_to_idle(clock: Clock) -> None:
 def test_the_listener_is_told_what_left(clock: Clock) -> None:
     told: list[tuple[Any, Any, str]] = []
     cache: MemoryCache[str, int] = MemoryCache(
-        2, clock=clock, listener=lambda *entry: told.append(entry)
+        2, clock=clock, removal_listener=lambda *entry: told.append(entry)
     )
     cache["a"] = 1
     cache["a"] = 2
@@ -190,7 +179,7 @@ def test_what_a_listener_raises_has_no_caller(monkeypatch: pytest.MonkeyPatch) -
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    cache: MemoryCache[str, int] = MemoryCache(2, listener=fail)
+    cache: MemoryCache[str, int] = MemoryCache(2, removal_listener=fail)
     cache["a"] = 1
     assert cache.delete("a")
     assert [failure.exc_type for failure in failures] == [ZeroDivisionError]
@@ -206,6 +195,76 @@ def test_several_at_once() -> None:
             wrong()
 
 
+def test_a_key_is_taken_once() -> None:
+    cache: MemoryCache[str, list[int]] = MemoryCache()
+    cache["a"] = [1]
+    assert cache.take("a") == [1] and cache.take("a") is None and cache.take("a", []) == []
+    cache["n"] = [2]
+    assert together(*[lambda: cache.take("n", MISSING)] * 8).count(MISSING) == 7
+    stats = cache.stats()
+    assert (stats.hits, stats.misses, stats.deletes) == (2, 9, 2)
+
+
+def test_an_entry_is_told_without_being_used(clock: Clock) -> None:
+    cache: MemoryCache[str, Any] = MemoryCache(clock=clock, ttl="10s", max_bytes="1MiB")
+    cache["a"] = "text"
+    clock.now += 1000
+    entry = cache.entry("a")
+    assert entry is not None and (entry.key, entry.value, entry.ttl) == ("a", "text", 9)
+    assert entry.bytes == cache.bytes > 4
+    clock.now += 9000
+    assert cache.entry("a") is None
+    assert (cache.stats().hits, cache.stats().misses) == (0, 0)
+    idle: MemoryCache[str, int] = MemoryCache(clock=clock, time_to_idle="10s")
+    idle["a"] = 1
+    for _ in range(2):
+        clock.now += 5000
+        entry = idle.entry("a")
+        assert entry is None or (entry.ttl, entry.bytes) == (5, 0)
+    assert "a" not in idle
+
+
+def test_counting(clock: Clock) -> None:
+    told: list[Any] = []
+    cache: MemoryCache[str, Any] = MemoryCache(
+        clock=clock, ttl="10s", removal_listener=lambda *entry: told.append(entry)
+    )
+    assert (cache.increment("n"), cache.increment("n", 5), cache.decrement("n", 2)) == (1, 6, 4)
+    assert told == [("n", 1, "replaced"), ("n", 6, "replaced")]
+    clock.now += 4000
+    assert cache.increment("n", 0.5) == 4.5 == cache["n"]
+    # It keeps its time to live.
+    assert cache.ttl("n") == 6
+    clock.now += 6000
+    assert cache.decrement("n") == -1 and cache.ttl("n") == 10
+    cache["huge"] = 10**400
+    cache["text"] = "1"
+    cache["bool"] = True
+    wrong: list[Callable[[], object]] = [
+        lambda: cache.increment("text"),
+        lambda: cache.increment("bool"),
+        lambda: cache.increment("n", "1"),  # type: ignore[arg-type]
+        lambda: cache.increment("n", float("nan")),
+        lambda: cache.decrement("n", True),
+        lambda: cache.increment("huge", 0.5),
+    ]
+    for call in wrong:
+        with pytest.raises(InvalidArgument):
+            call()
+    assert (cache["n"], cache["text"], cache["bool"]) == (-1, "1", True)
+
+
+def test_no_addition_is_lost() -> None:
+    cache: MemoryCache[str, int] = MemoryCache(10, max_bytes=1000, weigher=lambda *_: 1)
+
+    def add() -> None:
+        for _ in range(2000):
+            cache.increment("n")
+
+    together(*[add] * 4)
+    assert cache["n"] == 8000
+
+
 def test_what_is_counted() -> None:
     cache: MemoryCache[str, int] = MemoryCache()
     cache["a"] = 1
@@ -219,14 +278,16 @@ def test_what_is_counted() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"maxsize": -1},
-        {"maxsize": True},
-        {"maxsize": 1.5},
-        {"maxsize": 2**24 + 1},
+        {"max_entries": -1},
+        {"max_entries": True},
+        {"max_entries": 1.5},
+        {"max_entries": 2**24 + 1},
         {"max_bytes": 0},
         {"max_bytes": "many"},
-        {"max_bytes": 10, "getsizeof": len},
-        {"getsizeof": 3},
+        {"weigher": 3, "max_bytes": 10},
+        {"weigher": lambda key, value: 1},
+        {"getsizeof": len},
+        {"maxsize": 10},
         {"ttl": 0},
         {"ttl": -1},
         {"ttl": float("nan")},
@@ -235,7 +296,8 @@ def test_what_is_counted() -> None:
         {"time_to_idle": "soon"},
         {"policy": "lfu"},
         {"isolation": "freeze"},
-        {"listener": 1},
+        {"removal_listener": 1},
+        {"listener": print},
         {"clock": 1},
         {"size": 1},
     ],
@@ -274,18 +336,20 @@ def test_iterating_while_it_changes() -> None:
         assert key == value + 1000
 
 
-def test_references_are_given_back() -> None:
+@pytest.mark.parametrize("isolation", ["none", "clone"])
+def test_references_are_given_back(isolation: Any) -> None:
     class Value:
         pass
 
-    cache: MemoryCache[Any, Any] = MemoryCache(100)
+    cache: MemoryCache[Any, Any] = MemoryCache(100, isolation=isolation)
     value, key = Value(), "a key of its own" * 3
     before = sys.getrefcount(value), sys.getrefcount(key)
     for _ in range(50):
         cache[key] = value
         cache.get(key), cache[key], cache.peek(key), key in cache, list(cache), list(cache.items())
         cache.setdefault(key, value), cache.touch(key), cache.get_or_set(key, Value)
-        cache.get("no" + "thing"), cache.pop(key)
+        cache.get("no" + "thing"), cache.entry(key), cache.get_or_set_many([key], dict)
+        cache.take(key), cache.setdefault(key, value), cache.pop(key)
     assert (sys.getrefcount(value), sys.getrefcount(key)) == before
     cache[key] = value
     del cache
@@ -295,7 +359,9 @@ def test_references_are_given_back() -> None:
 def test_cycles_through_the_cache_are_collected() -> None:
     class Holder:
         def __init__(self) -> None:
-            self.cache: MemoryCache[Any, Any] = MemoryCache(listener=self.left)
+            self.cache: MemoryCache[Any, Any] = MemoryCache(
+                removal_listener=self.left, isolation="none"
+            )
             self.cache["self"] = self
             self.cache[Holder] = [self.cache]
 

@@ -228,7 +228,7 @@ def test_eq_that_deletes_the_key_that_it_is_asked_about() -> None:
 
 
 def test_del_may_use_the_cache() -> None:
-    cache: MemoryCache[Any, Any] = MemoryCache(3)
+    cache: MemoryCache[Any, Any] = MemoryCache(3, isolation="none")
     gone: list[int] = []
 
     class Value:
@@ -254,7 +254,7 @@ def test_del_may_use_the_cache() -> None:
     assert len(gone) > 300 and len(cache) <= 3
 
 
-def test_getsizeof_loader_listener_and_clock_may_use_the_cache() -> None:
+def test_weigher_loader_listener_and_clock_may_use_the_cache() -> None:
     depth = 0
 
     def use(*_: object) -> int:
@@ -269,17 +269,17 @@ def test_getsizeof_loader_listener_and_clock_may_use_the_cache() -> None:
         return 1
 
     cache: MemoryCache[Any, Any] | None = None
-    cache = MemoryCache(5, getsizeof=use, listener=use, clock=use)
+    cache = MemoryCache(5, max_bytes=5, weigher=use, removal_listener=use, clock=use)
     for number in range(100):
         cache[number] = number
         cache["b"] = number
         assert cache.get_or_set(("l", number), use) == 1
-    assert cache.currsize <= 5
+    assert cache.bytes <= 5 and len(cache) <= 5
 
-    def too_large(_: object) -> int:
+    def too_large(*_: object) -> int:
         return 9
 
-    small: MemoryCache[Any, Any] = MemoryCache(5, getsizeof=too_large)
+    small: MemoryCache[Any, Any] = MemoryCache(max_bytes=5, weigher=too_large)
     with pytest.raises(EntryTooLarge):
         small[Same("x")] = 1
 
@@ -296,7 +296,7 @@ def test_threads_with_all_of_that_at_once() -> None:
         assert key == value.key
         cache.peek(key)
 
-    cache: MemoryCache[Any, Value] = MemoryCache(20, listener=told)
+    cache: MemoryCache[Any, Value] = MemoryCache(20, removal_listener=told, isolation="none")
     # Lets other threads run in the middle.
     Same.before = staticmethod(lambda: [None for _ in range(20)])
 

@@ -147,7 +147,7 @@ def test_methods_have_a_cache_an_instance() -> None:
         assert two.price("a") == "two a 0.2"
     assert calls == [("one", "a"), ("two", "a")]
     assert one.price.forget("a") and not one.price.forget("a")
-    assert len(two.price.cache) == 1 and two.price.cache.maxsize == 10
+    assert len(two.price.cache) == 1 and two.price.cache.max_entries == 10
     assert str(inspect.signature(one.price)) == "(item: str, tax: float = 0.2) -> str"
     assert Shop.price.__doc__ == "What it costs."
     assert Shop.price(one, "b") == "one b 0.2"

@@ -81,10 +81,10 @@ def test_numbers_of_other_classes_are_taken_as_options(cache: Cache) -> None:
     cache.set("a", 1, ttl=parts)
     assert 0 < (cache.ttl("a") or 0) <= 2.5
     memory: MemoryCache[str, int] = MemoryCache(whole, ttl=parts)
-    assert memory.maxsize == 5
-    sized: MemoryCache[str, int] = MemoryCache(5, getsizeof=lambda _: whole)
+    assert memory.max_entries == 5
+    sized: MemoryCache[str, int] = MemoryCache(max_bytes=5, weigher=lambda *_: whole)
     sized["a"] = 1
-    assert sized.currsize == 5
+    assert sized.bytes == 5
     # As values both are refused: they would come back as something else.
     for number in (whole, parts):
         with pytest.raises(UnsupportedValue, match="not in the type map"):
@@ -128,14 +128,14 @@ def test_a_memoized_method_is_told_of_its_instance(cache: Cache) -> None:
 
 
 def test_a_value_that_has_no_copy() -> None:
-    cache: MemoryCache[str, Any] = MemoryCache(isolation="clone")
+    cache: MemoryCache[str, Any] = MemoryCache()
     lock = threading.Lock()
     for value, path in [
         (lock, "$"),
         ({"a": [1, {"b c": lock}]}, "$.a[1]['b c']"),
         (((lock,),), "$[0][0]"),
     ]:
-        with pytest.raises(UnsupportedValue) as failure:
+        with pytest.raises(UnsupportedValue, match='isolation="none"') as failure:
             cache["k"] = value
         assert failure.value.path == path and "lock" in str(failure.value)
         assert isinstance(failure.value.__cause__, TypeError)

@@ -25,6 +25,6 @@ module Polycache
 
   # What is made of redis-rb.
   module Redis
-    autoload :Namespace, "polycache/redis/namespace"
+    autoload :Namespace, "polycache/redis_namespace/redis_rb"
   end
 end

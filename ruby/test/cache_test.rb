@@ -28,6 +28,49 @@ class CacheTest < Minitest::Test
     assert_equal 2, cache["other"]
   end
 
+  def test_the_default_of_peek_and_take
+    cache = open_cache
+
+    assert_nil cache.peek("k")
+    assert_equal [1, 2], [cache.peek("k", 1), cache.take("k", 2)]
+    cache.set("k", nil)
+
+    assert_nil cache.peek("k", 1)
+    assert_nil cache.take("k", 1)
+    assert_equal 1, cache.take("k", 1)
+  end
+
+  def test_an_entry
+    clock = ManualClock.new
+    # With a directory and without.
+    [open_cache(clock: clock, ttl: 5), Polycache::Cache.new(clock: clock, ttl: 5)].each do |cache|
+      cache.set("k", [1])
+      clock.advance(1500)
+      entry = cache.entry(:k)
+
+      assert_equal [[1], 3.5, 3500], [entry.value, entry.ttl, entry.expires - clock.now]
+      assert_equal clock.now - 1500, entry.created
+      assert_operator entry.size, :>, 0
+      assert_equal cache.path ? %w[messagepack none] : [nil, nil],
+                   [entry.serializer, entry.compressor]
+      cache.touch("k", ttl: nil)
+
+      assert_equal [Float::INFINITY, nil], cache.entry("k").to_h.values_at(:ttl, :expires)
+      assert_equal clock.now, cache.entry("k").created
+      assert_nil cache.entry("other")
+      assert_equal 0, cache.stats[:hits]
+    end
+  end
+
+  def test_delete_prefix_of_bytes_and_symbols
+    cache = open_cache
+    cache.set_many({ "é1" => 1, "\xC3".b => 2, "e" => 3, user_a: 4 })
+
+    assert_equal 2, cache.delete_prefix("\xC3".b)
+    assert_equal 1, cache.delete_prefix(:user_)
+    assert_equal ["e"], cache.keys.to_a
+  end
+
   def test_set_gives_nothing
     assert_nil open_cache.set("k", 1)
   end

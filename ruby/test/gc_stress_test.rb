@@ -35,4 +35,22 @@ class GCStressTest < Minitest::Test
       assert_equal 1, cache.stats[:entries]
     end
   end
+
+  def test_many_loads_and_what_an_entry_says
+    cache = open_cache
+    stressed do
+      found = cache.get_or_set_many(%w[a b c]) { { "a" => ["x"], "b" => { "y" => +"z" } } }
+
+      assert_equal({ "a" => ["x"], "b" => { "y" => "z" } }, found)
+      assert_raises(IOError) { cache.get_or_set_many(%w[c d]) { raise IOError } }
+      assert_equal ["x"], cache.peek("a")
+      entry = cache.entry("b")
+
+      assert_equal [{ "y" => "z" }, "messagepack"], [entry.value, entry.serializer]
+      assert cache.touch("b", ttl: 5)
+      assert_equal({ "y" => "z" }, cache.take("b"))
+      assert_equal 1, cache.delete_prefix("a")
+    end
+    assert_equal 0, cache.check[:leases]
+  end
 end

@@ -140,6 +140,36 @@ class LoadsProcessesTest < Minitest::Test
     assert_equal "late", cache.get("k")
   end
 
+  # Many: what another process loads is waited for, when all else is stored.
+  def test_many_of_which_another_process_loads_one
+    cache = open_cache
+    hold, go = IO.pipe
+    id, from_child = child do |say|
+      go.close
+      cache.get_or_set_many(%w[k other]) do
+        say.call("begun")
+        hold.read
+        { "k" => "the child's" }
+      end
+    end
+    from_child.gets
+    asked = []
+    many = Thread.new do
+      cache.get_or_set_many(%w[k other a]) do |keys|
+        asked << keys
+        keys.to_h { |key| [key, "mine"] }
+      end
+    end
+    Thread.pass until cache.has?("a")
+    go.close
+    said_by(id, from_child)
+
+    assert_equal({ "k" => "the child's", "other" => "mine", "a" => "mine" }, many.value)
+    assert_equal [["a"], ["other"]], asked
+    assert_equal 0, cache.check[:leases]
+    hold.close
+  end
+
   def test_a_lease_among_processes
     cache = open_cache
     lease = cache.lease("k")

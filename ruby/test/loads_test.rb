@@ -2,10 +2,12 @@
 
 require "test_helper"
 require "support/load_cases"
+require "support/load_many_cases"
 
 # What a load promises, in a Cache over a directory and in one without.
 module LoadsTests
   include LoadCases
+  include LoadManyCases
 
   def count_loads(cache) = cache.check[:leases]
 

@@ -30,7 +30,9 @@ class OptionsTest < Minitest::Test
       { lease_timeout: [] },
       { serializer: "marshal" }, { serializer: 1 }, { compressor: "zstd:23" },
       { namespace: "" }, { namespace: 1 }, { namespace: ["a", nil] }, { namespace: "\xFF" },
-      { keep_after_reboot: "yes" }, { keep_after_reboot: 1 }
+      { keep_after_reboot: "yes" }, { keep_after_reboot: 1 },
+      { max_value: 0 }, { max_value: "64M" }, { max_value: 1.5 }, { jitter: 0.1 },
+      { ttl: 5, jitter: 5 }, { ttl: 5, jitter: -0.1 }, { ttl: 5, jitter: "x" }
     ].each do |options|
       assert_raises(Polycache::InvalidArgument, options.inspect) do
         Polycache::Cache.new(path: path, **options)
@@ -48,7 +50,8 @@ class OptionsTest < Minitest::Test
         end
       end
     end
-    [{ limit: "4MiB" }, { serializer: "json" }, { keep_after_reboot: true }].each do |option|
+    [{ limit: "4MiB" }, { serializer: "json" }, { keep_after_reboot: true },
+     { max_value: "1MiB" }].each do |option|
       assert_raises(Polycache::InvalidArgument, option.inspect) { Polycache::Cache.new(**option) }
     end
     refute_path_exists path
@@ -59,6 +62,8 @@ class OptionsTest < Minitest::Test
 
     assert_raises(Polycache::InvalidArgument) { cache.set("k", 1, tll: 5) }
     assert_raises(Polycache::InvalidArgument) { cache.set_many({}, tags: []) }
+    assert_raises(Polycache::InvalidArgument) { cache.touch("k", tll: 5) }
+    assert_raises(Polycache::InvalidArgument) { cache.get_or_set_many(["k"], tll: 5) { flunk } }
     error = assert_raises(Polycache::InvalidArgument) { cache.fetch("k", race: 1) { flunk } }
 
     assert_includes error.message, "race"
@@ -74,6 +79,8 @@ class OptionsTest < Minitest::Test
         assert_raises(Polycache::InvalidArgument) { cache.set("k", 1, **both) }
         assert_raises(Polycache::InvalidArgument) { cache.set_many({ "k" => 1 }, **both) }
         assert_raises(Polycache::InvalidArgument) { cache.fetch("k", **both) { flunk } }
+        assert_raises(Polycache::InvalidArgument) { cache.touch("k", **both) }
+        assert_raises(Polycache::InvalidArgument) { cache.get_or_set_many(%w[k], **both) { flunk } }
       end
       cache.set("k", 1, ttl: nil)
       cache.set("k", 1, expires_in: nil)
@@ -89,16 +96,42 @@ class OptionsTest < Minitest::Test
   def test_each_way_of_memory_refuses_both_names_of_ttl
     cache = Polycache::MemoryCache.new
     both = { ttl: 5, expires_in: 5 }
-    ways = [-> { cache.increment("n", **both) }, -> { cache.decrement("n", **both) },
-            -> { cache.touch("n", **both) }, -> { cache.fetch_many(["n"], **both) { flunk } }]
+    ways = [-> { cache.increment("n", **both) }, -> { cache.decrement("n", **both) }]
     ways.each do |way|
       assert_raises(Polycache::InvalidArgument, &way)
     end
     refute cache.has?("n")
   end
 
-  def test_fetch_without_a_block_is_refused
-    assert_raises(Polycache::InvalidArgument) { open_cache.fetch("k") }
+  def test_get_or_set_without_a_block_is_refused
+    assert_raises(Polycache::InvalidArgument) { open_cache.get_or_set("k") }
+  end
+
+  def test_max_value
+    path = File.join(@directory, "cache")
+    cache = open_cache(max_value: 100, compressor: "zstd")
+    cache.set("k", "x" * 50)
+    assert_raises(Polycache::ValueTooLarge) { cache.set("k", "x" * 101) }
+
+    refute cache.has?("k")
+    open_cache(path: path).set("k", "x" * 101)
+    error = assert_raises(Polycache::ValueTooLarge) { cache.get("k") }
+
+    assert_equal 100, error.limit
+  end
+
+  def test_a_jitter_over_a_directory
+    cache = open_cache(ttl: 1000, jitter: 0.5, clock: ManualClock.new)
+    lefts = Array.new(100) do |number|
+      cache.set(number.to_s, 1)
+      cache.ttl(number.to_s)
+    end
+
+    assert(lefts.all? { |left| left.between?(500, 1000) })
+    assert_operator lefts.uniq.size, :>, 1
+    cache.set("own", 1, ttl: 1000)
+
+    assert_in_delta 1000.0, cache.ttl("own")
   end
 
   def test_durations

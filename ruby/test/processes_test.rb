@@ -45,6 +45,27 @@ class ProcessesTest < Minitest::Test
     assert_empty cache.check[:damaged]
   end
 
+  # A value is taken once, whoever asks.
+  def test_processes_that_take
+    cache = open_cache
+    keys = Array.new(500, &:to_s)
+    keys.each { |key| cache.set(key, key) }
+    hold, go = IO.pipe
+    children = Array.new(3) do
+      child do |say|
+        go.close
+        hold.read # Until all are there.
+        keys.each { |key| say.call(key) if cache.take(key) }
+      end
+    end
+    go.close
+    taken = children.flat_map { |id, from_child| said_by(id, from_child).split }
+
+    assert_equal keys.sort, taken.sort
+    assert_empty cache.keys.to_a
+    hold.close
+  end
+
   # What a server does that loads the application before it forks its workers.
   def test_grandchildren_and_closed_handles
     cache = open_cache

@@ -44,6 +44,9 @@ class SigTest < Minitest::Test
     assert_equal cache::Many.public_instance_methods(false).sort, methods_of("Cache", "Many")
     assert_equal (Polycache::MemoryCache.public_instance_methods(false) - [:inspect]).sort,
                  methods_of("MemoryCache")
+    assert_equal Polycache::Memoized.public_instance_methods(false).sort, methods_of("Memoized")
+    assert_equal Polycache::Memoize.public_instance_methods(false).sort, methods_of("Memoize")
+    assert_equal cache::Entry.members.sort, methods_of("Cache", "Entry")
     assert_equal (Polycache::UUID.public_instance_methods(false) - %i[inspect to_s hash]).sort,
                  methods_of("UUID")
     assert_equal (Polycache::Named.public_instance_methods(false) - %i[inspect hash]).sort,

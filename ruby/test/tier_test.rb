@@ -114,6 +114,45 @@ class TierTest < Minitest::Test
     assert_raises(Polycache::Closed) { nested.get("k") }
   end
 
+  def test_take_touch_and_delete_prefix
+    cache = tiered(clock: clock = ManualClock.new)
+    { "take" => -> { cache.take("k") }, "delete_prefix" => -> { cache.delete_prefix("k") } }
+      .each do |name, change|
+        cache.set("k", VALUE)
+        2.times { cache.get("k") }
+        change.call
+
+        assert_nil cache.get("k"), name
+      end
+    cache.set("k", VALUE, ttl: 5)
+    2.times { cache.get("k") }
+
+    assert cache.touch("k", ttl: 10)
+    clock.advance(9999)
+
+    assert_equal VALUE, cache.get("k")
+    clock.advance(1)
+
+    assert_nil cache.get("k")
+  end
+
+  # As what get gives, it cannot be changed.
+  def test_what_is_peeked_at_and_taken_is_frozen_and_not_kept
+    cache = tiered
+    cache.set("k", VALUE)
+    given = [cache.peek("k"), cache.entry("k").value, cache.peek("k"), cache.take("k")]
+
+    assert_equal [VALUE], given.uniq
+    assert(given.all? { |value| Ractor.shareable?(value) })
+    assert_equal 0, memory_hits(cache)
+    loaded = cache.get_or_set_many(%w[k]) { { "k" => { "tags" => [+"x"] } } }
+
+    assert Ractor.shareable?(loaded["k"])
+    2.times { cache.get("k") }
+
+    assert_same cache.get("k"), cache.get_or_set_many(%w[k]) { flunk }["k"]
+  end
+
   def test_expiry
     clock = ManualClock.new
     cache = tiered(clock: clock)

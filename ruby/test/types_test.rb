@@ -66,6 +66,17 @@ class TypesTest < Minitest::Test
     end
   end
 
+  # The object is made before the entry is deleted: one that cannot be made would be lost.
+  def test_take_peek_and_entry_give_objects
+    cache = types_cache(types: TYPES)
+    cache.set("k", ada)
+
+    assert_equal [ada, ada], [cache.peek("k"), cache.entry("k").value]
+    assert_equal ada, cache.take("k")
+    refute cache.has?("k")
+    assert_equal({ "k" => ada }, cache.get_or_set_many(%w[k]) { { "k" => ada } })
+  end
+
   def test_fibers_that_join_get_objects_of_their_own
     cache = types_cache(types: TYPES)
     events = []

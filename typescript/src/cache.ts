@@ -1,54 +1,41 @@
-import { InvalidArgument } from './errors.ts'
+import type { Duration } from './duration.ts'
 import { fly, type Loader } from './flight.ts'
-import { Handle } from './host/handle.ts'
-import { HostNamespace } from './host/namespace.ts'
+import {
+  flyMany,
+  flyManySync,
+  inOrder,
+  type ManyLoader,
+  type SyncManyLoader,
+} from './flight-many.ts'
+import { flySync, type SyncLoader } from './flight-sync.ts'
 import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
-import type { CheckReport, Holdings, Keyspace } from './keyspace.ts'
+import type { CacheEntry, CheckReport, Keyspace } from './keyspace.ts'
 import { Lease } from './lease.ts'
-import { MemoryHandle } from './memory/handle.ts'
-import { MemoryNamespace } from './memory/namespace.ts'
+import { manyOf } from './load-many.ts'
+import { type Memoized, type MemoizeOptions, placeOf } from './memoize.ts'
 import { namespaceParts } from './namespace.ts'
-import { listOf, pairOf } from './option-names.ts'
+import { factsOf, OfNamespace, open } from './opening.ts'
+import { checkLoader, type EntriesOf, listOf, pairsOf } from './option-names.ts'
 import {
   type CacheOptions,
   type GetOrSetOptions,
   getOrSetOptions,
-  resolveOptions,
   type SetOptions,
   ttlOf,
 } from './options.ts'
+import type { Stats } from './stats.ts'
 import { uncloneable } from './uncloneable.ts'
 
-/** What a cache holds and what became of the rest. The first eight count this handle's own operations. */
-export interface Stats extends Holdings {
-  /** Reads that found an entry. */
-  hits: number
-  /** Those of them that the memory tier answered. */
-  memoryHits: number
-  /** Reads that found none. */
-  misses: number
-  /** Entries stored. */
-  writes: number
-  /** Entries deleted. */
-  deletes: number
-  /** Loads whose entry was refused, because a set or delete came in between. */
-  voidedFills: number
-  /** Loaded values that could not be stored. */
-  unstored: number
-  /** Callers who got `WaitTimeout`. */
-  waitTimeouts: number
-}
-
 /** What `setMany` takes: pairs, as a Map or a list has them, or an object. */
-export type Entries = Iterable<readonly [Key, unknown]> | Readonly<Record<string, unknown>>
+export type Entries = EntriesOf<Key, unknown>
 
 /**
  * A cache in a directory, shared with every process of this machine that opens it, in TypeScript, Python, Ruby and Rust.
  *
- * Reads and writes take microseconds or less and never wait, so every method has a synchronous twin; the promises of the
- * others are settled when they are returned, but for `getOrSet`, `check` and `flush`. A miss is `undefined`; `null` is a
- * value. Every method but `close` throws `Closed` after `close`.
+ * Reads and writes take microseconds or less, so every method but `check` and `flush` has a synchronous twin, which does
+ * the same at once. The promises of the others are settled when they are returned, but for `getOrSet`, `getOrSetMany`,
+ * `check` and `flush`. A miss is `undefined`; `null` is a value. Every method but `close` throws `Closed` after `close`.
  */
 export class Cache {
   readonly #keys: Keyspace
@@ -99,6 +86,20 @@ export class Cache {
   }
 
   /**
+   * The key's value, as `getSync` gives it, by no use of the entry: it counts as neither hit nor miss, and leaves the entry's
+   * chances of staying as they are.
+   * @throws what `getSync` does
+   */
+  peekSync<T = unknown>(key: Key): T | undefined {
+    return this.#keys.peek(key) as T | undefined
+  }
+
+  /** Like `peekSync`. */
+  async peek<T = unknown>(key: Key): Promise<T | undefined> {
+    return this.peekSync<T>(key)
+  }
+
+  /**
    * Stores a value. When it returns, every read on this machine that begins sees it or a later one.
    * @throws UnsupportedValue, InvalidKey and InvalidArgument, which change nothing; EntryTooLarge, NoSpace and IoError, after
    *   which the old value is gone as well
@@ -110,6 +111,35 @@ export class Cache {
   /** Like `setSync`. */
   async set(key: Key, value: unknown, options?: SetOptions): Promise<void> {
     this.setSync(key, value, options)
+  }
+
+  /**
+   * Gives the key's entry another time to live from now on, the cache's own or `ttl`, `null` for ever; true when there is an
+   * entry. The value is not decoded. A set, delete or clear meanwhile wins.
+   * @throws InvalidKey, InvalidArgument; NoSpace and IoError, after which the entry is as it was; UnknownEncryptionKey and the
+   *   like
+   */
+  touchSync(key: Key, ttl?: Duration | null): boolean {
+    return this.#keys.touch(key, ttl)
+  }
+
+  /** Like `touchSync`. */
+  async touch(key: Key, ttl?: Duration | null): Promise<boolean> {
+    return this.touchSync(key, ttl)
+  }
+
+  /**
+   * Deletes the key and returns the value that it had: of several callers, in all processes, one gets it. Like `delete` it
+   * voids every load of the key under way, and is a hit or a miss. An entry that cannot be read stays.
+   * @throws what `getSync` does
+   */
+  takeSync<T = unknown>(key: Key): T | undefined {
+    return this.#keys.take(key) as T | undefined
+  }
+
+  /** Like `takeSync`. */
+  async take<T = unknown>(key: Key): Promise<T | undefined> {
+    return this.takeSync<T>(key)
   }
 
   /** Deletes the key and voids every load of it under way; true when an entry stood there. */
@@ -143,6 +173,19 @@ export class Cache {
   }
 
   /**
+   * The key's value with what its entry says of it; undefined when there is none. No use of the entry, as `peek`.
+   * @throws what `getSync` does
+   */
+  entrySync<T = unknown>(key: Key): CacheEntry<T> | undefined {
+    return this.#keys.entry(key) as CacheEntry<T> | undefined
+  }
+
+  /** Like `entrySync`. */
+  async entry<T = unknown>(key: Key): Promise<CacheEntry<T> | undefined> {
+    return this.entrySync<T>(key)
+  }
+
+  /**
    * The values of those of the keys that are there, by key, in the order of the keys.
    * @throws InvalidArgument for what is no list: text is one key
    */
@@ -162,16 +205,9 @@ export class Cache {
 
   /** Stores several values, one after the other: after an error, those before it are stored. */
   setManySync(entries: Entries, options?: SetOptions): void {
-    const listed = typeof entries !== 'object' || entries === null || Symbol.iterator in entries
-    const pairs = listed
-      ? listOf(entries as Iterable<readonly [Key, unknown]>, 'entries')
-      : Object.entries(entries)
     // Looked at once more with every pair, but also when there is none.
-    ttlOf(options, 0)
-    for (const pair of pairs) {
-      const [key, value] = pairOf(pair)
-      this.setSync(key, value, options)
-    }
+    ttlOf(options, this.#keys.settings.lifetime)
+    for (const [key, value] of pairsOf(entries, 'entries')) this.setSync(key, value, options)
   }
 
   /** Like `setManySync`. */
@@ -195,6 +231,25 @@ export class Cache {
   }
 
   /**
+   * Deletes the keys of this namespace, not of those nested in it, that begin with a prefix; returns how many entries it
+   * deleted. Not at one moment: keys that are written meanwhile may stay.
+   * @throws InvalidKey
+   */
+  deletePrefixSync(prefix: Key): number {
+    const keys = this.#keys
+    // Not the default of `keys`.
+    keys.checkKey(prefix)
+    let deleted = 0
+    for (const key of keys.keys(prefix)) if (keys.delete(key)) deleted++
+    return deleted
+  }
+
+  /** Like `deletePrefixSync`. */
+  async deletePrefix(prefix: Key): Promise<number> {
+    return this.deletePrefixSync(prefix)
+  }
+
+  /**
    * The key's value; when there is none, the loader's, which is stored. Of all callers on this machine, in every language,
    * one loads and the others wait for it, for `waitTimeout` at most; a load that is older than `leaseTimeout` is waited for
    * no longer, and one caller loads beside it. When a loader fails, those who waited for it here get its error; when it is
@@ -208,18 +263,120 @@ export class Cache {
    */
   async getOrSet<T>(key: Key, loader: Loader<T>, options?: GetOrSetOptions): Promise<T> {
     const namespace = this.#keys
-    let { ttl } = namespace.settings
+    let ttl: number | undefined
     let signal: AbortSignal | undefined
     if (options !== undefined) {
       // A wrong key is told before a wrong option.
       namespace.checkKey(key)
-      ;({ ttl, signal } = getOrSetOptions(options, ttl))
+      ;({ ttl, signal } = getOrSetOptions(options))
       signal?.throwIfAborted()
     }
-    if (typeof loader !== 'function') throw new InvalidArgument('the loader is a function')
-    const value = namespace.peek(key)
+    checkLoader(loader)
+    const value = namespace.find(key)
     if (value !== undefined) return value as T
+    ttl ??= namespace.settings.lifetime.next()
     return fly({ namespace, key, loader, ttl, signal })
+  }
+
+  /**
+   * Like `getOrSet`, for a loader that gives its value at once. It waits for other processes without the event loop, for
+   * `waitTimeout` at most. A load of this thread could not go on meanwhile, so this caller loads beside it.
+   * @throws what `getOrSet` does; InvalidArgument for a loader that returns a promise
+   */
+  getOrSetSync<T>(key: Key, loader: SyncLoader<T>, options?: SetOptions): T {
+    const namespace = this.#keys
+    let ttl: number | undefined
+    if (options !== undefined) {
+      namespace.checkKey(key)
+      ttl = ttlOf(options, namespace.settings.lifetime)
+    }
+    checkLoader(loader)
+    const value = namespace.find(key)
+    if (value !== undefined) return value as T
+    ttl ??= namespace.settings.lifetime.next()
+    return flySync({ namespace, key, loader, ttl, sleep: namespace.sleep })
+  }
+
+  /**
+   * The values of the keys, by key, in the order of the keys: of those that are not there, the loader's, which are stored. The
+   * rules of `getOrSet` hold for each key. The loader is called with a list of those keys that this caller is to load, none
+   * of them twice; most often it is called once. Then those keys are waited for that others load, and what falls to this
+   * caller is loaded by another call. A key that the loader leaves out, or gives undefined for, has no entry and is not among
+   * the values.
+   *
+   * ```ts
+   * const users = await cache.getOrSetMany(['1', '2'], async (ids) => {
+   *   const rows = await db.users(ids)
+   *   return new Map(rows.map((row) => [row.id, row]))
+   * })
+   * ```
+   *
+   * @throws what `getOrSet` does; InvalidArgument for what is no list of keys, and for a loader that returns a key which it was
+   *   not asked for: then nothing is stored
+   */
+  async getOrSetMany<T, K extends Key = Key>(
+    keys: Iterable<K>,
+    loader: ManyLoader<K, T>,
+    options?: GetOrSetOptions,
+  ): Promise<Map<K, T>> {
+    const request = manyOf(this.#keys, keys, loader, options)
+    return inOrder(request, await flyMany<T, K>(request))
+  }
+
+  /**
+   * Like `getOrSetMany`, for a loader that gives its values at once: see `getOrSetSync`.
+   * @throws what `getOrSetMany` does; InvalidArgument for a loader that returns a promise
+   */
+  getOrSetManySync<T, K extends Key = Key>(
+    keys: Iterable<K>,
+    loader: SyncManyLoader<K, T>,
+    options?: SetOptions,
+  ): Map<K, T> {
+    const request = manyOf(this.#keys, keys, loader, options)
+    // There is nothing that a signal could stop.
+    if (options !== undefined) ttlOf(options, this.#keys.settings.lifetime)
+    return inOrder(request, flyManySync<T, K>(request))
+  }
+
+  /**
+   * A function whose results are cached, by the rules of `getOrSet`. They are kept in a nested namespace `name`,
+   * under the text of its arguments, or, with `key`, in this cache under the key that it makes. They outlive the program, and
+   * changes of the function's code.
+   *
+   * ```ts
+   * const userOf = cache.memoize((id: number) => db.user(id), { name: 'user', ttl: '5m' })
+   * await userOf(1)
+   * await userOf.forget(1)
+   * ```
+   *
+   * @throws InvalidArgument without `name` and `key`, and with both. The memoized one throws it for
+   *   arguments of which there is no text
+   */
+  memoize<A extends unknown[], R>(
+    work: (...args: A) => R | PromiseLike<R>,
+    options: MemoizeOptions<A, Key>,
+  ): Memoized<A, Promise<R>, Promise<boolean>> {
+    const { cache, keyOf, load } = this.#memoized(work, options)
+    const memoized = async (...args: A): Promise<R> =>
+      cache.getOrSet<R>(keyOf(args), () => work(...args), load)
+    return Object.assign(memoized, {
+      forget: async (...args: A): Promise<boolean> => cache.delete(keyOf(args)),
+    })
+  }
+
+  /**
+   * Like `memoize`, for a function that returns at once.
+   * @throws what `memoize` does; the memoized function throws InvalidArgument for one that returns a promise
+   */
+  memoizeSync<A extends unknown[], R>(
+    work: (...args: A) => R,
+    options: MemoizeOptions<A, Key>,
+  ): Memoized<A, R, boolean> {
+    const { cache, keyOf, load } = this.#memoized(work, options)
+    const memoized = (...args: A): R => cache.getOrSetSync(keyOf(args), () => work(...args), load)
+    return Object.assign(memoized, {
+      forget: (...args: A): boolean => cache.deleteSync(keyOf(args)),
+    })
   }
 
   /**
@@ -289,30 +446,13 @@ export class Cache {
   async [Symbol.asyncDispose](): Promise<void> {
     this.closeSync()
   }
-}
 
-/** What the cache of a nested namespace is made of. */
-class OfNamespace {
-  readonly keys: Keyspace
-
-  constructor(keys: Keyspace) {
-    this.keys = keys
+  /** Where a memoized function's results are, and how they are written. */
+  #memoized<A extends unknown[]>(work: (...args: A) => unknown, options: MemoizeOptions<A, Key>) {
+    const { name, keyOf } = placeOf(work, options)
+    const { ttl } = options
+    const load = ttl === undefined ? undefined : { ttl }
+    if (load !== undefined) ttlOf(load, this.#keys.settings.lifetime)
+    return { cache: name === undefined ? this : this.namespace(name), keyOf, load }
   }
-}
-
-/** What `console.log` shows of a cache. */
-function factsOf(keys: Keyspace): Record<string, unknown> {
-  const { handle, parts } = keys
-  if (handle.closed) return { namespace: parts, closed: true }
-  return { path: keys.path(), namespace: parts, memory: handle.bounds ?? false }
-}
-
-function open(options: CacheOptions): Keyspace {
-  const { host, ttl, waiting, parts, memory, clock, types } = resolveOptions(options)
-  if (host !== undefined) {
-    const handle = new Handle(host.opening, clock, host.memory, waiting, types)
-    return new HostNamespace(handle, parts, host.settings)
-  }
-  const of = { ...(memory || {}), ...(clock && { clock }) }
-  return new MemoryNamespace(new MemoryHandle(of, waiting, types), parts, { ttl })
 }

@@ -22,8 +22,11 @@ export interface Load {
   readonly value: unknown
   /** Whether callers that come now may join. */
   isOpen(): boolean
-  /** What to do, after waiting for others so many milliseconds. */
-  step(waited: number): number
+  /**
+   * What to do, after waiting for others so many milliseconds. With `beside` another's load is not waited for: the caller
+   * loads beside it.
+   */
+  step(waited: number, beside?: boolean): number
   /** Stores what was loaded, and ends the load. `shared` says that others wait for the value, too. */
   fill(value: unknown, ttl: number, shared: boolean): Brought
   /** Ends a load that brings nothing. Does nothing after its end. */
@@ -44,7 +47,8 @@ export interface Brought {
 /** What loads need of the cache whose keys they load: see `Keyspace`, which is one. */
 export interface Loading<K> {
   readonly handle: Waiting
-  peek(key: K): unknown
+  /** The value, or undefined for a miss; counts a hit, and no miss. */
+  find(key: K): unknown
   load(key: K): Load
   /** What is equal for equal keys of equal namespaces only, as a Map compares. */
   identity(key: K): unknown
@@ -56,6 +60,8 @@ export interface Loading<K> {
 export interface Waiting extends Reporting {
   /** Callers with the same one join each other's loads. */
   readonly loads: object
+  /** Those of this isolate whose loads are other ones, of the same keys. */
+  siblings?(): readonly object[]
   /** Milliseconds: how old a load may be that is joined, and how long a caller waits for loads of others. */
   readonly leaseTimeout: number
   readonly waitTimeout: number
@@ -75,12 +81,12 @@ export interface Request<T, K = never> {
 }
 
 /** What those who joined are told: a value, an error, or to look for themselves. */
-type Landing = Brought | { readonly error: unknown } | undefined
+export type Landing = Brought | { readonly error: unknown } | undefined
 
 /** A load that others of this isolate join: one of them polls, none does what another one does already. */
-class Flight {
+export class Flight {
   /** On the monotonic clock, when its loader began; infinite while it waits for another process' load. */
-  since = Number.POSITIVE_INFINITY
+  since: number = Number.POSITIVE_INFINITY
   /** Whether nobody joins any more. */
   over = false
   readonly load: Load
@@ -108,13 +114,13 @@ class Flight {
   }
 
   /**
-   * What comes of it.
+   * What comes of it. A caller that waits for several at once has no `began`, and looks itself how long it has waited.
    * @throws WaitTimeout, the signal's reason
    */
-  join({ namespace: { handle }, signal }: Request<unknown>, began: number): Promise<Landing> {
+  join(handle: Waiting, signal: AbortSignal | undefined, began?: number): Promise<Landing> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        forget()
+        forget?.()
         signal?.removeEventListener('abort', abort)
         this.#joined?.delete(told)
       }
@@ -126,10 +132,14 @@ class Flight {
         leave()
         reject((signal as AbortSignal).reason)
       }
-      const forget = after(handle.waitTimeout - (performance.now() - began), () => {
+      const timeOut = () => {
         leave()
         reject(timedOut(handle))
-      })
+      }
+      const forget =
+        began === undefined
+          ? undefined
+          : after(handle.waitTimeout - (performance.now() - began), timeOut)
       signal?.addEventListener('abort', abort)
       this.#joined ??= new Set()
       this.#joined.add(told)
@@ -137,11 +147,22 @@ class Flight {
   }
 }
 
-/** The flights of each key, the newest last, by what those share who join them. */
-const flights = new WeakMap<object, Map<unknown, Flight[]>>()
+/** The flights of each key, the newest last. */
+export type Flights = Map<unknown, Flight[]>
+
+/** By what those share who join them. */
+const flights = new WeakMap<object, Flights>()
 
 /** The flights whose loaders are being called right now: what these ask for at once waits for them. */
-const calling: Flight[] = []
+export const calling: Flight[] = []
+
+/**
+ * Sees to it that it is not a loader that asks for its own key.
+ * @throws InvalidArgument
+ */
+export function checkOthers(flight: Flight): void {
+  if (calling.includes(flight)) throw new InvalidArgument('a loader asks for its own key')
+}
 
 /** Brings the value of a key that was not there a moment ago, with one loader on the whole host. */
 export async function fly<T, K>(request: Request<T, K>): Promise<T> {
@@ -155,20 +176,11 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
     const flying = all.get(name) ?? []
     const newest = flying.at(-1)
     if (newest?.isOpen(handle.leaseTimeout)) {
-      if (calling.includes(newest)) {
-        throw new InvalidArgument('a loader asks for its own key')
-      }
+      checkOthers(newest)
       joined?.()
-      const landing = await newest.join(request as Request<unknown>, began)
-      if (landing !== undefined) {
-        if ('error' in landing) throw landing.error
-        // Not there when it joined while the value was being stored: by a getter of the value's.
-        if (landing.copy !== undefined) {
-          handle.counts.hits++
-          const value = landing.copy()
-          return (namespace.finish === undefined ? value : namespace.finish(value)) as T
-        }
-      }
+      const landing = await newest.join(handle, signal, began)
+      const found = broughtBy(landing, namespace)
+      if (found !== undefined) return found.value as T
     } else {
       const own = new Flight(namespace.load(key))
       flying.push(own)
@@ -183,9 +195,26 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
       }
     }
     signal?.throwIfAborted()
-    const value = namespace.peek(key)
+    const value = namespace.find(key)
     if (value !== undefined) return value as T
   }
+}
+
+/**
+ * The value that a caller who joined a load was told, made for it; undefined when it has to look for itself.
+ * @throws what the load failed with
+ */
+export function broughtBy<K>(
+  landing: Landing,
+  namespace: Loading<K>,
+): { value: unknown } | undefined {
+  if (landing === undefined) return undefined
+  if ('error' in landing) throw landing.error
+  // Not there when it joined while the value was being stored: by a getter of the value's.
+  if (landing.copy === undefined) return undefined
+  namespace.handle.counts.hits++
+  const value = landing.copy()
+  return { value: namespace.finish === undefined ? value : namespace.finish(value) }
 }
 
 /** Waits for another process' load, and loads when there is none, or it takes too long. */
@@ -230,12 +259,7 @@ async function run<T, K>(
       calling.pop()
     }
     const value = await (signal === undefined ? loading : orAbort(Promise.resolve(loading), signal))
-    const shared = flying.some((flight) => flight.isJoined)
-    const brought = own.load.fill(value, ttl, shared)
-    if (brought.failure !== undefined) handOver(handle, brought.failure)
-    // What is stored answers everybody who waits for the key.
-    for (const flight of brought.stored ? flying : [own]) flight.land(brought)
-    return brought.own()
+    return fill(own, flying, handle, value, ttl).own()
   } catch (error) {
     // First, for then one of those who joined may load: who cancels has heard of no failure.
     own.load.abandon()
@@ -246,7 +270,27 @@ async function run<T, K>(
   }
 }
 
-function flightsOf(loads: object): Map<unknown, Flight[]> {
+/**
+ * Stores what a flight's loader gave, and tells those who wait.
+ * @throws what `handOver` does
+ */
+export function fill(
+  own: Flight,
+  flying: readonly Flight[],
+  handle: Waiting,
+  value: unknown,
+  ttl: number,
+): Brought {
+  const shared = flying.some((flight) => flight.isJoined)
+  const brought = own.load.fill(value, ttl, shared)
+  if (brought.failure !== undefined) handOver(handle, brought.failure)
+  // What is stored answers everybody who waits for the key.
+  for (const flight of brought.stored ? flying : [own]) flight.land(brought)
+  return brought
+}
+
+/** The flights of the keys of all handles that join each other's loads, by key. */
+export function flightsOf(loads: object): Flights {
   let all = flights.get(loads)
   if (all === undefined) {
     all = new Map()
@@ -255,7 +299,8 @@ function flightsOf(loads: object): Map<unknown, Flight[]> {
   return all
 }
 
-function timedOut({ counts, waitTimeout }: Waiting): WaitTimeout {
+/** The error of a caller who waited for others as long as it may. */
+export function timedOut({ counts, waitTimeout }: Waiting): WaitTimeout {
   counts.waitTimeouts++
   return new WaitTimeout(`others loaded for longer than waitTimeout, ${waitTimeout} ms`)
 }

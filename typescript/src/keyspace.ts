@@ -1,6 +1,9 @@
+import type { Duration } from './duration.ts'
+import type { SerializerName } from './entry/serializer.ts'
 import type { Load, Waiting } from './flight.ts'
 import type { Key } from './key.ts'
 import type { Lock } from './lease.ts'
+import type { Lifetime } from './lifetime.ts'
 import type { Bounds } from './memory/policy.ts'
 import type { SetOptions } from './options.ts'
 
@@ -42,8 +45,25 @@ export interface AnyHandle extends Waiting {
 
 /** How a cache writes its entries. */
 export interface Defaults {
-  /** Milliseconds that an entry lives; 0 is for ever. */
+  readonly lifetime: Lifetime
+}
+
+/** An entry with what it says of its value. */
+export interface CacheEntry<T = unknown> {
+  /** The value, as `get` gives it. */
+  readonly value: T
+  /** Milliseconds that it has left, as `ttl` gives them; `Infinity` when it does not expire. */
   readonly ttl: number
+  /** When it was written, in milliseconds since 1970; undefined without a directory. */
+  readonly created: number | undefined
+  /** When it expires, in milliseconds since 1970; undefined when it does not. */
+  readonly expires: number | undefined
+  /** Bytes of the entry as it is stored, with its header; what it weighs where there is no directory. */
+  readonly size: number
+  /** How its value became bytes; undefined without a directory, where it did not. */
+  readonly serializer: SerializerName | undefined
+  /** What made these fewer; undefined without a directory. */
+  readonly compressor: 'none' | 'zstd' | undefined
 }
 
 /** What a cache holds. See `Stats`. */
@@ -81,17 +101,27 @@ export interface Keyspace {
   /** The value, or undefined for a miss. */
   get(key: Key): unknown
   /** Like `get`, for a caller that goes on to a load, which counts its own misses. */
+  find(key: Key): unknown
+  /** The value, by no use of the entry: it is neither counted nor marked as read. */
   peek(key: Key): unknown
+  /** The entry, by no use of it. */
+  entry(key: Key): CacheEntry | undefined
   /** @throws InvalidKey */
   checkKey(key: Key): void
   /** Stores a value. Key, time to live and value are looked at in this order, and before anything is done. */
   put(key: Key, value: unknown, options: SetOptions | undefined): void
+  /** Gives the entry another time to live from now on. True when there is one. */
+  touch(key: Key, ttl: Duration | null | undefined): boolean
+  /** Deletes the key and returns its value; undefined for a miss. */
+  take(key: Key): unknown
   /** True when an entry stood there. */
   delete(key: Key): boolean
   /** Whether there is an entry. */
   has(key: Key): boolean
   /** Milliseconds that the entry has left, infinite without expiry; undefined when there is none. */
   ttl(key: Key): number | undefined
+  /** Waits for another process, without the event loop; absent where there is none. */
+  readonly sleep: ((ms: number) => void) | undefined
   /** Begins a load of the key. */
   load(key: Key): Load
   /** The lock of the key's name. */

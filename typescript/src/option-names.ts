@@ -13,6 +13,18 @@ export function checkNames(options: object, known: ReadonlySet<string>): void {
   }
 }
 
+/** @throws InvalidArgument */
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new InvalidArgument('signal is an AbortSignal')
+  }
+}
+
+/** @throws InvalidArgument */
+export function checkLoader(loader: unknown): void {
+  if (typeof loader !== 'function') throw new InvalidArgument('the loader is a function')
+}
+
 /**
  * The elements of a list of keys, or of entries. Text is one key and no list of them, though it can be iterated.
  * @throws InvalidArgument
@@ -28,6 +40,21 @@ export function listOf<T>(given: Iterable<T>, what: string): Iterable<T> {
   throw new InvalidArgument(
     `${what} are a list, not ${name}: for a single one write [${what === 'keys' ? 'key' : '[key, value]'}]`,
   )
+}
+
+/** Entries: pairs, as a Map or a list has them, or an object. */
+export type EntriesOf<K, V> = Iterable<readonly [K, V]> | Readonly<Record<string, V>>
+
+/**
+ * The pairs of entries.
+ * @throws InvalidArgument
+ */
+export function* pairsOf<K, V>(entries: EntriesOf<K, V>, what: string): Generator<readonly [K, V]> {
+  if (typeof entries === 'object' && entries !== null && !(Symbol.iterator in entries)) {
+    yield* Object.entries(entries) as unknown as [K, V][]
+    return
+  }
+  for (const pair of listOf(entries as Iterable<readonly [K, V]>, what)) yield pairOf(pair)
 }
 
 /**

@@ -8,6 +8,7 @@ import { Uuid } from './entry/uuid.ts'
 import { InvalidArgument } from './errors.ts'
 import type { Settings } from './host/namespace.ts'
 import type { OpenOptions } from './host/native.ts'
+import { Lifetime } from './lifetime.ts'
 import {
   type MemoryOptions,
   type ResolvedMemory,
@@ -17,7 +18,7 @@ import {
   waitTimeoutOf,
 } from './memory/options.ts'
 import { namespaceParts } from './namespace.ts'
-import { checkNames } from './option-names.ts'
+import { checkNames, checkSignal } from './option-names.ts'
 import { bytes } from './size.ts'
 import type { StoreErrors } from './unstored.ts'
 
@@ -26,86 +27,93 @@ export interface CacheOptions {
   /**
    * The cache's directory, made when it is missing: the host tier. Every process that opens it shares the cache. Without
    * it the cache is this program's own and has the memory tier alone; then `limit`, `serializer`, `compressor`,
-   * `dictionaries`, `encryption`, `keepAfterReboot`, `maxValue` and `reader` mean nothing and are refused.
+   * `dictionaries`, `encryption`, `keepAfterReboot`, `maxValue` and `reader` mean nothing and are refused. Default: none.
    */
   readonly path?: string
-  /** The namespace of the keys: text is one part, a list is several. None by default. */
+  /** The namespace of the keys: text is one part, a list is several. Default: none. */
   readonly namespace?: string | readonly string[]
-  /** How long an entry lives when its write does not say; for ever by default, until it is evicted. */
+  /** How long an entry lives when its write does not say; `null` for ever, until it is evicted. Default: null. */
   readonly ttl?: Duration | null
   /**
-   * Byte limit of everything in the directory, `2MiB` to `1TiB`: a number of bytes or text. The existing directory's by
-   * default, `256MiB` for a new one.
+   * By how much `ttl` is shortened, at random for each write, so that entries which were written together do not expire
+   * together: a number from 0 to below 1 is a part of it, else a duration below it. A time to live that a write gives is
+   * taken as it is. Default: none.
+   */
+  readonly jitter?: number | Duration
+  /**
+   * Byte limit of everything in the directory, `2MiB` to `1TiB`: a number of bytes or text. Default: the existing directory's;
+   * 256MiB for a new one.
    */
   readonly limit?: number | string
-  /** How values become bytes: `messagepack` (the default, which takes every type), `json`, `text` or `bytes`. */
+  /** How values become bytes: `messagepack` (which takes every type), `json`, `text` or `bytes`. Default: messagepack. */
   readonly serializer?: SerializerName
   /**
-   * What makes them fewer: `none` (the default), `smart` (zstd where it is worth it, value by value), `zstd`, or
-   * `zstd:1` to `zstd:22`.
+   * What makes them fewer: `none`, `smart` (zstd where it is worth it, value by value), `zstd`, or `zstd:1` to `zstd:22`.
+   * Default: none.
    */
   readonly compressor?: string
   /**
    * Trained zstd dictionaries for the compressor, `smart` or zstd: with one, values of a few hundred bytes become fewer,
    * too. The first compresses, every one of them decompresses, so that a new one can take over. `polycache
    * train-dictionary` makes one from samples. An entry whose dictionary is missing here is `UnknownDictionary`.
+   * Default: none.
    */
   readonly dictionaries?: readonly Uint8Array[]
   /**
    * Classes of one's own whose instances are values, by names that are the same in every language:
    * `{ user: { class: User, encode: ({ id }) => ({ id }), decode: ({ id }) => new User(id) } }`. Every reader gets an
-   * object of its own, made by `decode`; a cache that has not registered the name reads a `Named`. None by default.
+   * object of its own, made by `decode`; a cache that has not registered the name reads a `Named`. Default: none.
    */
   readonly types?: RegisteredTypes
   /**
    * Keys that values are encrypted with, by AES-256-GCM: the first one encrypts, every one of them decrypts, so that keys
    * can be changed. Plain entries are then refused as `NotEncrypted`. Keys of the cache, sizes and times stay readable. One
-   * key is good for 2^32 entries. By default values are stored as they are.
+   * key is good for 2^32 entries. Default: none.
    */
   readonly encryption?: readonly EncryptionKey[]
   /**
-   * How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8 h; `30s` by default. A
-   * process that dies gives its loads back at once.
+   * How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8 h. A process that dies gives
+   * its loads back at once. Default: 30s.
    */
   readonly leaseTimeout?: Duration
-  /** How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24 h; `60s` by default. */
+  /** How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24 h. Default: 60s. */
   readonly waitTimeout?: Duration
   /**
-   * What becomes of a loaded value that cannot be stored: `report` (the default) hands it over, counts it and reports the
-   * first of each kind as a warning of the process; with `raise` its caller gets the error.
+   * What becomes of a loaded value that cannot be stored: `report` hands it over, counts it and reports the first of each kind
+   * as a warning of the process; with `raise` its caller gets the error. Default: report.
    */
   readonly storeErrors?: StoreErrors
   /**
-   * Keeps what is whole after a reboot, though it may be older than the last write, or deleted since. By default a reboot
-   * empties the cache.
+   * Keeps what is whole after a reboot, though it may be older than the last write, or deleted since. Without it a reboot
+   * empties the cache. Default: false.
    */
   readonly keepAfterReboot?: boolean
-  /** Most bytes of a value that is read, before decompression adds to them; `64MiB` by default. */
+  /** Most bytes of a value, before compression, that is read or written: a number or text. Default: 64MiB. */
   readonly maxValue?: number | string
   /**
-   * How hits are read: `auto` (the default) in the directory's memory itself, where the engine was tested for that (see
-   * `spec/host.md`), which takes a third of the time; with `native` by calls of the native part alone, as in any other
-   * engine. Then there is no memory tier.
+   * How hits are read: `auto` in the directory's memory itself, where the engine was tested for that (see `spec/host.md`),
+   * which takes a third of the time; with `native` by calls of the native part alone, as in any other engine. Then there is
+   * no memory tier. Default: auto.
    */
   readonly reader?: 'auto' | 'native'
   /**
    * The memory tier: the values that this process used last, decoded, each served only as long as it is the directory's.
-   * 10,000 entries and 64 MiB by default; `false` for none.
+   * `false` for none. Default: 10,000 entries and 64MiB.
    */
   readonly memory?: MemoryOptions | false
-  /** Milliseconds since 1970, for tests. The system's clock by default. */
+  /** Milliseconds since 1970, for tests. Default: the system's clock. */
   readonly clock?: () => number
 }
 
 /** Options of a write. */
 export interface SetOptions {
-  /** How long the entry lives; the cache's `ttl` by default, `null` for ever. */
+  /** How long the entry lives; `null` for ever. Default: the cache's. */
   readonly ttl?: Duration | null
 }
 
-/** Options of `getOrSet`. */
+/** Options of `getOrSet` and `getOrSetMany`. */
 export interface GetOrSetOptions extends SetOptions {
-  /** Stops the wait, with the signal's reason as the error. Others who wait for the same key go on. */
+  /** Stops the wait, with the signal's reason as the error. Others who wait for the same key go on. Default: none. */
   readonly signal?: AbortSignal
 }
 
@@ -113,6 +121,7 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'path',
   'namespace',
   'ttl',
+  'jitter',
   'limit',
   'serializer',
   'compressor',
@@ -164,8 +173,7 @@ export interface WaitingOptions {
 /** What a cache's options say, checked; `host` is absent for one that has the memory tier alone. */
 export interface Resolved {
   readonly host: ResolvedHost | undefined
-  /** Milliseconds; 0 is for ever. */
-  readonly ttl: number
+  readonly lifetime: Lifetime
   readonly waiting: WaitingOptions
   readonly parts: string[]
   readonly memory: MemoryOptions | false
@@ -180,7 +188,7 @@ export function resolveOptions(options: CacheOptions): Resolved {
   if (clock !== undefined && typeof clock !== 'function') {
     throw new InvalidArgument('clock is a function that returns milliseconds since 1970')
   }
-  const ttl = ttlOrOwn(options.ttl, 0)
+  const lifetime = Lifetime.of(ttlOrOwn(options.ttl, 0), options.jitter)
   const leaseTimeout = milliseconds(options.leaseTimeout ?? '30s', 'leaseTimeout')
   if (leaseTimeout < SHORTEST_LEASE || leaseTimeout > LONGEST_LEASE) {
     throw new InvalidArgument('leaseTimeout is from 63ms to 8h')
@@ -193,15 +201,16 @@ export function resolveOptions(options: CacheOptions): Resolved {
     waitTimeout: waitTimeoutOf(options.waitTimeout),
     storeErrors: storeErrorsOf(options.storeErrors),
   }
-  const host = path === undefined ? undefined : resolveHost(path, options, ttl, leaseTimeout, types)
+  const host =
+    path === undefined ? undefined : resolveHost(path, options, lifetime, leaseTimeout, types)
   if (host === undefined) checkMemoryOnly(options)
-  return { host, ttl, waiting, parts, memory, clock, types }
+  return { host, lifetime, waiting, parts, memory, clock, types }
 }
 
 function resolveHost(
   path: string,
   options: CacheOptions,
-  ttl: number,
+  lifetime: Lifetime,
   leaseTimeout: number,
   types: Types | undefined,
 ): ResolvedHost {
@@ -232,7 +241,7 @@ function resolveHost(
   const settings = {
     serializer: serializerOf(options.serializer ?? 'messagepack'),
     level,
-    ttl,
+    lifetime,
     maxValue: bytes(options.maxValue ?? '64MiB', 'maxValue'),
     encryption: encryption === undefined ? undefined : encryptionOf(encryption),
     dictionaries: dictionaries === undefined ? undefined : dictionariesOf(dictionaries, level),
@@ -255,23 +264,29 @@ function checkMemoryOnly(options: CacheOptions): void {
  * Milliseconds that a write's options ask for, or the cache's own; 0 is for ever.
  * @throws InvalidArgument
  */
-export function ttlOf(options: SetOptions | undefined, own: number): number {
-  if (options === undefined) return own
+export function ttlOf(options: SetOptions | undefined, own: Lifetime): number {
+  if (options === undefined) return own.next()
   checkNames(options, SET_OPTIONS)
-  return ttlOrOwn(options.ttl, own)
+  return ttlFrom(options.ttl, own)
 }
 
-/** Like `ttlOf`, with the signal. */
-export function getOrSetOptions(
-  options: GetOrSetOptions,
-  own: number,
-): { ttl: number; signal: AbortSignal | undefined } {
+/** A `ttl` that was given, or the cache's own; in milliseconds, 0 for ever. */
+export function ttlFrom(ttl: Duration | null | undefined, own: Lifetime): number {
+  return ttl === undefined ? own.next() : ttlOrOwn(ttl, 0)
+}
+
+/**
+ * The time to live, undefined for the cache's own, and the signal.
+ * @throws InvalidArgument
+ */
+export function getOrSetOptions(options: GetOrSetOptions): {
+  ttl: number | undefined
+  signal: AbortSignal | undefined
+} {
   checkNames(options, GET_OR_SET_OPTIONS)
   const { signal } = options
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new InvalidArgument('signal is an AbortSignal')
-  }
-  return { ttl: ttlOrOwn(options.ttl, own), signal }
+  checkSignal(signal)
+  return { ttl: options.ttl === undefined ? undefined : ttlOrOwn(options.ttl, 0), signal }
 }
 
 function serializerOf(name: SerializerName): SerializerName {

@@ -1,6 +1,13 @@
 /** The cases of spec/conformance; their form is described in the README there. */
 import { describe, expect, test } from 'vitest'
-import { Cache, type CacheOptions, type Key, type Lease, PolycacheError } from '../src/index.ts'
+import {
+  Cache,
+  type CacheEntry,
+  type CacheOptions,
+  type Key,
+  type Lease,
+  PolycacheError,
+} from '../src/index.ts'
 import { folder } from './support/caches.ts'
 import { withoutMapping } from './support/native-reads.ts'
 import { filesOf, readSpec } from './support/spec.ts'
@@ -112,17 +119,23 @@ class Run {
 
   readonly #operations: Record<string, (on: Cache, step: Arguments) => unknown> = {
     get: async (on, step) => found(await on.get(step.key())),
+    peek: async (on, step) => found(await on.peek(step.key())),
+    take: async (on, step) => found(await on.take(step.key())),
+    entry: async (on, step) => facts(await on.entry(step.key())),
     set: (on, step) => on.set(step.key(), step.value(), ...step.ttl()),
     delete: (on, step) => on.delete(step.key()),
     has: (on, step) => on.has(step.key()),
     ttl: async (on, step) => {
       const left = await on.ttl(step.key())
-      return left === undefined ? MISS : left === Number.POSITIVE_INFINITY ? 'forever' : left
+      return left === undefined ? MISS : timeLeft(left)
     },
+    touch: (on, step) => on.touch(step.key(), ...step.touchTtl()),
     get_many: async (on, step) => pairs(await on.getMany(step.keys())),
     set_many: (on, step) => on.setMany(step.entries(), ...step.ttl()),
     delete_many: (on, step) => on.deleteMany(step.keys()),
+    delete_prefix: (on, step) => on.deletePrefix(...(step.prefix() as [Key])),
     get_or_set: (on, step) => this.#getOrSet(on, step),
+    get_or_set_many: (on, step) => this.#getOrSetMany(on, step),
     lease: (on, step) => {
       const as = step.take('as') as string
       this.#leases.set(as, on.lease(step.key()))
@@ -180,6 +193,27 @@ class Run {
       return toTagged(await on.getOrSet(key, loader, ...step.ttl()))
     } finally {
       expect(runs).toBe(loads ? 1 : 0)
+    }
+  }
+
+  async #getOrSetMany(on: Cache, step: Arguments): Promise<unknown> {
+    const given = step.take('keys') as Tagged[] | Tagged
+    const during = (step.maybe('during') ?? []) as Step[]
+    const asked = step.maybe('asked') as Tagged[] | undefined
+    const loaded = step.maybe('loads') as [Tagged, Tagged][] | { error: true } | undefined
+    const calls: unknown[] = []
+    const loader = async (keys: Key[]) => {
+      calls.push(inOrder(keys.map(textOf)))
+      for (const inner of during) await this.step(inner)
+      if (!Array.isArray(loaded)) throw new LoaderFailed()
+      return new Map(loaded.map(([key, value]) => [fromTagged(key) as Key, fromTagged(value)]))
+    }
+    // A single key, where a list is wanted.
+    const keys = Array.isArray(given) ? given.map(fromTagged) : fromTagged(given)
+    try {
+      return pairs(await on.getOrSetMany(keys as Key[], loader, ...step.ttl()))
+    } finally {
+      expect(calls).toEqual(asked === undefined ? [] : [inOrder(asked)])
     }
   }
 }
@@ -244,6 +278,11 @@ class Arguments {
     return options
   }
 
+  touchTtl(): [string | null] | [] {
+    const [options] = this.ttl()
+    return options === undefined ? [] : [options.ttl]
+  }
+
   wait(): [boolean | string] | [] {
     const wait = this.maybe('wait')
     this.none()
@@ -287,10 +326,13 @@ function encryption(given: unknown): unknown {
 function expected(op: string, result: unknown): unknown {
   switch (op) {
     case 'get':
+    case 'peek':
+    case 'take':
       return JSON.stringify(result) === JSON.stringify(MISS) ? MISS : asHere(result as Tagged)
     case 'get_or_set':
       return asHere(result as Tagged)
     case 'get_many':
+    case 'get_or_set_many':
       return inOrder((result as [Tagged, Tagged][]).map((pair) => pair.map(asHere)))
     case 'keys':
       return inOrder((result as Tagged[]).map(asHere))
@@ -301,6 +343,17 @@ function expected(op: string, result: unknown): unknown {
 
 function found(value: unknown): unknown {
   return value === undefined ? MISS : toTagged(value)
+}
+
+/** An entry as a case has it. */
+function facts(entry: CacheEntry | undefined): unknown {
+  if (entry === undefined) return MISS
+  const { value, ttl, expires = null, ...rest } = entry
+  return { value: toTagged(value), ttl: timeLeft(ttl), expires, ...rest }
+}
+
+function timeLeft(ms: number): number | string {
+  return ms === Number.POSITIVE_INFINITY ? 'forever' : ms
 }
 
 function pairs(values: Map<Key, unknown>): unknown {

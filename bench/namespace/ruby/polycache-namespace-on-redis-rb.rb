@@ -4,7 +4,7 @@
 
 require "namespace_subject"
 require "redis_rb_commands"
-require "polycache/redis/namespace"
+require "polycache/redis_namespace/redis_rb"
 
 class WithPolycacheOnRedisRb < NamespaceSubject
   def name = "polycache-namespace-on-redis-rb"

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let first = head.next().ok_or("no request")??;
         while head.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
         let path = first.split(' ').nth(1).unwrap_or("/");
-        let page: String = cache.get_or_set_with(path, duration::parse("5m")?, || {
+        let page: String = cache.get_or_set_with_ttl(path, duration::parse("5m")?, || {
             loads += 1;
             Ok::<_, Infallible>(format!("page {path}, load {loads}"))
         })?;

@@ -7,7 +7,7 @@ use crate::history::{
 };
 use crate::process::Process;
 use crate::scenario::{Scenario, NAMESPACES};
-use crate::switch::{access, give_way, Awaited, Pause, Resumed};
+use crate::switch::{access, give_way, linger, Awaited, Pause, Resumed};
 use crate::world::{Flag, World};
 use fastrand::Rng;
 use polycache_operations::Part as Taken;
@@ -74,6 +74,14 @@ impl Caller {
         if drawn < below {
             return self.clear(self.random(NAMESPACES.len() as u64 - 1) as usize);
         }
+        below += work.take;
+        if drawn < below {
+            return self.take(key);
+        }
+        below += work.touch;
+        if drawn < below {
+            return self.touch(key);
+        }
         get_or_set(self, key);
     }
 
@@ -127,24 +135,32 @@ impl Caller {
     pub fn get(&self, key: usize) -> Option<Serial> {
         let start = self.note(Some(key), Note::Gets);
         let found = self.process.get(key);
-        if let Some(serial) = found {
-            self.hit(key, serial, start);
-        } else {
-            let evicted = self.process.evicted();
-            let end = self.note(Some(key), Note::Missed);
-            self.process.history.borrow_mut().misses.push(Miss {
-                key,
-                start,
-                end,
-                evicted,
-            });
+        match found {
+            Some(serial) => self.hit(key, serial, start),
+            None => self.miss(key, start),
         }
         found
     }
 
     /// A value was read.
     pub fn hit(&self, key: usize, serial: Serial, start: Instant) {
-        let end = self.note(Some(key), Note::Hit(serial));
+        self.seen(key, serial, start, Note::Hit(serial));
+    }
+
+    /// A key was not there.
+    fn miss(&self, key: usize, start: Instant) {
+        let evicted = self.process.evicted();
+        let end = self.note(Some(key), Note::Missed);
+        self.process.history.borrow_mut().misses.push(Miss {
+            key,
+            start,
+            end,
+            evicted,
+        });
+    }
+
+    fn seen(&self, key: usize, serial: Serial, start: Instant, note: Note) {
+        let end = self.note(Some(key), note);
         self.process.history.borrow_mut().hits.push(Hit {
             key,
             serial,
@@ -172,6 +188,66 @@ impl Caller {
         });
     }
 
+    /// Deletes the key and gets its value.
+    fn take(&self, key: usize) {
+        let evicted = self.process.evicted();
+        let start = self.note(Some(key), Note::Takes);
+        let number = self.began(Written::Take(key, None), start, evicted);
+        loop {
+            match self.process.peek(key) {
+                Some((hit, entry)) => {
+                    linger();
+                    if self.process.remove(key, hit) {
+                        let Some(serial) = self.process.read(key, &entry) else {
+                            break;
+                        };
+                        self.seen(key, serial, start, Note::Took(serial));
+                        let took = Written::Take(key, Some(serial));
+                        self.process.history.borrow_mut().writes[number].what = took;
+                        break;
+                    }
+                }
+                None => {
+                    linger();
+                    if self.process.void_loads(key) {
+                        self.miss(key, start);
+                        break;
+                    }
+                }
+            }
+        }
+        let mut history = self.process.history.borrow_mut();
+        history.writes[number].end = history.lines.len() as Instant - 1;
+        drop(history);
+        access();
+    }
+
+    /// Writes the entry that stands there once more, as one under other times.
+    fn touch(&self, key: usize) {
+        let start = self.note(Some(key), Note::Touches);
+        loop {
+            let Some((hit, entry)) = self.process.peek(key) else {
+                self.miss(key, start);
+                break;
+            };
+            linger();
+            match self.process.replace(&self.flag, key, hit, &entry) {
+                Ok(false) => {}
+                Ok(true) => {
+                    if let Some(serial) = self.process.read(key, &entry) {
+                        self.seen(key, serial, start, Note::Touched(serial));
+                    }
+                    break;
+                }
+                Err(_) => {
+                    self.note(Some(key), Note::Failed);
+                    break;
+                }
+            }
+        }
+        access();
+    }
+
     fn clear(&self, namespace: usize) {
         self.write(
             None,
@@ -187,17 +263,7 @@ impl Caller {
     fn write(&self, key: Option<usize>, note: Note, what: Written, work: impl FnOnce() -> bool) {
         let evicted = self.process.evicted();
         let start = self.note(key, note);
-        let number = {
-            let mut history = self.process.history.borrow_mut();
-            history.writes.push(Write {
-                what,
-                start,
-                end: NEVER,
-                failed: false,
-                evicted,
-            });
-            history.writes.len() - 1
-        };
+        let number = self.began(what, start, evicted);
         let done = work();
         let end = self.note(key, if done { Note::Done } else { Note::Failed });
         let mut history = self.process.history.borrow_mut();
@@ -205,6 +271,19 @@ impl Caller {
         history.writes[number].failed = !done;
         drop(history);
         access();
+    }
+
+    /// A write begins; its number.
+    fn began(&self, what: Written, start: Instant, evicted: u64) -> usize {
+        let mut history = self.process.history.borrow_mut();
+        history.writes.push(Write {
+            what,
+            start,
+            end: NEVER,
+            failed: false,
+            evicted,
+        });
+        history.writes.len() - 1
     }
 
     /// A call of get_or_set begins.

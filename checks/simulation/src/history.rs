@@ -26,6 +26,10 @@ pub enum Note {
     Gets,
     Sets(Serial),
     Deletes,
+    Takes,
+    Took(Serial),
+    Touches,
+    Touched(Serial),
     Clears(usize),
     Asks,
     AsksBeside,
@@ -88,10 +92,12 @@ pub struct Line {
 pub enum Written {
     Set(usize, Serial),
     Delete(usize),
+    /// With the value that it took, if any, once it has ended.
+    Take(usize, Option<Serial>),
     Clear(usize),
 }
 
-/// A set, delete or clear.
+/// A set, delete, take or clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
     pub what: Written,
@@ -300,7 +306,7 @@ impl Write {
     /// Whether it changes the key.
     pub fn touches(&self, scenario: &Scenario, key: usize) -> bool {
         match self.what {
-            Written::Set(of, _) | Written::Delete(of) => of == key,
+            Written::Set(of, _) | Written::Delete(of) | Written::Take(of, _) => of == key,
             Written::Clear(namespace) => scenario.is_cleared(namespace, key),
         }
     }
@@ -309,11 +315,16 @@ impl Write {
     /// can do it too.
     pub fn voids(&self, scenario: &Scenario, key: usize) -> bool {
         match self.what {
-            Written::Set(of, _) | Written::Delete(of) => {
+            Written::Set(of, _) | Written::Delete(of) | Written::Take(of, _) => {
                 scenario.keys[of].tag == scenario.keys[key].tag
             }
             Written::Clear(namespace) => scenario.is_cleared(namespace, key),
         }
+    }
+
+    /// Whether it found nothing to remove.
+    pub fn found_nothing(&self) -> bool {
+        matches!(self.what, Written::Take(_, None)) && self.end != NEVER
     }
 
     /// The value that it leaves there, unless it is a removal.

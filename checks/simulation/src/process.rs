@@ -10,7 +10,7 @@ use polycache_host::engine::{Engine, Participant};
 use polycache_host::hash::key_hash;
 use polycache_host::keys::KeyBuffer;
 use polycache_host::layout::header;
-use polycache_host::{Appender, Error, Lease, Namespace, Token};
+use polycache_host::{Appender, Error, Hit, Lease, Namespace, Token};
 use polycache_operations::Flights;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -148,6 +148,44 @@ impl Process {
     pub fn delete(&self, key: usize) {
         let full = self.full_key(key);
         self.engine.delete(self.engine.key(&full));
+    }
+
+    /// The entry that stands there, and where; no use of it.
+    pub fn peek(&self, key: usize) -> Option<(Hit, Vec<u8>)> {
+        let full = self.full_key(key);
+        let mut entry = Vec::new();
+        let hit = self
+            .engine
+            .peek(self.engine.key(&full), self.floor(key), &mut entry)?;
+        Some((hit, entry))
+    }
+
+    /// Removes just what was seen.
+    pub fn remove(&self, key: usize, hit: Hit) -> bool {
+        let full = self.full_key(key);
+        self.engine.remove(self.engine.key(&full), hit)
+    }
+
+    /// Stores an entry in the place of just what was seen.
+    pub fn replace(
+        &self,
+        flag: &Arc<Flag>,
+        key: usize,
+        hit: Hit,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        let full = self.full_key(key);
+        self.with_appender(flag, |appender| {
+            let key = self.engine.key(&full);
+            self.engine.replace(appender, self.me, key, hit, entry)
+        })
+    }
+
+    /// Voids the loads of a key that is not there.
+    pub fn void_loads(&self, key: usize) -> bool {
+        let full = self.full_key(key);
+        self.engine
+            .void_loads(self.engine.key(&full), self.floor(key))
     }
 
     /// Clears the namespace and those nested in it.

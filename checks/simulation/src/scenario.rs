@@ -26,12 +26,14 @@ pub struct Key {
 }
 
 /// How often callers do each operation, of a hundred.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
     pub get: u32,
     pub set: u32,
     pub delete: u32,
     pub clear: u32,
+    pub take: u32,
+    pub touch: u32,
     // The rest is get_or_set.
 }
 
@@ -117,6 +119,11 @@ impl Scenario {
             5 => scenario.household(rng),
             _ => {}
         }
+        // In half of them. The outage is one of loads alone.
+        if seed % 8 != 0 && rng.bool() {
+            scenario.work.take = rng.u32(0..20);
+            scenario.work.touch = rng.u32(0..20);
+        }
         scenario
     }
 
@@ -148,6 +155,7 @@ impl Scenario {
                 set: rng.u32(0..25),
                 delete: rng.u32(0..15),
                 clear: rng.u32(0..10),
+                ..Work::default()
             },
             longest_pause: *one_of(rng, &[0, MS, 20 * MS, 200 * MS]),
             longest_value: rng.usize(0..110),
@@ -184,12 +192,7 @@ impl Scenario {
         self.callers = rng.u32(1..=2);
         self.operations = 3;
         self.keys.truncate(2);
-        self.work = Work {
-            get: 0,
-            set: 0,
-            delete: 0,
-            clear: 0,
-        };
+        self.work = Work::default();
         self.longest_pause = 30 * MS;
         self.loaders = Loaders {
             shortest: 300 * MS,
@@ -219,6 +222,7 @@ impl Scenario {
             set: rng.u32(0..30),
             delete: rng.u32(0..10),
             clear: rng.u32(0..5),
+            ..Work::default()
         };
         self.chaos.cancel = 400;
     }
@@ -239,6 +243,7 @@ impl Scenario {
             set: rng.u32(5..25),
             delete: rng.u32(5..25),
             clear: rng.u32(0..20),
+            ..Work::default()
         };
         self.pace.accesses = *one_of(rng, &[1, 2, 4]);
         self.pace.aside = *one_of(rng, &[5, 10, 20]);
@@ -260,7 +265,7 @@ impl Scenario {
             get: 5,
             set: rng.u32(10..40),
             delete: rng.u32(15..35),
-            clear: 0,
+            ..Work::default()
         };
         self.pace.aside = *one_of(rng, &[8, 16, 32]);
         self.pace.longest_aside = *one_of(rng, &[MS / 2, 2 * MS]);
@@ -290,6 +295,7 @@ impl Scenario {
             set: rng.u32(0..4),
             delete: rng.u32(0..4),
             clear: rng.u32(0..3),
+            ..Work::default()
         };
         self.lease_timeout = Duration::from_millis(rng.u64(63..150));
         self.loaders.shortest = 50 * MS;

@@ -49,6 +49,8 @@ fn the_seeds_meet_everything() {
             noted(|note| matches!(note, Note::Answered(Answer::Joined(_)))),
         ),
         ("hits", noted(|note| matches!(note, Note::Hit(_)))),
+        ("takes", noted(|note| matches!(note, Note::Took(_)))),
+        ("touches", noted(|note| matches!(note, Note::Touched(_)))),
         ("filled", ended(Right::Lease, Outcome::Filled)),
         ("refused", ended(Right::Lease, Outcome::Refused)),
         ("filled beside", ended(Right::Beside, Outcome::Filled)),

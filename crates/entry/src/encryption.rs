@@ -101,6 +101,26 @@ impl EntryEncryption<'_> {
         Ok(())
     }
 
+    /// The key that the entry of this header is encrypted under.
+    fn key_of(&self, header: &Header<'_>) -> Result<&Key, Error> {
+        let id = header.encryption_key.ok_or(Error::NotEncrypted)?;
+        let mut keys = self.keys.0.iter();
+        keys.find(|key| key.id == id)
+            .ok_or(Error::UnknownEncryptionKey { id })
+    }
+
+    /// Decrypts the payload of the entry of this header in its place; the tag behind it stays.
+    pub(crate) fn decrypt(&self, header: &Header<'_>, entry: &mut [u8]) -> Result<(), Error> {
+        self.decrypt_by(self.key_of(header)?, entry)
+    }
+
+    fn decrypt_by(&self, key: &Key, entry: &mut [u8]) -> Result<(), Error> {
+        let (header, stored) = split(entry);
+        let mut nonce = [0; NONCE_LEN];
+        nonce.copy_from_slice(&header[nonce_at(header.len())]);
+        self.associated(header, |data| key.decrypt(nonce, data, stored))
+    }
+
     /// Calls `f` with the associated data: the header without its checksum, then the full key.
     fn associated<R>(&self, header: &[u8], f: impl FnOnce(&[u8]) -> R) -> R {
         thread_local! {
@@ -145,18 +165,9 @@ pub fn decrypt_payload<'a>(
     scratch: &'a mut Vec<u8>,
 ) -> Result<(Header<'a>, &'a [u8]), Error> {
     let header = Header::parse(entry, verify)?;
-    let id = header.encryption_key.ok_or(Error::NotEncrypted)?;
-    let mut keys = encryption.keys.0.iter();
-    let key = keys
-        .find(|key| key.id == id)
-        .ok_or(Error::UnknownEncryptionKey { id })?;
+    let key = encryption.key_of(&header)?;
     limits.check(header.payload_len(entry))?;
-    {
-        let (header, stored) = split(entry);
-        let mut nonce = [0; NONCE_LEN];
-        nonce.copy_from_slice(&header[nonce_at(header.len())]);
-        encryption.associated(header, |data| key.decrypt(nonce, data, stored))?;
-    }
+    encryption.decrypt_by(key, entry)?;
     // Parsed again, because the entry was borrowed for writing in between.
     let header = Header::parse(entry, Verify::Trusted)?;
     let payload = header.stored(entry);

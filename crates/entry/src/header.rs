@@ -180,11 +180,7 @@ pub(crate) fn write(
     length: Option<u64>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    if options.created > MAX_TIME_MS || options.expires > MAX_TIME_MS {
-        return Err(Error::invalid(
-            "created and expires are milliseconds since 1970 below 2^48",
-        ));
-    }
+    check_times(options.created, options.expires)?;
     let tags_len = tags::field_len(options.tags)?;
     let mut flags = 0;
     let mut header_len = HEADER_LEN + tags_len;
@@ -231,6 +227,26 @@ pub(crate) fn write(
     if options.encryption.is_some() {
         // Filled in once the payload is there.
         out.extend_from_slice(&[0; ENCRYPTION_LEN]);
+    }
+    Ok(())
+}
+
+/// Writes other times into the header of the `entry`, whose checksum is then to be made anew.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a time that is 2^48 or more.
+pub(crate) fn set_times(entry: &mut [u8], created: u64, expires: u64) -> Result<(), Error> {
+    check_times(created, expires)?;
+    entry[8..14].copy_from_slice(&created.to_le_bytes()[..6]);
+    entry[16..22].copy_from_slice(&expires.to_le_bytes()[..6]);
+    Ok(())
+}
+
+fn check_times(created: u64, expires: u64) -> Result<(), Error> {
+    if created > MAX_TIME_MS || expires > MAX_TIME_MS {
+        return Err(Error::invalid(
+            "created and expires are milliseconds since 1970 below 2^48",
+        ));
     }
     Ok(())
 }

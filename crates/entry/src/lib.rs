@@ -27,6 +27,7 @@ mod encryption;
 mod entry;
 mod error;
 mod header;
+mod renewed;
 mod serializer;
 #[cfg(feature = "vectors")]
 pub mod tagged;
@@ -45,6 +46,7 @@ pub use header::{
     created, expires, is_valid_at, Header, Tag, Tags, TagsIter, Verify, CLOCK_TOLERANCE_MS,
     HEADER_LEN, MAGIC, MAX_TIME_MS, VERSION,
 };
+pub use renewed::renewed;
 pub use serializer::{Serializer, MAX_DEPTH};
 pub use typed::{deserialize, serialize, Structs};
 pub use value::{

@@ -197,7 +197,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     }
 
     /// True when the record, copied while its word stood, may no longer be served.
-    fn is_dead(
+    pub(crate) fn is_dead(
         &self,
         slot: u64,
         word: Word,

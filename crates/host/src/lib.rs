@@ -27,6 +27,7 @@ mod read;
 pub mod record;
 mod recover;
 mod scan;
+mod seen;
 mod shared_bytes;
 mod stats;
 mod store;

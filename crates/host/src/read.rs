@@ -27,6 +27,15 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     /// unchanged. `floor` gives the namespace's floor at an epoch.
     #[inline]
     pub fn get(&self, key: Key<'_>, floor: impl Fn(u64) -> u64, out: &mut Vec<u8>) -> Option<Hit> {
+        let hit = self.peek(key, floor, out)?;
+        self.visit(hit.slot);
+        Some(hit)
+    }
+
+    /// As [`Engine::get`], without marking the entry as read.
+    // A hit is this and a byte: no call in between.
+    #[inline(always)]
+    pub fn peek(&self, key: Key<'_>, floor: impl Fn(u64) -> u64, out: &mut Vec<u8>) -> Option<Hit> {
         loop {
             let epoch = self.epoch();
             let found = self.find(key)?;
@@ -42,7 +51,6 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 out.truncate(start);
                 return None;
             }
-            self.visit(found.slot);
             return Some(Hit {
                 slot: found.slot,
                 word: found.word.0,

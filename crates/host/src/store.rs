@@ -1,5 +1,7 @@
 //! The store: one open handle on a cache directory.
 
+mod seen;
+
 use crate::block::Appender;
 use crate::check::Report;
 use crate::clock::Clock;
@@ -232,7 +234,8 @@ impl Store {
         Ok(hit)
     }
 
-    /// Counts a read that another caller's load of this process answered, or failed to.
+    /// Counts a read that was not counted when it was made: one that another caller's load of this process
+    /// answered, or failed to, and one by [`Store::peek`] that turned out a take.
     pub fn count_joined(&self, found: bool) {
         let inner = &self.0;
         inner.count(if found { &inner.hits } else { &inner.misses });

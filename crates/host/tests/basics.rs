@@ -162,3 +162,103 @@ fn clearing_a_namespace_takes_its_children_only() {
         .is_none());
     assert!(keys.is_empty());
 }
+
+#[test]
+fn a_peek_is_no_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry("v")).unwrap();
+    let mut out = Vec::new();
+    let hit = store.peek(&ns, b"k", &mut out).unwrap().unwrap();
+    assert!(store.stands(hit));
+    assert_eq!(out, entry("v"));
+    assert!(store.peek(&ns, b"absent", &mut out).unwrap().is_none());
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.hits, stats.misses), (0, 0));
+    // Nothing but reading marks an entry, so recycling lets it go.
+    let long = entry(&"x".repeat(10_000));
+    for round in 0..1000u32 {
+        store.put(&ns, &round.to_le_bytes(), &long).unwrap();
+        store.peek(&ns, b"k", &mut out).unwrap();
+    }
+    assert!(store.peek(&ns, b"k", &mut out).unwrap().is_none());
+}
+
+#[test]
+fn only_what_was_seen_is_removed_or_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (open(&dir), open(&dir));
+    let ns = a.namespace(&["n"]).unwrap();
+    let nb = b.namespace(&["n"]).unwrap();
+    let mut out = Vec::new();
+    a.put(&ns, b"k", &entry("old")).unwrap();
+    let old = a.peek(&ns, b"k", &mut out).unwrap().unwrap();
+    b.put(&nb, b"k", &entry("new")).unwrap();
+    assert!(!a.remove(&ns, b"k", old).unwrap());
+    assert!(!a.replace(&ns, b"k", old, &entry("older")).unwrap());
+    out.clear();
+    let new = a.get(&ns, b"k", &mut out).unwrap().unwrap();
+    assert_eq!(out, entry("new"));
+    // Nor is it another key's, whatever is asked for.
+    assert!(!a.remove(&ns, b"other", new).unwrap());
+    assert!(a.replace(&ns, b"k", new, &entry("newer")).unwrap());
+    assert!(!b.stands(new));
+    out.clear();
+    let newer = b.peek(&nb, b"k", &mut out).unwrap().unwrap();
+    assert_eq!(out, entry("newer"));
+    assert!(b.remove(&nb, b"k", newer).unwrap());
+    assert!(a.get(&ns, b"k", &mut out).unwrap().is_none());
+    let (a, b) = (a.stats().unwrap(), b.stats().unwrap());
+    assert_eq!((a.deletes, b.deletes, a.writes, b.writes), (0, 1, 1, 1));
+}
+
+/// A clear that came after the value was written clears its replacement, too.
+#[test]
+fn a_replacement_is_as_old_as_what_it_replaces() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (open(&dir), open(&dir));
+    let ns = a.namespace(&["n"]).unwrap();
+    let mut out = Vec::new();
+    a.put(&ns, b"k", &entry("v")).unwrap();
+    let hit = a.peek(&ns, b"k", &mut out).unwrap().unwrap();
+    b.clear(&b.namespace(&["n"]).unwrap()).unwrap();
+    assert!(!a.replace(&ns, b"k", hit, &entry("again")).unwrap());
+    assert!(a.get(&ns, b"k", &mut out).unwrap().is_none());
+}
+
+#[test]
+fn a_replacement_that_fails_leaves_the_entry() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let ns = store.namespace(&["n"]).unwrap();
+    let mut out = Vec::new();
+    store.put(&ns, b"k", &entry("v")).unwrap();
+    let hit = store.peek(&ns, b"k", &mut out).unwrap().unwrap();
+    let huge = entry(&"x".repeat(1 << 20));
+    let error = store.replace(&ns, b"k", hit, &huge).unwrap_err();
+    assert_eq!(error.code(), "entry_too_large");
+    assert!(store.stands(hit));
+    let error = store.replace(&ns, b"k", hit, b"no entry").unwrap_err();
+    assert_eq!(error.code(), "malformed_entry");
+}
+
+#[test]
+fn void_loads_leaves_entries_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (open(&dir), open(&dir));
+    let ns = a.namespace(&["n"]).unwrap();
+    let nb = b.namespace(&["n"]).unwrap();
+    let mut out = Vec::new();
+    let Lease::Acquired(token) = a.lease(&ns, b"k", &mut out).unwrap() else {
+        panic!()
+    };
+    assert!(b.void_loads(&nb, b"k").unwrap());
+    assert!(!a.fill(&ns, b"k", token, &entry("loaded")).unwrap());
+    a.put(&ns, b"k", &entry("set")).unwrap();
+    assert!(!b.void_loads(&nb, b"k").unwrap());
+    assert!(b.get(&nb, b"k", &mut out).unwrap().is_some());
+    // What was cleared is no entry.
+    a.clear(&ns).unwrap();
+    assert!(b.void_loads(&nb, b"k").unwrap());
+}

@@ -2,7 +2,7 @@
 
 mod support;
 
-use polycache_host::{Lease, Namespace, Store};
+use polycache_host::{Hit, Lease, Namespace, Store};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -25,6 +25,15 @@ enum Step {
     Delete {
         ns: usize,
         key: u16,
+    },
+    Take {
+        ns: usize,
+        key: u16,
+    },
+    Touch {
+        ns: usize,
+        key: u16,
+        ttl: u64,
     },
     Load {
         ns: usize,
@@ -53,6 +62,9 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(ns, key, size, ttl)| Step::Put { ns, key, size, ttl }),
         8 => (ns.clone(), key.clone()).prop_map(|(ns, key)| Step::Get { ns, key }),
         2 => (ns.clone(), key.clone()).prop_map(|(ns, key)| Step::Delete { ns, key }),
+        2 => (ns.clone(), key.clone()).prop_map(|(ns, key)| Step::Take { ns, key }),
+        3 => (ns.clone(), key.clone(), ttl.clone())
+            .prop_map(|(ns, key, ttl)| Step::Touch { ns, key, ttl }),
         3 => (ns.clone(), key, ttl, 0..4u8)
             .prop_map(|(ns, key, ttl, meddle)| Step::Load { ns, key, ttl, meddle }),
         1 => ns.clone().prop_map(|ns| Step::Clear { ns }),
@@ -114,6 +126,60 @@ impl World {
                 self.map.remove(&(ns, key));
             }
         }
+    }
+
+    /// What a peek finds, checked as a read.
+    fn peek(&mut self, side: usize, ns: usize, key: u16) -> Option<(Hit, Vec<u8>)> {
+        self.check(ns, key);
+        let mut out = Vec::new();
+        let (store, namespace) = (&self.stores[side], &self.namespaces[side][ns]);
+        let hit = store.peek(namespace, &key.to_le_bytes(), &mut out).unwrap();
+        let found = hit.is_some().then(|| text(&out));
+        assert_eq!(found.as_deref(), self.expected(ns, key));
+        hit.map(|hit| (hit, out))
+    }
+
+    fn take(&mut self, ns: usize, key: u16) {
+        let side = self.side();
+        let seen = self.peek(side, ns, key);
+        let (store, namespace) = (&self.stores[side], &self.namespaces[side][ns]);
+        let bytes = key.to_le_bytes();
+        match seen {
+            Some((hit, _)) => {
+                assert!(store.remove(namespace, &bytes, hit).unwrap());
+                assert!(
+                    !store.remove(namespace, &bytes, hit).unwrap(),
+                    "a second time"
+                );
+                assert!(!store
+                    .replace(namespace, &bytes, hit, &entry_until("", 0, 0))
+                    .unwrap());
+            }
+            None => assert!(store.void_loads(namespace, &bytes).unwrap()),
+        }
+        self.map.remove(&(ns, key));
+        self.check(ns, key);
+    }
+
+    fn touch(&mut self, ns: usize, key: u16, ttl: u64) {
+        let side = self.side();
+        let Some((hit, old)) = self.peek(side, ns, key) else {
+            return;
+        };
+        let expires = if ttl == 0 { 0 } else { self.now + ttl };
+        let mut new = Vec::new();
+        polycache_entry::renewed(&old, self.now, expires, None, &mut new).unwrap();
+        let (store, namespace) = (&self.stores[side], &self.namespaces[side][ns]);
+        // A copy that needs room may recycle the block of the entry that it is to replace.
+        if store
+            .replace(namespace, &key.to_le_bytes(), hit, &new)
+            .unwrap()
+        {
+            self.map.get_mut(&(ns, key)).unwrap().1 = expires;
+        } else {
+            assert!(!store.stands(hit));
+        }
+        self.check(ns, key);
     }
 
     fn load(&mut self, ns: usize, key: u16, ttl: u64, meddle: u8) {
@@ -230,6 +296,8 @@ proptest! {
                     prop_assert!(removed == expected || (!removed && world.evictions() > 0));
                     world.map.remove(&(ns, key));
                 }
+                Step::Take { ns, key } => world.take(ns, key),
+                Step::Touch { ns, key, ttl } => world.touch(ns, key, ttl),
                 Step::Load { ns, key, ttl, meddle } => world.load(ns, key, ttl, meddle),
                 Step::Clear { ns } => world.clear(ns),
                 Step::Advance { ms } => {

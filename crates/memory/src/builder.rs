@@ -97,30 +97,30 @@ impl<K, V> fmt::Debug for Builder<K, V> {
 
 impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     /// How many entries are held at most; at no instant there are more. In any case no more than
-    /// 2^32 - 2 are.
+    /// 2^32 - 2 are. Default: none.
     #[must_use]
     pub fn max_entries(mut self, entries: u64) -> Self {
         self.max_entries = Some(entries);
         self
     }
 
-    /// How many bytes the entries may weigh together, by [`Builder::weigher`]; at no instant they
-    /// weigh more. An entry that weighs more by itself is `EntryTooLarge`.
+    /// How many bytes the entries may weigh together, by [`Builder::weigher`]; at no instant they weigh
+    /// more. An entry that weighs more by itself is `EntryTooLarge`. Default: none.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
     }
 
-    /// How many bytes an entry weighs. Asked once, when it is stored. 0 counts as 1.
+    /// How many bytes an entry weighs. Asked once, when it is stored. 0 counts as 1. Default: none.
     #[must_use]
     pub fn weigher(mut self, weigher: impl Fn(&K, &V) -> u64 + Send + Sync + 'static) -> Self {
         self.weigher = Some(Box::new(weigher));
         self
     }
 
-    /// How long an entry lives after it was written, where nothing else is said. Without it, entries
-    /// do not expire. Reading does not prolong it.
+    /// How long an entry lives after it was written, where nothing else is said. Without it, entries do
+    /// not expire. Reading does not prolong it. Default: none.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
@@ -128,6 +128,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     }
 
     /// How long an entry stays without being written or read. Whichever time is over first counts.
+    /// Default: none.
     #[must_use]
     pub fn time_to_idle(mut self, time: Duration) -> Self {
         self.time_to_idle = Some(time);
@@ -157,9 +158,10 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
         self
     }
 
-    /// Called with every entry that leaves, and why, in the thread whose call made it leave, after
-    /// its change is done and without a lock: it may use the cache. What it is given is its own. It
-    /// should not panic: that ends the call, and entries that left with this one are not told of.
+    /// Called with every entry that leaves, and why, in the thread whose call made it leave, after its
+    /// change is done and without a lock: it may use the cache. What it is given is its own. It should
+    /// not panic: that ends the call, and entries that left with this one are not told of.
+    /// Default: none.
     ///
     /// ```
     /// # use polycache_memory::{MemoryCache, RemovalCause};
@@ -168,17 +170,17 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     /// let list = left.clone();
     /// let cache = MemoryCache::builder()
     ///     .max_entries(1)
-    ///     .eviction_listener(move |key, value, cause| list.lock().unwrap().push((key, value, cause)))
+    ///     .removal_listener(move |key, value, cause| list.lock().unwrap().push((key, value, cause)))
     ///     .build()?;
     /// cache.set("a", 1)?;
     /// cache.set("b", 2)?;
     /// cache.delete("b");
     /// let left = left.lock().unwrap();
-    /// assert_eq!(*left, [("a", 1, RemovalCause::Evicted), ("b", 2, RemovalCause::Removed)]);
+    /// assert_eq!(*left, [("a", 1, RemovalCause::Evicted), ("b", 2, RemovalCause::Deleted)]);
     /// # Ok::<(), polycache_memory::Error>(())
     /// ```
     #[must_use]
-    pub fn eviction_listener(
+    pub fn removal_listener(
         mut self,
         listener: impl Fn(K, V, RemovalCause) + Send + Sync + 'static,
     ) -> Self {
@@ -186,16 +188,17 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
         self
     }
 
-    /// How long a thread waits for another caller's load before it gets
-    /// [`Error::WaitTimeout`]; 60 s by default.
+    /// How long a thread waits for another caller's load before it gets [`Error::WaitTimeout`].
+    /// Default: 60 s.
     #[must_use]
     pub fn wait_timeout(mut self, timeout: Duration) -> Self {
         self.wait_timeout = timeout;
         self
     }
 
-    /// What time it is, for tests: milliseconds since any instant, never fewer than before. Without
-    /// it, the system's monotonic clock, which is a few milliseconds behind on Linux.
+    /// What time it is, for tests: milliseconds since any instant, never fewer than before. Without it,
+    /// the system's monotonic clock, which is a few milliseconds behind on Linux.
+    /// Default: the system's.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.clock = Clock::Given(Arc::new(clock));

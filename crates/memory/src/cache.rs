@@ -230,7 +230,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let removed = self.remove(self.place(key), key);
         let deleted = removed
             .first()
-            .is_some_and(|entry| entry.2 == RemovalCause::Removed);
+            .is_some_and(|entry| entry.2 == RemovalCause::Deleted);
         self.tell(removed);
         deleted
     }
@@ -250,7 +250,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ?Sized,
     {
         let removed = self.remove(self.place(key), key);
-        if removed.first()?.2 != RemovalCause::Removed {
+        if removed.first()?.2 != RemovalCause::Deleted {
             self.tell(removed);
             return None;
         }
@@ -315,8 +315,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// #     .max_entries(100)
     /// #     .clock(move || clock.load(Ordering::Relaxed))
     /// #     .build()?;
-    /// cache.set_with("a", 1, Duration::from_secs(1))?;
-    /// cache.set_with("b", 2, Duration::from_secs(2))?;
+    /// cache.set_with_ttl("a", 1, Duration::from_secs(1))?;
+    /// cache.set_with_ttl("b", 2, Duration::from_secs(2))?;
     /// time.store(1000, Ordering::Relaxed);
     /// assert_eq!(cache.take_expired(), [("a", 1)]);
     /// assert_eq!(cache.len(), 1);
@@ -552,7 +552,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             let cause = if shard.is_over(index, || self.now()) {
                 RemovalCause::Expired
             } else {
-                RemovalCause::Removed
+                RemovalCause::Deleted
             };
             shard.remove(index, cause, &self.0.bounds, &mut removed);
         }

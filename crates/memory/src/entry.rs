@@ -146,7 +146,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 Err(error) => {
                     // A value that another caller set meanwhile stays, and is changed instead.
                     let same = |shard: &Shard<K, V>, index| shard.version(index) == version;
-                    if self.remove_if(place, key, RemovalCause::Removed, same) {
+                    if self.remove_if(place, key, RemovalCause::Deleted, same) {
                         return Err(error);
                     }
                     continue;

@@ -38,7 +38,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.get_or_set_with(key, Ttl::Default, load)
+        self.get_or_set_with_ttl(key, Ttl::Default, load)
     }
 
     /// As [`MemoryCache::get_or_set`], with a time to live that counts from the end of the load.
@@ -46,7 +46,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
     /// use std::time::Duration;
-    /// let answer = cache.get_or_set_with("answer", Duration::from_secs(300), || "42".parse())?;
+    /// let answer = cache.get_or_set_with_ttl("answer", Duration::from_secs(300), || "42".parse())?;
     /// assert_eq!(answer, 42);
     /// # Ok::<(), polycache_memory::Error>(())
     /// ```
@@ -54,7 +54,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// # Errors
     /// As for [`MemoryCache::get_or_set`]; `InvalidArgument` for a time to live of 0 or more than
     /// 2^48 - 1 ms, before anything is loaded.
-    pub fn get_or_set_with<Q, E>(
+    pub fn get_or_set_with_ttl<Q, E>(
         &self,
         key: &Q,
         ttl: impl Into<Ttl>,

@@ -38,7 +38,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.get_or_set_async_with(key, Ttl::Default, load).await
+        self.get_or_set_async_with_ttl(key, Ttl::Default, load)
+            .await
     }
 
     /// As [`MemoryCache::get_or_set_async`], with a time to live that counts from the end of the
@@ -49,7 +50,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// # let cache = polycache_memory::MemoryCache::<String, u64>::new(100)?;
     /// use std::time::Duration;
     /// let load = async { "42".parse() };
-    /// let answer = cache.get_or_set_async_with("answer", Duration::from_secs(300), load).await?;
+    /// let answer = cache.get_or_set_async_with_ttl("answer", Duration::from_secs(300), load).await?;
     /// assert_eq!(answer, 42);
     /// # Ok::<(), polycache_memory::Error>(())
     /// # }).unwrap();
@@ -58,7 +59,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// # Errors
     /// As for [`MemoryCache::get_or_set_async`]; `InvalidArgument` for a time to live of 0 or more
     /// than 2^48 - 1 ms, before anything is loaded.
-    pub async fn get_or_set_async_with<Q, E>(
+    pub async fn get_or_set_async_with_ttl<Q, E>(
         &self,
         key: &Q,
         ttl: impl Into<Ttl>,
@@ -73,7 +74,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Ok(loaded.into_value())
     }
 
-    /// As [`MemoryCache::get_or_set_async_with`], and says where the value came from.
+    /// As [`MemoryCache::get_or_set_async_with_ttl`], and says where the value came from.
     ///
     /// ```
     /// # futures::executor::block_on(async {
@@ -88,7 +89,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`MemoryCache::get_or_set_async_with`].
+    /// As for [`MemoryCache::get_or_set_async_with_ttl`].
     pub async fn load_async<Q, E>(
         &self,
         key: &Q,

@@ -16,6 +16,10 @@
 //! What makes one thread's data visible to another: a writer that finds a place empty, or with a later
 //! announcement of the same thread, has read a value released when the reader left; a reader that finds
 //! no writer has read a value released when the last writer left.
+//!
+//! Why not `parking_lot::RwLock`: its readers all write to one word, whose cache line then travels between
+//! the processors at every read. quick_cache, which uses it, answers 12.5 million hits a second of one key
+//! from two threads; this answers 141 million, and with one thread 74 against 59 (`make bench-codec`).
 
 use crate::sync::{
     lock, pause, wait, AtomicU64, AtomicUsize, Condvar, Guarded, Mutex, Ordering, LOOKS,

@@ -35,6 +35,46 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         voided.is_some()
     }
 
+    /// Deletes the key as [`MemoryCache::delete`] does, if `condemned` says so of the value that stands under it,
+    /// if any; true when it said so. It is asked while no other write to the shard can happen. It must be short,
+    /// and must not use the cache.
+    ///
+    /// ```
+    /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
+    /// cache.set(1, 10)?;
+    /// assert!(!cache.delete_if(&1, |value| value == Some(&11)));
+    /// assert!(cache.delete_if(&1, |value| value == Some(&10)));
+    /// assert_eq!((cache.get(&1), cache.stats().deletes), (None, 1));
+    /// # Ok::<(), polycache_memory::Error>(())
+    /// ```
+    pub fn delete_if<Q>(&self, key: &Q, condemned: impl FnOnce(Option<&V>) -> bool) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let place = self.place(key);
+        let mut removed = Removed::new();
+        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
+        let index = shard.find(place.hash, key);
+        let stands = index.filter(|index| !shard.is_over(*index, || self.now()));
+        let there = stands.and_then(|index| shard.at(index));
+        if !condemned(there.map(|(_, value)| value)) {
+            return false;
+        }
+        let voided = shard.void_load(place.hash, key);
+        if let Some(index) = index {
+            let cause = match stands {
+                Some(_) => RemovalCause::Deleted,
+                None => RemovalCause::Expired,
+            };
+            shard.remove(index, cause, &self.0.bounds, &mut removed);
+        }
+        drop(shard);
+        self.tell(removed);
+        drop(voided);
+        true
+    }
+
     /// Removes the key's entry as expired, if `over` returns true for its value; true when it did. For
     /// callers that can tell by the value whether it is still valid. `over` runs while no other write to
     /// the shard can happen: it must be short, and must not use the cache.

@@ -9,7 +9,7 @@ pub enum RemovalCause {
     /// Its key was given another value.
     Replaced,
     /// It was deleted or taken.
-    Removed,
+    Deleted,
     /// Its time was over: to live, or to idle.
     Expired,
     /// The cache was full.

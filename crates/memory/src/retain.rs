@@ -27,7 +27,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             }
             let same = |shard: &Shard<K, V>, index| shard.version(index) == Some(version);
             let place = self.place(&key);
-            deleted += u64::from(self.remove_if(place, &key, RemovalCause::Removed, same));
+            deleted += u64::from(self.remove_if(place, &key, RemovalCause::Deleted, same));
         }
         deleted
     }

@@ -33,17 +33,17 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
     /// use polycache_memory::{Ttl, TtlLeft};
     /// use std::time::Duration;
-    /// cache.set_with(1, 10, Duration::from_secs(60))?;
-    /// cache.set_with(2, 20, Ttl::Forever)?;
+    /// cache.set_with_ttl(1, 10, Duration::from_secs(60))?;
+    /// cache.set_with_ttl(2, 20, Ttl::Forever)?;
     /// assert_eq!(cache.ttl(&2), Some(TtlLeft::Forever));
-    /// assert_eq!(cache.set_with(3, 30, Duration::ZERO).unwrap_err().code(), "invalid_argument");
+    /// assert_eq!(cache.set_with_ttl(3, 30, Duration::ZERO).unwrap_err().code(), "invalid_argument");
     /// # Ok::<(), polycache_memory::Error>(())
     /// ```
     ///
     /// # Errors
     /// `InvalidArgument` for a time to live of 0 or more than 2^48 - 1 ms, which changes nothing;
     /// `EntryTooLarge` as for [`MemoryCache::set`].
-    pub fn set_with(&self, key: K, value: V, ttl: impl Into<Ttl>) -> Result<(), Error> {
+    pub fn set_with_ttl(&self, key: K, value: V, ttl: impl Into<Ttl>) -> Result<(), Error> {
         self.set_on(key, value, ttl.into())
     }
 
@@ -101,7 +101,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`MemoryCache::set_with`].
+    /// As for [`MemoryCache::set_with_ttl`].
     #[inline]
     pub fn set_weighed<Q>(
         &self,
@@ -131,7 +131,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Ok(())
     }
 
-    /// Stores a value as [`MemoryCache::set_with`] does, if `admit` says so, or gives key and value
+    /// Stores a value as [`MemoryCache::set_with_ttl`] does, if `admit` says so, or gives key and value
     /// back. It is asked, perhaps several times, while no other write to the shard can happen, after
     /// the key was looked for: it is given the key and the value that stands under it. It must be
     /// short, and must not use the cache.
@@ -147,7 +147,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`MemoryCache::set_with`].
+    /// As for [`MemoryCache::set_with_ttl`].
     pub fn set_if(
         &self,
         key: K,
@@ -214,7 +214,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// # use polycache_memory::{Ttl, TtlLeft};
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
     /// use std::time::Duration;
-    /// cache.set_with(1, 10, Duration::from_secs(60))?;
+    /// cache.set_with_ttl(1, 10, Duration::from_secs(60))?;
     /// assert!(cache.touch(&1, Ttl::Forever)?);
     /// assert_eq!(cache.ttl(&1), Some(TtlLeft::Forever));
     /// assert!(!cache.touch(&2, Ttl::Forever)?);
@@ -261,28 +261,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         value: V,
         mut admit: impl FnMut(&K, Option<&V>) -> bool,
     ) -> Option<(K, V)> {
-        let place = self.place(&key);
-        let mut removed = Removed::new();
-        let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-        let index = shard.find(place.hash, &key);
-        let stands = index.filter(|index| !shard.is_over(*index, || self.now()));
-        let value_there = stands.and_then(|index| shard.at(index));
-        if !admit(&key, value_there.map(|(_, value)| value)) {
-            drop(shard);
-            return Some((key, value));
-        }
-        let voided = shard.void_load(place.hash, &key);
-        if let Some(index) = index {
-            let cause = match stands {
-                Some(_) => RemovalCause::Removed,
-                None => RemovalCause::Expired,
-            };
-            shard.remove(index, cause, &self.0.bounds, &mut removed);
-        }
-        drop(shard);
-        self.tell(removed);
-        drop(voided);
-        None
+        let admitted = self.delete_if(&key, |there| admit(&key, there));
+        (!admitted).then_some((key, value))
     }
 
     /// Takes out what a write supersedes that stores nothing.

@@ -606,7 +606,7 @@ impl<K: Eq, V> Shard<K, V> {
             match cause {
                 RemovalCause::Evicted => self.counts.evicted += 1,
                 RemovalCause::Expired => self.counts.expired += 1,
-                RemovalCause::Removed => self.counts.deletes += 1,
+                RemovalCause::Deleted => self.counts.deletes += 1,
                 RemovalCause::Replaced | RemovalCause::Cleared => {}
             }
             removed.push(entry.key, entry.value, cause);

@@ -94,13 +94,13 @@ fn times_to_live_out_of_range() {
         Duration::from_millis(1 << 48),
     ] {
         let code = |result: Result<(), Error>| result.unwrap_err().code();
-        assert_eq!(code(cache.set_with(1, 11, ttl)), "invalid_argument");
-        let loaded = cache.get_or_set_with(&2, ttl, || -> Result<u64, Error> {
+        assert_eq!(code(cache.set_with_ttl(1, 11, ttl)), "invalid_argument");
+        let loaded = cache.get_or_set_with_ttl(&2, ttl, || -> Result<u64, Error> {
             panic!("the argument comes first")
         });
         assert_eq!(code(loaded.map(drop)), "invalid_argument");
         let load = async { panic!("the argument comes first") };
-        let loaded = cache.get_or_set_async_with::<u64, Error>(&2, ttl, load);
+        let loaded = cache.get_or_set_async_with_ttl::<u64, Error>(&2, ttl, load);
         let loaded = futures::executor::block_on(loaded);
         assert_eq!(code(loaded.map(drop)), "invalid_argument");
     }

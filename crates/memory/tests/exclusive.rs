@@ -75,8 +75,8 @@ fn check(ttl: bool, idle: bool, most: u64, steps: &[Step]) {
             }
             Step::Delete(key) => assert_eq!(ours.delete(&key), other.delete(&key)),
             Step::Forever(key) => {
-                ours.set_with(key, value, Ttl::Forever).unwrap();
-                other.set_with(key, value, Ttl::Forever).unwrap();
+                ours.set_with_ttl(key, value, Ttl::Forever).unwrap();
+                other.set_with_ttl(key, value, Ttl::Forever).unwrap();
             }
             Step::Pass(ms) => time.pass(ms),
         }
@@ -118,7 +118,7 @@ fn what_is_not_admitted_changes_nothing() {
 fn what_others_want_to_know_of_is_left_to_an_ordinary_set() {
     let builder = || MemoryCache::<u64, u64>::builder().max_entries(10);
     let caches = [
-        builder().eviction_listener(|_, _, _| {}).build().unwrap(),
+        builder().removal_listener(|_, _, _| {}).build().unwrap(),
         builder().max_bytes(100).weigher(|_, _| 1).build().unwrap(),
         builder().expire_after(|_, _| Ttl::Forever).build().unwrap(),
     ];

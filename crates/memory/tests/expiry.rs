@@ -34,10 +34,10 @@ fn a_write_says_how_long() {
     let builder = MemoryCache::builder().max_entries(10).ttl(SECOND);
     let cache = builder.clock(time.clock()).build().unwrap();
     cache
-        .set_with("short", 1, Duration::from_micros(1))
+        .set_with_ttl("short", 1, Duration::from_micros(1))
         .unwrap();
-    cache.set_with("forever", 2, Ttl::Forever).unwrap();
-    cache.set_with("default", 3, Ttl::Default).unwrap();
+    cache.set_with_ttl("forever", 2, Ttl::Forever).unwrap();
+    cache.set_with_ttl("default", 3, Ttl::Default).unwrap();
     assert_eq!(cache.get("short"), Some(1), "rounded up to a millisecond");
     time.pass(1);
     assert_eq!(cache.get("short"), None);
@@ -64,7 +64,7 @@ fn a_value_brings_its_own_time() {
     let cache = builder.clock(time.clock()).build().unwrap();
     cache.set(1, 5).unwrap();
     cache.set(2, 0).unwrap();
-    cache.set_with(3, 5, Ttl::Forever).unwrap();
+    cache.set_with_ttl(3, 5, Ttl::Forever).unwrap();
     assert_eq!(cache.get_or_insert_with(&4, || 7).unwrap(), 7);
     let left = |key| match cache.ttl(&key).unwrap() {
         TtlLeft::Forever => None,
@@ -124,12 +124,12 @@ fn what_is_never_read_again_leaves_all_the_same() {
     let (builder, told) = Told::by(builder);
     let cache = builder.build().unwrap();
     for key in 0..100 {
-        cache.set_with(key, key, SECOND).unwrap();
+        cache.set_with_ttl(key, key, SECOND).unwrap();
     }
     time.pass(1000);
     // Each write checks four places.
     for _ in 0..30 {
-        cache.set_with(1000, 0, Ttl::Forever).unwrap();
+        cache.set_with_ttl(1000, 0, Ttl::Forever).unwrap();
     }
     assert_eq!(cache.keys().collect::<Vec<u64>>(), [1000]);
     assert_eq!(cache.len(), 1);
@@ -152,7 +152,7 @@ fn purge_expired_takes_out_those_whose_time_is_over_and_no_others() {
         .unwrap();
     for key in 0..3000_u64 {
         cache
-            .set_with(key, key, SECOND * (1 + key as u32 % 2))
+            .set_with_ttl(key, key, SECOND * (1 + key as u32 % 2))
             .unwrap();
     }
     time.pass(1000);
@@ -174,7 +174,7 @@ fn what_a_purge_leaves_is_exactly_what_is_not_over() {
         for key in 0..1 + step % 7 {
             let (key, ttl) = (step * 10 + key, 1 + (step * 7919 + key * 104_729) % 3000);
             cache
-                .set_with(key, step, Duration::from_millis(ttl))
+                .set_with_ttl(key, step, Duration::from_millis(ttl))
                 .unwrap();
             ends.insert(key, now + ttl);
         }
@@ -254,7 +254,9 @@ fn the_longest_time_is_never_over() {
 #[test]
 fn the_systems_clock_goes_forward() {
     let cache = MemoryCache::new(10).unwrap();
-    cache.set_with(1, 10, Duration::from_secs(3600)).unwrap();
+    cache
+        .set_with_ttl(1, 10, Duration::from_secs(3600))
+        .unwrap();
     let Some(TtlLeft::For(left)) = cache.ttl(&1) else {
         panic!("it has a time to live");
     };
@@ -278,13 +280,13 @@ fn writes_find_all_that_are_over() {
         let key = step * 7919 % 101;
         let ttl = 1 + step * 104_729 % 300;
         cache
-            .set_with(key, step, Duration::from_millis(ttl))
+            .set_with_ttl(key, step, Duration::from_millis(ttl))
             .unwrap();
         ends.insert(key, time.now() + ttl);
         if step % 500 == 499 {
             // Rounds of the search: one in progress, and one from its beginning.
             for _ in 0..60 {
-                cache.set_with(1000, 0, Ttl::Forever).unwrap();
+                cache.set_with_ttl(1000, 0, Ttl::Forever).unwrap();
             }
             let now = time.now();
             let alive = ends.values().filter(|end| **end > now).count();
@@ -299,19 +301,19 @@ fn a_shorter_time_behind_the_search_is_found() {
     let builder = MemoryCache::builder().max_entries(1000).shards(1);
     let cache = builder.clock(time.clock()).build().unwrap();
     let ms = Duration::from_millis;
-    cache.set_with(0, 0, ms(10)).unwrap();
+    cache.set_with_ttl(0, 0, ms(10)).unwrap();
     for key in 1..100_u64 {
-        cache.set_with(key, 0, ms(1000)).unwrap();
+        cache.set_with_ttl(key, 0, ms(1000)).unwrap();
     }
     let writes = |count: usize| {
         for _ in 0..count {
-            cache.set_with(1000, 0, Ttl::Forever).unwrap();
+            cache.set_with_ttl(1000, 0, Ttl::Forever).unwrap();
         }
     };
     time.pass(10);
     // The search passes a few entries, one of which then gets a shorter time, and continues to its end.
     writes(5);
-    cache.set_with(3, 1, ms(5)).unwrap();
+    cache.set_with_ttl(3, 1, ms(5)).unwrap();
     writes(30);
     assert_eq!(
         cache.len(),

@@ -160,13 +160,13 @@ fn check(model: Model, shards: usize, steps: &[Step]) {
             }
             Step::SetFor(key, value, ms) => {
                 let stored = cache
-                    .set_with(key, value, Duration::from_millis(ms))
+                    .set_with_ttl(key, value, Duration::from_millis(ms))
                     .is_ok();
                 model.left(&others(&told, key), now);
                 assert_eq!(model.set(key, value, Some(ms), now), stored);
             }
             Step::SetForever(key, value) => {
-                let stored = cache.set_with(key, value, Ttl::Forever).is_ok();
+                let stored = cache.set_with_ttl(key, value, Ttl::Forever).is_ok();
                 model.left(&others(&told, key), now);
                 assert_eq!(model.set(key, value, Some(u64::MAX), now), stored);
             }

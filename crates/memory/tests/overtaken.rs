@@ -40,7 +40,7 @@ fn a_load_that_is_not_stored_takes_out_what_is_over() {
         .build()
         .unwrap();
     for (loaded, stored) in [(101, false), (0, true)] {
-        cache.set_with(1, 5, past).unwrap();
+        cache.set_with_ttl(1, 5, past).unwrap();
         time.pass(10);
         assert_eq!(cache.len(), 1);
         assert_eq!(cache.get_or_insert_with(&1, || loaded).is_ok(), stored);
@@ -106,7 +106,7 @@ fn expiring() -> (MemoryCache<u64, u64>, Told) {
         .max_entries(10)
         .expire_after(|_, seconds| Ttl::For(Duration::from_secs(*seconds)))
         .clock(|| 1000)
-        .eviction_listener(move |key, value, cause| list.lock().unwrap().push((key, value, cause)));
+        .removal_listener(move |key, value, cause| list.lock().unwrap().push((key, value, cause)));
     (cache.build().unwrap(), told)
 }
 
@@ -115,7 +115,7 @@ fn what_is_over_at_once_is_not_stored_and_supersedes() {
     type Write = fn(&MemoryCache<u64, u64>);
     let writes: [Write; 5] = [
         |cache| cache.set(1, 0).unwrap(),
-        |cache| cache.set_with(1, 0, Ttl::Default).unwrap(),
+        |cache| cache.set_with_ttl(1, 0, Ttl::Default).unwrap(),
         |cache| cache.set_by_ref(&1, 0).unwrap(),
         |cache| {
             let stored = cache.set_if(1, 0, Ttl::Default, |_, there| there == Some(&60));
@@ -132,7 +132,7 @@ fn what_is_over_at_once_is_not_stored_and_supersedes() {
         cache.set(1, 60).unwrap();
         write(&cache);
         assert_eq!(cache.get(&1), None);
-        assert_eq!(*told.lock().unwrap(), [(1, 60, RemovalCause::Removed)]);
+        assert_eq!(*told.lock().unwrap(), [(1, 60, RemovalCause::Deleted)]);
         assert_eq!((cache.stats().writes, cache.len()), (1, 0));
     }
 }
@@ -167,7 +167,7 @@ fn a_time_that_is_too_long_is_as_long_as_can_be() {
     assert_eq!(cache.get_or_insert_with(&1, || 5).unwrap(), 5);
     assert_eq!(cache.get(&1), Some(5));
     // An argument is refused as before.
-    let error = cache.set_with(1, 6, Duration::MAX).unwrap_err();
+    let error = cache.set_with_ttl(1, 6, Duration::MAX).unwrap_err();
     assert_eq!(error.code(), "invalid_argument");
 }
 

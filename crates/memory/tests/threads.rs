@@ -25,7 +25,7 @@ fn what_is_read_was_written_and_the_bounds_hold() {
         .max_bytes(300)
         .weigher(|key, _| 1 + key % 3)
         .shards(4)
-        .eviction_listener(move |key, value: (u64, Arc<u64>), _: RemovalCause| {
+        .removal_listener(move |key, value: (u64, Arc<u64>), _: RemovalCause| {
             assert_eq!((key, key), (value.0, *value.1));
             left.fetch_sub(1, Ordering::Relaxed);
         })

@@ -22,11 +22,11 @@ fn the_listener_is_told_why() {
     assert_eq!(cache.take("a"), Some(2));
     cache.set("c", 4).unwrap();
     cache.clear();
-    use RemovalCause::{Cleared, Removed, Replaced};
+    use RemovalCause::{Cleared, Deleted, Replaced};
     let left = [
         ("a", 1, Replaced),
-        ("b", 3, Removed),
-        ("a", 2, Removed),
+        ("b", 3, Deleted),
+        ("a", 2, Deleted),
         ("c", 4, Cleared),
     ];
     assert_eq!(told.take(), left);
@@ -140,7 +140,7 @@ fn listener_weigher_and_loader_may_use_the_cache() {
             for_weigher.get().unwrap().get(key);
             1
         })
-        .eviction_listener(move |key, value, cause| {
+        .removal_listener(move |key, value, cause| {
             if cause == RemovalCause::Evicted {
                 let cache: &MemoryCache<u64, u64> = for_listener.get().unwrap();
                 cache.delete(&(key + 1));
@@ -256,7 +256,7 @@ fn a_key_whose_eq_panics_breaks_nothing() {
 fn a_listener_that_panics_ends_the_call_and_nothing_else() {
     let builder = MemoryCache::builder().max_entries(1).shards(1);
     let cache = builder
-        .eviction_listener(|_, value: u64, _| assert!(value != 1, "as planned"))
+        .removal_listener(|_, value: u64, _| assert!(value != 1, "as planned"))
         .build()
         .unwrap();
     cache.set(1, 1).unwrap();
@@ -418,7 +418,7 @@ fn retain_deletes_what_it_was_shown_and_nothing_newer() {
     let removed = told
         .take()
         .iter()
-        .filter(|left| left.2 == RemovalCause::Removed)
+        .filter(|left| left.2 == RemovalCause::Deleted)
         .count();
     assert_eq!(removed, 49);
     let mut left: Vec<u64> = (&cache).into_iter().map(|(key, _)| key).collect();

@@ -1,8 +1,12 @@
 //! The cache for asynchronous programs (cargo feature `tokio`).
 
+mod many;
+
 use crate::caller::{since_start, Caller, Next, View};
-use crate::observe;
-use crate::{Builder, Cache, Error, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value};
+use crate::observe::{self, What};
+use crate::{
+    Builder, Cache, Entry, Error, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
+};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -99,6 +103,44 @@ impl AsyncCache {
         self.0.get_value(key)
     }
 
+    /// See [`Cache::peek`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn peek<T: DeserializeOwned>(
+        &self,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Option<T>, Error> {
+        self.0.peek(key)
+    }
+
+    /// See [`Cache::entry`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
+        self.0.entry(key)
+    }
+
+    /// See [`Cache::take`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn take<T: DeserializeOwned>(
+        &self,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Option<T>, Error> {
+        self.0.take(key)
+    }
+
+    /// See [`Cache::touch`].
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn touch(&self, key: impl AsRef<[u8]>, ttl: impl Into<Ttl>) -> Result<bool, Error> {
+        self.0.touch(key, ttl)
+    }
+
     /// See [`Cache::set`].
     ///
     /// # Errors
@@ -111,17 +153,17 @@ impl AsyncCache {
         self.0.set(key, value)
     }
 
-    /// See [`Cache::set_with`].
+    /// See [`Cache::set_with_ttl`].
     ///
     /// # Errors
     /// As for that.
-    pub async fn set_with<T: Serialize + ?Sized>(
+    pub async fn set_with_ttl<T: Serialize + ?Sized>(
         &self,
         key: impl AsRef<[u8]>,
         value: &T,
         ttl: impl Into<Ttl>,
     ) -> Result<(), Error> {
-        self.0.set_with(key, value, ttl)
+        self.0.set_with_ttl(key, value, ttl)
     }
 
     /// The key's value, loaded when it is not there; see [`Cache::get_or_set`]. The loader is called,
@@ -139,14 +181,14 @@ impl AsyncCache {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
         F: Future<Output = Result<T, E>>,
     {
-        self.get_or_set_with(key, Ttl::Default, load).await
+        self.get_or_set_with_ttl(key, Ttl::Default, load).await
     }
 
     /// As [`AsyncCache::get_or_set`], with a time to live that counts from the end of the load.
     ///
     /// # Errors
     /// As for [`Cache::get_or_set`].
-    pub async fn get_or_set_with<T, E, F>(
+    pub async fn get_or_set_with_ttl<T, E, F>(
         &self,
         key: impl AsRef<[u8]>,
         ttl: impl Into<Ttl>,
@@ -188,16 +230,16 @@ impl AsyncCache {
         self.0.set_many(entries)
     }
 
-    /// See [`Cache::set_many_with`].
+    /// See [`Cache::set_many_with_ttl`].
     ///
     /// # Errors
     /// As for [`Cache::set_many`].
-    pub async fn set_many_with<K: AsRef<[u8]>, T: Serialize>(
+    pub async fn set_many_with_ttl<K: AsRef<[u8]>, T: Serialize>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
         ttl: impl Into<Ttl>,
     ) -> Result<(), Error> {
-        self.0.set_many_with(entries, ttl)
+        self.0.set_many_with_ttl(entries, ttl)
     }
 
     /// See [`Cache::delete`].
@@ -217,6 +259,15 @@ impl AsyncCache {
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, Error> {
         self.0.delete_many(keys)
+    }
+
+    /// See [`Cache::delete_prefix`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn delete_prefix(&self, prefix: impl AsRef<[u8]>) -> Result<u64, Error> {
+        let (cache, prefix) = (self.0.clone(), prefix.as_ref().to_owned());
+        blocking(move || cache.delete_prefix(prefix)).await
     }
 
     /// See [`Cache::has`].
@@ -319,7 +370,7 @@ async fn load_async<T: Serialize, V: View<T>>(
     if let Next::Value(value) = next.await? {
         return Ok(value);
     }
-    match observe::load_async(view.cache(), key, load).await {
+    match observe::load_async(view.cache(), What::Key(key), load).await {
         Ok(value) => caller.loaded(value),
         Err(error) => Err(caller.failed(error)),
     }
@@ -341,14 +392,15 @@ impl<T: TypedValue> TypedCache<T> {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
         F: Future<Output = Result<T, E>>,
     {
-        self.get_or_set_async_with(key, Ttl::Default, load).await
+        self.get_or_set_async_with_ttl(key, Ttl::Default, load)
+            .await
     }
 
     /// As [`TypedCache::get_or_set_async`], with a time to live that counts from the end of the load.
     ///
     /// # Errors
     /// As for [`Cache::get_or_set`].
-    pub async fn get_or_set_async_with<E, F>(
+    pub async fn get_or_set_async_with_ttl<E, F>(
         &self,
         key: impl AsRef<[u8]>,
         ttl: impl Into<Ttl>,

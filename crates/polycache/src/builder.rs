@@ -81,7 +81,7 @@ impl Default for Builder {
 
 impl Builder {
     /// The cache's directory, made when it is missing. Every process that opens it shares the cache.
-    /// Without one, the cache is this process's own: the memory tier alone.
+    /// Without one, the cache is this process's own: the memory tier alone. Default: none.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Builder {
         self.path = Some(path.into());
         self
@@ -94,20 +94,20 @@ impl Builder {
         self
     }
 
-    /// Byte limit of everything in the directory, 2 MiB to 1 TiB; by default the existing
-    /// directory's, or 256 MiB for a new one.
+    /// Byte limit of everything in the directory, 2 MiB to 1 TiB. Default: the existing directory's, or
+    /// 256 MiB for a new one.
     pub fn limit(mut self, bytes: impl Into<Option<u64>>) -> Builder {
         self.limit = bytes.into();
         self
     }
 
-    /// Adds one part to the namespace; none by default.
+    /// Adds one part to the namespace. Default: none.
     pub fn namespace(mut self, part: impl Into<String>) -> Builder {
         self.parts.push(part.into());
         self
     }
 
-    /// Adds parts to the namespace.
+    /// Adds parts to the namespace. Default: none.
     pub fn namespaces<S: Into<String>>(mut self, parts: impl IntoIterator<Item = S>) -> Builder {
         self.parts.extend(parts.into_iter().map(Into::into));
         self
@@ -121,7 +121,7 @@ impl Builder {
         self
     }
 
-    /// How values become bytes; MessagePack by default, which takes every row of the type map.
+    /// How values become bytes. MessagePack takes every row of the type map. Default: MessagePack.
     pub fn serializer(mut self, serializer: impl Into<Serializer>) -> Builder {
         self.serializer = serializer.into();
         self
@@ -134,8 +134,7 @@ impl Builder {
         self
     }
 
-    /// What makes the bytes fewer; nothing by default. [`Compressor::Smart`] does where it is worth
-    /// it.
+    /// What makes the bytes fewer. [`Compressor::Smart`] does where it is worth it. Default: none.
     pub fn compressor(mut self, compressor: impl Into<Compressor>) -> Builder {
         self.compressor = compressor.into();
         self
@@ -147,31 +146,32 @@ impl Builder {
             .compressor(preset.compressor)
     }
 
-    /// Entries that the memory tier may hold, 1 to 2^24; 10,000 by default. At no instant it holds more. Over
-    /// a directory each [`Cache::typed`] has a tier of this size.
+    /// Entries that the memory tier may hold, 1 to 2^24. At no instant it holds more. Over a directory
+    /// each [`Cache::typed`] has a tier of this size.
     ///
     /// It finds keys by a quick hash, which is not made to withstand who chooses keys to be slow.
+    /// Default: 10,000.
     pub fn max_entries(mut self, entries: u64) -> Builder {
         self.max_entries = Some(entries);
         self
     }
 
-    /// Bytes that the memory tier may take, about: keys, entries and what goes with them; 64 MiB by
-    /// default. An entry that takes more by itself is `EntryTooLarge`.
+    /// Bytes that the memory tier may take, about: keys, entries and what goes with them. An entry that
+    /// takes more by itself is `EntryTooLarge`. Default: 64 MiB.
     pub fn max_bytes(mut self, bytes: u64) -> Builder {
         self.max_bytes = Some(bytes);
         self
     }
 
-    /// Whether [`Cache::typed`] keeps decoded values in this process's memory, over a directory; it does
-    /// by default.
+    /// Whether [`Cache::typed`] keeps decoded values in this process's memory, over a directory.
+    /// Default: true.
     pub fn memory(mut self, on: bool) -> Builder {
         self.memory = on;
         self
     }
 
-    /// Shortens the default time to live of each write, at random: by a part of it ([`f64`]), or by some
-    /// time ([`Duration`]) at most. See [`Jitter`] for what it is good for.
+    /// Shortens the default time to live of each write, at random: by a part of it ([`f64`]), or by
+    /// some time ([`Duration`]) at most. See [`Jitter`] for what it is good for. Default: none.
     ///
     /// ```
     /// # use polycache::{Cache, TtlLeft};
@@ -193,49 +193,51 @@ impl Builder {
         self
     }
 
-    /// How long an entry lives when its write does not say; by default until it is evicted.
+    /// How long an entry lives when its write does not say, with `None` until it is evicted.
+    /// Default: none.
     pub fn ttl(mut self, ttl: impl Into<Option<Duration>>) -> Builder {
         self.ttl = ttl.into();
         self
     }
 
-    /// How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8 hours; 30 s
-    /// by default. The load goes on, and whichever ends first is stored. A loader that dies does not
-    /// count: its key is free at once.
+    /// How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8
+    /// hours. The load goes on, and whichever ends first is stored. A loader that dies does not count:
+    /// its key is free at once. Default: 30 s.
     pub fn lease_timeout(mut self, timeout: Duration) -> Builder {
         self.lease_timeout = timeout;
         self
     }
 
     /// How long a caller waits for the loads of others, 1 ms to 24 hours, before it gets
-    /// [`Error::WaitTimeout`]; 60 s by default. The time its own loader takes does not count.
+    /// [`Error::WaitTimeout`]. The time its own loader takes does not count. Default: 60 s.
     pub fn wait_timeout(mut self, timeout: Duration) -> Builder {
         self.wait_timeout = timeout;
         self
     }
 
-    /// What becomes of a loaded value that cannot be stored, too large or of no type that entries have: by
-    /// default its caller gets it, it is counted in [`Stats::unstored`](crate::Stats), and observers are told.
+    /// What becomes of a loaded value that cannot be stored, too large or of no type that entries have.
+    /// With `Report` its caller gets it, it is counted in [`Stats::unstored`](crate::Stats), and
+    /// observers are told. Default: `Report`.
     pub fn store_errors(mut self, what: StoreErrors) -> Builder {
         self.store_errors = what;
         self
     }
 
     /// Keeps what is whole after a reboot, though it may be older than the last write, or deleted
-    /// since. By default a reboot empties the cache.
+    /// since. Otherwise a reboot empties the cache. Default: false.
     pub fn keep_after_reboot(mut self, keep: bool) -> Builder {
         self.keep_after_reboot = keep;
         self
     }
 
-    /// Where the time of day comes from; tests pass a [`Clock::Manual`].
+    /// Where the time of day comes from; tests pass a [`Clock::Manual`]. Default: the system's.
     pub fn clock(mut self, clock: Clock) -> Builder {
         self.clock = clock;
         self
     }
 
-    /// Most bytes of a value that is read, before decompression adds to them: what a hostile entry
-    /// may make this process allocate; 64 MiB by default.
+    /// Most bytes of a value that is read, before decompression adds to them: what a hostile entry may
+    /// make this process allocate. Default: 64 MiB.
     pub fn max_value(mut self, bytes: u64) -> Builder {
         self.max_value = bytes;
         self
@@ -243,10 +245,11 @@ impl Builder {
 
     /// Trained dictionaries for the compressor, `zstd` or `smart`: with one, values of one or a few
     /// hundred bytes become about half as large, too. The first compresses new entries; entries
-    /// compressed with the others are still read, so that a new one can take over. None by default.
+    /// compressed with the others are still read, so that a new one can take over.
     ///
     /// [`compressor::train`](crate::compressor::train) makes one from samples, as does the command
     /// `polycache train-dictionary`. An entry whose dictionary is not here is `UnknownDictionary`.
+    /// Default: none.
     ///
     /// ```
     /// use polycache::{compressor, Cache, Json, Zstd};
@@ -274,11 +277,11 @@ impl Builder {
 
     /// Encrypts values with AES-256-GCM: a list of keys of 32 bytes, each with an id of your choice.
     /// The first encrypts new entries; entries under the others are still read, so that keys can be
-    /// changed. By default nothing is encrypted.
+    /// changed.
     ///
     /// Keys of the cache, sizes and times stay readable, values are neither readable nor
     /// interchangeable. Plain entries are then refused as `NotEncrypted`. One key is good for 2^32
-    /// entries.
+    /// entries. Default: none.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;

@@ -216,7 +216,7 @@ impl Cache {
         self.set_by(key, ttl, write, || None)
     }
 
-    /// Stores a value of any serde type; see [`Cache::set_with`].
+    /// Stores a value of any serde type; see [`Cache::set_with_ttl`].
     #[inline]
     pub(crate) fn set_typed<T: Serialize + ?Sized>(
         &self,
@@ -263,7 +263,7 @@ impl Cache {
         replaced
     }
 
-    #[inline]
+    #[inline(always)]
     fn set_by(
         &self,
         key: &[u8],
@@ -308,35 +308,6 @@ impl Cache {
         self.raw(key.as_ref(), |entry| {
             ttl::left(polycache_entry::expires(entry), self.now())
         })
-    }
-
-    /// Looks at `budget` places of the index from `cursor` on (0 at first) and appends the
-    /// namespace's keys that begin with `prefix`. Returns the cursor to go on from, `None` at the end.
-    ///
-    /// # Errors
-    /// `Closed`.
-    pub fn keys_page(
-        &self,
-        prefix: &[u8],
-        cursor: u64,
-        budget: u64,
-        out: &mut Vec<Vec<u8>>,
-    ) -> Result<Option<u64>, Error> {
-        self.0.tier.keys(prefix, cursor, budget, out)
-    }
-
-    /// As [`Cache::keys_page`], for the whole directory: the full keys of every namespace, which
-    /// [`split_full_key`](crate::split_full_key) takes apart.
-    ///
-    /// # Errors
-    /// `Closed`.
-    pub fn full_keys_page(
-        &self,
-        cursor: u64,
-        budget: u64,
-        out: &mut Vec<Vec<u8>>,
-    ) -> Result<Option<u64>, Error> {
-        self.0.tier.full_keys(cursor, budget, out)
     }
 
     /// Clears this namespace and those nested in it; loads under way do not fill.
@@ -510,7 +481,7 @@ impl Cache {
     }
 
     /// Encodes the key's entry.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write(
         &self,
         key: &[u8],

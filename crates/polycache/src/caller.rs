@@ -2,9 +2,10 @@
 //! machine of `polycache-operations`. Threads and futures have it in common; how they wait is theirs.
 
 use crate::observe::{self, Answer, Waiting};
+use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::{AtKey, Object};
-use crate::{Cache, Error, Origin, StoreErrors, Ttl};
+use crate::{Cache, Error, StoreErrors, Ttl};
 use polycache_entry::{encode_typed, EntryOptions};
 use polycache_host::Token;
 use polycache_operations::{
@@ -138,6 +139,16 @@ impl<'a, V: Cached> Caller<'a, V> {
                 State::Leads(..) => return self.lead(now),
             }
         }
+    }
+
+    /// Whether it waits for a load of its process.
+    pub fn follows(&self) -> bool {
+        matches!(self.state, State::Joined(_))
+    }
+
+    /// So long of the time in which it followed its caller did something else than wait.
+    pub fn did_not_wait(&mut self, time: Duration) {
+        self.began += time;
     }
 
     fn take_part(&mut self, now: Duration) {

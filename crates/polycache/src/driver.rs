@@ -1,14 +1,15 @@
 //! Drives the load of a key that was missed, in a thread, which blocks while others load.
 
+use crate::batch::{Batch, BatchNext};
 use crate::caller::{since_start, Caller, Next, View};
-use crate::observe;
+use crate::observe::{self, What};
 use crate::{Error, Ttl};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::thread::Thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Wakes a thread that waits.
 struct Sleeper {
@@ -31,6 +32,17 @@ fn this_thread() -> u64 {
     NUMBER.try_with(|number| *number).unwrap_or(0)
 }
 
+/// What wakes this thread.
+fn waker() -> Waker {
+    let thread = std::thread::current();
+    Waker::from(Arc::new(Sleeper { thread }))
+}
+
+/// Time on the clock of loads.
+fn now() -> Duration {
+    since_start(Instant::now())
+}
+
 /// The value of a key that was missed, blocking the thread while others load it.
 #[inline(never)]
 pub(crate) fn load<T: Serialize, V: View<T>>(
@@ -39,21 +51,47 @@ pub(crate) fn load<T: Serialize, V: View<T>>(
     ttl: Ttl,
     load: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let now = || since_start(Instant::now());
     let mut caller = Caller::new(view, key, ttl, this_thread(), now());
-    let waker = || {
-        let thread = std::thread::current();
-        Waker::from(Arc::new(Sleeper { thread }))
-    };
     loop {
         match caller.next(waker, now())? {
             Next::Value(value) => return Ok(value),
             Next::Wait(time) => std::thread::park_timeout(time),
             Next::Load => {
-                return match observe::load(view.cache(), key, load) {
+                return match observe::load(view.cache(), What::Key(key), load) {
                     Ok(value) => caller.loaded(value),
                     Err(error) => Err(caller.failed(error)),
                 };
+            }
+        }
+    }
+}
+
+/// The values of several keys, by their places, blocking the thread while others load them.
+pub(crate) fn load_many<T, V, K, M, Q>(
+    view: &V,
+    keys: &[K],
+    ttl: Ttl,
+    mut load: impl FnMut(Vec<K>) -> Result<M, Error>,
+) -> Result<Vec<Option<T>>, Error>
+where
+    T: Serialize,
+    V: View<T>,
+    K: AsRef<[u8]> + Clone,
+    M: IntoIterator<Item = (Q, T)>,
+    Q: AsRef<[u8]>,
+{
+    let mut batch = Batch::new(view, keys, ttl, this_thread(), now())?;
+    loop {
+        match batch.next(waker, now())? {
+            BatchNext::Done => return Ok(batch.into_values()),
+            BatchNext::Wait(time) => std::thread::park_timeout(time),
+            BatchNext::Load => {
+                let (asked, began) = (batch.asked(), now());
+                let what = What::Keys(asked.len());
+                match observe::load(view.cache(), what, || load(asked)) {
+                    Ok(loaded) => batch.loaded(loaded, now().saturating_sub(began))?,
+                    Err(error) => return Err(batch.failed(error)),
+                }
             }
         }
     }

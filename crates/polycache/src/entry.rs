@@ -39,7 +39,7 @@ pub struct Facts {
 }
 
 impl Cache {
-    /// The key's entry, with its facts.
+    /// The key's entry, with its facts; no use of it, as [`Cache::peek`].
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -55,7 +55,7 @@ impl Cache {
     /// As for [`Cache::get_with`].
     pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         let key = key.as_ref();
-        self.raw(key, |entry| {
+        self.peek_raw(key, |entry| {
             let (mut scratch, mut copy) = (Vec::new(), Vec::new());
             let limits = self.limits();
             let (header, payload) = match self.encryption(key) {
@@ -73,12 +73,13 @@ impl Cache {
         .transpose()
     }
 
-    /// The facts of the key's entry, whose value is neither decrypted nor decoded.
+    /// The facts of the key's entry, whose value is neither decrypted nor decoded; no use of it, as
+    /// [`Cache::peek`].
     ///
     /// # Errors
     /// As for [`Cache::get_with`], as far as its header goes.
     pub fn facts(&self, key: impl AsRef<[u8]>) -> Result<Option<Facts>, Error> {
-        self.raw(key.as_ref(), |entry| {
+        self.peek_raw(key.as_ref(), |entry| {
             let header = Header::parse(entry, Verify::Trusted)?;
             Ok(self.facts_of(&header, entry))
         })?

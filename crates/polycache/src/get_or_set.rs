@@ -3,11 +3,13 @@
 use crate::cache::reading_typed;
 use crate::caller::{Cached, View};
 use crate::driver;
+use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::Object;
-use crate::{Cache, Error, Origin, Ttl};
+use crate::{Cache, Error, StoreErrors, Ttl};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
+use std::time::Duration;
 
 impl Cache {
     /// The key's value, loaded when it is not there. Of all callers on this machine, in every
@@ -45,7 +47,7 @@ impl Cache {
         T: Serialize + DeserializeOwned,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.get_or_set_with(key, Ttl::Default, load)
+        self.get_or_set_with_ttl(key, Ttl::Default, load)
     }
 
     /// As [`Cache::get_or_set`], with a time to live that counts from the end of the load.
@@ -54,7 +56,7 @@ impl Cache {
     /// # let directory = tempfile::tempdir()?;
     /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
     /// use std::time::Duration;
-    /// let user = cache.get_or_set_with("user:1", Duration::from_secs(300), || {
+    /// let user = cache.get_or_set_with_ttl("user:1", Duration::from_secs(300), || {
     ///     std::env::current_dir().map(|path| path.is_absolute())
     /// })?;
     /// assert!(user);
@@ -63,7 +65,7 @@ impl Cache {
     ///
     /// # Errors
     /// As for [`Cache::get_or_set`].
-    pub fn get_or_set_with<T, E>(
+    pub fn get_or_set_with_ttl<T, E>(
         &self,
         key: impl AsRef<[u8]>,
         ttl: impl Into<Ttl>,
@@ -79,6 +81,27 @@ impl Cache {
             return Ok(there);
         }
         driver::load(self, key, ttl, || load().map_err(Error::of_loader))
+    }
+}
+
+/// What callers that load go by.
+impl Cache {
+    /// How long a caller waits for the loads of others at most; see [`Builder::wait_timeout`](crate::Builder::wait_timeout).
+    #[must_use]
+    pub fn wait_timeout(&self) -> Duration {
+        self.settings().wait_timeout
+    }
+
+    /// What becomes of a loaded value that cannot be stored; see [`Builder::store_errors`](crate::Builder::store_errors).
+    #[must_use]
+    pub fn store_errors(&self) -> StoreErrors {
+        self.settings().store_errors
+    }
+
+    /// How old a load may be that others join; see [`Builder::lease_timeout`](crate::Builder::lease_timeout).
+    #[must_use]
+    pub fn lease_timeout(&self) -> Duration {
+        self.settings().lease_timeout
     }
 }
 

@@ -15,9 +15,9 @@ use std::time::Duration;
 /// gives itself is taken as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jitter {
-    /// At most this part of the time to live, 0 to 1: 0.1 is a tenth of it.
+    /// At most this part of the time to live, from 0 to below 1: 0.1 is a tenth of it.
     Fraction(f64),
-    /// At most this long, and no longer than the time to live.
+    /// At most this long, and less than the time to live.
     Within(Duration),
 }
 
@@ -74,22 +74,22 @@ impl Lifetime {
                 return Err(Error::invalid("a jitter needs a ttl, which it shortens"));
             }
             // NaN is in no range.
-            Some(Jitter::Fraction(part)) if (0.0..=1.0).contains(&part) => {
+            Some(Jitter::Fraction(part)) if (0.0..1.0).contains(&part) => {
                 (longest as f64 * part) as u64
             }
-            Some(Jitter::Within(span)) if span.as_millis() <= u128::from(longest) => {
+            Some(Jitter::Within(span)) if span.as_millis() < u128::from(longest) => {
                 span.as_millis() as u64
             }
             Some(jitter) => {
                 return Err(Error::InvalidArgument(format!(
-                    "the jitter {jitter:?} is out of range: a part of the ttl from 0 to 1, or a time no \
-                     longer than it"
+                    "the jitter {jitter:?} is out of range: a part of the ttl, from 0 to below 1, or a \
+                     time below it"
                 )));
             }
         };
         Ok(Lifetime {
             longest,
-            spread: spread.min(longest.saturating_sub(1)),
+            spread,
             source,
         })
     }

@@ -31,6 +31,30 @@ impl Cache {
     }
 }
 
+impl Cache {
+    /// Deletes the keys of this namespace that begin with `prefix`, and returns how many entries it deleted. Keys of
+    /// nested namespaces stay, and keys that are written meanwhile may. It goes through the whole index, as
+    /// [`Cache::keys`] does, and deletes one key after the other: [`Cache::clear`] is for a whole namespace.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set_many([("user:1", 1), ("user:2", 2), ("item:1", 3)])?;
+    /// assert_eq!(cache.delete_prefix("user:")?, 2);
+    /// assert!(cache.has("item:1")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn delete_prefix(&self, prefix: impl AsRef<[u8]>) -> Result<u64, Error> {
+        self.keys(prefix).try_fold(
+            0,
+            |deleted, key| Ok(deleted + u64::from(self.delete(key?)?)),
+        )
+    }
+}
+
 /// The iterator of [`Cache::keys`].
 #[derive(Debug)]
 pub struct Keys {
@@ -49,10 +73,8 @@ impl Iterator for Keys {
                 return Some(Ok(key));
             }
             let cursor = self.cursor.take()?;
-            match self
-                .cache
-                .keys_page(&self.prefix, cursor, PAGE, &mut self.page)
-            {
+            let page = &mut self.page;
+            match self.cache.tier().keys(&self.prefix, cursor, PAGE, page) {
                 Ok(next) => self.cursor = next,
                 Err(error) => return Some(Err(error)),
             }

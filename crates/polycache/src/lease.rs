@@ -1,6 +1,7 @@
 //! Leases for their own sake: locks by a key's name, for adapters such as dogpile.cache's mutex.
 
-use crate::{Cache, Error, LockStep};
+use crate::lock::LockStep;
+use crate::{Cache, Error};
 use polycache_host::Token;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};

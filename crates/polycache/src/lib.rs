@@ -7,7 +7,7 @@
 //! use polycache::{duration, Cache};
 //!
 //! let cache = Cache::builder().path(path).namespace("shop").build()?;
-//! let price = cache.get_or_set_with("price:apple", duration::parse("5m")?, || {
+//! let price = cache.get_or_set_with_ttl("price:apple", duration::parse("5m")?, || {
 //!     std::fs::read_to_string("/proc/version").map(|text| text.len()) // your database
 //! })?;
 //! assert_eq!(cache.get("price:apple")?, Some(price));
@@ -29,6 +29,10 @@
 
 #[cfg(feature = "tokio")]
 mod async_cache;
+mod batch;
+#[cfg(feature = "bindings")]
+#[doc(hidden)]
+pub mod bindings;
 mod builder;
 mod cache;
 mod cache_key;
@@ -42,27 +46,35 @@ mod encryption;
 mod entry;
 mod error;
 mod get_or_set;
+mod get_or_set_many;
 mod jitter;
 mod keys;
 mod lease;
-mod load;
+mod lock;
 mod memory;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 mod observe;
 mod origin;
+mod peek;
 pub mod presets;
 mod random;
 mod read_through;
 mod scratch;
 pub mod serializer;
 pub mod size;
+mod store_errors;
+mod take;
 mod tier;
+mod touch;
 mod ttl;
 mod typed;
 
 #[cfg(feature = "tokio")]
 pub use async_cache::AsyncCache;
+#[cfg(feature = "bindings")]
+#[doc(hidden)]
+pub use bindings::{Filled, LoadStep, Loading, LockStep, Locking, Origin, Token};
 pub use builder::Builder;
 pub use cache::Cache;
 pub use cache_key::{CacheKey, KeyParts};
@@ -72,16 +84,13 @@ pub use error::Error;
 pub use jitter::Jitter;
 pub use keys::Keys;
 pub use lease::Lease;
-pub use load::StoreErrors;
-#[doc(hidden)]
-pub use load::{Filled, LoadStep, Loading, LockStep, Locking};
 pub use memory::{TypedCache, TypedValue};
-pub use origin::Origin;
 #[cfg(feature = "derive")]
 pub use polycache_derive::CacheKey;
 pub use polycache_entry::{Compressor, CompressorId, Named, Serializer, Structs, Value};
 pub use polycache_host::keys::split as split_full_key;
-pub use polycache_host::{Clock, Report, Stats, Token};
+pub use polycache_host::{Clock, Report, Stats};
 pub use polycache_memory::{Doorkeeper, MemoryCache, Stats as MemoryStats, Ttl, TtlLeft};
 pub use read_through::ReadThrough;
 pub use serializer::{Bincode, Json, MessagePack};
+pub use store_errors::StoreErrors;

@@ -81,6 +81,14 @@ pub(crate) fn deleted(cache: &Cache, key: &[u8], there: bool) {
     let _ = (cache, key, there);
 }
 
+/// A key's entry was given another time to live.
+#[inline]
+pub(crate) fn touched(cache: &Cache, key: &[u8], there: bool) {
+    #[cfg(feature = "tracing")]
+    tracing::trace!(target: "polycache", cache = cache.name(), key = %text(key), there, "touch");
+    let _ = (cache, key, there);
+}
+
 /// A namespace was cleared.
 pub(crate) fn cleared(cache: &Cache) {
     #[cfg(feature = "tracing")]
@@ -135,6 +143,31 @@ impl Waiting {
     }
 }
 
+/// What a loader loads.
+#[cfg_attr(not(feature = "tracing"), allow(dead_code))]
+pub(crate) enum What<'a> {
+    Key(&'a [u8]),
+    /// So many keys.
+    Keys(usize),
+}
+
+#[cfg(feature = "tracing")]
+impl What<'_> {
+    fn key(&self) -> Option<tracing::field::DisplayValue<std::borrow::Cow<'_, str>>> {
+        match self {
+            What::Key(key) => Some(tracing::field::display(text(key))),
+            What::Keys(_) => None,
+        }
+    }
+
+    fn keys(&self) -> Option<usize> {
+        match self {
+            What::Key(_) => None,
+            What::Keys(number) => Some(*number),
+        }
+    }
+}
+
 /// A load under way.
 struct Load {
     #[cfg(feature = "metrics")]
@@ -148,8 +181,8 @@ struct Load {
 }
 
 impl Load {
-    fn begin(cache: &Cache, key: &[u8]) -> Load {
-        let _ = (cache, key);
+    fn begin(cache: &Cache, what: What<'_>) -> Load {
+        let _ = (cache, &what);
         Load {
             #[cfg(feature = "metrics")]
             cache: cache.name_shared(),
@@ -160,7 +193,8 @@ impl Load {
                 target: "polycache",
                 "polycache.load",
                 cache = cache.name(),
-                key = %text(key),
+                key = what.key(),
+                keys = what.keys(),
                 outcome = tracing::field::Empty,
             ),
             #[cfg(any(feature = "metrics", feature = "tracing"))]
@@ -203,10 +237,10 @@ impl Drop for Load {
 /// Runs a loader, which may panic.
 pub(crate) fn load<T>(
     cache: &Cache,
-    key: &[u8],
+    what: What<'_>,
     load: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut observed = Load::begin(cache, key);
+    let mut observed = Load::begin(cache, what);
     #[cfg(feature = "tracing")]
     let loaded = observed.span.clone().in_scope(load);
     #[cfg(not(feature = "tracing"))]
@@ -219,10 +253,10 @@ pub(crate) fn load<T>(
 #[cfg(feature = "tokio")]
 pub(crate) async fn load_async<T>(
     cache: &Cache,
-    key: &[u8],
+    what: What<'_>,
     load: impl std::future::Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    let mut observed = Load::begin(cache, key);
+    let mut observed = Load::begin(cache, what);
     #[cfg(feature = "tracing")]
     let load = tracing::Instrument::instrument(load, observed.span.clone());
     let loaded = load.await;

@@ -1,13 +1,13 @@
 //! Where a value was read: what a memory tier over the host tier keeps beside its object.
 
-use crate::cache::{reading, Read};
+use crate::cache::Read;
 use crate::observe::{self, Answer};
 use crate::scratch::Scratch;
-use crate::{Cache, Error, Value};
+use crate::{Cache, Error};
 use polycache_entry::CLOCK_TOLERANCE_MS;
 use polycache_host::Hit;
 
-/// Where and when an entry was read. While it [stands](Cache::stands), a read of the key would find
+/// Where and when an entry was read. While it stands, a read of the key would find
 /// that very entry, in any process (`spec/memory.md`, "Over the host tier").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
@@ -35,12 +35,14 @@ impl Origin {
     }
 
     /// When the entry was written, in milliseconds since 1970.
+    #[cfg(feature = "bindings")]
     #[must_use]
     pub fn created(&self) -> u64 {
         self.created
     }
 
     /// When the entry ceases to be valid, in milliseconds since 1970; `None` is never.
+    #[cfg(feature = "bindings")]
     #[must_use]
     pub fn expires(&self) -> Option<u64> {
         Some(self.expires).filter(|expires| *expires != 0)
@@ -53,32 +55,7 @@ impl Origin {
 }
 
 impl Cache {
-    /// As [`Cache::get_with`], and where the value was found: for who keeps what `f` makes of it, to
-    /// serve it again while the origin [stands](Cache::stands). Without a directory it never does.
-    ///
-    /// ```
-    /// # let directory = tempfile::tempdir()?;
-    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
-    /// cache.set("k", "old")?;
-    /// let (value, origin) = cache.get_with_origin(b"k", |value| value.into_owned())?.expect("it was set");
-    /// assert_eq!(value, "old".into());
-    /// assert!(cache.stands(&origin));
-    /// cache.set("k", "new")?;
-    /// assert!(!cache.stands(&origin));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As for [`Cache::get_with`].
-    #[inline]
-    pub fn get_with_origin<R>(
-        &self,
-        key: &[u8],
-        f: impl FnOnce(Value<'_>) -> R,
-    ) -> Result<Option<(R, Origin)>, Error> {
-        self.get_by_origin(key, reading(f))
-    }
-
+    /// Reads the key, and says where its value was found.
     #[inline]
     pub(crate) fn get_by_origin<R>(
         &self,
@@ -106,7 +83,7 @@ impl Cache {
     /// False after [`Cache::close`].
     #[inline]
     #[must_use]
-    pub fn stands(&self, origin: &Origin) -> bool {
+    pub(crate) fn stands(&self, origin: &Origin) -> bool {
         self.store().is_some_and(|store| store.stands(origin.hit))
             && (origin.expires == 0 || origin.is_valid_at(self.now()))
     }
@@ -114,7 +91,7 @@ impl Cache {
     /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
     /// stands. Entries that are only read from memory look unused to it, and would be recycled.
     #[inline]
-    pub fn mark_visited(&self, origin: &Origin) {
+    pub(crate) fn mark_visited(&self, origin: &Origin) {
         if let Some(store) = self.store() {
             store.mark_visited(origin.hit);
         }

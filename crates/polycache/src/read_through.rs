@@ -79,20 +79,19 @@ impl<K: AsRef<[u8]> + ?Sized, T: TypedValue> ReadThrough<K, T> {
         self.cache.get_or_load(key.as_ref(), || (self.load)(key))
     }
 
-    /// The key's value if it is there; nothing is loaded.
+    /// The key's value if it is there; nothing is loaded, and it is no use of the entry, as [`TypedCache::peek`].
     ///
     /// # Errors
     /// As for [`Cache::get`](crate::Cache::get).
     pub fn peek(&self, key: &K) -> Result<Option<T>, Error> {
-        self.cache.get(key)
+        self.cache.peek(key)
     }
 
     /// Loads the key again, whether it is there or not, and stores what comes. Others are served the old
     /// value meanwhile; a load that is under way already is not joined, for it may have begun too early.
     ///
     /// A set, delete or clear during the load is not overruled: then the loaded value is the caller's alone,
-    /// and the key is deleted, so that the next reader loads it. (Over a directory one may be overruled that happens between the last look and the
-    /// store, a microsecond.)
+    /// and the key is deleted, so that the next reader loads it.
     ///
     /// # Errors
     /// The loader's, as `LoaderFailed`, after which the old value stays; as for

@@ -51,7 +51,7 @@ impl Cache {
         key: impl AsRef<[u8]>,
         value: &T,
     ) -> Result<(), Error> {
-        self.set_with(key, value, Ttl::Default)
+        self.set_with_ttl(key, value, Ttl::Default)
     }
 
     /// Stores a value with a time to live: a [`Duration`](std::time::Duration) or a [`Ttl`].
@@ -60,15 +60,15 @@ impl Cache {
     /// # let directory = tempfile::tempdir()?;
     /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
     /// use polycache::{duration, Ttl, TtlLeft};
-    /// cache.set_with("session", "s3cr3t", duration::parse("5m")?)?;
-    /// cache.set_with("constant", &299_792_458, Ttl::Forever)?;
+    /// cache.set_with_ttl("session", "s3cr3t", duration::parse("5m")?)?;
+    /// cache.set_with_ttl("constant", &299_792_458, Ttl::Forever)?;
     /// assert_eq!(cache.ttl("constant")?, Some(TtlLeft::Forever));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As for [`Cache::set_value`].
-    pub fn set_with<T: Serialize + ?Sized>(
+    pub fn set_with_ttl<T: Serialize + ?Sized>(
         &self,
         key: impl AsRef<[u8]>,
         value: &T,
@@ -141,7 +141,7 @@ impl Cache {
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
     ) -> Result<(), Error> {
-        self.set_many_with(entries, Ttl::Default)
+        self.set_many_with_ttl(entries, Ttl::Default)
     }
 
     /// Stores several values with one time to live, in order.
@@ -150,14 +150,14 @@ impl Cache {
     /// # let directory = tempfile::tempdir()?;
     /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
     /// use std::time::Duration;
-    /// cache.set_many_with([("a", 1), ("b", 2)], Duration::from_secs(60))?;
+    /// cache.set_many_with_ttl([("a", 1), ("b", 2)], Duration::from_secs(60))?;
     /// assert!(cache.has("b")?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As for [`Cache::set_many`].
-    pub fn set_many_with<K: AsRef<[u8]>, T: Serialize>(
+    pub fn set_many_with_ttl<K: AsRef<[u8]>, T: Serialize>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
         ttl: impl Into<Ttl>,
@@ -166,7 +166,7 @@ impl Cache {
         ttl.check()?;
         self.still_open()?;
         for (key, value) in entries {
-            self.set_with(key, &value, ttl)?;
+            self.set_with_ttl(key, &value, ttl)?;
         }
         Ok(())
     }

@@ -44,12 +44,12 @@ async fn everything_is_there() {
     for (cache, _directory) in caches().await {
         cache.set("a", &1).await.unwrap();
         cache
-            .set_with("b", &2, Duration::from_secs(5))
+            .set_with_ttl("b", &2, Duration::from_secs(5))
             .await
             .unwrap();
         cache.set_many([("c", 3), ("d", 4)]).await.unwrap();
         cache
-            .set_many_with([("e", 5)], Duration::from_secs(5))
+            .set_many_with_ttl([("e", 5)], Duration::from_secs(5))
             .await
             .unwrap();
         assert_eq!(cache.get("a").await.unwrap(), Some(1));

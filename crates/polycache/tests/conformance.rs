@@ -2,8 +2,8 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use polycache::{
-    compressor, duration, serializer, size, Cache, Clock, Error, Lease, StoreErrors, Ttl, TtlLeft,
-    TypedCache, Value,
+    compressor, duration, serializer, size, Cache, Clock, CompressorId, Entry, Error, Lease,
+    StoreErrors, Ttl, TtlLeft, TypedCache, Value,
 };
 use polycache_entry::tagged::{from_json, to_json};
 use serde::Deserialize;
@@ -39,6 +39,7 @@ struct Step {
     #[serde(default, deserialize_with = "some")]
     ttl: Option<Json>,
     keys: Option<Json>,
+    asked: Option<Json>,
     entries: Option<Vec<(Json, Json)>>,
     #[serde(default, deserialize_with = "some")]
     loads: Option<Json>,
@@ -223,18 +224,26 @@ impl Runner {
                 None => cache.get_value(key()),
             }?
             .map_or_else(miss, |v| to_json(&v)),
+            "peek" => match &handle.typed {
+                Some(typed) => typed.peek(key()),
+                None => cache.peek_with(&key(), |value| value.into_owned()),
+            }?
+            .map_or_else(miss, |v| to_json(&v)),
+            "take" => match &handle.typed {
+                Some(typed) => typed.take(key()),
+                None => cache.take_with(&key(), |value| value.into_owned()),
+            }?
+            .map_or_else(miss, |v| to_json(&v)),
+            "entry" => cache.entry(key())?.map_or_else(miss, entry_json),
+            "touch" => json!(on!(handle, touch(key(), ttl()?))?),
             "set" => {
                 let value = value(step.value.as_ref().expect("a value"));
-                on!(handle, set_with(key(), &value, ttl()?))?;
+                on!(handle, set_with_ttl(key(), &value, ttl()?))?;
                 Json::Null
             }
             "delete" => json!(on!(handle, delete(key()))?),
             "has" => json!(on!(handle, has(key()))?),
-            "ttl" => match on!(handle, ttl(key()))? {
-                None => miss(),
-                Some(TtlLeft::Forever) => json!("forever"),
-                Some(TtlLeft::For(left)) => json!(left.as_millis() as u64),
-            },
+            "ttl" => on!(handle, ttl(key()))?.map_or_else(miss, left_json),
             "get_many" => {
                 let found: HashMap<_, Value<'static>> = on!(handle, get_many(keys()))?;
                 sorted(found.iter().map(|(k, v)| json!([key_json(k), to_json(v)])))
@@ -242,10 +251,35 @@ impl Runner {
             "set_many" => {
                 let entries = step.entries.as_ref().expect("entries").iter();
                 let entries = entries.map(|(k, v)| (bytes(k), value(v)));
-                on!(handle, set_many_with(entries, ttl()?))?;
+                on!(handle, set_many_with_ttl(entries, ttl()?))?;
                 Json::Null
             }
             "delete_many" => json!(on!(handle, delete_many(keys()))?),
+            "delete_prefix" => {
+                let prefix = bytes(step.prefix.as_ref().expect("a prefix"));
+                json!(on!(handle, delete_prefix(prefix))?)
+            }
+            "get_or_set_many" => {
+                let loads = Cell::new(0);
+                let load = |asked: Vec<Vec<u8>>| {
+                    loads.set(loads.get() + 1);
+                    let wanted = step.asked.as_ref().and_then(Json::as_array);
+                    let wanted = wanted.expect("no load").iter().map(bytes);
+                    let wanted = sorted(wanted.map(|key| key_json(&key)));
+                    assert_eq!(sorted(asked.iter().map(|key| key_json(key))), wanted);
+                    step.during.iter().for_each(|step| self.check(step));
+                    let loaded = step.loads.as_ref().expect("what it loads");
+                    let Some(loaded) = loaded.as_array() else {
+                        return Err("the loader's own error");
+                    };
+                    let pairs = loaded.iter().map(|pair| (bytes(&pair[0]), value(&pair[1])));
+                    Ok(pairs.collect::<Vec<_>>())
+                };
+                let found = on!(handle, get_or_set_many_with_ttl(keys(), ttl()?, load));
+                assert_eq!(loads.get(), usize::from(step.loads.is_some()), "loads");
+                let found: HashMap<_, Value<'static>> = found?;
+                sorted(found.iter().map(|(k, v)| json!([key_json(k), to_json(v)])))
+            }
             "get_or_set" => {
                 let loads = Cell::new(0);
                 let load = || {
@@ -257,7 +291,7 @@ impl Runner {
                     }
                     Ok(value(loaded))
                 };
-                let got = on!(handle, get_or_set_with(key(), ttl()?, load));
+                let got = on!(handle, get_or_set_with_ttl(key(), ttl()?, load));
                 assert_eq!(loads.get(), usize::from(step.loads.is_some()), "loads");
                 to_json(&got?)
             }
@@ -381,6 +415,25 @@ fn dictionaries(given: &Json) -> Vec<Vec<u8>> {
         .collect()
 }
 
+fn left_json(left: TtlLeft) -> Json {
+    match left {
+        TtlLeft::Forever => json!("forever"),
+        TtlLeft::For(left) => json!(left.as_millis() as u64),
+    }
+}
+
+fn entry_json(entry: Entry) -> Json {
+    let compressor = match entry.facts.compressor {
+        CompressorId::None => "none",
+        CompressorId::Zstd => "zstd",
+    };
+    json!({
+        "value": to_json(&entry.value), "ttl": left_json(entry.facts.ttl), "created": entry.facts.created,
+        "expires": entry.facts.expires, "size": entry.facts.size,
+        "serializer": entry.facts.serializer.name(), "compressor": compressor,
+    })
+}
+
 fn miss() -> Json {
     json!({"miss": true})
 }
@@ -441,8 +494,8 @@ fn normal(step: &Step, expected: &Json) -> Json {
     let value = |tagged| to_json(&value(tagged));
     let list = || expected.as_array().expect("a list").iter();
     match step.op.as_str() {
-        "get" | "get_or_set" if *expected != miss() => value(expected),
-        "get_many" => {
+        "get" | "peek" | "take" | "get_or_set" if *expected != miss() => value(expected),
+        "get_many" | "get_or_set_many" => {
             sorted(list().map(|pair| json!([key_json(&bytes(&pair[0])), value(&pair[1])])))
         }
         "keys" => sorted(list().map(|key| key_json(&bytes(key)))),

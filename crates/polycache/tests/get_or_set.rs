@@ -1,5 +1,6 @@
 //! What the cases of spec/conformance cannot say about loading: callers at the same time, panics.
 
+use polycache::bindings::Bindings;
 use polycache::{Cache, Error, LoadStep, Ttl, Value};
 use std::convert::Infallible;
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -1,5 +1,6 @@
 //! A cache without a path: what the cases of spec/conformance cannot say about it.
 
+use polycache::bindings::Bindings;
 use polycache::{Bincode, Cache, Clock, Error, Json, Serializer, TtlLeft, Zstd};
 use std::convert::Infallible;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -99,7 +100,7 @@ fn wrong_options_are_refused() {
     assert!(cache.namespace("").is_err());
     for wrong in [Duration::ZERO, Duration::MAX] {
         cache.set("k", "v").unwrap();
-        let error = cache.set_with("k", "w", wrong).unwrap_err();
+        let error = cache.set_with_ttl("k", "w", wrong).unwrap_err();
         assert_eq!(error.code(), "invalid_argument");
         assert_eq!(cache.get("k").unwrap(), Some("v".to_owned()));
     }

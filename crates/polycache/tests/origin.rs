@@ -1,6 +1,7 @@
 //! What a memory tier over the host tier relies on: an origin stands exactly as long as a read of its
 //! key would find the same entry.
 
+use polycache::bindings::Bindings;
 use polycache::{Cache, Clock, Origin, Ttl};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -70,7 +71,7 @@ fn an_origin_stands_until_its_key_is_changed_by_any_handle() {
 fn an_origin_stands_while_its_entry_is_valid() {
     let opened = open();
     let minute = Ttl::For(Duration::from_secs(60));
-    opened.cache.set_with("k", "value", minute).unwrap();
+    opened.cache.set_with_ttl("k", "value", minute).unwrap();
     let origin = opened.origin("k");
     assert_eq!(
         (origin.created(), origin.expires()),

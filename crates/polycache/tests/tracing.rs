@@ -4,6 +4,7 @@ use polycache::Cache;
 use std::convert::Infallible;
 use std::io::Write;
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tracing::Level;
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -66,6 +67,7 @@ fn every_operation_at_the_level_trace() {
             cache.set("apple", &1).unwrap();
             cache.get::<u8>("apple").unwrap();
             cache.get::<u8>("pear").unwrap();
+            cache.touch("apple", Duration::from_secs(60)).unwrap();
             cache.delete("apple").unwrap();
             cache.clear().unwrap();
         });
@@ -79,7 +81,36 @@ fn every_operation_at_the_level_trace() {
             &lines,
             &["TRACE polycache: delete", "key=apple", "there=true"],
         );
+        assert_told(
+            &lines,
+            &["TRACE polycache: touch", "key=apple", "there=true"],
+        );
         assert_told(&lines, &["DEBUG polycache: clear", cache]);
+    }
+}
+
+/// A take is a read and a delete; a peek is nothing.
+#[test]
+fn a_take_and_a_peek() {
+    let _one = one_at_a_time();
+    let directory = tempfile::tempdir().unwrap();
+    for cache in [
+        Cache::builder().build().unwrap(),
+        Cache::builder().path(directory.path()).build().unwrap(),
+    ] {
+        cache.set("a", &1).unwrap();
+        let lines = told(Level::TRACE, || {
+            cache.peek::<u8>("a").unwrap();
+            cache.peek::<u8>("b").unwrap();
+            cache.take::<u8>("a").unwrap();
+            cache.take::<u8>("a").unwrap();
+        });
+        let expected = ["hit", "delete", "miss", "delete"];
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+        for (line, what) in lines.iter().zip(expected) {
+            assert!(line.contains(&format!("polycache: {what}")), "{lines:#?}");
+        }
+        assert!(lines[1].contains("there=true") && lines[3].contains("there=false"));
     }
 }
 
@@ -115,11 +146,18 @@ fn loads_are_spans() {
             cache.get_or_set("a", load).unwrap();
             let fails = || "one".parse::<u8>();
             cache.get_or_set("b", fails).unwrap_err();
+            let many = |asked: Vec<&'static str>| {
+                tracing::info!("asking for many");
+                Ok::<_, Infallible>(asked.into_iter().map(|key| (key, 1)))
+            };
+            cache.get_or_set_many(["a", "c", "d"], many).unwrap();
         });
         let span = "polycache.load{";
         assert_told(&lines, &[span, "key=a", "asking the database"]);
         assert_told(&lines, &[span, "key=a", r#"outcome="loaded""#, "close"]);
         assert_told(&lines, &[span, "key=b", "load failed", "loader_failed"]);
+        assert_told(&lines, &[span, "keys=2", "asking for many"]);
+        assert_told(&lines, &[span, "keys=2", r#"outcome="loaded""#, "close"]);
         assert_told(&lines, &[span, "key=b", r#"outcome="failed""#, "close"]);
     }
 }

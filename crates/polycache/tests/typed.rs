@@ -135,7 +135,9 @@ fn time_counts_for_objects_too() {
         builder().build().unwrap(),
     ] {
         let typed = cache.typed::<u64>().unwrap();
-        typed.set_with("k", &7, Duration::from_millis(100)).unwrap();
+        typed
+            .set_with_ttl("k", &7, Duration::from_millis(100))
+            .unwrap();
         for _ in 0..2 {
             assert_eq!(typed.get("k").unwrap(), Some(7));
         }
@@ -143,7 +145,7 @@ fn time_counts_for_objects_too() {
         assert_eq!(typed.get("k").unwrap(), Some(7));
         time.fetch_add(1, Ordering::Relaxed);
         assert_eq!(typed.get("k").unwrap(), None);
-        assert!(typed.set_with("k", &7, Duration::ZERO).is_err());
+        assert!(typed.set_with_ttl("k", &7, Duration::ZERO).is_err());
     }
 }
 

@@ -1,5 +1,6 @@
 //! The value level, as the packages of other languages use it.
 
+use polycache::bindings::Bindings;
 use polycache::{
     Cache, Clock, Compressor, Filled, LoadStep, Loading, Serializer, Ttl, TtlLeft, Value,
 };

@@ -69,7 +69,7 @@ impl Namespace {
         }
     }
 
-    /// Sets the text after each name; a colon by default.
+    /// Sets the text after each name. Default: `:`.
     ///
     /// ```
     /// use polycache_redis_namespace::Namespace;
@@ -97,7 +97,7 @@ impl Namespace {
     }
 
     /// Passes a command through unchanged: one that touches the whole server (`"FLUSHALL"`), or an
-    /// unknown one without keys.
+    /// unknown one without keys. Default: none.
     #[must_use]
     pub fn allow(mut self, name: &str) -> Self {
         Arc::make_mut(&mut self.table).allow(name);
@@ -105,7 +105,7 @@ impl Namespace {
     }
 
     /// Describes where another command has its keys, in JSON as in `spec/commands.json`:
-    /// `.command("JSON.GET", r#"[["key", 1, 1, 1]]"#)`.
+    /// `.command("JSON.GET", r#"[["key", 1, 1, 1]]"#)`. Default: none.
     ///
     /// # Errors
     /// `InvalidArgument` for invalid rules.

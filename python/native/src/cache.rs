@@ -1,9 +1,9 @@
-//! The class that `polycache.Cache` extends. What a hit passes through is here.
+//! The class that `polycache.Cache` extends; `fast.rs` stands in front of its hits.
 
 use crate::classes;
-use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
-use crate::flights::{Flights, Namespace, Reads};
+use crate::flights::{Flights, Reads};
+use crate::handle::{Handle, Quick, SLOW_TO_COMPRESS, SLOW_TO_COPY};
 use crate::load::Load;
 use crate::lock::Lock;
 use crate::machine::Copies;
@@ -11,175 +11,15 @@ use crate::memory::{self, Memory, ProcessTier};
 use crate::options::{part, Options, ProcessOptions};
 use crate::own::Owner;
 use crate::tiers::Tiers;
-use crate::{entries, errors, from_python, key, many, statistics, to_python};
-use polycache::{Compressor, Error, Serializer, Value};
+use crate::{entries, errors, key, many, statistics};
+use polycache::{Compressor, Error};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use pyo3::{Borrowed, PyTraverseError, PyVisit};
-use std::cell::Cell;
+use pyo3::{PyTraverseError, PyVisit};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// An open cache and what is needed to write to it.
-pub struct Handle {
-    pub cache: polycache::Cache,
-    pub serializer: Serializer,
-    /// Bytes from which on other Python threads may run while a value is encoded and stored.
-    pub slow_from: usize,
-    clock: Option<CallableClock>,
-    /// The memory tier, if there is one.
-    pub memory: Option<Memory>,
-    /// Misses of `get_or_set` that are counted once more, or turn out a hit, when it asks for the lease.
-    pub counted_twice: Arc<AtomicU64>,
-    /// The loads under way in this process.
-    pub flights: Arc<Flights>,
-    pub namespace: Namespace,
-}
-
-/// Encoding so many bytes takes some 10 µs with zstd, and 100 µs without: longer than letting another
-/// thread run costs.
-const SLOW_TO_COMPRESS: usize = 4 * 1024;
-const SLOW_TO_COPY: usize = 1024 * 1024;
-
-impl Handle {
-    pub fn with_cache(
-        &self,
-        py: Python<'_>,
-        cache: polycache::Cache,
-        memory: Option<Memory>,
-    ) -> Handle {
-        Handle {
-            cache,
-            memory,
-            serializer: self.serializer,
-            slow_from: self.slow_from,
-            counted_twice: self.counted_twice.clone(),
-            flights: self.flights.clone(),
-            namespace: self.namespace.clone(),
-            clock: self.clock.as_ref().map(|clock| clock.clone_ref(py)),
-        }
-    }
-
-    /// Asks the clock, if there is one of the user's.
-    #[inline(always)]
-    pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
-        match &self.clock {
-            None => Ok(()),
-            Some(clock) => clock.tick(py),
-        }
-    }
-
-    /// Hands the value of `object` to `write`.
-    #[inline]
-    pub fn write<R: Send>(
-        &self,
-        object: &Bound<'_, PyAny>,
-        write: impl FnOnce(&polycache::Cache, &Value<'_>) -> Result<R, Error> + Send,
-    ) -> PyResult<R> {
-        let py = object.py();
-        from_python::with_value(
-            object,
-            self.serializer,
-            self.flights.types(),
-            |value, size| {
-                if size < self.slow_from {
-                    write(&self.cache, value)
-                } else {
-                    py.detach(|| write(&self.cache, value))
-                }
-            },
-        )?
-        .map_err(|error| errors::raise(py, error))
-    }
-}
-
-/// What a quick look into memory finds.
-pub enum Quick<'a> {
-    /// A reference that is the caller's.
-    Value(*mut ffi::PyObject),
-    /// Nothing: to be read from the host tier, and kept in memory.
-    Missed(&'a Handle, &'a Memory),
-    /// There was no look: the handle has no memory tier, or a clock that is to be asked first.
-    Unasked(&'a Handle),
-    /// To be asked of the memory tier tier.
-    ProcessTier(&'a ProcessTier),
-}
-
-impl Quick<'_> {
-    /// The value of a key that was not found quickly, or a default.
-    #[inline]
-    pub fn read_or<'py>(
-        &self,
-        key: &Bound<'py, PyAny>,
-        default: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = key.py();
-        let found = match self {
-            Quick::Missed(handle, memory) => handle.read_into(py, memory, key)?,
-            Quick::Unasked(handle) => handle.read(py, key)?,
-            Quick::ProcessTier(tier) => tier.read(key)?,
-            Quick::Value(_) => None,
-        };
-        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
-    }
-}
-
-impl Handle {
-    /// A read that is all done at once, if it can be.
-    ///
-    /// # Safety
-    /// Of an object, in an attached thread.
-    #[inline(always)]
-    unsafe fn quick(&self, key: *mut ffi::PyObject) -> Quick<'_> {
-        let (Some(memory), None) = (&self.memory, &self.clock) else {
-            return Quick::Unasked(self);
-        };
-        // SAFETY: as the caller promises; only plain references are made and let go of.
-        let key = unsafe { Borrowed::from_ptr(Python::assume_attached(), key) };
-        match memory.read(&self.cache, &key) {
-            Some(value) => Quick::Value(value.into_ptr()),
-            None => Quick::Missed(self, memory),
-        }
-    }
-
-    /// What a reader gets of the object that a value became: with those of registered types in it, if it has some.
-    #[inline]
-    fn finished<'py>(
-        &self,
-        value: Bound<'py, PyAny>,
-        named: &Cell<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        match self.flights.types() {
-            Some(types) if named.get() => memory::decoded(value, types),
-            _ => Ok(value),
-        }
-    }
-
-    /// The same from the host tier, kept in memory.
-    #[inline(never)]
-    fn read_into<'py>(
-        &self,
-        py: Python<'py>,
-        memory: &Memory,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let cache = &self.cache;
-        let bytes = key::bytes(key)?;
-        let named = Cell::new(false);
-        match cache.get_with_origin(bytes, |value| to_python::object(py, value, &named)) {
-            Ok(Some((value, origin))) => {
-                let value = self.finished(value?, &named)?;
-                memory.remember(key, &value, origin, named.get());
-                Ok(Some(value))
-            }
-            Ok(None) => Ok(None),
-            Err(error) => Err(errors::raise(py, error)),
-        }
-    }
-}
 
 impl Cache {
     /// See [`Handle::quick`].
@@ -197,7 +37,7 @@ impl Cache {
 }
 
 /// The native half of `polycache.Cache`.
-#[pyclass(frozen, subclass, module = "polycache._native")]
+#[pyclass(frozen, subclass, mapping, module = "polycache._native")]
 pub struct Cache {
     tiers: Kind,
 }
@@ -206,7 +46,7 @@ pub struct Cache {
 enum Kind {
     /// A directory, with or without a memory tier over it.
     Host(Handle),
-    /// The memory tier tier.
+    /// The memory tier alone.
     InMemory(ProcessTier),
 }
 
@@ -258,42 +98,15 @@ impl Cache {
     }
 }
 
-impl Handle {
-    /// The key's value, None for a miss.
-    #[inline]
-    fn read<'py>(
-        &self,
-        py: Python<'py>,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(memory) = &self.memory else {
-            return self.read_host(py, key::bytes(key)?);
-        };
-        self.tick(py)?;
-        match memory.read(&self.cache, key) {
-            Some(value) => Ok(Some(value)),
-            None => self.read_into(py, memory, key),
-        }
-    }
-
-    /// The same from the host tier.
-    #[inline]
-    fn read_host<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.tick(py)?;
-        let cache = &self.cache;
-        let named = Cell::new(false);
-        match cache.get_with(key, |value| to_python::object(py, value, &named)) {
-            Ok(Some(value)) => self.finished(value?, &named).map(Some),
-            Ok(None) => Ok(None),
-            Err(error) => Err(errors::raise(py, error)),
-        }
-    }
+#[inline]
+fn or_none<'py>(py: Python<'py>, default: Option<Bound<'py, PyAny>>) -> Bound<'py, PyAny> {
+    default.unwrap_or_else(|| py.None().into_bound(py))
 }
 
 #[pymethods]
 impl Cache {
     /// Opens the cache at `path`. With a cache instead of a path: its namespace nested by one
-    /// part. With MISSING: the memory tier tier.
+    /// part. With MISSING: the memory tier alone.
     #[new]
     fn new(path: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Cache> {
         if let Ok(parent) = path.cast::<Cache>() {
@@ -348,8 +161,78 @@ impl Cache {
         key: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.read(py, key)?;
-        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+        Ok(self.read(py, key)?.unwrap_or_else(|| or_none(py, default)))
+    }
+
+    /// `cache[key]`: the value; KeyError when there is none.
+    pub fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, key)?.ok_or_else(|| errors::no_key(key))
+    }
+
+    /// `cache[key] = value`: see `set`.
+    fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.tiers().set(key, value, TtlArgument::default())
+    }
+
+    /// `del cache[key]`: see `delete`; KeyError when there is no entry.
+    fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.tiers().delete(key)? {
+            Ok(())
+        } else {
+            Err(errors::no_key(key))
+        }
+    }
+
+    /// The value of the key as `get` gives it, without a trace: it is no use of the entry, is not counted,
+    /// and fills no memory tier.
+    #[pyo3(signature = (key, default = None))]
+    fn peek<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.tiers().peek(key)?;
+        Ok(found.unwrap_or_else(|| or_none(py, default)))
+    }
+
+    /// Deletes the key and returns its value, or `default` when it has none. Of several callers of all
+    /// processes one gets it.
+    ///
+    /// An entry that cannot be read raises what `get` raises, and stays. Counted as a read and a delete;
+    /// like `delete`, it voids loads of the key.
+    #[pyo3(signature = (key, default = None))]
+    fn take<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.tiers().take(key)?;
+        Ok(found.unwrap_or_else(|| or_none(py, default)))
+    }
+
+    /// Gives the key's entry another time to live from now on: the cache's own without `ttl`, None for
+    /// ever. True when there is one. Its value is not decoded.
+    ///
+    /// A set, delete or clear that comes between wins. Counted as nothing.
+    #[pyo3(signature = (key, *, ttl = TtlArgument::default()))]
+    fn touch(&self, key: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<bool> {
+        self.tiers().touch(key, ttl)
+    }
+
+    /// What an `Entry` is made of, as keyword arguments; None for a miss.
+    fn _entry<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let facts = self.tiers().entry(key)?;
+        facts.map(|facts| statistics::entry(py, facts)).transpose()
     }
 
     /// What `get_or_set` begins with: the value, or MISSING. The time to live is checked also for a
@@ -369,6 +252,20 @@ impl Cache {
             Some(value) => Ok(value),
             None => Ok(classes::missing(py)?.clone()),
         }
+    }
+
+    /// What `get_or_set_many` begins with: the keys in a list, and the values of those that are there.
+    #[pyo3(signature = (keys, ttl))]
+    fn _hits<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        ttl: TtlArgument<'_, 'py>,
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyDict>)> {
+        let keys = many::listed(keys)?;
+        ttl.read()?;
+        let found = self.get_many(py, keys.as_any())?;
+        Ok((keys, found))
     }
 
     /// Stores a value; every read on this machine that begins afterwards sees it or a later one.
@@ -437,6 +334,12 @@ impl Cache {
             stood += usize::from(self.delete(&key?)?);
         }
         Ok(stood)
+    }
+
+    /// Deletes the keys of this namespace, without those nested in it, that begin with `prefix`, and
+    /// returns how many entries it deleted. Keys that are written meanwhile may stay.
+    fn delete_prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.tiers().delete_prefix(prefix)
     }
 
     /// The load of a key that was missed, by a task of asyncio's (weak references to it and its loop) or a thread:

@@ -102,18 +102,20 @@ pub fn decode_entry<'py>(
     let value = to_python::object(py, value, &Cell::new(false))?;
     decoded.set_item("value", value)?;
     decoded.set_item("serializer", header.serializer.name())?;
-    decoded.set_item(
-        "compressor",
-        match header.compressor {
-            CompressorId::None => "none",
-            CompressorId::Zstd => "zstd",
-        },
-    )?;
+    decoded.set_item("compressor", compressor_name(header.compressor))?;
     decoded.set_item("created", header.created)?;
     decoded.set_item("expires", header.expires)?;
     decoded.set_item("fresh_until", header.fresh_until)?;
     decoded.set_item("tags", tags)?;
     Ok(decoded)
+}
+
+/// The name of what made an entry smaller.
+pub fn compressor_name(compressor: CompressorId) -> &'static str {
+    match compressor {
+        CompressorId::None => "none",
+        CompressorId::Zstd => "zstd",
+    }
 }
 
 /// The MessagePack of arguments: the key under which a memoized function's result is stored.

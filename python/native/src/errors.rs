@@ -2,6 +2,7 @@
 
 use crate::classes;
 use polycache::Error;
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -47,6 +48,13 @@ pub fn code(py: Python<'_>, error: &PyErr) -> Option<String> {
 #[cold]
 pub fn invalid_argument(py: Python<'_>, what: &str) -> PyErr {
     raise(py, Error::InvalidArgument(what.into()))
+}
+
+/// The KeyError of a key that has no entry.
+#[cold]
+pub fn no_key(key: &Bound<'_, PyAny>) -> PyErr {
+    // In a tuple: a key that is one is not taken for several arguments.
+    PyKeyError::new_err((key.clone().unbind(),))
 }
 
 /// `object` for a message: short, and never an error of its own.

@@ -42,7 +42,7 @@ mod glibc {
     use std::sync::atomic::{AtomicPtr, Ordering};
     use std::time::Duration;
 
-    /// `_UA_FORCE_UNWIND` of the Itanium C++ ABI: the stack is unwound to its end, whoever objects.
+    /// `_UA_FORCE_UNWIND` of the Itanium C++ ABI: the stack is unwound to its end, whatever objects.
     const FORCED: c_int = 8;
 
     /// `_Unwind_Personality_Fn`: version, actions, class of the exception, exception, context.
@@ -63,7 +63,7 @@ mod glibc {
         let word = unsafe { &REFERENCE };
         let before = word.load(Ordering::Acquire);
         if before != ours {
-            // First, so that whoever finds ours finds Rust's own as well.
+            // First, so that a look-up that finds ours finds Rust's own as well.
             RUSTS_OWN.store(before, Ordering::Release);
             word.store(ours, Ordering::Release);
         }

@@ -1,14 +1,16 @@
-//! `polycache.Cache.get` as a C extension would write it: a hit of the memory tier takes less time than what
-//! pyo3 puts around a method, and one of the host tier not much more. No call that is right goes by the name of
-//! the ordinary method, which costs more than all the rest.
+//! `cache.get(key)` and `cache[key]` of `polycache.Cache` as a C extension would write them: a hit of the
+//! memory tier takes less time than what pyo3 puts around a method, and one of the host tier not much more.
+//! No call that is right goes by the name of the ordinary method, which costs more than all the rest.
 
-use crate::cache::{Cache, Quick};
+use crate::cache::Cache;
+use crate::errors;
 use crate::exit::attached;
-use crate::memory::fast::{by_method, extended, given, native};
+use crate::handle::Quick;
+use crate::memory::fast::{by_method, extended, given, native, slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use std::ffi::CStr;
+use std::ffi::{c_void, CStr};
 use std::ptr::null_mut;
 
 /// The methods that stand in front of the native class' own.
@@ -29,11 +31,38 @@ pub fn methods() -> Vec<ffi::PyMethodDef> {
     }]
 }
 
-/// The class that `polycache.Cache` extends: the native one with this `get` in front.
+/// The class that `polycache.Cache` extends: the native one with these in front.
 pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
     let base = module.py().get_type::<Cache>();
     let name = c"polycache._native.QuickCache";
-    extended(module, &base, name, methods(), Vec::new())
+    let subscript = subscript as ffi::binaryfunc as *mut c_void;
+    let slots = vec![slot(ffi::Py_mp_subscript, subscript)];
+    extended(module, &base, name, methods(), slots)
+}
+
+/// `cache[key]`.
+///
+/// # Safety
+/// Called by the interpreter in an attached thread, with an instance of the class and an object.
+unsafe extern "C" fn subscript(
+    slf: *mut ffi::PyObject,
+    key: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as above.
+    unsafe {
+        let found = native::<Cache>(&slf).quick(key);
+        if let Quick::Value(value) = found {
+            return value;
+        }
+        attached(|py| {
+            let key = Bound::from_borrowed_ptr(py, key);
+            let read = found.read(&key);
+            given(
+                py,
+                read.and_then(|value| value.ok_or_else(|| errors::no_key(&key))),
+            )
+        })
+    }
 }
 
 /// # Safety

@@ -1,4 +1,4 @@
-//! One load under way in this process, and those who joined it.
+//! One load under way in this process, and callers that joined it.
 
 use crate::duration::TtlArgument;
 use crate::flights::Namespace;
@@ -27,7 +27,7 @@ pub struct Flight {
     rules: Rules,
     /// A set, delete or clear came, or a value was stored: where the process' own list is the lease.
     voided: Arc<AtomicBool>,
-    /// Locked by the one who loads only, also while other threads run; others merely try.
+    /// Locked only by the caller that loads, also while other threads run; others only try.
     machine: Mutex<Box<dyn Machine>>,
     state: Mutex<State>,
     /// Other loads that code of this one waits for.
@@ -41,17 +41,17 @@ struct State {
     over: bool,
     /// Another load of the key was stored.
     nudged: bool,
-    /// Those who joined and have not taken its answer.
+    /// Callers that joined and have not taken its answer.
     joined: usize,
     answer: Option<Answer>,
-    /// Wake those who wait.
+    /// Wake callers that wait.
     waiting: Vec<Py<PyAny>>,
 }
 
-/// What those who joined get; without one they look again.
+/// What callers that joined get; without one they look again.
 enum Answer {
     Value(Py<PyAny>, Copies),
-    /// An exception, and its traceback, to which each who raises it would add.
+    /// An exception, and its traceback, to which each caller that raises it would add.
     Error(Py<PyAny>, Py<PyAny>),
 }
 
@@ -96,7 +96,7 @@ impl Flight {
         self.voided.store(true, Ordering::SeqCst);
     }
 
-    /// Whether those who come now may join.
+    /// Whether callers that come now may join.
     pub fn is_open(&self) -> bool {
         {
             let state = lock(&self.state);
@@ -123,7 +123,7 @@ impl Flight {
         !state.over
     }
 
-    /// Lists who is to be woken; false when it is over, or those who wait are to look for the key.
+    /// Lists what is to be called then; false when it is over, or callers that wait are to look for the key.
     pub fn wake(&self, wake: Py<PyAny>) -> bool {
         let mut state = lock(&self.state);
         let waits = !state.over && !state.nudged;
@@ -133,7 +133,7 @@ impl Flight {
         waits
     }
 
-    /// Another load was stored. If this one ran beside it, those who wait look for the key. (One that waits
+    /// Another load was stored. If this one ran beside it, callers that wait look for the key. (One that waits
     /// itself is about to look, and others may still be joined: those are of other keys.)
     pub fn nudge(&self, py: Python<'_>) {
         if lock(&self.state).since.is_none() || self.is_open() {
@@ -166,7 +166,7 @@ impl Flight {
         lock(&self.state).waiting.len()
     }
 
-    /// How long those who joined wait for it: until another may load beside it.
+    /// How long callers that joined wait for it: until another may load beside it.
     pub fn patience(&self) -> Duration {
         let since = lock(&self.state).since;
         let age = since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -181,7 +181,7 @@ impl Flight {
         lock(&self.state).over
     }
 
-    /// What one who joined gets, who asks for it once; None while there is nothing.
+    /// What a caller that joined gets; it asks for it once. None while there is nothing.
     pub fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -213,7 +213,7 @@ impl Flight {
         }
     }
 
-    /// One who joined is gone without an answer.
+    /// A caller that joined is gone without an answer.
     pub fn leave(&self) {
         let mut state = lock(&self.state);
         state.joined = state.joined.saturating_sub(1);
@@ -242,7 +242,7 @@ impl Flight {
         lock(&self.machine).fill(loaded, ttl)
     }
 
-    /// Ends it: those who joined look again.
+    /// Ends it: callers that joined look again.
     pub fn abandon(&self, py: Python<'_>) {
         self.release();
         self.settle(py, || None);
@@ -264,7 +264,7 @@ impl Flight {
         }
     }
 
-    /// Those who joined get a value, of which a copy is kept for them.
+    /// Callers that joined get a value, of which a copy is kept for them.
     pub fn settle_with(&self, value: &Bound<'_, PyAny>, copies: Copies) {
         self.settle(value.py(), || {
             let kept = copies
@@ -274,7 +274,7 @@ impl Flight {
         });
     }
 
-    /// Ends it for those who joined, and wakes them. Nothing is kept for nobody.
+    /// Ends it for callers that joined, and wakes them. Nothing is kept when no caller joined.
     fn settle(&self, py: Python<'_>, answer: impl FnOnce() -> Option<Answer>) {
         let joined = {
             let mut state = lock(&self.state);
@@ -287,7 +287,7 @@ impl Flight {
             state.joined
         };
         if joined > 0 {
-            // Made without the lock; who joins meanwhile gets it, too.
+            // Made without the lock; a caller that joins meanwhile gets it, too.
             let answer = answer();
             let mut state = lock(&self.state);
             if state.over {

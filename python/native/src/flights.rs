@@ -1,4 +1,4 @@
-//! The loads under way in this process, of one handle: who joins which (`spec/semantics.md`, "Joining").
+//! The loads under way in this process, of one handle: which caller joins which (`spec/semantics.md`, "Joining").
 //!
 //! No lock is held over Python code: keys are compared, and objects let go of, outside.
 
@@ -173,7 +173,7 @@ impl Flights {
         self.count.fetch_sub(gone, Ordering::SeqCst);
     }
 
-    /// What the caller who loads is to do next.
+    /// What the caller that loads is to do next.
     pub fn step<'py>(&self, py: Python<'py>, flight: &Flight) -> PyResult<Step<'py>> {
         let step = flight.step(py)?;
         let Step::Hit(value, named) = step else {
@@ -183,7 +183,7 @@ impl Flights {
         Ok(Step::Hit(self.own(value, named)?, named))
     }
 
-    /// What those who joined are given of a value, which may hold `Named` for values of registered types.
+    /// What callers that joined are given of a value, which may hold `Named` for values of registered types.
     fn copies_of(&self, named: bool) -> Copies {
         if named {
             Copies::TypeMap
@@ -192,7 +192,7 @@ impl Flights {
         }
     }
 
-    /// What the caller who loads is given of it. Code of users: no lock is held.
+    /// What the caller that loads is given of it. Code of users: no lock is held.
     fn own<'py>(&self, value: Bound<'py, PyAny>, named: bool) -> PyResult<Bound<'py, PyAny>> {
         if named {
             copy_out(value, self.types())
@@ -201,7 +201,7 @@ impl Flights {
         }
     }
 
-    /// Stores what a flight has loaded, and gives it to those who joined it. If it is stored, those who wait for
+    /// Stores what a flight has loaded, and gives it to callers that joined it. If it is stored, callers that wait for
     /// other loads of the key look for it. Gives what the caller gets.
     pub fn land<'py>(
         &self,
@@ -240,7 +240,8 @@ impl Flights {
                 let lacks = errors::code(py, &error).as_deref() == Some("unsupported_value");
                 flight.settle_with(&value, if lacks { Copies::None } else { copies });
                 self.unlist(flight);
-                if reports {
+                // What is too large may be no news; what has no copy would never be kept, in silence.
+                if reports || lacks {
                     self.report(py, &error);
                 }
                 return self.own(value, named);

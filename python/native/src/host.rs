@@ -1,16 +1,18 @@
 //! A cache over a directory: what its methods do that are no hits (those are in `cache.rs`).
 
-use crate::cache::{Cache, Handle};
+use crate::cache::Cache;
 use crate::duration::TtlArgument;
 use crate::flights::{Flights, Namespace};
+use crate::handle::Handle;
 use crate::lock::{Locks, Waiting};
 use crate::machine::{Filled, Loaded, Machine, Outcome, Step};
 use crate::many::Pair;
 use crate::memory::Memory;
-use crate::tiers::Tiers;
-use crate::{errors, from_python, key, to_python};
+use crate::tiers::{seconds, Facts, Tiers};
+use crate::{entries, errors, from_python, key, to_python};
+use polycache::bindings::Bindings;
 use polycache::{Error, LoadStep, Loading, LockStep, Locking, StoreErrors};
-use polycache::{Report, Stats, Token, Ttl, TtlLeft};
+use polycache::{Report, Stats, Token, Ttl, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
@@ -27,6 +29,19 @@ fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| errors::raise(py, error))
 }
 
+/// What takes long: other Python threads run meanwhile. Apart, so that the short way is one function.
+#[cold]
+#[inline(never)]
+fn store_slowly(
+    py: Python<'_>,
+    cache: &polycache::Cache,
+    key: &[u8],
+    value: &Value<'_>,
+    ttl: Ttl,
+) -> Result<(), Error> {
+    py.detach(|| cache.set_value(key, value, ttl))
+}
+
 impl Handle {
     #[inline]
     fn store(
@@ -37,7 +52,15 @@ impl Handle {
         ttl: Ttl,
     ) -> PyResult<()> {
         self.tick(value.py())?;
-        let stored = self.write(value, |cache, value| cache.set_value(bytes, value, ttl));
+        let types = self.flights.types();
+        let stored = from_python::with_value(value, self.serializer, types, |read, size| {
+            if size < self.slow_from {
+                self.cache.set_value(bytes, read, ttl)
+            } else {
+                store_slowly(value.py(), &self.cache, bytes, read, ttl)
+            }
+        })
+        .and_then(|stored| failed(value.py(), stored));
         if let Some(memory) = &self.memory {
             memory.forget(key);
         }
@@ -100,10 +123,83 @@ impl Tiers for Handle {
         let bytes = key::bytes(key)?;
         self.tick(key.py())?;
         let left = failed(key.py(), self.cache.ttl(bytes))?;
-        Ok(left.map(|left| match left {
-            TtlLeft::Forever => f64::INFINITY,
-            TtlLeft::For(left) => left.as_secs_f64(),
+        Ok(left.map(seconds))
+    }
+
+    fn peek<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = key.py();
+        let bytes = key::bytes(key)?;
+        self.tick(py)?;
+        let memory = self.memory.as_ref();
+        if let Some(value) = memory.and_then(|memory| memory.peek(&self.cache, key)) {
+            return Ok(Some(value));
+        }
+        let named = Cell::new(false);
+        let read = |value: Value<'_>| to_python::object(py, value, &named);
+        match failed(py, self.cache.peek_with(bytes, read))? {
+            Some(value) => self.finished(value?, &named).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn take<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = key.py();
+        let bytes = key::bytes(key)?;
+        self.tick(py)?;
+        // With what `decode` of a registered type makes of it, for that may fail: then the entry stays.
+        let read = |value: Value<'_>| {
+            let named = Cell::new(false);
+            self.finished(to_python::object(py, value, &named)?, &named)
+        };
+        let taken = self.cache.try_take_with(bytes, read);
+        if let Some(memory) = &self.memory {
+            memory.forget(key);
+        }
+        failed(py, taken)?.transpose()
+    }
+
+    fn touch(&self, key: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<bool> {
+        let py = key.py();
+        let bytes = key::bytes(key)?;
+        let ttl = ttl.read()?;
+        self.tick(py)?;
+        let touched = self.cache.touch(bytes, ttl);
+        if let Some(memory) = &self.memory {
+            memory.forget(key);
+        }
+        failed(py, touched)
+    }
+
+    fn entry<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Facts<'py>>> {
+        let py = key.py();
+        let bytes = key::bytes(key)?;
+        self.tick(py)?;
+        let Some(entry) = failed(py, self.cache.entry(bytes))? else {
+            return Ok(None);
+        };
+        let named = Cell::new(false);
+        let value = to_python::object(py, entry.value, &named)?;
+        let facts = entry.facts;
+        Ok(Some(Facts {
+            value: self.finished(value, &named)?,
+            ttl: facts.ttl,
+            created: Some(facts.created),
+            expires: facts.expires,
+            size: Some(facts.size),
+            serializer: Some(facts.serializer.name()),
+            compressor: Some(entries::compressor_name(facts.compressor)),
         }))
+    }
+
+    fn delete_prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let py = prefix.py();
+        let bytes = key::bytes(prefix)?;
+        self.tick(py)?;
+        let deleted = py.detach(|| self.cache.delete_prefix(bytes));
+        if let Some(memory) = &self.memory {
+            memory.forget_prefix(py, bytes)?;
+        }
+        failed(py, deleted)
     }
 
     fn keys<'py>(
@@ -216,7 +312,7 @@ impl Machine for HostLoad {
         self.handle.tick(py)?;
         let cache = &self.handle.cache;
         let named = Cell::new(false);
-        let read = |value: polycache::Value<'_>| to_python::object(py, value, &named);
+        let read = |value: Value<'_>| to_python::object(py, value, &named);
         let step = match failed(py, cache.step(&self.key, &mut self.loading, read))? {
             LoadStep::Hit(value, _) => Step::Hit(value?, named.get()),
             LoadStep::Load => Step::Load,

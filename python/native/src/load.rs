@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Load {
     flights: Arc<Flights>,
     flight: Arc<Flight>,
-    /// True for the caller who loads.
+    /// True for the caller that loads.
     #[pyo3(get)]
     mine: bool,
     /// Its caller has ended it, or has taken its answer.
@@ -33,7 +33,7 @@ impl Load {
         }
     }
 
-    /// Those under way, for who looks on.
+    /// Those under way, to be looked at.
     pub fn all(flights: &Arc<Flights>) -> Vec<Load> {
         let looked_at = |flight| Load {
             flights: flights.clone(),
@@ -70,7 +70,7 @@ impl Load {
     /// `WaitTimeout`, and what `get` raises.
     fn step<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let step = self.flights.step(py, &self.flight).inspect_err(|error| {
-            // Those who joined have a bound of their own.
+            // Callers that joined have a bound of their own.
             let is_late = errors::code(py, error).as_deref() == Some("wait_timeout");
             if is_late && self.finish() {
                 self.flights.end(py, &self.flight, None);
@@ -88,7 +88,7 @@ impl Load {
         })
     }
 
-    /// Stores the loaded value, gives it to those who joined, and returns what the caller gets.
+    /// Stores the loaded value, gives it to callers that joined, and returns what the caller gets.
     ///
     /// Raises what `set` raises for the time to live, for a closed cache, and with `store_errors="raise"`.
     fn fill<'py>(
@@ -102,14 +102,14 @@ impl Load {
         Ok(value)
     }
 
-    /// The loader failed; those who joined get its error.
+    /// The loader failed; callers that joined get its error.
     fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
         if self.finish() {
             self.flights.end(py, &self.flight, Some(error));
         }
     }
 
-    /// The caller is gone; one of those who joined loads.
+    /// The caller is gone; one of callers that joined loads.
     fn abandon(&self, py: Python<'_>) {
         if self.finish() {
             self.flights.end(py, &self.flight, None);
@@ -126,7 +126,7 @@ impl Load {
         self.flight.let_sleep(wake);
     }
 
-    /// The value, for one who joined; MISSING when there is none yet, or there will be none. Raises the loader's
+    /// The value, for a caller that joined; MISSING when there is none yet, or there will be none. Raises the loader's
     /// error.
     fn answer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.flight.is_over() && self.finish() {
@@ -137,7 +137,7 @@ impl Load {
         Ok(classes::missing(py)?.clone())
     }
 
-    /// Seconds after which those who joined look whether to load beside it.
+    /// Seconds after which callers that joined look whether to load beside it.
     #[getter]
     fn patience(&self) -> f64 {
         self.flight.patience().as_secs_f64()

@@ -21,7 +21,7 @@ pub trait Locks: Send + Sync {
     fn unlock(&self, key: &[u8], token: Token);
 }
 
-/// One caller who wants a lock.
+/// One caller that wants a lock.
 pub trait Waiting: Send + Sync {
     /// Asks for it, and says what is next. Raises `Closed`.
     fn step(&self, py: Python<'_>, key: &[u8]) -> PyResult<LockStep>;
@@ -171,7 +171,7 @@ impl LockTable {
         Some(token)
     }
 
-    /// One step of a caller who wants the lock.
+    /// One step of a caller that wants the lock.
     pub fn step(&self, place: Place, machine: &Acquire, began: Instant) -> LockStep {
         let now = began.elapsed();
         let Ok(next) = machine.step(&mut AtPlace { table: self, place }, now);

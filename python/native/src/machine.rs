@@ -44,7 +44,7 @@ pub struct Loaded<'a, 'py> {
 pub struct Filled<'py> {
     /// As a reader would get it.
     pub value: Bound<'py, PyAny>,
-    /// It holds `Named` for values of registered types: what each who gets it is given is made of it without a lock.
+    /// It holds `Named` for values of registered types: what each caller is given is made of it without a lock.
     pub named: bool,
     pub outcome: Outcome,
 }
@@ -74,7 +74,7 @@ impl Default for Bounds {
     }
 }
 
-/// What each of those who joined a load is given.
+/// What each of callers that joined a load is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
     /// The object itself.

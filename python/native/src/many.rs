@@ -2,7 +2,7 @@
 
 use crate::{errors, key};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyMapping};
+use pyo3::types::{PyIterator, PyList, PyMapping};
 
 /// The keys, one by one.
 ///
@@ -16,6 +16,15 @@ pub fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
         ));
     }
     keys.try_iter()
+}
+
+/// The keys in a list, for callers that go through them more than once. Raises as [`keys`].
+pub fn listed<'py>(several: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(several.py());
+    for key in keys(several)? {
+        list.append(key?)?;
+    }
+    Ok(list)
 }
 
 /// A key and its value.

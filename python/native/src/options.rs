@@ -1,11 +1,12 @@
 //! Options of a cache, as keyword arguments.
 
 use crate::clock::CallableClock;
+use crate::jitter::{self, Random};
 use crate::machine::Bounds;
 use crate::memory::{choice, TierOptions};
 use crate::types::Types;
 use crate::{duration, encryption, errors};
-use polycache::{Builder, Cache, Compressor, Error, Serializer, StoreErrors};
+use polycache::{Builder, Cache, Compressor, Error, Jitter, Serializer, StoreErrors};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 use std::ops::RangeInclusive;
@@ -77,7 +78,13 @@ impl Options {
                 builder
             }
             "ttl" => builder.ttl(duration::extract(value)?),
-            "limit" => builder.limit(size(value)?),
+            "jitter" => builder.jitter(jitter::read(value)?),
+            "_random" => {
+                let random = Random::given(value)?;
+                builder.jitter_source(move || random.next())
+            }
+            "limit" => builder.limit(size(name, value)?),
+            "max_value" => builder.max_value(size(name, value)?),
             "serializer" => {
                 self.serializer = parse(name, value, polycache::serializer::parse)?;
                 builder.serializer(self.serializer)
@@ -117,6 +124,9 @@ pub struct ProcessOptions {
     pub memory: TierOptions,
     pub parts: Vec<String>,
     pub ttl: Option<Duration>,
+    pub jitter: Option<Jitter>,
+    /// Of the jitter.
+    pub random: Random,
     pub bounds: Bounds,
     pub clock: Option<CallableClock>,
     pub types: Option<Types>,
@@ -161,6 +171,8 @@ impl ProcessOptions {
             memory: TierOptions::default(),
             parts: Vec::new(),
             ttl: None,
+            jitter: None,
+            random: Random::default(),
             bounds: Bounds::default(),
             clock: None,
             types: None,
@@ -184,6 +196,8 @@ impl ProcessOptions {
                 })?;
             }
             "ttl" => self.ttl = Some(duration::extract(value)?),
+            "jitter" => self.jitter = Some(jitter::read(value)?),
+            "_random" => self.random = Random::given(value)?,
             "types" => self.types = Types::read(value)?,
             _ if self.bounds.option(name, value)? => {}
             "clock" if value.is_callable() => {
@@ -206,10 +220,12 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is no option: there are {names}"))
 }
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 16] = [
     "namespace",
     "ttl",
+    "jitter",
     "limit",
+    "max_value",
     "serializer",
     "compressor",
     "dictionaries",
@@ -253,15 +269,15 @@ pub fn dictionaries(value: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
     Err(wrong("dictionaries", "a list of bytes", value))
 }
 
-fn size(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+fn size(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if value.is_instance_of::<PyString>() {
-        return parse("limit", value, polycache::size::parse);
+        return parse(name, value, polycache::size::parse);
     }
     let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
     match value.extract() {
         Ok(bytes) if is_number => Ok(bytes),
         _ => Err(wrong(
-            "limit",
+            name,
             "bytes as an int, or text like \"64MiB\"",
             value,
         )),

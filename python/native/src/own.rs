@@ -21,11 +21,11 @@ pub fn forked() {
     FORKER.store(this_thread(), Ordering::SeqCst);
 }
 
-/// Who runs a load.
+/// What runs a load.
 pub struct Owner {
     thread: usize,
     forks: u64,
-    /// Of asyncio's, by weak references: what nobody else has is never resumed.
+    /// Of asyncio's, by weak references: a task without another reference is never resumed.
     task: Option<Task>,
 }
 
@@ -77,7 +77,7 @@ impl Owner {
     }
 
     /// True of a load in another event loop than this one, or in one when the caller has none: when that is closed
-    /// nobody is told.
+    /// no caller is told.
     pub fn is_elsewhere(&self, py: Python<'_>, here: &Bound<'_, PyAny>) -> PyResult<bool> {
         match &self.task {
             None => Ok(false),

@@ -1,5 +1,6 @@
-//! Statistics and the report of a check, as keyword arguments of the Python classes.
+//! Statistics, the report of a check and an entry's facts, as keyword arguments of the Python classes.
 
+use crate::tiers::{seconds, Facts};
 use polycache::{Report, Stats};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -67,5 +68,26 @@ pub fn report(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("whole", whole)?;
     dict.set_item("damaged", damaged)?;
     dict.set_item("leases", leases)?;
+    Ok(dict)
+}
+
+pub fn entry<'py>(py: Python<'py>, facts: Facts<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let Facts {
+        value,
+        ttl,
+        created,
+        expires,
+        size,
+        serializer,
+        compressor,
+    } = facts;
+    let dict = PyDict::new(py);
+    dict.set_item("value", value)?;
+    dict.set_item("ttl", seconds(ttl))?;
+    dict.set_item("created", created)?;
+    dict.set_item("expires", expires)?;
+    dict.set_item("size", size)?;
+    dict.set_item("serializer", serializer)?;
+    dict.set_item("compressor", compressor)?;
     Ok(dict)
 }

@@ -7,7 +7,7 @@ use crate::flights::{Flights, Namespace};
 use crate::lock::Locks;
 use crate::machine::Machine;
 use crate::many::Pair;
-use polycache::{Report, Stats};
+use polycache::{Report, Stats, TtlLeft};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
@@ -15,6 +15,28 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// An entry's value, and what the entry says of it. Without a directory it says little.
+pub struct Facts<'py> {
+    pub value: Bound<'py, PyAny>,
+    pub ttl: TtlLeft,
+    /// Milliseconds since 1970.
+    pub created: Option<u64>,
+    /// Milliseconds since 1970; None for never.
+    pub expires: Option<u64>,
+    /// Bytes.
+    pub size: Option<u64>,
+    pub serializer: Option<&'static str>,
+    pub compressor: Option<&'static str>,
+}
+
+/// Seconds, as the methods `ttl` give them.
+pub fn seconds(left: TtlLeft) -> f64 {
+    match left {
+        TtlLeft::Forever => f64::INFINITY,
+        TtlLeft::For(left) => left.as_secs_f64(),
+    }
+}
 
 /// One namespace of some tiers. Keys are checked here: `InvalidKey`.
 pub trait Tiers: Send + Sync {
@@ -35,6 +57,14 @@ pub trait Tiers: Send + Sync {
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool>;
     fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool>;
     fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>>;
+    /// Without a trace; None for a miss.
+    fn peek<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>;
+    /// Deletes the key and gives its value; None for a miss.
+    fn take<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>;
+    fn touch(&self, key: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<bool>;
+    /// Without a trace; None for a miss.
+    fn entry<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Facts<'py>>>;
+    fn delete_prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<u64>;
     /// Keys of some places of the index from `cursor` on, and where to go on.
     fn keys<'py>(
         &self,
@@ -53,7 +83,7 @@ pub trait Tiers: Send + Sync {
     /// The loads under way of the handle.
     fn flights(&self) -> &Arc<Flights>;
     fn namespace(&self) -> &Namespace;
-    /// What a load of the key asks, by a caller who has waited so long for others.
+    /// What a load of the key asks, by a caller that has waited so long for others.
     fn machine(
         &self,
         key: &Bound<'_, PyAny>,

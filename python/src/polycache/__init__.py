@@ -20,6 +20,7 @@ if sys.version_info < (3, 11):  # noqa: UP036
     )
 
 from .durations import Duration
+from .entry import Entry
 from .errors import (
     ChecksumMismatch,
     Closed,
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from .cache import Cache
     from .lease import AsyncLease, Lease
     from .memoize import Memoized
-    from .memory_cache import MemoryCache, MemoryStats
+    from .memory_cache import MemoryCache, MemoryEntry, MemoryStats
     from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
     from .memory_options import MemoryOptions
 
@@ -82,6 +83,7 @@ __all__ = [
     "DecryptionFailed",
     "Duration",
     "EncryptionKey",
+    "Entry",
     "EntryTooLarge",
     "ForeignDirectory",
     "InvalidArgument",
@@ -92,6 +94,7 @@ __all__ = [
     "MalformedEntry",
     "Memoized",
     "MemoryCache",
+    "MemoryEntry",
     "MemoryMemoized",
     "MemoryOptions",
     "MemoryStats",
@@ -132,6 +135,7 @@ _NATIVE = {
     "Lease": "lease",
     "Memoized": "memoize",
     "MemoryCache": "memory_cache",
+    "MemoryEntry": "memory_cache",
     "MemoryMemoized": "memory_memoize",
     "MemoryOptions": "memory_options",
     "MemoryStats": "memory_cache",

@@ -23,6 +23,20 @@ class Cache:
         A stored None is a value: `default=polycache.MISSING` tells it from a miss. Raises
         `MalformedEntry`, `UnsupportedSerializer` and their like for an entry that cannot be read.
         """
+    def __getitem__(self, key: str | bytes, /) -> Any: ...
+    def __setitem__(self, key: str | bytes, value: Any, /) -> None: ...
+    def __delitem__(self, key: str | bytes, /) -> None: ...
+    def peek(self, key: str | bytes, default: Any = None) -> Any:
+        """The value of the key as `get` gives it, without a trace: it is no use of the entry, is
+        not counted, and fills no memory tier.
+        """
+    def take(self, key: str | bytes, default: Any = None) -> Any:
+        """Deletes the key and returns its value, or `default` when it has none. Of several callers
+        of all processes one gets it.
+
+        An entry that cannot be read raises what `get` raises, and stays. Counted as a read and a
+        delete; like `delete`, it voids loads of the key.
+        """
     def set(self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = ...) -> None:
         """Stores a value; every read on this machine that begins afterwards sees it or a later one.
 
@@ -33,6 +47,16 @@ class Cache:
         """
     def delete(self, key: str | bytes) -> bool:
         """Deletes the key and voids every load of it under way. True when an entry stood there."""
+    def delete_prefix(self, prefix: str | bytes) -> int:
+        """Deletes the keys of this namespace, without those nested in it, that begin with `prefix`,
+        and returns how many entries it deleted. Keys that are written meanwhile may stay.
+        """
+    def touch(self, key: str | bytes, *, ttl: Duration | Missing | None = ...) -> bool:
+        """Gives the key's entry another time to live from now on: the cache's own without `ttl`,
+        None for ever. True when there is one. Its value is not decoded.
+
+        A set, delete or clear that comes between wins. Counted as nothing.
+        """
     def has(self, key: str | bytes) -> bool:
         """True when the key has an entry; its value is not decoded. So does `key in cache`."""
     def __contains__(self, key: str | bytes) -> bool: ...
@@ -67,6 +91,10 @@ class Cache:
 
     # What polycache.Cache and AsyncCache are built from.
     def _hit(self, key: str | bytes, ttl: Duration | Missing | None) -> Any: ...
+    def _hits(
+        self, keys: Iterable[Any], ttl: Duration | Missing | None
+    ) -> tuple[list[Any], dict[Any, Any]]: ...
+    def _entry(self, key: str | bytes) -> dict[str, Any] | None: ...
     def _begin(self, key: str | bytes, task: Any, waited: float) -> Load: ...
     def _give_up(self) -> None: ...
     @property
@@ -118,10 +146,16 @@ K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
 
+class EngineOptions(MemoryOptions, total=False):
+    """Those of the drop-in modules are private."""
+
+    _maxsize: int | None
+    _getsizeof: Callable[[Any], int] | None
+
 class MemoryCache(Generic[K, V]):
     """The native half of `polycache.MemoryCache`."""
 
-    def __new__(cls, maxsize: int | None = ..., **options: Unpack[MemoryOptions]) -> Self: ...
+    def __new__(cls, max_entries: int | None = ..., **options: Unpack[EngineOptions]) -> Self: ...
     def __getitem__(self, key: K, /) -> V: ...
     def __setitem__(self, key: K, value: V, /) -> None: ...
     def __delitem__(self, key: K, /) -> None: ...
@@ -139,6 +173,21 @@ class MemoryCache(Generic[K, V]):
     def peek(self, key: K, default: V | D, /) -> V | D: ...
     def has(self, key: K, /) -> bool:
         """True when the key has an entry; not a use of it. So does `key in cache`."""
+    @overload
+    def take(self, key: K, /) -> V | None:
+        """Deletes the key and returns its value, or `default` when it has none. Of several callers
+        one gets it. Counted as a read; like `delete`, it voids a load of the key.
+        """
+    @overload
+    def take(self, key: K, default: V | D, /) -> V | D: ...
+    def increment(self, key: K, by: float = ..., /) -> V:
+        """Adds to the key's number, which begins at 0 where there is none, and returns the sum. The
+        entry keeps its time to live. No addition is lost.
+
+        Raises `InvalidArgument` when the value or `by` is no int or float.
+        """
+    def decrement(self, key: K, by: float = ..., /) -> V:
+        """As `increment`, downwards."""
     def set(self, key: K, value: V, *, ttl: Duration | Missing | None = ...) -> None:
         """Stores a value; every read that begins afterwards sees it or a later one.
 
@@ -171,22 +220,25 @@ class MemoryCache(Generic[K, V]):
         """Deletes everything, and voids all loads under way."""
     def purge_expired(self) -> None:
         """Takes out every entry whose time is over. Each write does so for a few."""
-    def getsizeof(self, value: V, /) -> int:
-        """What a value counts of `maxsize`."""
     @property
-    def maxsize(self) -> int | None:
-        """How much may be held: entries, or with `getsizeof` the sum of what that says; None: any
-        number.
-        """
+    def max_entries(self) -> int | None:
+        """The most entries that may be held; None: any number."""
     @property
     def max_bytes(self) -> int | None:
-        """How many bytes may be held; None when they are not estimated."""
+        """The most bytes that entries may weigh together; None when they are not weighed."""
     @property
-    def currsize(self) -> int:
-        """How much is held, in the same terms as `maxsize`."""
+    def bytes(self) -> int:
+        """The bytes that all entries weigh together; 0 when they are not weighed."""
 
     # What polycache.MemoryCache is built from.
     def _hit(self, key: K, ttl: Duration | Missing | None, /) -> V | Missing: ...
+    def _hits(
+        self, keys: Iterable[Any], ttl: Duration | Missing | None, /
+    ) -> tuple[list[Any], dict[Any, Any]]: ...
+    def _entry(self, key: K, /) -> tuple[V, float, int] | None: ...
+    @property
+    def _held(self) -> int: ...
+    def _size_of(self, value: V, /) -> int: ...
     def _pop(self, key: K, /) -> V | Missing: ...
     def _keys(self) -> list[K]: ...
     def _items(self) -> list[tuple[K, V]]: ...

@@ -7,15 +7,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
-from .async_loading import load_async
-from .cache import Cache
+from .async_loading import load_async, load_many_async
+from .cache import Cache, name_of_key
 from .durations import Duration
+from .entry import Entry
 from .lease import AsyncLease
 from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import Report, Stats
 
+K = TypeVar("K", bound=str | bytes)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -25,8 +27,9 @@ class AsyncCache:
 
     Reads and writes are done in place, without a hop to another thread: they take about a
     microsecond. (Compressing large values takes longer: `await asyncio.to_thread(cache.set, ...)`
-    on a `Cache` does that elsewhere.) What walks the whole directory (`stats`, `check`, `flush`)
-    runs in a thread, and waiting for another's load never blocks the event loop.
+    on a `Cache` does that elsewhere.) What walks the whole directory (`stats`, `check`, `flush`,
+    `delete_prefix`) runs in a thread, and waiting for another's load never blocks the event loop.
+    There is no `cache[key]`: it could not be awaited.
     """
 
     def __init__(
@@ -48,6 +51,14 @@ class AsyncCache:
         """See `Cache.get`."""
         return self._cache.get(key, default)
 
+    async def peek(self, key: str | bytes, default: Any = None) -> Any:
+        """See `Cache.peek`."""
+        return self._cache.peek(key, default)
+
+    async def take(self, key: str | bytes, default: Any = None) -> Any:
+        """See `Cache.take`."""
+        return self._cache.take(key, default)
+
     async def set(
         self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = MISSING
     ) -> None:
@@ -66,6 +77,14 @@ class AsyncCache:
         """See `Cache.ttl`."""
         return self._cache.ttl(key)
 
+    async def touch(self, key: str | bytes, *, ttl: Duration | Missing | None = MISSING) -> bool:
+        """See `Cache.touch`."""
+        return self._cache.touch(key, ttl=ttl)
+
+    async def entry(self, key: str | bytes) -> Entry | None:
+        """See `Cache.entry`."""
+        return self._cache.entry(key)
+
     async def get_many(self, keys: Iterable[str | bytes]) -> dict[str | bytes, Any]:
         """See `Cache.get_many`."""
         return self._cache.get_many(keys)
@@ -83,6 +102,10 @@ class AsyncCache:
         """See `Cache.delete_many`."""
         return self._cache.delete_many(keys)
 
+    async def delete_prefix(self, prefix: str | bytes) -> int:
+        """See `Cache.delete_prefix`."""
+        return await asyncio.to_thread(self._cache.delete_prefix, prefix)
+
     async def get_or_set(
         self,
         key: str | bytes,
@@ -92,19 +115,35 @@ class AsyncCache:
     ) -> T:
         """See `Cache.get_or_set`; what `loader` returns is awaited.
 
-        When the task that loads is cancelled its loader is too, and one of those who wait loads.
-        Cancelling one that waits disturbs nobody. Threads that use the same cache join, too.
+        When the task that loads is cancelled its loader is too, and one of the tasks that wait
+        loads. Cancelling one that waits disturbs no other. Threads that use the same cache join,
+        too.
         """
         value = self._cache._hit(key, ttl)
         if value is MISSING:
             return cast(T, await load_async(self._cache, key, loader, ttl))
         return cast(T, value)
 
+    async def get_or_set_many(
+        self,
+        keys: Iterable[K],
+        loader: Callable[[list[K]], Awaitable[Mapping[K, Any]]],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+    ) -> dict[K, Any]:
+        """See `Cache.get_or_set_many`; what `loader` returns is awaited."""
+        return await load_many_async(self._cache, keys, loader, ttl, name_of_key)
+
     @overload
     def memoize(self, function: Callable[P, Awaitable[T]], /) -> Memoized[P, Awaitable[T]]: ...
     @overload
     def memoize(
-        self, /, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
+        self,
+        /,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        name: str | None = None,
+        key: Callable[..., str | bytes] | None = None,
     ) -> Callable[[Callable[P, Awaitable[T]]], Memoized[P, Awaitable[T]]]: ...
     def memoize(
         self,
@@ -113,9 +152,10 @@ class AsyncCache:
         *,
         ttl: Duration | Missing | None = MISSING,
         name: str | None = None,
+        key: Callable[..., str | bytes] | None = None,
     ) -> Any:
         """See `Cache.memoize`; for asynchronous functions."""
-        decorate = self._cache.memoize(ttl=ttl, name=name)
+        decorate = self._cache.memoize(ttl=ttl, name=name, key=key)
         return decorate if function is None else decorate(function)
 
     async def keys(self, prefix: str | bytes = "") -> AsyncIterator[str | bytes]:

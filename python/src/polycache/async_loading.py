@@ -9,6 +9,7 @@ from weakref import ref
 
 from . import _native
 from .loading import Loads, Ttl, again, inside, joining, patience
+from .loading_many import Join, Load, LoadAlone, Many, ManyLoads, Sleep, itself
 from .missing import MISSING
 
 
@@ -26,7 +27,7 @@ async def load_async(
         with joining(part, me, lenient) as loads_alone:
             if loads_alone:
                 return await loader()
-            value = await _wait(part, began + cache._wait_timeout - monotonic(), here)
+            value = await wait(part, began + cache._wait_timeout - monotonic(), here)
         if value is not MISSING:
             return value
         part = again(cache, key, task, monotonic() - began)
@@ -50,7 +51,43 @@ async def load_async(
         raise
 
 
-async def _wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop) -> Any:
+async def load_many_async(
+    cache: ManyLoads,
+    keys: Any,
+    loader: Callable[[list[Any]], Awaitable[Any]],
+    ttl: Ttl,
+    name: Callable[[Any], Any] = itself,
+) -> dict[Any, Any]:
+    """As `loading_many.load_many`."""
+    asked, found = hits = cache._hits(keys, ttl)
+    if len(found) == len(asked):
+        return found
+    me = asyncio.current_task()
+    here = asyncio.get_running_loop()
+    task = None if me is None else (ref(me), ref(here))
+    with Many(cache, hits, ttl, task, name) as many:
+        while (turn := many.turn()) is not None:
+            match turn:
+                case Load(wanted):
+                    with many.loading():
+                        many.fill(await loader(wanted))
+                case LoadAlone(wanted):
+                    many.hand_over(await loader(wanted))
+                case Sleep(seconds):
+                    with many.waiting():
+                        await asyncio.sleep(seconds)
+                case Join(_, part):
+                    with joining(part, me, False) as loads_alone:
+                        if loads_alone:
+                            many.left_alone(turn)
+                            continue
+                        with many.waiting() as left:
+                            value = await wait(part, left, here)
+                    many.joined(turn, value)
+        return many.result()
+
+
+async def wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop) -> Any:
     over = here.create_future()
 
     def done() -> None:
@@ -58,7 +95,7 @@ async def _wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop
             over.set_result(None)
 
     def wake() -> None:
-        # Nobody waits any more in a loop that was closed.
+        # No task waits any more in a loop that was closed.
         with suppress(RuntimeError):
             here.call_soon_threadsafe(done)
 

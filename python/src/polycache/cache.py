@@ -1,21 +1,24 @@
 """The cache for synchronous code."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from . import _native
 from .durations import Duration
+from .entry import Entry
 from .errors import Closed, InvalidArgument
 from .lease import Lease
 from .loading import load
+from .loading_many import load_many
 from .memoize import Memoized, memoized, name_of
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import Report, Stats
 
+K = TypeVar("K", bound=str | bytes)
 P = ParamSpec("P")
 T = TypeVar("T")
 _log = logging.getLogger("polycache")
@@ -40,7 +43,9 @@ class Cache(_native.QuickCache):
     Every method may be called from any thread, and from a child that was forked. Pickling a cache
     opens its directory again where it is unpickled, so it can be handed to processes that
     multiprocessing spawns; not with `encryption`, whose keys would be in the pickle. Every method
-    raises `Closed` after `close`, and `InvalidKey` for a key that is none.
+    raises `Closed` after `close`, and `InvalidKey` for a key that is none. `cache[key]` is `get`
+    with a KeyError for a miss, `cache[key] = value` is `set`, and `del cache[key]` is `delete` with
+    a KeyError where there is no entry.
 
     Raises `InvalidArgument` for an unknown option or one out of range, `ConfigMismatch`,
     `UnsupportedFilesystem`, `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`,
@@ -68,10 +73,10 @@ class Cache(_native.QuickCache):
 
         Of all callers on this machine, in every language, one loads and the others wait. Those in
         this process get its value, each one of their own, or its error; when it is interrupted or
-        its process dies, one of the others loads. Whoever has waited `lease_timeout` for a load
-        begins another beside it. A set, delete or clear of the key during the load wins over it:
-        the loaded value is returned, not stored. No lock is held while the loader runs. It may use
-        the cache, but for its own key (`InvalidArgument`).
+        its process dies, one of the others loads. A caller that has waited `lease_timeout` for a
+        load begins another beside it. A set, delete or clear of the key during the load wins over
+        it: the loaded value is returned, not stored. No lock is held while the loader runs. It may
+        use the cache, but for its own key (`InvalidArgument`).
 
         A loaded value that cannot be stored is returned, counted in `stats().unstored`, and told to
         the logger `polycache`, the first of each kind; with `store_errors="raise"` it is the error
@@ -88,11 +93,37 @@ class Cache(_native.QuickCache):
             return loaded
         return cast(T, value)
 
+    def get_or_set_many(
+        self,
+        keys: Iterable[K],
+        loader: Callable[[list[K]], Mapping[K, Any]],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+    ) -> dict[K, Any]:
+        """The values of the keys, in a dict; `loader` is called once for those that have none.
+
+        It is given the list of those that this caller is to load, no key twice, and returns a
+        mapping of keys to values. A key that it leaves out has no entry, and is missing in the
+        result. For each key the rules of `get_or_set` hold. The caller loads what falls to it
+        before it waits for keys that others load; where one of these falls to it after all,
+        `loader` is called again.
+
+        Raises what `get_or_set` raises, and `InvalidArgument` for a key that `loader` was not asked
+        for; then nothing is stored. With `store_errors="raise"` the values that can be stored are,
+        and the first error is raised.
+        """
+        return load_many(self, keys, loader, ttl, name_of_key)
+
     @overload
     def memoize(self, function: Callable[P, T], /) -> Memoized[P, T]: ...
     @overload
     def memoize(
-        self, /, *, ttl: Duration | Missing | None = MISSING, name: str | None = None
+        self,
+        /,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        name: str | None = None,
+        key: Callable[..., str | bytes] | None = None,
     ) -> Callable[[Callable[P, T]], Memoized[P, T]]: ...
     def memoize(
         self,
@@ -101,15 +132,18 @@ class Cache(_native.QuickCache):
         *,
         ttl: Duration | Missing | None = MISSING,
         name: str | None = None,
+        key: Callable[..., str | bytes] | None = None,
     ) -> Any:
         """A decorator that stores what a function returns, under its arguments.
 
         For synchronous and asynchronous functions, by the rules of `get_or_set`. Arguments are
         values of the type map or of registered types (`UnsupportedValue` for others, `self` among
-        them). The results are
-        kept in a nested namespace called after the function's module and name; `name` is another
-        one, which lambdas and functions that capture variables need. They outlive the program,
-        and changes of the function's code.
+        them). The results are kept in a nested namespace called after the function's module and
+        name; `name` is another one, which lambdas and functions that capture variables need. They
+        outlive the program, and changes of the function's code.
+
+        `key` makes the key of a call from its arguments, which may then be any objects. Without a
+        `name` it is a key of this very namespace, where `get` and `delete` find it, too.
 
             @cache.memoize(ttl="5m")
             def load_user(number: int) -> dict[str, object]: ...
@@ -120,9 +154,17 @@ class Cache(_native.QuickCache):
         """
 
         def decorate(function: Callable[..., Any]) -> Any:
-            return memoized(self.namespace(name or name_of(function)), function, ttl)
+            if key is not None and name is None:
+                return memoized(self, function, ttl, key, shares=True)
+            return memoized(self.namespace(name or name_of(function)), function, ttl, key)
 
         return decorate if function is None else decorate(function)
+
+    def entry(self, key: str | bytes) -> Entry | None:
+        """The key's value with what its entry says, or None. It is no use of the entry, and not
+        counted."""
+        found = self._entry(key)
+        return None if found is None else Entry(**found)
 
     def keys(self, prefix: str | bytes = "") -> Iterator[str | bytes]:
         """The keys of this namespace, without those nested in it, that begin with `prefix`.
@@ -192,6 +234,11 @@ class Cache(_native.QuickCache):
                 "open the cache in the other process"
             )
         return _reopen, (type(self), str(self.path), self._options)
+
+
+def name_of_key(key: str | bytes) -> bytes:
+    """What tells keys apart: text and its bytes are one key."""
+    return key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
 
 
 def _reopen(cls: type[Cache], path: str, options: Options) -> Cache:

@@ -2,14 +2,16 @@
 
     from polycache.functools import lru_cache
 
-They are `polycache.cached` with the defaults of functools; docs/from-functools.md says what stays
-different.
+They are `polycache.cached` with the words and defaults of functools: results are handed out
+themselves. docs/from-functools.md says what stays different.
 """
 
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
-from .memory_memoize import MemoryMemoized, cached
+from .drop_in import cache_of
+from .memory_cache import MemoryCache
+from .memory_memoize import MemoryMemoized
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,12 +29,17 @@ def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
     """A decorator that keeps the last results of a function, under its arguments; with `maxsize`
     None all, with 0 or less none."""
     if callable(maxsize):
-        return cached(128, typed=typed)(maxsize)
+        return _keeping(128, typed, maxsize)
     if maxsize is not None and not isinstance(maxsize, int):
         raise TypeError("maxsize is a whole number, a function, or None")
-    return cached(maxsize if maxsize is None else max(maxsize, 0), typed=typed)
+    most = maxsize if maxsize is None else max(maxsize, 0)
+    return lambda function: _keeping(most, typed, function)
 
 
 def cache(function: Callable[P, T], /) -> MemoryMemoized[P, T]:
     """A decorator that keeps all results of a function: `lru_cache(maxsize=None)`."""
-    return cached(None, typed=False)(function)
+    return _keeping(None, False, function)
+
+
+def _keeping(maxsize: int | None, typed: bool, function: Callable[P, T]) -> MemoryMemoized[P, T]:
+    return cache_of(MemoryCache[Any, Any], maxsize).memoize(typed=typed)(function)

@@ -16,9 +16,9 @@ class Lease:
     """A lock by a key's name, for every process and language on the machine; without a path, for
     this process.
 
-    It has nothing to do with the key's entry, or with loads of it. Whoever holds it keeps it until
-    it is released, or its process dies. Any thread may release what another acquired. It is for
-    adapters, like the mutex of a dogpile.cache backend:
+    It has nothing to do with the key's entry, or with loads of it. A caller that holds it keeps it
+    until it is released, or its process dies. Any thread may release what another acquired. It is
+    for adapters, like the mutex of a dogpile.cache backend:
 
         class Backend(CacheBackend):
             def get_mutex(self, key: str) -> Lease:
@@ -47,7 +47,7 @@ class Lease:
         self._lock.release()
 
     def locked(self) -> bool:
-        """True while anybody holds it. Raises `Closed`."""
+        """True while a caller holds it. Raises `Closed`."""
         return self._lock.locked()
 
     def __enter__(self) -> Self:

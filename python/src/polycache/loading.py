@@ -1,7 +1,8 @@
 """Loading what was missed, in threads: of all callers of a key one runs its loader.
 
 The rules are those of spec/semantics.md, "get_or_set". `_native.Load` is one caller's part in a
-load: it knows who joins whom, and asks the tiers of the cache. Here is what only Python can do.
+load: it knows which callers join it, and asks the tiers of the cache. Here is what only Python can
+do.
 """
 
 import os
@@ -22,8 +23,8 @@ from .missing import MISSING, Missing
 Ttl = Duration | Missing | None
 
 POLL = 1.0
-"""Seconds between two looks at whether the event loop of somebody else's load is closed: that wakes
-nobody."""
+"""Seconds between two looks at whether the event loop of another's load is closed: closing it wakes
+no caller."""
 
 inside: ContextVar[tuple[ReferenceType[_native.Load], ...]] = ContextVar("inside", default=())
 """The loads that the code at hand is part of, outermost first. Tasks that a loader starts inherit
@@ -45,7 +46,7 @@ def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: b
     """The key's value: another caller's as soon as it is there, else the loader's.
 
     `lenient` is for functions that are memoized in memory: a call with equal arguments within a
-    call runs the function, and nobody hears of a value that can't be stored.
+    call runs the function, and a value that is too large is not reported.
     """
     part = cache._begin(key, None, 0.0)
     began = 0.0
@@ -54,7 +55,7 @@ def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: b
         with joining(part, None, lenient) as loads_alone:
             if loads_alone:
                 return checked(loader())
-            value = _wait(part, began + cache._wait_timeout - monotonic())
+            value = wait(part, began + cache._wait_timeout - monotonic())
         if value is not MISSING:
             return value
         part = again(cache, key, None, monotonic() - began)
@@ -86,8 +87,8 @@ def again(cache: Loads, key: Any, task: Any, waited: float) -> _native.Load:
 
 @contextmanager
 def joining(part: _native.Load, caller: Any, lenient: bool) -> Iterator[bool]:
-    """Around waiting for a load; gives True when it would wait for the caller in turn, who then
-    loads alone."""
+    """Around waiting for a load; gives True when it would wait for the caller in turn, which
+    then loads alone."""
     is_own = part.is_run_by(caller)
     if is_own and not lenient:
         raise InvalidArgument("the loader of a key asks for the same key")
@@ -115,7 +116,7 @@ def checked(loaded: Any) -> Any:
     return loaded
 
 
-def _wait(part: _native.Load, left: float) -> Any:
+def wait(part: _native.Load, left: float) -> Any:
     """Blocks until the load is over, or for as long as it is to be waited for: its value, or
     MISSING."""
     over = threading.Event()

@@ -28,39 +28,55 @@ class Memoized(Protocol[P, R]):
         """Deletes the result for these arguments; True when there was one."""
 
     def forget_all(self) -> None:
-        """Deletes all results of this function."""
+        """Deletes all results of this function. `InvalidArgument` where they are kept under keys
+        that `key` makes, among others."""
 
 
 def memoized(
-    cache: _native.Cache, function: Callable[P, R], ttl: Duration | Missing | None
+    cache: _native.Cache,
+    function: Callable[P, R],
+    ttl: Duration | Missing | None,
+    key: Callable[..., str | bytes] | None = None,
+    shares: bool = False,
 ) -> Memoized[P, R]:
-    """The function, with its results in `cache`, which holds nothing else."""
-    key_for = _key_maker(cache._encode_arguments, function)
+    """The function, with its results in `cache`, which holds nothing else unless it `shares`."""
+    key_for: Callable[[Any, Any], str | bytes]
+    if key is None:
+        key_for = _key_maker(cache._encode_arguments, function)
+    else:
+        key_for = lambda args, kwargs: key(*args, **kwargs)  # noqa: E731
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-            key = key_for(args, kwargs)
-            value = cache._hit(key, ttl)
+            asked = key_for(args, kwargs)
+            value = cache._hit(asked, ttl)
             if value is not MISSING:
                 return value
-            return await load_async(cache, key, lambda: function(*args, **kwargs), ttl)
+            return await load_async(cache, asked, lambda: function(*args, **kwargs), ttl)
 
         wrapper: Any = asynchronous
     else:
 
         @wraps(function)
         def synchronous(*args: Any, **kwargs: Any) -> Any:
-            key = key_for(args, kwargs)
-            value = cache._hit(key, ttl)
+            asked = key_for(args, kwargs)
+            value = cache._hit(asked, ttl)
             if value is not MISSING:
                 return value
-            return load(cache, key, lambda: function(*args, **kwargs), ttl)
+            return load(cache, asked, lambda: function(*args, **kwargs), ttl)
 
         wrapper = synchronous
     wrapper.forget = lambda *args, **kwargs: cache.delete(key_for(args, kwargs))
-    wrapper.forget_all = cache.clear
+    wrapper.forget_all = _cannot_forget if shares else cache.clear
     return cast(Memoized[P, R], wrapper)
+
+
+def _cannot_forget() -> None:
+    raise InvalidArgument(
+        "forget_all would clear the whole namespace, whose keys the results are kept under: give "
+        'the function a namespace of its own, like memoize(name="users", key=...)'
+    )
 
 
 def _key_maker(
@@ -106,17 +122,45 @@ def _for_methods(encode_arguments: Callable[[Any], bytes]) -> Callable[[Any], by
 
 def name_of(function: Callable[..., Any]) -> str:
     """What tells the function from every other one, in each process that has it."""
-    inner = inspect.unwrap(function)
+    # A wrapper may hold what the function inside does not, and a bound method has its instance.
+    layers = _layers(function)
+    inner = layers[-1]
     name = getattr(inner, "__qualname__", "<lambda>")
     module = getattr(inner, "__module__", None) or "__main__"
     # Spawned children have the program's module under another name.
     if module in ("__main__", "__mp_main__"):
         file = getattr(sys.modules.get(module), "__file__", None)
         module = abspath(file) if file else None
-    # Lambdas share one name, and what a closure holds is no part of its name.
-    if not module or "<lambda>" in name or getattr(inner, "__closure__", None):
+    # Lambdas share one name, and what a closure or an instance holds is no part of its name.
+    if not module or "<lambda>" in name or any(_holds_values(layer, layers) for layer in layers):
         raise InvalidArgument(
             f"{function!r} has no name that tells it from other functions: give it one, "
             'like memoize(name="users")'
         )
     return f"{module}.{name}"
+
+
+def _layers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The function and those inside it, as decorators tell (`__wrapped__`), the innermost last."""
+    innermost = inspect.unwrap(function)
+    layers = [function]
+    while layers[-1] is not innermost:
+        layers.append(layers[-1].__wrapped__)  # type: ignore[attr-defined]
+    return layers
+
+
+def _holds_values(layer: Callable[..., Any], layers: list[Callable[..., Any]]) -> bool:
+    """Whether its name does not say all: a bound method has its instance or class, and a closure
+    what it captured, other than the function that it wraps."""
+    owner = getattr(layer, "__self__", None)
+    if owner is not None and not inspect.ismodule(owner):
+        return True
+    captured = getattr(layer, "__closure__", None) or ()
+    return any(all(_content(cell) is not known for known in layers) for cell in captured)
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # Not filled yet.
+        return None

@@ -4,6 +4,7 @@ from collections.abc import (
     Awaitable,
     Callable,
     ItemsView,
+    Iterable,
     Iterator,
     Mapping,
     MutableMapping,
@@ -12,6 +13,7 @@ from collections.abc import (
 from dataclasses import dataclass
 from typing import (
     Any,
+    Generic,
     ParamSpec,
     Self,
     TypeVar,
@@ -19,12 +21,12 @@ from typing import (
     cast,
     overload,
 )
-from weakref import ReferenceType, ref
 
 from . import _native
-from .async_loading import load_async
+from .async_loading import load_async, load_many_async
 from .durations import Duration
 from .loading import load
+from .loading_many import load_many
 from .memory_memoize import MemoryMemoized, memoized
 from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
@@ -35,8 +37,8 @@ D = TypeVar("D")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DEFAULT_SIZE = 10_000
-"""Entries of a cache whose `maxsize` is not given."""
+DEFAULT_ENTRIES = 10_000
+"""The most entries of a cache whose `max_entries` is not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,51 +60,59 @@ class MemoryStats:
     unstored: int
     """Loaded values that could not be stored."""
     wait_timeouts: int
-    """Callers who got `WaitTimeout`."""
+    """Callers that got `WaitTimeout`."""
     entries: int
     """Entries that are held; some may have expired."""
     bytes: int
-    """What they weigh: bytes with `max_bytes`, the sum of `getsizeof` with that; else 0."""
+    """What they weigh with `max_bytes`; else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry(Generic[K, V]):
+    """What a `MemoryCache` says of a key's entry."""
+
+    key: K
+    """The key, as it was asked for."""
+    value: V
+    """The value, as `get` gives it."""
+    ttl: float
+    """Seconds that the entry has left, to live or to idle; infinite when it does not expire."""
+    bytes: int
+    """What the entry weighs with `max_bytes`; else 0."""
 
 
 @_native.quickened
 class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     """A cache of this program's own: its objects, in memory, within bounds.
 
-    A mapping. Keys are any hashable objects, equal by `==` as in a dict. Values are what was stored
-    itself, unless `isolation="clone"`. `maxsize` is the most entries (default 10,000; None: any
-    number; 0: none, every write is refused); with `getsizeof` it is the most that this says of all
-    values together. The options are those of `MemoryOptions`. A subclass with a `__missing__` is
-    asked for what `cache[key]` does not find, and one with a `getsizeof` for what values count.
+    A mapping. Keys are any hashable objects, equal by `==` as in a dict. Values are objects of any
+    class: each reader gets a copy of what can change, or with `isolation="none"` the object itself.
+    `max_entries` is the most entries (None: any number; 0: none, every write is refused; default:
+    10,000). The other options are those of `MemoryOptions`. A subclass with a `__missing__` is
+    asked for what `cache[key]` does not find.
 
     Every method may be called from any thread, and no lock is held over code of yours: `__eq__` and
-    `__hash__` of keys, `__del__`, `getsizeof`, loaders and listeners may use the cache. Reading
-    counts as a use of the entry; `peek`, `in`, `ttl` and walking through the cache do not.
+    `__hash__` of keys, `__del__`, weighers, loaders and listeners may use the cache. Reading counts
+    as a use of the entry; `peek`, `entry`, `in`, `ttl` and walking through the cache do not.
     Iterations go over the entries that were there when they began. Caches can be neither copied nor
     pickled; a child that is forked has a copy of its own.
 
     Raises `InvalidArgument` for an unknown option or one out of range. A write raises
-    `EntryTooLarge`, a ValueError, for a value that is heavier than all may be together; then
-    nothing is changed.
+    `UnsupportedValue` for a value that has no copy, and `EntryTooLarge`, a ValueError, for one that
+    is heavier than all may be together; then nothing is changed.
     """
 
-    __slots__ = ("__weakref__", "_counts_itself")
-    _counts_itself: bool
+    __slots__ = ("__weakref__",)
 
-    def __new__(cls, maxsize: int | None = DEFAULT_SIZE, **options: Unpack[MemoryOptions]) -> Self:
-        counts_itself = options.get("getsizeof") is None and cls.getsizeof is not _getsizeof
-        if counts_itself:
-            itself = _Itself()
-            options["getsizeof"] = itself
-        cache = super().__new__(cls, maxsize, **options)
-        if counts_itself:
-            itself.cache = ref(cache)
-        cache._counts_itself = counts_itself
-        return cache
+    def __new__(
+        cls, max_entries: int | None = DEFAULT_ENTRIES, **options: Unpack[MemoryOptions]
+    ) -> Self:
+        return super().__new__(cls, max_entries, **options)
 
-    def getsizeof(self, value: V) -> int:
-        """What a value counts of `maxsize`."""
-        return 1 if self._counts_itself else super().getsizeof(value)
+    def entry(self, key: K, /) -> MemoryEntry[K, V] | None:
+        """The key's value with what is known of its entry, or None. Not a use of the entry."""
+        found = self._entry(key)
+        return None if found is None else MemoryEntry(key, *found)
 
     def expire(self, time: float | None = None) -> list[tuple[K, V]]:
         """Takes out the entries whose time is over, and returns their keys and values.
@@ -117,12 +127,13 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         """The key's value; when there is none, `loader` is called and what it returns is stored.
 
         Of all callers one loads, and the others get its value or its error; when it is interrupted
-        one of the others loads. Whoever has waited `lease_timeout` for a load begins another beside
-        it. A set, delete or clear of the key during the load wins over it: the loaded value is
-        returned, not stored. A loader may use the cache, but for its own key (`InvalidArgument`).
+        one of the others loads. A caller that has waited `lease_timeout` for a load begins another
+        beside it. A set, delete or clear of the key during the load wins over it: the loaded value
+        is returned, not stored. A loader may use the cache, but for its own key
+        (`InvalidArgument`).
 
-        A loaded value that cannot be stored, one that is too large, is returned, counted in
-        `stats().unstored`, and told to the logger `polycache`, the first of each kind; with
+        A loaded value that cannot be stored (it has no copy, or is too large) is returned, counted
+        in `stats().unstored`, and told to the logger `polycache`, the first of each kind; with
         `store_errors="raise"` it is the error that `set` raises. Raises `WaitTimeout` after
         `wait_timeout`.
         """
@@ -138,14 +149,43 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     ) -> V:
         """See `get_or_set`; what `loader` returns is awaited.
 
-        When the task that loads is cancelled its loader is too, and one of those who wait loads.
-        Cancelling one that waits disturbs nobody. It waits for loads in threads and other loops,
-        too.
+        When the task that loads is cancelled its loader is too, and one of the tasks that wait
+        loads. Cancelling one that waits disturbs no other. It waits for loads in threads and other
+        loops, too.
         """
         value = self._hit(key, ttl)
         if value is MISSING:
             value = await load_async(self, key, loader, ttl)
         return cast(V, value)
+
+    def get_or_set_many(
+        self,
+        keys: Iterable[K],
+        loader: Callable[[list[K]], Mapping[K, V]],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+    ) -> dict[K, V]:
+        """The values of the keys, in a dict; `loader` is called once for those that have none.
+
+        It is given the list of those that this caller is to load, and returns a mapping of keys to
+        values. A key that it leaves out has no entry, and is missing in the result. For each key
+        the rules of `get_or_set` hold. The caller loads what falls to it before it waits for keys
+        that others load; where one of these falls to it after all, `loader` is called again.
+
+        Raises what `get_or_set` raises, and `InvalidArgument` for a key that `loader` was not asked
+        for; then nothing is stored.
+        """
+        return load_many(self, keys, loader, ttl)
+
+    async def get_or_set_many_async(
+        self,
+        keys: Iterable[K],
+        loader: Callable[[list[K]], Awaitable[Mapping[K, V]]],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+    ) -> dict[K, V]:
+        """See `get_or_set_many`; what `loader` returns is awaited."""
+        return await load_many_async(self, keys, loader, ttl)
 
     @overload
     def memoize(self, function: Callable[P, T], /) -> MemoryMemoized[P, T]: ...
@@ -179,8 +219,8 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     @overload
     def pop(self, key: K, /, default: D) -> V | D: ...
     def pop(self, key: K, /, default: Any = MISSING) -> Any:
-        """Deletes the key and returns its value, or `default`; without one it raises KeyError."""
-        value = self._pop(key)
+        """As `take`, but without a `default` it raises KeyError."""
+        value = self.take(key, MISSING)
         if value is not MISSING:
             return value
         if default is MISSING:
@@ -217,21 +257,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<polycache.{type(self).__name__} {self.currsize} of {self.maxsize}>"
-
-
-_getsizeof = MemoryCache.getsizeof
-
-
-class _Itself:
-    """What a value counts by the method of the subclass: the cache does not hold itself."""
-
-    __slots__ = ("cache",)
-    cache: "ReferenceType[MemoryCache[Any, Any]]"
-
-    def __call__(self, value: Any) -> int:
-        cache = self.cache()
-        return 1 if cache is None else cache.getsizeof(value)
+        return f"<polycache.{type(self).__name__} {len(self)} of {self.max_entries}>"
 
 
 class _Items(ItemsView[K, V]):

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class CacheInfo(NamedTuple):
-    """What `cache_info` tells, as that of `functools.lru_cache`."""
+    """What `cache_info` tells, in the words of `functools.lru_cache`."""
 
     hits: int
     misses: int
@@ -58,11 +58,11 @@ class MemoryMemoized(Memoized[P, R], Protocol[P, R]):
         """Deletes the results, as `forget_all`, and counts hits and misses anew."""
 
     def cache_parameters(self) -> dict[str, Any]:
-        """`maxsize` and `typed`."""
+        """`maxsize`, which is `max_entries`, and `typed`."""
 
 
 class CachedOptions(MemoryOptions, total=False):
-    """The options of `cached` and `cached_method` beside `maxsize`."""
+    """The options of `cached` and `cached_method` beside `max_entries`."""
 
     key: Callable[..., Any] | None
     """Makes the key of a call, from its arguments. Default: all of them, with their types."""
@@ -85,9 +85,9 @@ def cached(
 ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
 @overload
 def cached(
-    maxsize: int | None = ..., **options: Unpack[CachedOptions]
+    max_entries: int | None = ..., **options: Unpack[CachedOptions]
 ) -> Callable[[Callable[P, T]], MemoryMemoized[P, T]]: ...
-def cached(maxsize: Any = MISSING, **options: Any) -> Any:
+def cached(max_entries: Any = MISSING, **options: Any) -> Any:
     """A decorator that keeps what a function returns in memory, under its arguments.
 
         @cached(1000, ttl="5m")
@@ -99,9 +99,10 @@ def cached(maxsize: Any = MISSING, **options: Any) -> Any:
 
     It makes a `MemoryCache` with these options for the function (`@cached` alone: with the default
     ones), or uses the one that it is given, which functions may share. For synchronous and
-    asynchronous functions, by the rules of `get_or_set`: of all callers one runs. A value that is
-    too large is returned and not kept, and a call with equal arguments within a call runs the
-    function. Arguments are hashable, and told apart by value and type, however they are
+    asynchronous functions, by the rules of `get_or_set`: of all callers one runs. Each caller gets
+    a copy of a result that can change; with `isolation="none"` it is the object itself. A value
+    that is too large is returned and not kept, and a call with equal arguments within a call runs
+    the function. Arguments are hashable, and told apart by value and type, however they are
     passed; those that `**kwargs` takes by their order, too, which the function can see. The
     signature stays. Under `@staticmethod` and `@classmethod` it works as on a function; on a method
     `self` would be an argument, kept alive by the cache: use `cached_method`.
@@ -110,11 +111,11 @@ def cached(maxsize: Any = MISSING, **options: Any) -> Any:
     """
     from .memory_cache import MemoryCache
 
-    if isinstance(maxsize, MemoryCache):
-        return maxsize.memoize(**options)
-    if callable(maxsize) or isinstance(maxsize, classmethod):
-        return _cache((), options).memoize(maxsize)
-    size = () if maxsize is MISSING else (maxsize,)
+    if isinstance(max_entries, MemoryCache):
+        return max_entries.memoize(**options)
+    if callable(max_entries) or isinstance(max_entries, classmethod):
+        return _cache((), options).memoize(max_entries)
+    size = () if max_entries is MISSING else (max_entries,)
     how = {name: options.pop(name) for name in ("key", "typed") if name in options}
     return lambda function: _cache(size, options).memoize(**how)(function)
 
@@ -129,18 +130,19 @@ def _cache(size: tuple[Any, ...], options: Any) -> "MemoryCache[Any, Any]":
 def cached_method(function: Callable[Concatenate[S, P], T], /) -> "_CachedMethod[S, P, T]": ...
 @overload
 def cached_method(
-    maxsize: int | None = ..., **options: Unpack[CachedOptions]
+    max_entries: int | None = ..., **options: Unpack[CachedOptions]
 ) -> "Callable[[Callable[Concatenate[S, P], T]], _CachedMethod[S, P, T]]": ...
-def cached_method(maxsize: Any = MISSING, **options: Any) -> Any:
+def cached_method(max_entries: Any = MISSING, **options: Any) -> Any:
     """A decorator for methods: each instance gets a `MemoryCache` of its own, with these options.
 
-    `self` is no part of the key, need not be hashable, and goes when nobody else has it; its
-    results go with it. An instance needs a `__dict__`, where its memoized method is kept under the
-    method's name. `instance.method.forget(...)`, `.forget_all()` and `.cache` are that instance's.
+    `self` is no part of the key, need not be hashable, and goes when no other reference is left;
+    its results go with it. An instance needs a `__dict__`, where its memoized method is kept under
+    the method's name. `instance.method.forget(...)`, `.forget_all()` and `.cache` are that
+    instance's.
     """
-    if callable(maxsize):
-        return _CachedMethod(maxsize, (), {})
-    size = () if maxsize is MISSING else (maxsize,)
+    if callable(max_entries):
+        return _CachedMethod(max_entries, (), {})
+    size = () if max_entries is MISSING else (max_entries,)
     return lambda function: _CachedMethod(function, size, options)
 
 
@@ -245,7 +247,7 @@ def memoized(
     def cache_info() -> CacheInfo:
         stats = cache._stats()
         return CacheInfo(
-            stats["hits"] - hits, stats["misses"] - misses, cache.maxsize, cache.currsize
+            stats["hits"] - hits, stats["misses"] - misses, cache.max_entries, cache._held
         )
 
     def cache_clear() -> None:
@@ -268,7 +270,7 @@ def memoized(
     wrapper.cache = cache
     wrapper.cache_info = cache_info
     wrapper.cache_clear = cache_clear
-    wrapper.cache_parameters = lambda: {"maxsize": cache.maxsize, "typed": typed}
+    wrapper.cache_parameters = lambda: {"maxsize": cache.max_entries, "typed": typed}
     return cast(MemoryMemoized[P, T], wrapper)
 
 

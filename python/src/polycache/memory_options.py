@@ -7,35 +7,36 @@ from .durations import Duration
 
 
 class MemoryOptions(TypedDict, total=False):
-    """The options of a `MemoryCache` beside `maxsize`. None stands for an option's default."""
+    """The options of a `MemoryCache` beside `max_entries`. None stands for an option's default."""
 
     max_bytes: int | str | None
-    """How many bytes keys and values take at most, by an estimate: a number, or text like "64MiB".
-    Default: nothing is weighed. Not together with `getsizeof`."""
+    """How many bytes keys and values take at most, by an estimate or by what `weigher` says: a
+    number, or text like "64MiB". Default: nothing is weighed."""
 
-    getsizeof: Callable[[Any], int] | None
-    """What a value counts of `maxsize`, a whole number; 0 is taken for 1. Default: what the method
-    `getsizeof` of a subclass says, else 1."""
+    weigher: Callable[[Any, Any], int] | None
+    """Says of a key and its value how many bytes they count of `max_bytes`, a whole number; 0 is
+    taken for 1. Asked once, when the entry is stored. Default: an estimate."""
 
     ttl: Duration | Callable[[Any, Any], Duration | None] | None
-    """How long an entry lives when its write does not say, or what says so of a key and a value:
-    None is for ever, 0 or less is not at all. Default: until it is evicted."""
+    """How long an entry lives when its write does not say, or a function that says so of a key and
+    a value: None is for ever, 0 or less is not at all. Default: until it is evicted."""
 
     time_to_idle: Duration | None
     """How long an entry stays without being read or written. Default: until it is evicted."""
 
     policy: Literal["2q-clock"] | None
-    """Which entry goes when there is no room (`spec/eviction.md`)."""
+    """Which entry goes when there is no room (`spec/eviction.md`). Default: "2q-clock"."""
 
-    isolation: Literal["none", "clone"] | None
-    """"none", the default: what is stored is what is handed out, the object itself, as
-    `functools.lru_cache` does. "clone": what is stored is a copy, and so is what is handed out,
-    each time (`copy.deepcopy`)."""
+    isolation: Literal["clone", "none"] | None
+    """"clone": the cache stores a copy and hands out another (`copy.deepcopy`), so that no caller
+    sees what another does to a value. What cannot change (text, bytes, numbers, tuples of those)
+    is shared at no cost. "none": what is stored is what is handed out, the object itself, of any
+    class. Default: "clone"."""
 
-    listener: Callable[[Any, Any, str], object] | None
+    removal_listener: Callable[[Any, Any, str], object] | None
     """Called with key, value and cause of each entry that left, after it left, without a lock:
     "replaced", "deleted", "expired", "evicted" or "cleared". What it raises goes to
-    `sys.unraisablehook`."""
+    `sys.unraisablehook`. Default: none."""
 
     lease_timeout: Duration | None
     """How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8
@@ -46,8 +47,8 @@ class MemoryOptions(TypedDict, total=False):
     hours. Default: "60s"."""
 
     store_errors: Literal["report", "raise"] | None
-    """What becomes of a loaded value that cannot be stored: "report", the default, hands it to its
-    caller, counts it and tells the logger `polycache`; "raise" makes it the error of `set`."""
+    """What becomes of a loaded value that cannot be stored: "report" hands it to its caller, counts
+    it and tells the logger `polycache`; "raise" makes it the error of `set`. Default: "report"."""
 
     clock: Callable[[], float] | None
     """Returns milliseconds since any instant; for tests. Default: the system's clock."""

@@ -14,17 +14,17 @@ class Memory(TypedDict, total=False):
     """Most entries, 1 to 2**24. Default: 10,000."""
 
     max_bytes: int | str | None
-    """Most bytes that keys and values take, by an estimate: a number, or text like "64MiB", the
-    default. None: nothing is weighed."""
+    """Most bytes that keys and values take, by an estimate: a number, or text like "64MiB"; None:
+    nothing is weighed. Default: "64MiB"."""
 
     policy: Literal["2q-clock"]
-    """Which entry goes when there is no room (`spec/eviction.md`)."""
+    """Which entry goes when there is no room (`spec/eviction.md`). Default: "2q-clock"."""
 
     isolation: Literal["clone", "none"]
-    """"clone", the default: no reader sees what another does to its value. What cannot be changed
-    (text, bytes, numbers, ...) is kept and shared; lists, dicts and sets are made anew from their
-    bytes for each reader. "none": everything is kept, and readers are given the same object until
-    it is set again."""
+    """"clone": no reader sees what another does to its value. What cannot be changed (text, bytes,
+    numbers, ...) is kept and shared; lists, dicts and sets are made anew from their bytes for each
+    reader. "none": everything is kept, and readers are given the same object until it is set again.
+    Default: "clone"."""
 
 
 class EncryptionKey(TypedDict):
@@ -46,9 +46,20 @@ class Options(TypedDict, total=False):
     ttl: Duration | None
     """How long an entry lives when its write does not say. Default: until it is evicted."""
 
+    jitter: float | Duration | None
+    """By how much the cache's `ttl` is shortened, at random for each write, so that entries written
+    together do not expire together: a number from 0 to below 1 is a part of it (0.1: a tenth at
+    most), all else a duration that is shorter. A `ttl` that a write gives is taken as it is.
+    Default: none."""
+
     limit: int | str | None
     """Bytes of everything in the directory, as a number or as text like "64MiB", 2 MiB to 1 TiB.
     Default: the existing directory's, or 256 MiB for a new one."""
+
+    max_value: int | str | None
+    """Most bytes of a value before compression that is read or written (`ValueTooLarge`): what a
+    hostile entry may make this process allocate. A number, or text like "64MiB".
+    Default: "64MiB"."""
 
     serializer: Literal["messagepack", "json", "text", "bytes"] | None
     """How values become bytes. Default: "messagepack", which takes every row of the type map."""
@@ -86,17 +97,17 @@ class Options(TypedDict, total=False):
     hours. Default: "60s"."""
 
     store_errors: Literal["report", "raise"] | None
-    """What becomes of a loaded value that cannot be stored: "report", the default, hands it to its
-    caller, counts it and tells the logger `polycache`; "raise" makes it the error of `set`."""
+    """What becomes of a loaded value that cannot be stored: "report" hands it to its caller, counts
+    it and tells the logger `polycache`; "raise" makes it the error of `set`. Default: "report"."""
 
     keep_after_reboot: bool | None
     """Keeps what is whole after a reboot, though it may be older than the last write, or deleted
-    since. Default: False, a reboot empties the cache."""
+    since. With False a reboot empties the cache. Default: False."""
 
     memory: Memory | bool | None
-    """What this process used last is kept as objects, and served while nobody on the machine has
-    changed it (`spec/memory.md`). False: every read goes to the directory. Without a directory
-    it is the cache itself. Default: on."""
+    """What this process used last is kept as objects, and served while no process of the machine
+    has changed it (`spec/memory.md`). False: every read goes to the directory. Without a directory
+    it is the cache itself. Default: True."""
 
     clock: Callable[[], float] | None
     """Returns milliseconds since 1970; for tests. Default: the system's clock."""

@@ -59,7 +59,7 @@ MOST_BYTES = 255
 
 
 def _of_the_type_map() -> set[type]:
-    # Imported by those who register types, and not by everybody.
+    # Imported when a program registers types, not by every one.
     from datetime import datetime
     from decimal import Decimal
     from uuid import UUID

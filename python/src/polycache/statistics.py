@@ -27,7 +27,7 @@ class Stats:
     unstored: int
     """Loaded values that could not be stored."""
     wait_timeouts: int
-    """Callers who got `WaitTimeout`."""
+    """Callers that got `WaitTimeout`."""
     entries: int
     """Entries in the index, expired and cleared ones included until they are recycled."""
     bytes: int

@@ -3,6 +3,7 @@
 require_relative "cache/many"
 require_relative "lease"
 require_relative "loading"
+require_relative "memoize"
 require_relative "memory/build"
 require_relative "ttl_option"
 
@@ -25,14 +26,23 @@ module Polycache
   # Every method but +close+ raises Closed after +close+; methods that take a key raise InvalidKey.
   class Cache
     include Many
+    include Memoize
     include TtlOption
 
     # Options and what they are when they are left out (see +new+).
     OPTIONS = {
-      path: nil, namespace: nil, ttl: nil, limit: nil, serializer: "messagepack",
+      path: nil, namespace: nil, ttl: nil, jitter: nil, limit: nil, serializer: "messagepack",
       compressor: "none", dictionaries: nil, encryption: nil, types: nil, lease_timeout: "30s",
-      wait_timeout: "60s", store_errors: "report", keep_after_reboot: false, memory: nil, clock: nil
+      wait_timeout: "60s", store_errors: "report", keep_after_reboot: false, max_value: "64MiB",
+      memory: nil, clock: nil
     }.freeze
+
+    # What +entry+ tells. +ttl+ is seconds left (infinity: it does not expire); +created+ and
+    # +expires+ are milliseconds since 1970 (nil: it does not); +size+ is the bytes as stored, with
+    # the header; +serializer+ and +compressor+ are names. Without a directory nothing becomes
+    # bytes: there +size+ is what the entry weighs in memory, and the names are nil.
+    Entry = Struct.new(:value, :ttl, :created, :expires, :size, :serializer, :compressor, # rubocop:disable Lint/StructNewOverride
+                       keyword_init: true)
 
     # Stands for "no entry" where nil may be a value: <tt>cache.get(key, MISSING)</tt>.
     MISSING = Object.new
@@ -55,34 +65,39 @@ module Polycache
       end
     end
 
-    # @param path [String, Pathname] the directory of the cache, made when it is missing; without
-    #   one the cache is the memory tier alone, inside this process
-    # @param namespace [String, Symbol, Array<String>] one part, or several
-    # @param ttl [String, Numeric, nil] how long an entry lives when its write does not say; by
-    #   default until it is evicted. +expires_in+ is another name for it
+    # @param path [String, Pathname] the directory of the cache, made when it is missing. Default:
+    #   left out; the cache is the memory tier alone, inside this process.
+    # @param namespace [String, Symbol, Array<String>, nil] one part, or several. Default: nil.
+    # @param ttl [String, Numeric, nil] how long an entry lives when its write does not say; nil is
+    #   until it is evicted. +expires_in+ is another name for it. Default: nil.
+    # @param jitter [String, Numeric, nil] by how much +ttl+ is shortened, at random for each write,
+    #   so that what is written together does not expire together: a number from 0 to below 1 is a
+    #   part of it, else a duration below it. A time to live that a write gives is taken as it is.
+    #   Default: nil.
     # @param limit [Integer, String, nil] bytes of everything in the directory, or text like
-    #   "64MiB"; by default the existing directory's limit, or 256 MiB
-    # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes"
+    #   "64MiB"; nil is the existing directory's limit, or 256 MiB. Default: nil.
+    # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes".
+    #   Default: "messagepack".
     # @param compressor [String, Symbol] "none", "smart" (zstd where it is worth it,
-    #   value by value), "zstd", or "zstd:1" to "zstd:22"
+    #   value by value), "zstd", or "zstd:1" to "zstd:22". Default: "none".
     # @param dictionaries [Array<String>, nil] trained zstd dictionaries for the compressor, "smart"
     #   or zstd: with one, values of a few hundred bytes become fewer, too. The first
     #   compresses, every one of them decompresses, so that a new one can take over.
     #   <tt>polycache train-dictionary</tt> makes one from samples. An entry whose dictionary is
-    #   missing here raises UnknownDictionary
+    #   missing here raises UnknownDictionary. Default: nil.
     # @param encryption [Array<Hash>, nil] keys that values are encrypted with, by AES-256-GCM, each
     #   <tt>{ id: Integer, key: String }</tt> with an id of 0 to 2**32 - 1 and 32 random bytes with
     #   the encoding BINARY (+SecureRandom.bytes+): the first encrypts, every one of them decrypts,
     #   so that keys can be changed. Plain entries then raise NotEncrypted. Keys of the cache, sizes
-    #   and times stay readable. One key is good for 2**32 entries. By default values are stored as
-    #   they are
+    #   and times stay readable. One key is good for 2**32 entries. With nil, values are stored as
+    #   they are. Default: nil.
     # @param lease_timeout [String, Numeric] how old a load may be before a caller stops waiting for
-    #   it and loads beside it, 63 ms to 8 h
+    #   it and loads beside it, 63 ms to 8 h. Default: "30s".
     # @param wait_timeout [String, Numeric] how long a caller waits for the loads of others before
-    #   it gets WaitTimeout, 1 ms to 24 h
+    #   it gets WaitTimeout, 1 ms to 24 h. Default: "60s".
     # @param store_errors [String, Symbol] what becomes of a loaded value that cannot be stored:
     #   "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of once)
-    #   or "raise" (the error that +set+ would give)
+    #   or "raise" (the error that +set+ would give). Default: "report".
     # @param types [Hash, nil] classes of the program's own by name, whose instances may be values
     #   and parts of them: <tt>{ "user" => User, "point" => Polycache::Type.new(Point, ...) }</tt>.
     #   A Struct or a Data is given itself, any other class as a Type with its functions. A value is
@@ -90,16 +105,20 @@ module Polycache
     #   +decode+ makes of that, in other languages of the class that is registered there by the
     #   same name. A reader that has not registered the name gets a Named. Instances of the very
     #   class are stored so, not those of its subclasses. The +serializer+ has to be
-    #   "messagepack". With the isolation "none" and without a path nothing is encoded
+    #   "messagepack". With the isolation "none" and without a path nothing is encoded.
+    #   Default: nil.
     # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older
-    #   than the last write; by default a reboot empties the cache
+    #   than the last write; with false, a reboot empties the cache. Default: false.
+    # @param max_value [Integer, String] the most bytes of a value, before compression, that is
+    #   written or read, or text like "16MiB". Default: "64MiB".
     # @param memory [Hash, Boolean, nil] options of the memory tier, which hands out objects that
     #   were read before without decoding: +max_entries+ (10,000), +max_bytes+ (64 MiB), +policy+
-    #   ("2q-clock", "lru"), +isolation+ ("clone", "freeze", "none"), as for MemoryCache. By default
-    #   there is one only without a path: a copy takes Ruby as long as decoding, so over a directory
-    #   it pays with the isolations "freeze" and "none"
-    # @param clock [#call, nil] answers with milliseconds since 1970, for tests; by default the
-    #   system's clock
+    #   ("2q-clock", "lru"), +isolation+ ("clone", "freeze", "none"), as for MemoryCache. With nil
+    #   there is one only without a path: over a directory it pays for values that are read about
+    #   ten times or more between two writes, because Ruby takes several microseconds to keep one.
+    #   Default: nil.
+    # @param clock [#call, nil] answers with milliseconds since 1970, for tests; nil is the
+    #   system's. Default: nil.
     # @raise [InvalidArgument] for an unknown option or a wrong value
     # @raise [ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
     #   ForeignDirectory, TooManyParticipants, NoSpace, IoError]
@@ -123,6 +142,25 @@ module Polycache
     def get(key, default = nil) = @reader.get(key, default)
     alias [] get
 
+    # As +get+, but no use of the entry: it is neither counted nor marked as read, and memory does
+    # not keep it.
+    #
+    # @param key [String, Symbol]
+    # @param default [Object] the answer when there is no entry
+    # @return [Object, nil] its value
+    # @raise what +get+ raises
+    def peek(key, default = nil) = @tiers.peek(key, default)
+
+    # The value of a key with what its entry says of it. Not a use of it.
+    #
+    # @param key [String, Symbol]
+    # @return [Entry, nil] nil when there is none
+    # @raise what +get+ raises
+    def entry(key)
+      facts = @tiers.facts(key)
+      Entry.new(**facts) if facts
+    end
+
     # Stores a value. When it returns, every read on this machine that begins sees it or a later
     # one.
     #
@@ -144,6 +182,29 @@ module Polycache
     def []=(key, value)
       @tiers.set(key, value, :default)
     end
+
+    # Gives an entry another time to live, from now on. The value is not decoded. A +set+, +delete+
+    # or +clear+ meanwhile wins.
+    #
+    # @param key [String, Symbol]
+    # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
+    # @return [Boolean] whether there was an entry
+    # @raise [InvalidArgument], and for an entry that cannot be read what +get+ raises
+    def touch(key, ttl: ((one = true) && :default),
+              expires_in: ((other = true) && ttl), **unknown)
+      refuse_both unless one || other
+      refuse_unknown(unknown.keys) unless unknown.empty?
+      @tiers.touch(key, expires_in)
+    end
+
+    # Deletes a key, and gives its value: of several callers on this machine, one gets it. Voids
+    # every load of the key under way.
+    #
+    # @param key [String, Symbol]
+    # @param default [Object] the answer when there is no entry
+    # @return [Object, nil] its value
+    # @raise what +get+ raises; such an entry stays
+    def take(key, default = nil) = @tiers.take(key, default)
 
     # Deletes a key, and voids every load of it under way.
     #
@@ -168,14 +229,16 @@ module Polycache
     # than +lease_timeout+ is not waited for, but goes on: a caller loads beside it, and the first
     # of the two is stored. A block that asks for its own key raises InvalidArgument.
     #
+    # +fetch+ is another name for it, which users of ActiveSupport know.
+    #
     # @param key [String, Symbol]
     # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
     # @yieldreturn [Object] the value
     # @return [Object] the value
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
     # @raise whatever the block raises; what +get+ raises
-    def fetch(key, ttl: ((one = true) && :default),
-              expires_in: ((other = true) && ttl), **unknown, &load)
+    def get_or_set(key, ttl: ((one = true) && :default),
+                   expires_in: ((other = true) && ttl), **unknown, &load)
       refuse_both unless one || other
       refuse_unknown(unknown.keys) unless unknown.empty?
       value = @tiers.fetch(key, expires_in, nil, Loading::BUSY, &load)
@@ -183,7 +246,7 @@ module Polycache
 
       Loading.wait(@tiers, key, expires_in, &load)
     end
-    alias get_or_set fetch
+    alias fetch get_or_set
 
     # A lock by a key's name, for whoever makes values by itself: see Lease.
     #

@@ -2,7 +2,7 @@
 
 module Polycache
   # What every error of Polycache is (spec/errors.md; the classes have the same names in every
-  # language). Errors of a loader are not wrapped: +fetch+ raises them as they are.
+  # language). Errors of a loader are not wrapped: +get_or_set+ raises them as they are.
   class Error < StandardError
     CODE = "error"
     RETRYABLE = false

@@ -15,6 +15,9 @@ module Polycache
   # - <tt>flight(key, scheduled)</tt>: the newest load of the key in this process that is open, as
   #   <tt>[Flight, seconds that it may still be waited for]</tt>, or nil. InvalidArgument when it is
   #   the caller's own, which would wait for itself; +scheduled+: its thread's other fibers go on.
+  # - <tt>begin_load(key, ttl, waited, busy, loads)</tt>: as +fetch+, but in the place of running a
+  #   block it gives a load, which it has put into +loads+, too. That is ended by <tt>fill(load,
+  #   value)</tt>, which gives what its caller is given, <tt>load.fail(error)</tt> or +load.free+.
   # - <tt>joined(value)</tt>: what is handed out of the value to one who joined; it is counted.
   # - +wait_timeout+ (seconds), +count_wait_timeout+.
   # @api private
@@ -43,8 +46,10 @@ module Polycache
       end
     end
 
+    # @param waited [Float] seconds that the caller has waited for others
     # @return [Landed, false, nil] what a load brought that the caller joined; false: it brought
     #   nothing, or takes too long; nil: there is none to join
+    # @raise [WaitTimeout, InvalidArgument]
     def join(tiers, key, waited)
       flight, seconds = tiers.flight(key, !Fiber.current_scheduler.nil?)
       return unless flight
@@ -57,8 +62,6 @@ module Polycache
       end
       flight.wait([left, seconds].min) || false
     end
-
-    private_class_method :join
   end
 
   private_constant :Loading

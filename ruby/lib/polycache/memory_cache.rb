@@ -3,6 +3,8 @@
 require_relative "errors"
 require_relative "lease"
 require_relative "loading"
+require_relative "loading_many"
+require_relative "memoize"
 require_relative "memory/entries"
 require_relative "memory/settings"
 require_relative "ttl_option"
@@ -12,7 +14,7 @@ module Polycache
   # extension; where there is one, it makes the copies.
   #
   #   users = Polycache::MemoryCache.new(max_entries: 10_000, ttl: "5m")
-  #   users.fetch("user:1") { load_user(1) }
+  #   users.get_or_set("user:1") { load_user(1) }
   #
   # It may be used by any number of threads and fibers, and in forked children, which go on with a
   # copy of their own. Which entries go when there is no room: spec/eviction.md.
@@ -27,6 +29,7 @@ module Polycache
   # *Durations* are text ("250ms", "30s", "5m", "2h", "1d") or seconds as any Numeric. Methods
   # that take a key raise InvalidKey.
   class MemoryCache
+    include Memoize
     include TtlOption
 
     # What +entry+ tells: +ttl+ is seconds left (infinity: it does not expire), +bytes+ what it
@@ -34,30 +37,36 @@ module Polycache
     Entry = Struct.new(:key, :value, :ttl, :bytes, keyword_init: true)
 
     # @param options
-    #   * +max_entries+ [Integer] 1 to 2^24; 10,000
-    #   * +max_bytes+ [Integer, String, nil] that keys and values take together, by an estimate;
-    #     64 MiB; nil: nothing is weighed
-    #   * +policy+ [String, Symbol] "2q-clock", or "lru", which evicts exactly what was used
-    #     longest ago
-    #   * +isolation+ [String, Symbol] "clone", "freeze" or "none"
-    #   * +ttl+ [String, Numeric, nil] how long an entry lives when its write does not say; for
-    #     ever. +expires_in+ is another name for it
-    #   * +sliding+ [Boolean] whether a read sets the time to live anew; false
-    #   * +weigher+ [#call] is given key and value and answers with bytes, instead of the estimate
-    #   * +eviction_listener+ [#call] is given key, value and why the entry left: +:evicted+
-    #     +:expired+ +:removed+ +:replaced+ +:cleared+. It runs after the operation, in the thread
-    #     that did it; what it raises is that one's
+    #   * +max_entries+ [Integer] the most entries, 1 to 2^24. Default: 10,000.
+    #   * +max_bytes+ [Integer, String, nil] the most bytes that keys and values take together, by
+    #     an estimate; nil: nothing is weighed. Default: "64MiB".
+    #   * +weigher+ [#call, nil] is given key and value and answers with a whole number, which
+    #     counts of +max_bytes+ instead of the estimate. Default: nil.
+    #   * +ttl+ [String, Numeric, nil] how long an entry lives when its write does not say; nil is
+    #     for ever. +expires_in+ is another name for it. Default: nil.
+    #   * +time_to_idle+ [String, Numeric, nil] how long an entry lives that is neither read nor
+    #     written; with +ttl+ too, whichever comes first. +set+ and +touch+ begin it anew; +peek+,
+    #     +has?+, +ttl+, +entry+ and +each+ are no use. nil is for ever. Default: nil.
+    #   * +policy+ [String, Symbol] "2q-clock", or "lru", which evicts exactly what was used longest
+    #     ago. Default: "2q-clock".
+    #   * +isolation+ [String, Symbol] who sees a change of an object that was stored or handed out:
+    #     "clone", "freeze" (see above) or "none". Default: "clone".
+    #   * +removal_listener+ [#call, nil] is given key, value and why the entry left: +:replaced+
+    #     +:deleted+ +:expired+ +:evicted+ +:cleared+. It runs after the operation, in the thread
+    #     that did it; what it raises is that one's. Default: nil.
     #   * +lease_timeout+ [String, Numeric] how old a load may be before a caller stops waiting for
-    #     it and loads beside it, 63 ms to 8 h; 30 s
+    #     it and loads beside it, 63 ms to 8 h. Default: "30s".
     #   * +wait_timeout+ [String, Numeric] how long a caller waits for the loads of others before it
-    #     gets WaitTimeout, 1 ms to 24 h; 60 s
+    #     gets WaitTimeout, 1 ms to 24 h. Default: "60s".
     #   * +store_errors+ [String, Symbol] what becomes of a loaded value that cannot be stored:
     #     "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of
-    #     once) or "raise"
-    #   * +types+ [Hash] classes of the program's own by name, as for Cache.new: with the isolations
-    #     "clone" and "freeze" each reader gets an object that +decode+ makes of what +encode+ made.
-    #     What is frozen to its depth is handed out itself all the same
-    #   * +clock+ [#call] answers with milliseconds since 1970, for tests
+    #     once) or "raise". Default: "report".
+    #   * +types+ [Hash, nil] classes of the program's own by name, as for Cache.new: with the
+    #     isolations "clone" and "freeze" each reader gets an object that +decode+ makes of what
+    #     +encode+ made. What is frozen to its depth is handed out itself all the same.
+    #     Default: nil.
+    #   * +clock+ [#call, nil] answers with milliseconds since 1970, for tests; nil is the system's.
+    #     Default: nil.
     # @raise [InvalidArgument] for an unknown option or a wrong value
     def initialize(**options)
       @entries = Memory::Core.new(Memory::Settings.new(with_one_ttl(options))).root
@@ -76,17 +85,18 @@ module Polycache
     # @param value [Object]
     # @param ttl [String, Numeric, nil, :default] how long it lives: nil is without end, :default
     #   what the cache's own +ttl+ says. +expires_in+ is another name for it
-    # @param sliding [Boolean] whether a read sets the time to live anew; the cache's own by
-    #   default
+    # @param time_to_idle [String, Numeric, nil, :default] how long it lives when it is neither read
+    #   nor written: nil is without end, :default what the cache's own says
     # @return [nil]
     # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
     # @raise [EntryTooLarge] it is heavier than all entries may be; the old value is gone as well
     def set(key, value, ttl: ((one = true) && :default),
-            expires_in: ((other = true) && ttl), sliding: nil)
+            expires_in: ((other = true) && ttl), time_to_idle: :default)
       refuse_both unless one || other
-      return @entries.set(key, value, expires_in) if sliding.nil?
+      return @entries.set(key, value, expires_in) if time_to_idle.equal?(:default)
 
-      @entries.set(key, value, expires_in, sliding ? true : false)
+      idle = time_to_idle && Memory::Duration.milliseconds("time_to_idle", time_to_idle)
+      @entries.set(key, value, expires_in, idle)
     end
 
     # <tt>cache[key] = value</tt>
@@ -104,27 +114,32 @@ module Polycache
     # @return [Boolean] whether an entry stood there
     def delete(key) = @entries.delete(key)
 
-    # @return [Object, nil] the value, which is here no more
+    # Deletes a key, and gives its value: of several callers, one gets it. Loads of the key that
+    # are under way are not stored.
+    #
+    # @param default [Object] the answer when there is no entry
+    # @return [Object, nil] its value
     def take(key, default = nil) = @entries.take(key, default)
 
     # Reads a key; when there is no entry, runs the block and stores what it returns. Of all
     # callers in this process one runs its block; the others wait for the value without blocking
     # other threads (or, under a Fiber scheduler, other fibers). All of them get what a reader would
-    # get. What happens when a block raises, takes long, or asks for its own key: Cache#fetch.
+    # get. What happens when a block raises, takes long, or asks for its own key:
+    # Cache#get_or_set. +fetch+ is another name for it, which users of ActiveSupport know.
     #
     # @param ttl [String, Numeric, nil, :default] as for +set+; it counts from the end of the load
     # @yieldreturn [Object] the value
     # @return [Object] the value
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
     # @raise whatever the block raises
-    def fetch(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl), &load)
+    def get_or_set(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl), &load)
       refuse_both unless one || other
       value = @entries.fetch(key, expires_in, nil, Loading::BUSY, &load)
       return value unless Loading::BUSY.equal?(value)
 
       Loading.wait(@entries, key, expires_in, &load)
     end
-    alias get_or_set fetch
+    alias fetch get_or_set
 
     # A lock by a key's name within this process, for whoever makes values by itself: see Lease.
     #
@@ -153,15 +168,26 @@ module Polycache
     # @return [Integer] how many entries stood there
     def delete_many(keys) = list(keys).count { |key| delete(key) }
 
+    # Reads keys, and loads those that are missing: the block is called with an Array of them,
+    # once, and returns a Hash of these keys to their values. A key that it leaves out has no
+    # entry, and is not in the result. More on it: Cache#get_or_set_many.
+    #
     # @param keys [Enumerable<String, Symbol>]
-    # @yieldparam key what is not here is loaded, as by +fetch+
-    # @return [Hash] all keys, as they were given, with their values
-    def fetch_many(keys, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+    # @param ttl [String, Numeric, nil, :default] as for +get_or_set+, of what is loaded
+    # @yieldparam missing [Array<String, Symbol>] as they were given, none of them twice
+    # @yieldreturn [Hash]
+    # @return [Hash] the keys that have a value, as they were given, with it
+    # @raise [InvalidArgument] for a key that the block was not asked for; nothing is stored
+    # @raise [WaitTimeout] after waiting +wait_timeout+ for others
+    # @raise whatever the block raises
+    def get_or_set_many(keys, ttl: ((one = true) && :default),
+                        expires_in: ((other = true) && ttl), &load)
       refuse_both unless one || other
-      raise InvalidArgument, "fetch_many takes a block that loads the values" unless block_given?
+      raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load
 
-      keys.to_h { |key| [key, fetch(key, expires_in: expires_in) { yield key }] }
+      LoadingMany.new(@entries, list(keys), expires_in, load).values
     end
+    alias fetch_many get_or_set_many
 
     # @param by [Integer, Float]
     # @param ttl [String, Numeric, nil, :default] of a number that begins now; one that is there
@@ -179,12 +205,13 @@ module Polycache
       @entries.add(key, by.is_a?(Numeric) ? -by : by, expires_in)
     end
 
-    # @return [Float, nil] the seconds that an entry has left, infinity when it does not expire;
-    #   nil when there is none
+    # @return [Float, nil] the seconds that an entry has left, to live or to idle, whichever comes
+    #   first; infinity when it does not expire; nil when there is none
     def ttl(key) = @entries.ttl(key)
 
-    # Gives an entry another time to live, from now.
+    # Gives an entry another time to live, from now on, and begins its time to idle anew.
     #
+    # @param ttl [String, Numeric, nil, :default] as for +set+
     # @return [Boolean] whether it was there
     def touch(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
       refuse_both unless one || other
@@ -194,9 +221,9 @@ module Polycache
     # @return [Entry, nil] what is known of an entry; neither counts nor is it a use
     def entry(key)
       found = @entries.entry(key) or return
-      left = found.expires ? (found.expires - @entries.core.now) / 1000.0 : Float::INFINITY
       value = @entries.core.out(found.value, found.plan)
-      Entry.new(key: found.key, value: value, ttl: left, bytes: found.bytes)
+      Entry.new(key: found.key, value: value, ttl: found.left(@entries.core.now),
+                bytes: found.bytes)
     end
 
     # @param prefix [String, Symbol]
@@ -229,6 +256,9 @@ module Polycache
 
     # @return [Integer] entries, with those whose time is over and that are not freed yet
     def size = @entries.core.store.size
+
+    # @return [Integer] what they weigh
+    def bytes = @entries.core.store.bytes
 
     # @return [Hash{Symbol => Integer}] +max_bytes+ is infinite where nothing bounds them
     def stats

@@ -13,12 +13,12 @@ module Polycache
   #   Redis.new(middlewares: [Polycache::RedisNamespace], custom: { namespace: -> { Tenant.name } })
   #
   # In `custom`:
-  # - namespace: text, a list of nested ones, or a Proc that is asked at every command;
-  # - separator: what stands behind each name, a colon unless it is said otherwise;
+  # - namespace: text, a list of nested ones, or a Proc that is asked at every command.
+  # - separator: what stands behind each name. Default: ":".
   # - allow: commands that pass as they are, because they touch the whole server (`["FLUSHALL"]`) or
-  #   are not known and have no keys;
+  #   are not known and have no keys. Default: none.
   # - commands: where further commands have their keys: `{ "JSON.GET" => [["key", 1, 1, 1]] }`
-  #   (spec/commands.md says what a rule is).
+  #   (spec/commands.md says what a rule is). Default: none.
   #
   # A command that is not known raises UnknownCommand, one that touches the whole server
   # CommandNotAllowed. A Lua script gets its KEYS rewritten; one that makes up keys of its own has

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "errors"
+require_relative "memory/duration"
 
 module Polycache
   # The option +ttl+ and its other name, +expires_in+: one of the two.
@@ -24,6 +25,11 @@ module Polycache
       return if unknown.empty?
 
       raise InvalidArgument, "unknown option #{unknown.join(", ")}: there are #{known.join(", ")}"
+    end
+
+    # What a write refuses, before there is one.
+    def check_ttl(ttl)
+      Memory::Duration.milliseconds("ttl", ttl) unless ttl.nil? || ttl.equal?(:default)
     end
 
     # Options of a cache, in which +ttl+ is called so.

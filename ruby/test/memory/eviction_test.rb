@@ -12,7 +12,7 @@ class EvictionTest < Minitest::Test
       evicted = []
       listener = ->(key, _, cause) { evicted << key.to_i if cause == :evicted }
       cache = Polycache::MemoryCache.new(max_entries: sequence["capacity"],
-                                         eviction_listener: listener)
+                                         removal_listener: listener)
       sequence["steps"].each_with_index do |step, at|
         evicted.clear
         expected = step.last

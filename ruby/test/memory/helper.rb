@@ -49,7 +49,7 @@ module Structure
 
     same(indexed.map(&:last), queued, "the index and the queues")
     timed = store.instance_variable_get(:@timed).keys
-    same(timed, queued.select(&:expires), "those that expire")
+    same(timed, queued.select(&:times), "those whose time may end")
     raise "size" unless store.size == queued.size
     raise "bytes" unless store.bytes == queued.sum(&:bytes)
     raise "over a bound" if store.size > store.max_entries || store.bytes > store.max_bytes

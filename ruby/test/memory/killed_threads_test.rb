@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 require "memory/helper"
+require "support/killed_loads"
 
 # Threads that are killed while they wait for a cache's lock.
 class KilledThreadsTest < Minitest::Test
+  include KilledLoads
+
   ROUNDS = 40
-  PATIENCE = 20
 
   # Whoever is killed in the queue for the lock must not keep the wake-up of the next one. A thread
   # that sleeps for ever keeps the process from exiting.
@@ -50,57 +52,14 @@ class KilledThreadsTest < Minitest::Test
     end
   end
 
-  # Wherever a method returns in its load, with another caller that joins at that step, or that
-  # joined while the block ran.
   def test_who_is_killed_at_any_step_of_a_load_keeps_nobody_waiting
-    [false, true].each do |early|
-      steps = (1..).take_while do |step|
-        cache = Polycache::MemoryCache.new(lease_timeout: "1h")
-        killed, joiner = fetch_and_be_killed(cache, step, early)
-        assert joiner.nil? || joiner.join(PATIENCE), "step #{step}: #{joiner&.status}"
-        assert_includes ["first", "second", nil], joiner&.value
-        assert_equal 0, cache.instance_variable_get(:@entries).count_loads, "step #{step}"
-        killed
-      end
-
-      assert_operator steps.size, :>, 100
+    count = ->(cache) { cache.instance_variable_get(:@entries).count_loads }
+    assert_nobody_waits_for_who_is_killed(count, 100) do
+      Polycache::MemoryCache.new(lease_timeout: "1h")
     end
   end
 
   private
-
-  # Where CRuby asks whether the thread was killed, beside where it waits.
-  RETURNS = %i[return c_return b_return].freeze
-
-  # @return [Array(Boolean, Thread)] whether the load has so many steps, and the caller who joined
-  def fetch_and_be_killed(cache, step, early)
-    joiner = loader = trace = nil
-    left = step
-    join = lambda do
-      joiner = Thread.new { cache.fetch("k") { "second" } }
-      Thread.pass until joiner.stop?
-      "first"
-    end
-    kill = lambda do |_|
-      next unless loader.equal?(Thread.current) && (left -= 1).zero?
-
-      join.call unless joiner
-      # From another thread, so that what holds interrupts off does. While it waits, it is killed.
-      Thread.new { loader.kill }.join
-    end
-    loader = Thread.new do
-      Thread.stop
-      trace.enable
-      cache.fetch("k") { early ? join.call : "first" }
-    ensure
-      trace.disable
-    end
-    trace = TracePoint.new(*RETURNS, &kill)
-    Thread.pass until loader.stop?
-    loader.run
-    loader.join
-    [left <= 0, joiner]
-  end
 
   def waiting_to_write(cache, value)
     threads = Array.new(3) { |number| Thread.new { cache.set(number.to_s, value) } }

@@ -3,6 +3,7 @@
 require "memory/helper"
 require "support/children"
 require "support/load_cases"
+require "support/load_many_cases"
 
 # Of all callers in the process one loads; nobody waits in vain. And what threads and forks may
 # break.
@@ -10,6 +11,7 @@ class LoadsTest < Minitest::Test
   include MemoryCaches
   include Children
   include LoadCases
+  include LoadManyCases
 
   def loading_cache(**options) = cache(**options)
   def count_loads(cache) = cache.instance_variable_get(:@entries).count_loads

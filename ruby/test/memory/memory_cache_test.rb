@@ -67,8 +67,9 @@ class MemoryCacheTest < Minitest::Test
       { max_bytes: Float::NAN }, { ttl: 0 }, { ttl: -1 }, { ttl: Float::NAN },
       { ttl: Float::INFINITY },
       { ttl: "5" }, { ttl: "-5s" }, { ttl: Object.new }, { expires_in: 0 }, { policy: "fifo" },
-      { isolation: "copy" }, { isolation: nil }, { sliding: 1 }, { weigher: 1 }, { clock: 5 },
-      { eviction_listener: "x" }, { lease_timeout: 0.062 }, { lease_timeout: "9h" }, { max: 5 }
+      { isolation: "copy" }, { isolation: nil }, { time_to_idle: 0 },
+      { time_to_idle: true }, { sliding: true }, { weigher: 1 }, { clock: 5 },
+      { removal_listener: "x" }, { lease_timeout: 0.062 }, { lease_timeout: "9h" }, { max: 5 }
     ].each do |options|
       assert_raises(Polycache::InvalidArgument, options.inspect) do
         Polycache::MemoryCache.new(**options)
@@ -301,22 +302,82 @@ class MemoryCacheTest < Minitest::Test
     assert_equal 1, tested.get("k")
   end
 
-  def test_sliding
-    tested = cache(ttl: 10, sliding: true)
+  def test_time_to_idle
+    tested = cache(time_to_idle: 10)
     tested.set("k", 1)
-    tested.set("fixed", 1, sliding: false)
+    tested.set("kept", 1, time_to_idle: nil)
+    tested.set("short", 1, time_to_idle: "1s")
     4.times do
       @clock.advance(9000)
 
       assert_equal 1, tested.get("k")
     end
-    refute tested.has?("fixed")
+    assert tested.has?("kept")
+    refute tested.has?("short")
     @clock.advance(9000)
+    # None of this is a use.
     tested.peek("k")
+    tested.entry("k")
     tested.has?("k")
+    tested.each.to_a
+
+    assert_in_delta(1.0, tested.ttl("k"))
     @clock.advance(1000)
 
     refute tested.has?("k")
+    assert_nil tested.get("k")
+    assert_equal ["kept"], tested.keys
+  end
+
+  def test_time_to_idle_begins_anew_with_a_set_a_touch_and_a_load
+    tested = cache(time_to_idle: 10)
+    tested.get_or_set("loaded") { 1 }
+    %w[set touched counted].each { |key| tested.set(key, 1) }
+    2.times do
+      @clock.advance(9000)
+      tested.set("set", 1)
+
+      assert tested.touch("touched")
+      assert_operator tested.increment("counted"), :>, 1
+      assert_equal(1, tested.get_or_set("loaded") { flunk })
+    end
+
+    assert_equal 4, tested.size
+    @clock.advance(10_000)
+
+    assert_equal 4, tested.purge_expired
+  end
+
+  def test_time_to_live_and_to_idle_whichever_comes_first
+    tested = cache(ttl: 15, time_to_idle: 10)
+    tested.set("k", 1)
+
+    assert_in_delta(10.0, tested.ttl("k"))
+    @clock.advance(9000)
+    tested.get("k")
+
+    assert_in_delta(6.0, tested.ttl("k"))
+    assert_in_delta(6.0, tested.entry("k").ttl)
+    @clock.advance(6000)
+
+    assert_nil tested.get("k")
+    tested.set("idle", 1)
+    @clock.advance(10_000)
+
+    assert_nil tested.get("idle")
+    assert_equal 2, tested.stats[:expired]
+  end
+
+  def test_an_idle_entry_and_a_clock_that_is_set_back
+    tested = cache(time_to_idle: 60)
+    tested.set("k", 1)
+    @clock.advance(-1001)
+
+    refute tested.has?("k")
+    assert_nil tested.get("k")
+    @clock.advance(1)
+
+    assert_equal 1, tested.get("k"), "a second is nothing, and it was not freed"
   end
 
   def test_touch
@@ -329,6 +390,17 @@ class MemoryCacheTest < Minitest::Test
     assert tested.touch("k", ttl: nil)
     assert_equal Float::INFINITY, tested.ttl("k")
     assert_equal [1], tested.get("k")
+  end
+
+  def test_a_touch_is_no_write
+    told = []
+    tested = cache(removal_listener: ->(*event) { told << event })
+    tested.set("k", [1], ttl: 5)
+    tested.touch("k", ttl: 10)
+    tested.touch("k")
+
+    assert_empty told
+    assert_equal [1, 0, 0], tested.stats.values_at(:writes, :hits, :misses)
   end
 
   def test_what_has_expired_is_freed_without_being_read
@@ -367,8 +439,25 @@ class MemoryCacheTest < Minitest::Test
     tested.set_many({ "a" => 1, b: nil }, ttl: 5)
 
     assert_equal({ a: 1, "b" => nil }, tested.get_many([:a, "b", "c"]))
-    assert_equal({ "a" => 1, "c" => "c!" }, tested.fetch_many(%w[a c]) { |key| "#{key}!" })
+    loaded = tested.get_or_set_many(%w[a c d]) do |keys|
+      assert_equal %w[c d], keys
+      { "c" => "c!" }
+    end
+
+    assert_equal({ "a" => 1, "c" => "c!" }, loaded)
     assert_equal 2, tested.delete_many(%w[a c d])
+  end
+
+  # Of several callers one gets a value, and each value is somebody's.
+  def test_threads_that_take
+    tested = cache
+    keys = Array.new(200, &:to_s)
+    keys.each { |key| tested.set(key, [key]) }
+    taken = Array.new(4) { Thread.new { keys.filter_map { |key| tested.take(key) } } }
+                 .flat_map(&:value)
+
+    assert_equal keys.sort, taken.flatten.sort
+    assert_equal 0, tested.size
   end
 
   def test_numbers
@@ -391,9 +480,9 @@ class MemoryCacheTest < Minitest::Test
     assert_match(/is no number: Array\z/, error.message)
   end
 
-  def test_the_listener_is_told_why
+  def test_the_removal_listener_is_told_why
     told = []
-    tested = cache(max_entries: 2, policy: "lru", eviction_listener: ->(*event) { told << event })
+    tested = cache(max_entries: 2, policy: "lru", removal_listener: ->(*event) { told << event })
     tested.set("a", 1)
     tested.set("a", 2)
     tested.set("b", 3, ttl: 1)
@@ -404,7 +493,7 @@ class MemoryCacheTest < Minitest::Test
     tested.set("d", 5)
     tested.clear
 
-    assert_equal [["a", 1, :replaced], ["a", 2, :evicted], ["c", 4, :removed], ["b", 3, :expired],
+    assert_equal [["a", 1, :replaced], ["a", 2, :evicted], ["c", 4, :deleted], ["b", 3, :expired],
                   ["d", 5, :cleared]], told
   end
 
@@ -418,7 +507,7 @@ class MemoryCacheTest < Minitest::Test
       tested.set("from the listener", key)
       raise "it failed at #{key}"
     end
-    tested = cache(eviction_listener: listener)
+    tested = cache(removal_listener: listener)
     tested.set("a", 1)
     tested.set("b", 2)
     error = assert_raises(RuntimeError) { tested.clear }
@@ -449,6 +538,6 @@ class MemoryCacheTest < Minitest::Test
     tested.clear
 
     assert_empty tested.keys
-    assert_equal 0, tested.stats[:bytes]
+    assert_equal 0, tested.bytes
   end
 end

@@ -70,7 +70,7 @@ class ModelTest < Minitest::Test
     model = Model.new(@clock)
     forget = ->(key, _, cause) { model.held.delete(key) if cause == :evicted }
     tested = cache(policy: policy, isolation: isolation, max_entries: 7, max_bytes: 60,
-                   weigher: ->(_, value) { value }, eviction_listener: forget)
+                   weigher: ->(_, value) { value }, removal_listener: forget)
     1500.times do |at|
       step(random, tested, model)
       Structure.check(tested) if (at % 50).zero?

@@ -49,11 +49,11 @@ class MemoryTypesTest < Minitest::Test
   def test_a_listener_is_given_an_object
     left = []
     listener = ->(_, value, cause) { left << [value, cause] }
-    cache = types_cache(types: TYPES, eviction_listener: listener)
+    cache = types_cache(types: TYPES, removal_listener: listener)
     cache.set("k", ada)
     cache.delete("k")
 
-    assert_equal [[ada, :removed]], left
+    assert_equal [[ada, :deleted]], left
   end
 
   def test_isolation_none_shares_the_object_itself

@@ -3,7 +3,7 @@
 require "delegate"
 
 require_relative "helper"
-require "polycache/redis/namespace"
+require "polycache/redis_namespace/redis_rb"
 
 # What users of redis-namespace do with it beside commands.
 class DropInTest < Minitest::Test
@@ -157,8 +157,8 @@ class DropInTest < Minitest::Test
     clients = File.expand_path("support/clients", __dir__)
     lib = File.expand_path("../../lib", __dir__)
     %w[
-      redis_namespace redis_namespace/cluster redis_namespace/command_builder redis/namespace
-      redis/namespace/alias
+      redis_namespace redis_namespace/cluster redis_namespace/command_builder
+      redis_namespace/redis_rb redis_namespace/redis_rb/alias
     ].each do |file|
       script = "require #{clients.dump}; module Polycache; " \
                "autoload :RedisNamespace, 'polycache/redis_namespace'; end; " \
@@ -173,7 +173,7 @@ class DropInTest < Minitest::Test
   def test_the_alias_takes_the_place_of_redis_namespace
     script = <<~RUBY
       require #{File.expand_path("support/clients", __dir__).inspect}
-      require "polycache/redis/namespace/alias"
+      require "polycache/redis_namespace/redis_rb/alias"
       require "redis-namespace"
       ns = Redis::Namespace.new(:ns, redis: Redis.new(port: #{port}))
       ns.set("k", 1)

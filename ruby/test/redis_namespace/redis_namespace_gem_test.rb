@@ -2,7 +2,7 @@
 
 require_relative "helper"
 require "redis-namespace"
-require "polycache/redis/namespace"
+require "polycache/redis_namespace/redis_rb"
 
 # Data that the redis-namespace gem wrote is read, and the other way round.
 class RedisNamespaceGemTest < Minitest::Test

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 require "connection_pool"
-require "polycache/redis/namespace"
+require "polycache/redis_namespace/redis_rb"
 
 # Polycache::Redis::Namespace, the wrapper of redis-rb with redis-namespace's methods.
 class RedisRbTest < Minitest::Test

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
-require "polycache/redis/namespace"
+require "polycache/redis_namespace/redis_rb"
 
 # Transactions that end otherwise than by an EXEC that succeeds: every reply after them is as
 # before. Each test runs with the middleware and with the wrapper of redis-rb.

@@ -16,9 +16,12 @@ class ConformanceCase
   # Of every step; and of each operation: its arguments.
   COMMON = %w[op on error path result].freeze
   ARGUMENTS = {
-    "get" => %w[key], "set" => %w[key value ttl], "delete" => %w[key], "has" => %w[key],
-    "ttl" => %w[key], "get_many" => %w[keys], "set_many" => %w[entries ttl],
-    "delete_many" => %w[keys], "get_or_set" => %w[key loads during ttl], "lease" => %w[key as],
+    "get" => %w[key], "peek" => %w[key], "take" => %w[key], "entry" => %w[key],
+    "set" => %w[key value ttl], "delete" => %w[key], "has" => %w[key],
+    "ttl" => %w[key], "touch" => %w[key ttl], "get_many" => %w[keys],
+    "set_many" => %w[entries ttl], "delete_many" => %w[keys], "delete_prefix" => %w[prefix],
+    "get_or_set" => %w[key loads during ttl],
+    "get_or_set_many" => %w[keys asked loads during ttl], "lease" => %w[key as],
     "acquire" => %w[lease wait], "release" => %w[lease], "locked" => %w[lease],
     "keys" => %w[prefix],
     "clear" => [], "flush" => [], "close" => [], "stats" => %w[field], "check" => [],
@@ -93,13 +96,16 @@ class ConformanceCase
     expected = step["result"]
     case step["op"]
     when "get_or_set" then [canonical(expected), result]
-    when "get" then [expected == MISS ? MISS : canonical(expected), result]
-    when "get_many" then [sorted(expected.map { |pair| [key_form(pair[0]), canonical(pair[1])] }),
-                          sorted(result)]
+    when "get", "peek", "take" then [expected == MISS ? MISS : canonical(expected), result]
+    when "entry" then [expected == MISS ? MISS : expected_entry(expected), result]
+    when "get_many", "get_or_set_many"
+      [sorted(expected.map { |pair| [key_form(pair[0]), canonical(pair[1])] }), sorted(result)]
     when "keys" then [sorted(expected.map { |key| key_form(key) }), sorted(result)]
     else [expected, result]
     end
   end
+
+  def expected_entry(fields) = fields.merge("value" => canonical(fields.fetch("value")))
 
   def canonical(tagged) = Tagged.form(Tagged.load(tagged))
   def key_form(tagged) = Tagged.load(tagged).b
@@ -150,9 +156,19 @@ class ConformanceCase
 
   def ttl_of(step) = step.key?("ttl") ? { ttl: duration(step["ttl"]) } : {}
 
-  def do_get(cache, step)
-    value = cache.get(Tagged.load(step["key"]), Polycache::Cache::MISSING)
+  def do_get(cache, step) = value_by(cache, :get, step)
+  def do_peek(cache, step) = value_by(cache, :peek, step)
+  def do_take(cache, step) = value_by(cache, :take, step)
+
+  def value_by(cache, method, step)
+    value = cache.send(method, Tagged.load(step["key"]), Polycache::Cache::MISSING)
     Polycache::Cache::MISSING.equal?(value) ? MISS : Tagged.form(value)
+  end
+
+  def do_entry(cache, step)
+    entry = cache.entry(Tagged.load(step["key"])) or return MISS
+    entry.to_h.transform_keys(&:name)
+         .merge("value" => Tagged.form(entry.value), "ttl" => ttl_form(entry.ttl))
   end
 
   def do_set(cache, step)
@@ -164,15 +180,18 @@ class ConformanceCase
 
   def do_ttl(cache, step)
     left = cache.ttl(Tagged.load(step["key"]))
-    return MISS if left.nil?
-
-    left.infinite? ? "forever" : (left * 1000).round
+    left.nil? ? MISS : ttl_form(left)
   end
+
+  def ttl_form(left) = left.infinite? ? "forever" : (left * 1000).round
+
+  def do_touch(cache, step) = cache.touch(Tagged.load(step["key"]), **ttl_of(step))
 
   def do_get_many(cache, step)
-    found = cache.get_many(several(step["keys"]))
-    found.map { |key, value| [key.b, Tagged.form(value)] }
+    pairs_of(cache.get_many(several(step["keys"])))
   end
+
+  def pairs_of(found) = found.map { |key, value| [key.b, Tagged.form(value)] }
 
   # A single key, where a list is wanted, is passed on as it is.
   def several(keys) = keys.is_a?(Array) ? keys.map { |key| Tagged.load(key) } : Tagged.load(keys)
@@ -186,9 +205,26 @@ class ConformanceCase
     cache.delete_many(several(step["keys"]))
   end
 
+  def do_delete_prefix(cache, step) = cache.delete_prefix(Tagged.load(step["prefix"]))
+
+  def do_get_or_set_many(cache, step)
+    asked = []
+    found = cache.get_or_set_many(several(step["keys"]), **ttl_of(step)) do |keys|
+      asked << sorted(keys.map(&:b))
+      steps(step["during"] || [])
+      raise LoaderError if step["loads"] == { "error" => true }
+
+      step["loads"].to_h { |pair| pair.map { |tagged| Tagged.load(tagged) } }
+    end
+    pairs_of(found)
+  ensure
+    expected = step.key?("loads") ? [sorted(step["asked"].map { |key| key_form(key) })] : []
+    @test.assert_equal expected, asked, "asked for at #{step}"
+  end
+
   def do_get_or_set(cache, step)
     loads = 0
-    value = cache.fetch(Tagged.load(step["key"]), **ttl_of(step)) do
+    value = cache.get_or_set(Tagged.load(step["key"]), **ttl_of(step)) do
       loads += 1
       steps(step["during"] || [])
       raise LoaderError if step["loads"] == { "error" => true }

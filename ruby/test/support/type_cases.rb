@@ -264,7 +264,9 @@ module TypeCases
     cache = types_cache(types: decoding { raise cause })
     cache.set("k", { "a b" => [1, Point.new(1, 2)] })
     ways = [-> { cache.get("k") }, -> { cache.get("k", 5) }, -> { cache.fetch("k") { flunk } },
-            -> { cache.get_many(["k"]) }, -> { cache.fetch("new") { [Point.new(1, 2)] } }]
+            -> { cache.get_many(["k"]) }, -> { cache.fetch("new") { [Point.new(1, 2)] } },
+            -> { cache.peek("k") }, -> { cache.take("k") }, -> { cache.entry("k") },
+            -> { cache.get_or_set_many(["n"]) { { "n" => [Point.new(1, 2)] } } }]
     ways.each do |way|
       error = assert_raises(Polycache::WrongType, &way)
 

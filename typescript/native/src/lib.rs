@@ -25,6 +25,7 @@ mod loads;
 mod namespace;
 mod operations;
 mod registry;
+mod seen;
 mod slab;
 mod store;
 mod tasks;

@@ -10,7 +10,9 @@ use crate::slab::Slab;
 use napi::bindgen_prelude::Result;
 use napi::sys;
 use polycache_host::{AtKey, Store, Token};
-use polycache_operations::{Acquire, Acquiring, Bounds, Done, Event, Load, Step};
+use polycache_operations::{
+    Acquire, Acquiring, Bounds, Done, Event, Holder, Lease, Leases, Load, Step,
+};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -59,6 +61,43 @@ fn wait(left: Duration) -> Answer {
     Answer::Number(code::WAIT - left.as_micros() as f64)
 }
 
+/// A key for a caller that waits for nobody, if `beside`: it stops the thread on which another's loader runs.
+struct Hurried<'a> {
+    at: AtKey<'a>,
+    beside: bool,
+}
+
+impl Leases for Hurried<'_> {
+    type Fence = Token;
+    type Error = polycache_host::Error;
+
+    fn lease(&mut self) -> std::result::Result<Lease<Token>, Self::Error> {
+        Ok(match self.at.lease()? {
+            Lease::Busy { holder, overdue } => Lease::Busy {
+                holder,
+                overdue: overdue || self.beside,
+            },
+            other => other,
+        })
+    }
+
+    fn beside(&mut self, holder: Holder) -> std::result::Result<Option<Token>, Self::Error> {
+        self.at.beside(holder)
+    }
+
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        self.at.has_inherited(from, holder)
+    }
+
+    fn fill(&mut self, fence: Token, entry: &[u8]) -> std::result::Result<bool, Self::Error> {
+        self.at.fill(fence, entry)
+    }
+
+    fn release(&mut self, fence: Token) {
+        self.at.release(fence);
+    }
+}
+
 /// `load_begin(wait_timeout)`: the number of a new load. It ends by `load_fill` or `load_end`.
 pub(crate) unsafe extern "C" fn begin(
     env: sys::napi_env,
@@ -72,17 +111,20 @@ pub(crate) unsafe extern "C" fn begin(
     })
 }
 
-/// `load_step(namespace, key, from, to, out, load, waited)`: reads like `get`, or says what to do:
-/// `LOAD`, `TIMED_OUT`, or to wait. `waited` is how long the caller has waited for others.
+/// `load_step(namespace, key, from, to, out, load, waited, beside)`: reads like `get`, or says what to do:
+/// `LOAD`, `TIMED_OUT`, or to wait. `waited` is how long the caller has waited for others; with 1 for `beside`
+/// another's load is not waited for, as if it were overdue.
 pub(crate) unsafe extern "C" fn step(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    answer::<7>(env, info, |call| {
+    answer::<8>(env, info, |call| {
         let (number, now) = (call.integer(5)?, milliseconds(call.number(6)?));
+        let beside = call.integer(7)? == 1;
         on(call, |namespace, store, key| {
             namespace.empty();
-            let mut at = AtKey::new(store, &namespace.inner, key, &mut namespace.entry);
+            let at = AtKey::new(store, &namespace.inner, key, &mut namespace.entry);
+            let mut at = Hurried { at, beside };
             let step = with_load(number, |load| {
                 load.step(&mut at, Event::Woken, now).map_err(error::host)
             })?;

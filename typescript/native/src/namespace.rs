@@ -7,8 +7,8 @@ use napi::bindgen_prelude::{BufferSlice, Env};
 use napi::Result;
 use napi_derive::napi;
 use polycache_entry::{
-    decode_payload, decrypt_payload, encode_payload, Compressor, CompressorId, Dictionaries,
-    Encryption, EntryOptions, Limits, Serializer, Verify, MAX_TIME_MS,
+    decode_payload, decrypt_payload, encode_payload, renewed, Compressor, CompressorId,
+    Dictionaries, Encryption, EntryOptions, Limits, Serializer, Verify, MAX_TIME_MS,
 };
 use polycache_host::Store;
 use std::rc::Rc;
@@ -39,10 +39,7 @@ impl Namespace {
             compressor: self.compressor,
             dictionaries: self.limits.dictionaries.as_ref(),
             created: now,
-            expires: match ttl as u64 {
-                0 => 0,
-                ttl => now.saturating_add(ttl).min(MAX_TIME_MS),
-            },
+            expires: end_of(ttl, now),
             encryption: self
                 .encryption
                 .as_ref()
@@ -81,6 +78,18 @@ impl Namespace {
         })
     }
 
+    /// The entry in the buffer, of this key, as if it were written now, to live for `ttl` milliseconds, 0 for ever.
+    pub fn renewed(&mut self, store: &Store, key: &[u8], ttl: f64) -> Result<Vec<u8>> {
+        let now = store.now();
+        let keys = self
+            .encryption
+            .as_ref()
+            .map(|keys| keys.of(self.inner.prefix(), key));
+        let mut later = Vec::with_capacity(self.entry.len());
+        renewed(&self.entry, now, end_of(ttl, now), keys, &mut later).map_err(error::entry)?;
+        Ok(later)
+    }
+
     /// Empties the buffers for the next call.
     #[inline]
     pub fn empty(&mut self) {
@@ -90,6 +99,14 @@ impl Namespace {
                 *buffer = Vec::new();
             }
         }
+    }
+}
+
+/// When what is written now expires, for a `ttl` of milliseconds; 0 is never.
+fn end_of(ttl: f64, now: u64) -> u64 {
+    match ttl as u64 {
+        0 => 0,
+        ttl => now.saturating_add(ttl).min(MAX_TIME_MS),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::call::{answer, Answer, Call};
 use crate::namespace::Namespace;
-use crate::{error, loads, registry};
+use crate::{error, loads, registry, seen};
 use napi::bindgen_prelude::{Env, FromNapiValue, Object, Unknown};
 use napi::{check_status, sys, Result};
 use napi_derive::napi;
@@ -11,7 +11,7 @@ use polycache_host::{Hit, Store};
 use std::ptr;
 
 /// What `get` answers instead of a payload's length.
-mod code {
+pub(crate) mod code {
     pub const MISS: f64 = -1.0;
 }
 
@@ -120,12 +120,16 @@ unsafe extern "C" fn floor(env: sys::napi_env, info: sys::napi_callback_info) ->
 
 type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
 
-const ALL: [(&str, Callback); 13] = [
+const ALL: [(&str, Callback); 17] = [
     ("get", get),
     ("put", put),
     ("delete", delete),
     ("ttl", ttl),
     ("floor", floor),
+    ("peek", seen::peek),
+    ("remove", seen::remove),
+    ("voidLoads", seen::void_loads),
+    ("touch", seen::touch),
     ("loadBegin", loads::begin),
     ("loadStep", loads::step),
     ("loadFill", loads::fill),

@@ -21,6 +21,13 @@ export const SERIALIZER_IDS: Record<SerializerName, number> = {
 
 const { bytes: BYTES, text: TEXT, json: JSON_ID, messagepack: MESSAGEPACK } = SERIALIZER_IDS
 
+const NAMES = Object.keys(SERIALIZER_IDS) as SerializerName[]
+
+/** The name of the serializer of an entry whose payload was read. */
+export function serializerName(id: number): SerializerName {
+  return NAMES.find((name) => SERIALIZER_IDS[name] === id) as SerializerName
+}
+
 /**
  * The value in a payload; an `Unrevived` for one that holds values of registered types.
  * @throws MalformedEntry, UnsupportedSerializer

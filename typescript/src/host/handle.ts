@@ -52,6 +52,10 @@ export class Handle implements AnyHandle {
     return this.store
   }
 
+  siblings(): readonly object[] {
+    return this.store.siblings()
+  }
+
   counted(): Counts & { memoryHits: number } {
     const memoryHits = this.memory?.hits ?? 0
     return { ...this.counts, hits: this.counts.hits + memoryHits, memoryHits }

@@ -60,12 +60,21 @@ export class HostLoad implements Load {
     return guarded(() => calls.loadOpen(number, this.#number))
   }
 
-  step(waited: number): number {
+  step(waited: number, beside = false): number {
     const { calls, number, scratch, counts, begin } = this.#into
     for (;;) {
       const { bytes, from, to } = begin(this.#key)
       const answer = guarded(() =>
-        calls.loadStep(number, bytes, from, to, scratch.bytes, this.#number, waited),
+        calls.loadStep(
+          number,
+          bytes,
+          from,
+          to,
+          scratch.bytes,
+          this.#number,
+          waited,
+          beside ? 1 : 0,
+        ),
       )
       if (answer <= WAITS) return Math.max((WAITS - answer) / 1000, 0.001)
       if (answer === WAITED_IN_VAIN) return TIMED_OUT

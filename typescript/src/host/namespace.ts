@@ -1,3 +1,4 @@
+import type { Duration } from '../duration.ts'
 import type { Types } from '../entry/registered.ts'
 import { revive, Unrevived } from '../entry/revive.ts'
 import { Scratch } from '../entry/scratch.ts'
@@ -5,15 +6,17 @@ import {
   readPayload,
   SERIALIZER_IDS,
   type SerializerName,
+  serializerName,
   WriterPool,
 } from '../entry/serializer.ts'
 import { type Key, KeyBuffer } from '../key.ts'
-import type { CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
+import type { CacheEntry, CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
 import { Graph } from '../memory/stored.ts'
 import type { Held, MemoryTier, Origin } from '../memory/tier.ts'
 import { namespacePrefix } from '../namespace.ts'
-import { type SetOptions, ttlOf } from '../options.ts'
+import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
+import { sleep } from '../wait-sync.ts'
 import type { Handle } from './handle.ts'
 import { HostLoad, type LoadedInto } from './load.ts'
 import { HostLock } from './lock.ts'
@@ -27,7 +30,7 @@ import {
   type Operations,
   typed,
 } from './native.ts'
-import { NativeOrigin } from './origin.ts'
+import { NativeOrigin, Seen } from './origin.ts'
 import { ASK_NATIVE, MappedReader } from './reader.ts'
 
 /** How a cache writes and reads its entries. */
@@ -50,6 +53,8 @@ const PAGE = 4096
 
 /** Where the native part says the payload came from that it copied last. */
 const asked = new NativeOrigin()
+/** What it says of an entry that was peeked at. */
+const seen = new Seen()
 
 /**
  * Where payloads are copied to before they are decoded. Nothing that decodes runs a caller's code, so one is enough: that
@@ -62,6 +67,7 @@ export class HostNamespace implements Keyspace {
   readonly handle: Handle
   readonly parts: readonly string[]
   readonly settings: Settings
+  readonly sleep: (ms: number) => void = sleep
   readonly #key: KeyBuffer
   readonly #native: NativeNamespace
   readonly #number: number
@@ -119,12 +125,12 @@ export class HostNamespace implements Keyspace {
   }
 
   get(key: Key): unknown {
-    const value = this.peek(key)
+    const value = this.find(key)
     if (value === undefined) this.handle.counts.misses++
     return value
   }
 
-  peek(key: Key): unknown {
+  find(key: Key): unknown {
     // Of a closed cache memory has nothing, and bytes are no keys there.
     const slot = this.#held.get(key as string)
     if (slot === undefined) return this.#lookUp(key, true)
@@ -186,6 +192,85 @@ export class HostNamespace implements Keyspace {
     return revive(value, this.settings.types)
   }
 
+  peek(key: Key): unknown {
+    this.checkKey(key)
+    const slot = this.#held.get(key as string)
+    const remembered = slot === undefined ? undefined : this.#memory?.peek(slot)
+    if (remembered !== undefined) return remembered
+    const found = this.#see(key)
+    return found === undefined ? undefined : this.finish(found.value)
+  }
+
+  entry(key: Key): CacheEntry | undefined {
+    const found = this.#see(key)
+    if (found === undefined) return undefined
+    // Read before the user's code runs, which may use the cache.
+    const { created, expires, size, serializer, compressor } = seen
+    const now = this.handle.clock?.() ?? Date.now()
+    return {
+      value: this.finish(found.value),
+      ttl: expires === 0 ? Number.POSITIVE_INFINITY : Math.max(expires - now, 0),
+      created,
+      expires: expires === 0 ? undefined : expires,
+      size,
+      serializer: serializerName(serializer),
+      compressor: compressor === 0 ? 'none' : 'zstd',
+    }
+  }
+
+  touch(key: Key, given: Duration | null | undefined): boolean {
+    this.checkKey(key)
+    const ttl = ttlFrom(given, this.settings.lifetime)
+    this.handle.setTime()
+    const { bytes, from, to } = this.#key
+    const touched = guarded(() => this.#calls.touch(this.#number, bytes, from, to, ttl))
+    this.#forget(key)
+    return touched
+  }
+
+  take(key: Key): unknown {
+    const { counts } = this.handle
+    for (;;) {
+      const found = this.#see(key)
+      if (found === undefined) {
+        // A load under way is void, as by a delete. One that has just ended is taken.
+        const { bytes, from, to } = this.#key
+        if (!guarded(() => this.#calls.voidLoads(this.#number, bytes, from, to))) continue
+        counts.misses++
+        this.#forget(key)
+        return undefined
+      }
+      const place = seen.words.slice()
+      // It may run the user's code, which may use the cache: the key is begun anew.
+      const value = this.finish(found.value)
+      this.#begin(key)
+      const { bytes, from, to } = this.#key
+      if (!guarded(() => this.#calls.remove(this.#number, bytes, from, to, place))) continue
+      counts.hits++
+      counts.deletes++
+      this.#forget(key)
+      return value
+    }
+  }
+
+  /** The key's value, not yet finished, by no use of the entry; what the entry says is in `seen`. */
+  #see(key: Key): { value: unknown } | undefined {
+    this.#begin(key)
+    const { bytes, from, to } = this.#key
+    for (;;) {
+      const length = guarded(() =>
+        this.#calls.peek(this.#number, bytes, from, to, scratch.bytes, seen.words),
+      )
+      if (length === MISS) return undefined
+      if (length > scratch.bytes.length) {
+        scratch.reserve(length)
+        continue
+      }
+      seen.serializer = scratch.bytes[0]
+      return { value: this.#take(length) }
+    }
+  }
+
   checkKey(key: Key): void {
     this.handle.check()
     this.#key.set(key)
@@ -214,7 +299,7 @@ export class HostNamespace implements Keyspace {
     this.checkKey(key)
     const { handle } = this
     const { use } = this.#key
-    const ttl = ttlOf(options, this.settings.ttl)
+    const ttl = ttlOf(options, this.settings.lifetime)
     const writer = this.#writers.take()
     try {
       const length = writer.write(value)

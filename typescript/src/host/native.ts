@@ -141,6 +141,23 @@ export interface Operations {
   ): void
   delete(namespace: number, key: Uint8Array, from: number, to: number): boolean
   ttl(namespace: number, key: Uint8Array, from: number, to: number): number
+  peek(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    out: Uint8Array,
+    seen: BigUint64Array,
+  ): number
+  remove(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    seen: BigUint64Array,
+  ): boolean
+  voidLoads(namespace: number, key: Uint8Array, from: number, to: number): boolean
+  touch(namespace: number, key: Uint8Array, from: number, to: number, ttl: number): boolean
   loadBegin(waitTimeout: number): number
   loadStep(
     namespace: number,
@@ -150,6 +167,7 @@ export interface Operations {
     out: Uint8Array,
     load: number,
     waited: number,
+    beside: number,
   ): number
   loadFill(
     namespace: number,

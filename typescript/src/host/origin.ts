@@ -1,13 +1,31 @@
 import type { Origin } from '../memory/tier.ts'
 
-/** Five words that the native part fills: see `get` in `native/src/operations.rs`. */
-export class NativeOrigin implements Origin {
-  readonly words: BigUint64Array = new BigUint64Array(5)
-  readonly #halves: Uint32Array = new Uint32Array(this.words.buffer)
-  readonly #signed: Int32Array = new Int32Array(this.words.buffer)
+/** Words that the native part fills, as numbers. */
+class Words {
+  readonly words: BigUint64Array
+  readonly #halves: Uint32Array
+
+  constructor(length: number) {
+    this.words = new BigUint64Array(length)
+    this.#halves = new Uint32Array(this.words.buffer)
+  }
+
+  protected whole(at: number): number {
+    return this.#halves[2 * at] + this.#halves[2 * at + 1] * 0x1_0000_0000
+  }
+}
+
+/** See `get` in `native/src/operations.rs`. */
+export class NativeOrigin extends Words implements Origin {
+  readonly #signed: Int32Array
+
+  constructor() {
+    super(5)
+    this.#signed = new Int32Array(this.words.buffer)
+  }
 
   get slot(): number {
-    return this.#whole(0)
+    return this.whole(0)
   }
 
   get ver(): number {
@@ -19,14 +37,39 @@ export class NativeOrigin implements Origin {
   }
 
   get created(): number {
-    return this.#whole(6)
+    return this.whole(3)
   }
 
   get expires(): number {
-    return this.#whole(8)
+    return this.whole(4)
+  }
+}
+
+/** See `peek` in `native/src/seen.rs`. The first three words say which entry it was, for `remove`. */
+export class Seen extends Words {
+  /** The id of the serializer, which comes with the payload. */
+  serializer = 0
+
+  constructor() {
+    super(7)
   }
 
-  #whole(at: number): number {
-    return this.#halves[at] + this.#halves[at + 1] * 0x1_0000_0000
+  /** Milliseconds since 1970; `expires` is 0 for never. */
+  get created(): number {
+    return this.whole(3)
+  }
+
+  get expires(): number {
+    return this.whole(4)
+  }
+
+  /** Bytes of the entry. */
+  get size(): number {
+    return this.whole(5)
+  }
+
+  /** 0 is none. */
+  get compressor(): number {
+    return this.whole(6)
   }
 }

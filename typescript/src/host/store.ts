@@ -5,6 +5,8 @@ import { type Layout, type NativeStore, native, type OpenOptions, typed } from '
 
 /** The stores of this isolate that handles may share. */
 const stores = new Map<string, HostStore>()
+/** All that are open. */
+const opened = new Set<HostStore>()
 
 /**
  * A directory as this isolate has it open: the native store and the ArrayBuffers over its mapping. Handles with the same
@@ -16,12 +18,17 @@ export class HostStore {
   /** Absent where JavaScript must not read the mapping itself. */
   readonly mapping: Mapping | undefined
   #name: string | undefined
+  /** Which directory it is. */
+  readonly #place: string | undefined
   #handles = 1
 
   private constructor(options: OpenOptions) {
     this.native = native().NativeStore.open(options)
     this.layout = this.native.layout()
     this.mapping = options.unmapped ? undefined : Mapping.of(this.native, this.layout)
+    const index = indexOf(options.path)
+    this.#place = index && `${index.dev} ${index.ino}`
+    opened.add(this)
   }
 
   /** Opens a directory, or takes what another handle of this isolate opened; either way `release` ends it. */
@@ -42,10 +49,16 @@ export class HostStore {
     }
   }
 
+  /** The other stores of this isolate over the same directory: with other options, or a clock of their own. */
+  siblings(): HostStore[] {
+    return [...opened].filter((other) => other !== this && other.#place === this.#place)
+  }
+
   /** Lets go of the store; the last handle closes it. */
   release(): void {
     if (--this.#handles > 0) return
     if (this.#name !== undefined) stores.delete(this.#name)
+    opened.delete(this)
     this.mapping?.detach()
     this.native.close()
   }

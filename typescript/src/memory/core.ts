@@ -4,16 +4,17 @@ import { InvalidArgument } from '../errors.ts'
 import { CoarseClock } from './clock.ts'
 import type { Heard, Listeners } from './events.ts'
 import { Keeper } from './keeper.ts'
+import type { MemoryLoader } from './load-options.ts'
 import {
   type Behaviour,
   behaviourOf,
+  idleOrOwn,
   type MemoryCacheOptions,
-  type MemoryLoader,
   resolveMemory,
   ttlOrOwn,
 } from './options.ts'
 import { copyOut } from './plan.ts'
-import { SLIDING, Slots, TIMED, TOLD } from './slots.ts'
+import { IDLE, Slots, TIMED, TOLD } from './slots.ts'
 import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
 import { weighKey } from './weigh.ts'
@@ -49,12 +50,13 @@ export class MemoryCore<K, V> {
   readonly sweeper: Sweeper
   /** Milliseconds that an entry lives when its write does not say; 0 is for ever. */
   readonly ttl: number
-  readonly sliding: boolean
+  /** Milliseconds that an entry lives without a use when its write does not say; 0 is for ever. */
+  readonly idle: number
   readonly behaviour: Behaviour
   /** Of the behaviour what every write looks at: an entry that is set again keeps its expiry. */
   readonly keepsExpiry: boolean
-  /** Who is told of every value that leaves. */
-  readonly disposers: Heard[]
+  /** Is told of every value that leaves. */
+  readonly removalListener: Heard | undefined
   /** What `fetch` loads with. */
   readonly loader: MemoryLoader<K, V> | undefined
   /** Bytes of one entry at most. */
@@ -79,7 +81,7 @@ export class MemoryCore<K, V> {
   /** By slot, whose key it is. Absent while there is one namespace only. */
   owners: (Owner<K> | undefined)[] | undefined
   #first: Owner<K> | undefined
-  readonly #weigher: ((value: V, key: K) => number) | undefined
+  readonly #weigher: ((key: K, value: V) => number) | undefined
   readonly #weighs: boolean
   /** Held here: the sweeper holds it weakly. */
   readonly #sweepable: Sweepable
@@ -89,8 +91,7 @@ export class MemoryCore<K, V> {
     const behaviour = behaviourOf(options)
     this.behaviour = behaviour
     this.keepsExpiry = behaviour.noUpdateTTL
-    const { dispose, disposeAfter } = options
-    this.disposers = [dispose, disposeAfter].filter((told) => told !== undefined) as Heard[]
+    this.removalListener = options.removalListener as Heard | undefined
     this.loader = options.loader
     const { bounds, policy, isolation, cloneInstance } = resolveMemory(options)
     const { slots, counts } = this
@@ -101,12 +102,12 @@ export class MemoryCore<K, V> {
     const of = [isolation, weighs, cloneInstance, types ?? typesOf(options.types)] as const
     this.keeper = makeKeeper?.(...of) ?? new Keeper(...of)
     this.ttl = ttlOrOwn(options.ttl, 0)
-    this.sliding = options.sliding ?? false
+    this.idle = idleOrOwn(options.timeToIdle, 0)
     this.clock = new CoarseClock(options.clock)
     this.store = new Store(slots, bounds, policy, (slot) => {
       counts.evicted++
       this.popping?.(slot)
-      this.#drop(slot, 'evict')
+      this.#drop(slot, 'evicted')
     })
     this.#sweepable = {
       now: () => this.clock.exactly(),
@@ -139,7 +140,7 @@ export class MemoryCore<K, V> {
   weigh(key: K, value: V): number {
     if (!this.#weighs) return 0
     if (this.#weigher === undefined) return this.keeper.weight + weighKey(key)
-    const weight = this.#weigher(value, key)
+    const weight = this.#weigher(key, value)
     if (Number.isSafeInteger(weight) && weight >= 0) return weight
     throw new InvalidArgument(
       `the weigher returned ${String(weight)}: a weight is a whole number from 0 on`,
@@ -155,18 +156,46 @@ export class MemoryCore<K, V> {
     throw new InvalidArgument('size means nothing without maxBytes, maxEntrySize or a weigher')
   }
 
-  /** Lets an entry expire after so many milliseconds; 0 is never. `then` is for one that keeps its expiry. */
-  expireIn(slot: number, ms: number, sliding: boolean, then?: number): void {
+  /**
+   * Lets an entry expire `ttl` milliseconds from now, and `idle` milliseconds after its last use; 0 is never. `then` is the
+   * end of the time to live of an entry that keeps it.
+   */
+  expireIn(slot: number, ttl: number, idle: number, then?: number): void {
     const { slots, sweeper } = this
-    if (ms === 0) {
-      slots.state[slot] &= ~(TIMED | SLIDING | TOLD)
+    if (ttl + idle === 0) {
+      slots.state[slot] &= ~(TIMED | IDLE | TOLD)
       return
     }
     const now = this.clock.exactly()
-    const expires = then ?? Math.min(now + ms, MAX_TIME)
-    slots.time(slot, expires, ms)
-    slots.state[slot] =
-      (slots.state[slot] & ~(SLIDING | TOLD)) | (sliding ? TIMED | SLIDING : TIMED)
+    const end = then ?? (ttl === 0 ? Number.POSITIVE_INFINITY : Math.min(now + ttl, MAX_TIME))
+    if (idle > 0) {
+      slots.timeIdle(slot, idle, end)
+      this.#idleFrom(slot, now, now)
+      return
+    }
+    slots.time(slot, end, ttl)
+    slots.state[slot] = (slots.state[slot] & ~(IDLE | TOLD)) | TIMED
+    if (end < sweeper.seen) sweeper.expect(end, now)
+  }
+
+  /** Begins the time to idle of an entry anew: at its use now, or at an earlier one. */
+  used(slot: number, at?: number): void {
+    const now = this.clock.exactly()
+    this.#idleFrom(slot, at ?? now, now)
+  }
+
+  /** Begins an entry's time to idle anew, or, if it has none, its time to live. */
+  renew(slot: number): void {
+    const { state, ttl } = this.slots
+    if ((state[slot] & IDLE) !== 0) this.used(slot)
+    else if ((state[slot] & TIMED) !== 0) this.expireIn(slot, ttl[slot], 0)
+  }
+
+  #idleFrom(slot: number, used: number, now: number): void {
+    const { slots, sweeper } = this
+    const expires = Math.min(used + slots.idle[slot], slots.deadline[slot], MAX_TIME)
+    slots.time(slot, expires, expires - used)
+    slots.state[slot] = (slots.state[slot] & ~TOLD) | TIMED | IDLE
     if (expires < sweeper.seen) sweeper.expect(expires, now)
   }
 
@@ -188,16 +217,18 @@ export class MemoryCore<K, V> {
   }
 
   /** Lets a slot's key lead nowhere. It is told of when the operation that this is part of has done its work. */
-  #drop(slot: number, event: 'evict' | 'expire'): void {
-    const { keys, values, plan } = this.slots
+  #drop(slot: number, cause: 'evicted' | 'expired'): void {
+    const { keys, values, plan, state } = this.slots
     const { index, listeners } = this.#ownerOf(slot)
     const key = keys[slot]
     index.delete(key)
     // Or a namespace that is not used any more would be held by what was its own.
     if (this.owners !== undefined) this.owners[slot] = undefined
     if (listeners === undefined) return
-    listeners.postpone(listeners[event], key, values[slot], plan[slot])
-    listeners.postpone(listeners.dispose, key, values[slot], plan[slot], event)
+    // The event of an entry that was to stay was told when its time was over.
+    const isTold = cause === 'expired' && (state[slot] & TOLD) !== 0
+    if (!isTold) listeners.postpone(listeners[cause], key, values[slot], plan[slot])
+    listeners.postpone(listeners.removal, key, values[slot], plan[slot], cause)
   }
 
   /** Deletes all that a namespace has. */
@@ -238,7 +269,7 @@ export class MemoryCore<K, V> {
     }
     this.freed++
     if ((this.slots.state[slot] & TOLD) === 0) this.counts.expired++
-    this.#drop(slot, 'expire')
+    this.#drop(slot, 'expired')
     this.store.remove(slot)
   }
 
@@ -248,7 +279,7 @@ export class MemoryCore<K, V> {
     state[slot] |= TOLD
     this.counts.expired++
     const { listeners } = this.#ownerOf(slot)
-    listeners?.postpone(listeners.expire, keys[slot], values[slot], plan[slot])
+    listeners?.postpone(listeners.expired, keys[slot], values[slot], plan[slot])
   }
 
   #sweep(from: number, to: number, now: number, asked: boolean): number {

@@ -6,7 +6,7 @@ import {
   checkGet,
   checkHas,
   checkSet,
-  type DisposeReason,
+  idleOrOwn,
   type MemoryCacheOptions,
   type MemoryGetOptions,
   type MemoryHasOptions,
@@ -17,7 +17,7 @@ import {
 } from './options.ts'
 import { AS_IS, copyOut } from './plan.ts'
 import { full, refuseUndefined, tooHeavy } from './refusals.ts'
-import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from './slots.ts'
+import { COPIED, IDLE, ORDERED, type Slots, TIMED, VISITED } from './slots.ts'
 
 const NO_OPTIONS = {}
 
@@ -39,7 +39,8 @@ export class MemoryEntries<K = string, V = unknown> {
     this.#core = options instanceof MemoryCore ? options : new MemoryCore(options)
     this.#slots = this.#core.slots
     this.#core.join(this.#owner)
-    if (this.#core.disposers.length > 0) this.told().dispose = this.#core.disposers
+    const { removalListener } = this.#core
+    if (removalListener !== undefined) this.told().removal = [removalListener]
   }
 
   /** Entries that are there. Some may have expired: they are freed when they are read, and within seconds if they are not. */
@@ -87,20 +88,24 @@ export class MemoryEntries<K = string, V = unknown> {
     const state = this.#slots.state[slot]
     if ((state & TIMED) === 0) return true
     if (!this.#slots.isServed(slot, this.#core.clock.now())) return false
-    if (options?.updateAgeOnHas ?? this.#core.behaviour.updateAgeOnHas) this.#renew(slot)
+    if (options?.updateAgeOnHas ?? this.#core.behaviour.updateAgeOnHas) this.#core.renew(slot)
     return true
   }
 
-  /** The key's value with its expiry, also after that, as long as it is not freed. Counts as no use. */
-  entry(key: K): MemoryEntry<V> | undefined {
+  /** The key's value with what is known of it, also after its time is over, as long as it is not freed. Counts as no use. */
+  entry(key: K): MemoryEntry<K, V> | undefined {
     const slot = this.#index.get(key)
     if (slot === undefined) return undefined
     const expires = this.#expiryOf(slot)
-    const size = this.#slots.weights[slot]
-    return { value: this.give(slot), expires, stale: this.#isStale(slot), size }
+    const stale = this.#isStale(slot)
+    const ttl = stale ? 0 : Math.max(expires - this.#core.clock.now(), 0)
+    return { key, value: this.give(slot), ttl, bytes: this.#slots.weights[slot], expires, stale }
   }
 
-  /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
+  /**
+   * Milliseconds that the key's entry has left, to live or to idle, whichever is shorter; `Infinity` when it does not expire,
+   * undefined when there is none. Counts as no use.
+   */
   ttl(key: K): number | undefined {
     const slot = this.#find(key)
     if (slot < 0) return undefined
@@ -118,7 +123,7 @@ export class MemoryEntries<K = string, V = unknown> {
     const core = this.#core
     if (options !== undefined || core.keepsExpiry) this.#setBy(key, value, options)
     // All arguments, for JavaScriptCore calls slower with some left out.
-    else this.#put(key, value, core.ttl, core.sliding, undefined, undefined)
+    else this.#put(key, value, core.ttl, core.idle, undefined, undefined)
   }
 
   /** Deletes the key and voids a load of it under way; true when it had an entry. */
@@ -127,25 +132,32 @@ export class MemoryEntries<K = string, V = unknown> {
     const slot = this.#find(key)
     // What has expired may have been kept.
     const left = slot < 0 && this.#core.behaviour.keepsStale ? this.#index.get(key) : slot
-    if (left !== undefined && left >= 0) this.drop(key, left, 'delete')
+    if (left !== undefined && left >= 0) this.#drop(key, left)
     return slot >= 0
   }
 
   /** Deletes the key and returns the value that it had. Is a hit or a miss, and a hit is told of first. */
   take(key: K): V | undefined {
-    this.#listeners?.loads?.delete(key)
-    const slot = this.#find(key)
-    if (slot < 0) return this.#miss(key)
-    this.#core.counts.hits++
-    const kept = this.#slots.values[slot]
-    const plan = this.#slots.plan[slot]
-    this.#listeners?.postpone(this.#listeners.hit, key, kept, plan)
-    this.drop(key, slot, 'delete')
-    return copyOut(kept, plan) as V
+    for (;;) {
+      this.#listeners?.loads?.delete(key)
+      const slot = this.#find(key)
+      if (slot < 0) return this.#miss(key)
+      const kept = this.#slots.values[slot]
+      const plan = this.#slots.plan[slot]
+      // First, for it may run the user's code: that may throw, and then the entry stays, or change the cache.
+      const value = copyOut(kept, plan) as V
+      const stands = this.#index.get(key) === slot && Object.is(this.#slots.values[slot], kept)
+      if (!stands) continue
+      this.#core.counts.hits++
+      this.#listeners?.postpone(this.#listeners.hit, key, kept, plan)
+      this.#drop(key, slot)
+      return value
+    }
   }
 
   /**
-   * Sets the key's time to live anew, to the cache's `ttl` or another, `null` for ever. Counts as a use.
+   * Gives the key's entry another time to live from now on: the cache's `ttl` or another, `null` for ever. Counts as a use, so
+   * a time to idle begins anew.
    * @returns whether the key has an entry
    * @throws InvalidArgument
    */
@@ -153,7 +165,7 @@ export class MemoryEntries<K = string, V = unknown> {
     const ms = ttlOrOwn(ttl, this.#core.ttl)
     const slot = this.#find(key)
     if (slot < 0) return false
-    this.#core.expireIn(slot, ms, (this.#slots.state[slot] & SLIDING) !== 0)
+    this.#core.expireIn(slot, ms, this.#slots.timesOf(slot).idle)
     this.#core.store.visit(slot)
     return true
   }
@@ -164,15 +176,15 @@ export class MemoryEntries<K = string, V = unknown> {
     if (listeners !== undefined) {
       listeners.loads?.clear()
       const { keys, values, plan } = this.#slots
-      if (listeners.dispose !== undefined) {
+      if (listeners.removal !== undefined) {
         for (const slot of this.#index.values()) {
-          listeners.postpone(listeners.dispose, keys[slot], values[slot], plan[slot], 'delete')
+          listeners.postpone(listeners.removal, keys[slot], values[slot], plan[slot], 'cleared')
         }
       }
     }
     this.#core.clear(this.#owner)
     listeners?.flush()
-    if (listeners?.clear !== undefined) tell(listeners.clear)
+    if (listeners?.cleared !== undefined) tell(listeners.cleared)
   }
 
   /** The keys that have an entry. One that expires while the iteration goes on may be among them. */
@@ -240,8 +252,8 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /** Stores a value for a time that is known already. */
-  protected put(key: K, value: V, { ttl, sliding, expires, size }: Timed): void {
-    this.#put(key, value, ttl, sliding, expires, size)
+  protected put(key: K, value: V, { ttl, idle, expires, size }: Timed): void {
+    this.#put(key, value, ttl, idle, expires, size)
   }
 
   /**
@@ -258,14 +270,14 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /** Deletes an entry and tells of it. */
-  protected drop(key: K, slot: number, reason: DisposeReason): void {
+  #drop(key: K, slot: number): void {
     const core = this.#core
     core.counts.deletes++
     const listeners = this.#listeners
     if (listeners !== undefined) {
       const { keys, values, plan } = this.#slots
-      listeners.postpone(listeners.delete, keys[slot], values[slot], plan[slot])
-      listeners.postpone(listeners.dispose, keys[slot], values[slot], plan[slot], reason)
+      listeners.postpone(listeners.deleted, keys[slot], values[slot], plan[slot])
+      listeners.postpone(listeners.removal, keys[slot], values[slot], plan[slot], 'deleted')
     }
     core.remove(this.#index, key, slot)
     listeners?.flush()
@@ -300,7 +312,6 @@ export class MemoryEntries<K = string, V = unknown> {
     if (options.status !== undefined) this.#tell(options.status, 'get', slot)
     if (slot === undefined) return this.#miss(key)
     if (this.#isStale(slot)) return this.#expired(slot, key, options)
-    if (options.sliding) this.#renew(slot)
     return this.#hit(slot, this.#slots.state[slot], key)
   }
 
@@ -309,7 +320,7 @@ export class MemoryEntries<K = string, V = unknown> {
     const slots = this.#slots
     if ((state & TIMED) !== 0) {
       if (!slots.isServed(slot, this.#core.clock.now())) return this.#expired(slot, key, NO_OPTIONS)
-      if ((state & SLIDING) !== 0) this.#renew(slot)
+      if ((state & IDLE) !== 0) this.#core.used(slot)
     }
     if ((state & VISITED) === 0) this.#core.store.visit(slot)
     this.#core.counts.hits++
@@ -372,41 +383,32 @@ export class MemoryEntries<K = string, V = unknown> {
     return copyOut(value, this.#slots.plan[slot]) as V
   }
 
-  /** Lets an entry live as long again as when it was written. */
-  #renew(slot: number): void {
-    const { state, ttl } = this.#slots
-    if ((state[slot] & TIMED) === 0) return
-    this.#core.expireIn(slot, ttl[slot], (state[slot] & SLIDING) !== 0)
-  }
-
   #setBy(key: K, value: V, options: MemorySetOptions<V> = {}): void {
     checkSet(options)
     const { core } = this
-    let ttl = ttlOrOwn(options.ttl, core.ttl)
-    const { sliding = core.sliding, size, status } = options
+    let times: Timed = {
+      ttl: ttlOrOwn(options.ttl, core.ttl),
+      idle: idleOrOwn(options.timeToIdle, core.idle),
+    }
+    const { size, status } = options
     const { noUpdateTTL = core.behaviour.noUpdateTTL } = options
     const slot = this.#index.get(key)
-    let expires: number | undefined
-    if (noUpdateTTL && slot !== undefined && !this.#isStale(slot)) {
-      const isTimed = (this.#slots.state[slot] & TIMED) !== 0
-      ttl = isTimed ? this.#slots.ttl[slot] : 0
-      if (isTimed) expires = this.#slots.expires[slot]
-    }
+    if (noUpdateTTL && slot !== undefined && !this.#isStale(slot)) times = this.#slots.timesOf(slot)
     if (status !== undefined) {
       const old = slot === undefined ? undefined : this.give(slot)
       status.set = slot === undefined ? 'add' : old === value ? 'update' : 'replace'
       if (status.set === 'replace') status.oldValue = old as V
     }
-    this.#put(key, value, ttl, sliding, expires, size)
+    this.#put(key, value, times.ttl, times.idle, times.expires, size)
     if (status !== undefined) status.ttl = this.ttl(key) as number
   }
 
-  /** `expires` is for an entry that keeps its expiry. */
+  /** `expires` is for an entry that keeps its time to live: the end of it. */
   #put(
     key: K,
     value: V,
     ttl: number,
-    sliding: boolean,
+    idle: number,
     expires: number | undefined,
     size: number | undefined,
   ): void {
@@ -436,7 +438,7 @@ export class MemoryEntries<K = string, V = unknown> {
     }
     slots.plan[slot] = plan
     core.counts.writes++
-    if (ttl > 0) core.expireIn(slot, ttl, sliding, expires)
+    if (ttl + idle > 0) core.expireIn(slot, ttl, idle, expires)
     if (listeners !== undefined) this.#tellOfSet(listeners, key, kept, plan)
   }
 
@@ -472,13 +474,15 @@ export class MemoryEntries<K = string, V = unknown> {
     return this.#slots.expires[slot]
   }
 
-  /** The write wins over a load under way; and what it replaces is disposed of. */
+  /** The write wins over a load under way; and what it replaces is told of. */
   #beforeSet(listeners: Listeners, key: K, slot: number | undefined, kept: V): void {
     listeners.loads?.delete(key)
-    if (slot === undefined || this.#core.behaviour.noDisposeOnSet) return
+    if (slot === undefined) return
     const { values, plan } = this.#slots
+    // The same object does not leave.
     if (values[slot] === kept) return
-    listeners.postpone(listeners.dispose, key, values[slot], plan[slot], 'set')
+    listeners.postpone(listeners.replaced, key, values[slot], plan[slot])
+    listeners.postpone(listeners.removal, key, values[slot], plan[slot], 'replaced')
   }
 
   #tellOfSet(listeners: Listeners, key: K, kept: V, plan: number): void {

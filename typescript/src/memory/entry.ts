@@ -1,20 +1,26 @@
 /** An entry as `MemoryCache.entry` tells of it. */
-export interface MemoryEntry<V> {
+export interface MemoryEntry<K, V> {
+  /** The key that was asked for. */
+  readonly key: K
+  /** The value, as `peek` gives it. */
   readonly value: V
+  /** Milliseconds that it has left, as `ttl` gives them; `Infinity` when it does not expire, 0 when its time is over. */
+  readonly ttl: number
+  /** Bytes that it weighs with its key; 0 when nothing is weighed. */
+  readonly bytes: number
   /** Milliseconds since 1970 at which it expires; `Infinity` when it does not. */
   readonly expires: number
   /** Whether it has expired. Such an entry is told of until it is freed, and by `entry` only. */
   readonly stale: boolean
-  /** Bytes that it weighs with its key; 0 when nothing is weighed. */
-  readonly size: number
 }
 
 /** A write whose place in time is known already. */
 export interface Timed {
-  /** Milliseconds; 0 is for ever. */
+  /** Milliseconds to live; 0 is for ever. */
   readonly ttl: number
-  readonly sliding: boolean
-  /** For an entry that keeps its expiry. */
+  /** Milliseconds to live without a use; 0 is for ever. */
+  readonly idle: number
+  /** For an entry that keeps its time to live: the end of it, in milliseconds since 1970, or infinite. */
   readonly expires?: number | undefined
   readonly size?: number | undefined
 }

@@ -9,15 +9,20 @@ export interface MemoryCacheEvents<K, V> {
   miss: [key: K]
   /** An entry was stored. */
   set: [key: K, value: V]
+  /** A value was replaced by another one. */
+  replaced: [key: K, value: V]
   /** An entry was deleted or taken. */
-  delete: [key: K, value: V]
-  /** An entry was freed after its time to live was over. */
-  expire: [key: K, value: V]
+  deleted: [key: K, value: V]
+  /** The time of an entry was over, to live or to idle, and it was freed. */
+  expired: [key: K, value: V]
   /** An entry made room for others. */
-  evict: [key: K, value: V]
+  evicted: [key: K, value: V]
   /** The cache was cleared. */
-  clear: []
+  cleared: []
 }
+
+/** Why an entry left. */
+export type RemovalCause = 'replaced' | 'deleted' | 'expired' | 'evicted' | 'cleared'
 
 export type EventName = keyof MemoryCacheEvents<unknown, unknown>
 export type Listener<K, V, E extends EventName> = (...told: MemoryCacheEvents<K, V>[E]) => void
@@ -44,8 +49,8 @@ interface Happened {
   readonly key: unknown
   readonly kept: unknown
   readonly plan: Plan
-  /** Of what was disposed of. */
-  readonly reason: string | undefined
+  /** What the removal listener is told; undefined for an event. */
+  readonly cause: RemovalCause | undefined
 }
 
 /**
@@ -57,12 +62,13 @@ export class Listeners {
   hit: Heard[] | undefined
   miss: Heard[] | undefined
   set: Heard[] | undefined
-  delete: Heard[] | undefined
-  expire: Heard[] | undefined
-  evict: Heard[] | undefined
-  clear: Heard[] | undefined
-  /** Who is told of every value that leaves: not an event, for no one can listen to it later. */
-  dispose: Heard[] | undefined
+  replaced: Heard[] | undefined
+  deleted: Heard[] | undefined
+  expired: Heard[] | undefined
+  evicted: Heard[] | undefined
+  cleared: Heard[] | undefined
+  /** The removal listener: not an event, because nobody can listen to it later. */
+  removal: Heard[] | undefined
   /** Loads under way by key, while nobody wrote or deleted theirs. */
   loads: Map<unknown, object> | undefined
   /** What happened in the middle of an operation, to be told at its end. */
@@ -73,11 +79,12 @@ export class Listeners {
     this.hit =
       this.miss =
       this.set =
-      this.delete =
-      this.expire =
-      this.evict =
-      this.clear =
-      this.dispose =
+      this.replaced =
+      this.deleted =
+      this.expired =
+      this.evicted =
+      this.cleared =
+      this.removal =
       this.loads =
         undefined
   }
@@ -102,7 +109,7 @@ export class Listeners {
 
   /** Whether anybody listens, or waits for a load, or is still to be told something. */
   get heard(): boolean {
-    if (this.dispose !== undefined || this.loads !== undefined) return true
+    if (this.removal !== undefined || this.loads !== undefined) return true
     return this.#later.length > 0 || [...EVENTS].some((name) => this[name as EventName])
   }
 
@@ -112,18 +119,18 @@ export class Listeners {
     key: unknown,
     kept: unknown,
     plan: Plan,
-    reason?: string,
+    cause?: RemovalCause,
   ): void {
-    if (listeners !== undefined) this.#later.push({ listeners, key, kept, plan, reason })
+    if (listeners !== undefined) this.#later.push({ listeners, key, kept, plan, cause })
   }
 
   /** Tells what was postponed. Listeners may cause more. */
   flush(): void {
     const later = this.#later
     while (later.length > 0) {
-      const { listeners, key, kept, plan, reason } = later.shift() as Happened
-      if (reason === undefined) tell(listeners, key, copyOut(kept, plan))
-      else tell(listeners, copyOut(kept, plan), key, reason)
+      const { listeners, key, kept, plan, cause } = later.shift() as Happened
+      if (cause === undefined) tell(listeners, key, copyOut(kept, plan))
+      else tell(listeners, key, copyOut(kept, plan), cause)
     }
   }
 
@@ -139,10 +146,11 @@ const EVENTS: ReadonlySet<string> = new Set<EventName>([
   'hit',
   'miss',
   'set',
-  'delete',
-  'expire',
-  'evict',
-  'clear',
+  'replaced',
+  'deleted',
+  'expired',
+  'evicted',
+  'cleared',
 ])
 
 export function tell(listeners: Heard[], ...told: unknown[]): void {

@@ -12,23 +12,33 @@ export {
   WaitTimeout,
   WrongType,
 } from '../errors.ts'
+export type { LoaderContext } from '../flight.ts'
+export type { ManyLoader, SyncManyLoader } from '../flight-many.ts'
+export type { Memoized, MemoizeOptions } from '../memoize.ts'
+export type { EntriesOf } from '../option-names.ts'
 export type { MemoryEntry } from './entry.ts'
-export type { MemoryCacheEvents } from './events.ts'
-export { type DumpedEntry, MemoryCache, type MemoryStats, type Pairs } from './memory-cache.ts'
+export type { MemoryCacheEvents, RemovalCause } from './events.ts'
 export type {
-  DisposeReason,
+  MemoryLoader,
+  MemoryLoaderContext,
+  MemoryLoadManyOptions,
+  MemoryLoadOptions,
+  MemorySyncLoader,
+  MemorySyncLoadManyOptions,
+  MemorySyncLoadOptions,
+  Writing,
+} from './load-options.ts'
+export { type DumpedEntry, MemoryCache, type Pairs } from './memory-cache.ts'
+export type {
   Isolation,
   LoadPolicy,
   MemoryCacheOptions,
   MemoryGetOptions,
   MemoryHasOptions,
-  MemoryLoader,
-  MemoryLoaderContext,
-  MemoryLoadOptions,
   MemoryOptions,
   MemorySetOptions,
   MemoryStatus,
   PolicyName,
   StaleOptions,
-  Writing,
 } from './options.ts'
+export type { MemoryStats } from './stats.ts'

@@ -23,7 +23,7 @@ export interface LoadedInto<K> {
   readonly bounds: { readonly leaseTimeout: number; readonly waitTimeout: number }
   readonly counts: { hits: number; misses: number }
   /** The value, if there is one; counts a hit. */
-  peek(key: K): unknown
+  find(key: K): unknown
   /**
    * Stores a value, if the lease stands; else a write came in between.
    * @throws what `set` does
@@ -59,15 +59,15 @@ export class LocalLoad<K> implements Load {
     return this.#lease === undefined || this.#loads.get(this.#key) === this.#lease
   }
 
-  step(waited: number): number {
+  step(waited: number, beside = false): number {
     const { bounds, counts } = this.#into
     // At first its caller has just looked, and may want another value than there is.
-    if (this.#waited) this.value = this.#into.peek(this.#key)
+    if (this.#waited) this.value = this.#into.find(this.#key)
     if (this.value !== undefined) return HIT
     this.#waited = true
     const now = performance.now()
     const other = this.#loads.get(this.#key)
-    if (other !== undefined && now - other.since < bounds.leaseTimeout) {
+    if (other !== undefined && !beside && now - other.since < bounds.leaseTimeout) {
       return waited >= bounds.waitTimeout ? TIMED_OUT : patience(waited)
     }
     this.#beside = other !== undefined
@@ -129,7 +129,7 @@ export class MemoryLoading<K, V> implements Loading<K> {
   constructor(
     core: MemoryCore<K, V>,
     listeners: Listeners,
-    entry: Pick<LoadedInto<K>, 'peek' | 'store'>,
+    entry: Pick<LoadedInto<K>, 'find' | 'store'>,
   ) {
     const { behaviour, counts, reported } = core
     const { leaseTimeout, waitTimeout, storeErrors } = behaviour
@@ -144,8 +144,8 @@ export class MemoryLoading<K, V> implements Loading<K> {
     }
   }
 
-  peek(key: K): unknown {
-    return this.#into.peek(key)
+  find(key: K): unknown {
+    return this.#into.find(key)
   }
 
   load(key: K): LocalLoad<K> {

@@ -1,48 +1,45 @@
 import { InvalidArgument } from '../errors.ts'
 import { fly } from '../flight.ts'
+import {
+  flyMany,
+  flyManySync,
+  inOrder,
+  type ManyLoader,
+  type ManyRequest,
+  type SyncManyLoader,
+} from '../flight-many.ts'
+import { flySync } from '../flight-sync.ts'
 import { showAs } from '../inspect.ts'
-import { listOf, pairOf } from '../option-names.ts'
+import type { Memoized, MemoizeOptions } from '../memoize.ts'
+import { checkLoader, listOf, pairOf } from '../option-names.ts'
 import { uncloneable } from '../uncloneable.ts'
 import { orAbort } from '../wait.ts'
 import type { MemoryCore } from './core.ts'
 import { MemoryEntries } from './entries.ts'
+import {
+  loadManyOf,
+  loadOf,
+  type MemoryLoader,
+  type MemoryLoadManyOptions,
+  type MemoryLoadOptions,
+  type MemorySyncLoader,
+  type MemorySyncLoadManyOptions,
+  type MemorySyncLoadOptions,
+  syncLoadOf,
+  type Writing,
+} from './load-options.ts'
 import { MemoryLoading } from './loads.ts'
+import { memoized } from './memoized.ts'
 import {
   checkSet,
-  loadOf,
+  checkTimes,
   type MemoryCacheOptions,
   type MemoryGetOptions,
-  type MemoryLoader,
-  type MemoryLoadOptions,
   type MemorySetOptions,
-  ttlOrOwn,
 } from './options.ts'
 import { copyOut, type Plan } from './plan.ts'
-import { SLIDING, TIMED } from './slots.ts'
-
-/** What a `MemoryCache` holds, and what became of the rest. */
-export interface MemoryStats {
-  /** Reads that found an entry. */
-  hits: number
-  /** Reads that found none. */
-  misses: number
-  /** Entries stored. */
-  writes: number
-  /** Entries deleted or taken. */
-  deletes: number
-  /** Entries whose time to live was over when they were freed. */
-  expired: number
-  /** Entries that made room for others. */
-  evicted: number
-  /** Loaded values that could not be stored. */
-  unstored: number
-  /** Callers who got `WaitTimeout`. */
-  waitTimeouts: number
-  /** Entries that are there; some may have expired. */
-  entries: number
-  /** Bytes that they weigh, with their keys, by an estimate. 0 when nothing is weighed. */
-  bytes: number
-}
+import { IDLE, TIMED } from './slots.ts'
+import type { MemoryStats } from './stats.ts'
 
 /** What `setMany` takes: pairs, as a Map or a list has them, some of them with options of their own. */
 export type Pairs<K, V> = Iterable<
@@ -54,9 +51,10 @@ export interface DumpedEntry<V> {
   readonly value: V
   /** Milliseconds that it lives, from `start` on; absent for ever. */
   readonly ttl?: number
-  /** Milliseconds since 1970. */
+  /** Milliseconds that it lives without a use, from `start` on; absent for ever. */
+  readonly timeToIdle?: number
+  /** Milliseconds since 1970: when it was written, or used last if it has a time to idle. */
   readonly start?: number
-  readonly sliding?: boolean
   /** Bytes that it weighs. */
   readonly size?: number
 }
@@ -100,7 +98,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     // Looked at once more with every pair, but also when there is none.
     if (options !== undefined) {
       checkSet(options)
-      ttlOrOwn(options.ttl, 0)
+      checkTimes(options)
     }
     for (const pair of listOf(entries, 'entries')) {
       const [key, value, own = options] = pairOf(pair)
@@ -119,17 +117,17 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * Adds to the number that the key has, from 0 where it has none, and returns the sum. The entry keeps its expiry, unless
-   * it is sliding: then it begins anew.
+   * Adds to the number that the key has, from 0 where it has none, and returns the sum. The entry keeps its time to live; its
+   * time to idle begins anew.
    * @throws InvalidArgument where the key has no number, for `by` that is no finite number, and for a sum that is none
    */
   increment(key: K, by: number = 1): number {
     if (!Number.isFinite(by)) throw new InvalidArgument(`by is ${String(by)}: write a number`)
-    const { ttl, sliding, slots } = this.core
+    const { ttl, idle, slots } = this.core
     const value: unknown = this.peek(key)
     // What has expired may be served on, but not counted on.
     if (value === undefined || (this.core.behaviour.allowStale && !this.has(key))) {
-      this.put(key, by as V, { ttl, sliding })
+      this.put(key, by as V, { ttl, idle })
       return by
     }
     if (typeof value !== 'number') {
@@ -137,14 +135,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     }
     const sum = value + by
     if (!Number.isFinite(sum)) throw new InvalidArgument(`the sum is ${sum}: nothing is added`)
-    const slot = this.slotOf(key) as number
-    const state = slots.state[slot]
-    if ((state & TIMED) === 0) this.put(key, sum as V, { ttl: 0, sliding: false })
-    else {
-      const slides = (state & SLIDING) !== 0
-      const expires = slides ? undefined : slots.expires[slot]
-      this.put(key, sum as V, { ttl: slots.ttl[slot], sliding: slides, expires })
-    }
+    this.put(key, sum as V, slots.timesOf(this.slotOf(key) as number))
     return sum
   }
 
@@ -169,7 +160,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     const { policy, writing } = loadOf(options, core.behaviour)
     const { signal, forceRefresh = false, context, status } = options ?? {}
     signal?.throwIfAborted()
-    if (typeof loader !== 'function') throw new InvalidArgument('the loader is a function')
+    checkLoader(loader)
     const found = this.look(key, !forceRefresh)
     const stale = found?.value
     if (found?.isFresh && !forceRefresh) {
@@ -178,15 +169,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     }
     if (status !== undefined) status.fetch = forceRefresh ? 'refresh' : 'miss'
     const loading = fly({
-      namespace: new MemoryLoading<K, V>(core, this.told(), {
-        peek: () => {
-          const other = this.look(key, true)
-          return other?.isFresh ? other.value : undefined
-        },
-        store: (_key, value, _ttl, stands) => {
-          if (stands) this.set(key, value as V, writing)
-        },
-      }),
+      namespace: this.#loading(writing),
       key,
       ttl: 0,
       loader: () => loader({ key, stale, signal, context, options: writing }),
@@ -233,24 +216,91 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * The key's value; when there is none, what a function makes of it at once, which is stored: `getOrSet` without waiting.
-   * @throws what the function throws, and what `set` throws for what it made
+   * Like `getOrSet`, for a loader that gives its value at once. An asynchronous load of the key could not go on meanwhile, so
+   * this caller loads beside it.
+   * @throws what `getOrSet` does; InvalidArgument for a loader that returns a promise
    */
-  memo(
-    key: K,
-    make: (context: Parameters<MemoryLoader<K, V>>[0]) => V,
-    options?: MemoryLoadOptions<V>,
-  ): V {
-    const { writing } = loadOf(options, this.core.behaviour)
-    if (typeof make !== 'function') throw new InvalidArgument('what makes the value is a function')
-    const { forceRefresh = false, context, signal } = options ?? {}
+  getOrSetSync(key: K, loader: MemorySyncLoader<K, V>, options?: MemorySyncLoadOptions<V>): V {
+    const writing = syncLoadOf(options)
+    const { forceRefresh = false, context, status } = options ?? {}
+    checkLoader(loader)
     const found = this.look(key, !forceRefresh)
-    if (found?.isFresh && !forceRefresh) return found.value as V
-    if (!forceRefresh) this.core.counts.misses++
-    const value = make({ key, stale: found?.value, signal, context, options: writing })
-    this.set(key, value, writing)
-    // As the next call gets it.
-    return this.core.keeper.converted ? (this.core.copyOf(value)() as V) : value
+    const isHit = found?.isFresh && !forceRefresh
+    if (status !== undefined) status.fetch = isHit ? 'hit' : forceRefresh ? 'refresh' : 'miss'
+    if (isHit) return found.value as V
+    const stale = found?.value
+    const load = () => loader({ key, stale, signal: undefined, context, options: writing })
+    const namespace = this.#loading(writing)
+    try {
+      return flySync({ namespace, key, loader: load, ttl: 0, sleep: undefined })
+    } catch (error) {
+      const { allowStaleOnFetchRejection, noDeleteOnFetchRejection } = this.core.behaviour
+      if (!allowStaleOnFetchRejection && !noDeleteOnFetchRejection) this.#dropStale(key)
+      if (!allowStaleOnFetchRejection || stale === undefined) throw error
+      if (status !== undefined) Object.assign(status, { returnedStale: true, fetchError: error })
+      return stale
+    }
+  }
+
+  /**
+   * The values of the keys, by key, in the order of the keys: of those that are not there, the loader's, which are stored. The
+   * rules of `getOrSet` hold for each key. The loader is called with a list of those keys that this caller is to load, none
+   * of them twice; most often it is called once. Then those keys are waited for that others load, and what falls to this
+   * caller is loaded by another call. A key that the loader leaves out, or gives undefined for, has no entry and is not among
+   * the values. What has expired is loaded anew, whatever the cache does with it elsewhere.
+   * @throws what `getOrSet` does; InvalidArgument for what is no list of keys, and for a loader that returns a key which it was
+   *   not asked for: then nothing is stored
+   */
+  async getOrSetMany(
+    keys: Iterable<K>,
+    loader: ManyLoader<K, V>,
+    options?: MemoryLoadManyOptions,
+  ): Promise<Map<K, V>> {
+    const request = this.#manyOf(keys, loader, loadManyOf(options))
+    const { signal } = options ?? {}
+    return inOrder(request, await flyMany<V, K>({ ...request, signal }))
+  }
+
+  /**
+   * Like `getOrSetMany`, for a loader that gives its values at once: see `getOrSetSync`.
+   * @throws what `getOrSetMany` does; InvalidArgument for a loader that returns a promise
+   */
+  getOrSetManySync(
+    keys: Iterable<K>,
+    loader: SyncManyLoader<K, V>,
+    options?: MemorySyncLoadManyOptions,
+  ): Map<K, V> {
+    const request = this.#manyOf(keys, loader, loadManyOf(options, true))
+    return inOrder(request, flyManySync<V, K>(request))
+  }
+
+  /**
+   * A function whose results are cached, by the rules of `getOrSet`: under `name` and the arguments as text, or
+   * under the key that `key` makes of them.
+   * @throws InvalidArgument without `name` and `key`, and with both. The memoized one throws it for
+   *   arguments of which there is no text
+   */
+  memoize<A extends unknown[], R extends V>(
+    work: (...args: A) => R | PromiseLike<R>,
+    options: MemoizeOptions<A, K>,
+  ): Memoized<A, Promise<R>, boolean> {
+    const { keyOf, load } = memoized(work, options)
+    const memo = async (...args: A): Promise<R> =>
+      (await this.getOrSet(keyOf(args), () => work(...args), load)) as R
+    return Object.assign(memo, { forget: (...args: A): boolean => this.delete(keyOf(args)) })
+  }
+
+  /**
+   * Like `memoize`, for a function that returns at once.
+   * @throws what `memoize` does; the memoized function throws InvalidArgument for one that returns a promise
+   */
+  memoizeSync<A extends unknown[], R extends V>(
+    work: (...args: A) => R,
+    options: MemoizeOptions<A, K>,
+  ): Memoized<A, R, boolean> {
+    const { keyOf, load } = memoized(work, options)
+    const memo = (...args: A): R => this.getOrSetSync(keyOf(args), () => work(...args), load) as R
+    return Object.assign(memo, { forget: (...args: A): boolean => this.delete(keyOf(args)) })
   }
 
   /** Takes out the entry that would be evicted next, and returns its value; undefined when there is none. */
@@ -329,13 +379,17 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     const { slots, store } = this.core
     const dumped = this.living((slot): [K, DumpedEntry<V>] => {
       const state = slots.state[slot]
-      const ttl = slots.ttl[slot]
+      const isTimed = (state & TIMED) !== 0
+      const isIdle = (state & IDLE) !== 0
+      const start = slots.expires[slot] - slots.ttl[slot]
+      const ttl = isIdle ? slots.deadline[slot] - start : slots.ttl[slot]
       return [
         slots.keys[slot],
         {
           value: this.give(slot),
-          ...((state & TIMED) !== 0 && { ttl, start: slots.expires[slot] - ttl }),
-          ...((state & SLIDING) !== 0 && { sliding: true }),
+          ...(isTimed && { start }),
+          ...(isTimed && ttl !== Number.POSITIVE_INFINITY && { ttl }),
+          ...(isIdle && { timeToIdle: slots.idle[slot] }),
           ...(store.weight > 0 && { size: slots.weights[slot] }),
         },
       ]
@@ -349,11 +403,14 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
    */
   load(dumped: Iterable<readonly [K, DumpedEntry<V>]>): void {
     this.clear()
-    const now = this.core.clock.exactly()
-    for (const [key, { value, ttl = 0, start = now, sliding = false, size }] of dumped) {
+    const { core } = this
+    const now = core.clock.exactly()
+    for (const [key, { value, ttl = 0, timeToIdle: idle = 0, start = now, size }] of dumped) {
       const expires = ttl > 0 ? start + ttl : undefined
       if (expires !== undefined && expires <= now) continue
-      this.put(key, value, { ttl, sliding, expires, size })
+      if (idle > 0 && start + idle <= now) continue
+      this.put(key, value, { ttl, idle, expires, size })
+      if (idle > 0) core.used(this.slotOf(key) as number, start)
     }
   }
 
@@ -383,6 +440,28 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   /** After a loader has failed: what has expired would be served for ever. */
   #dropStale(key: K): void {
     const slot = this.slotOf(key)
-    if (slot !== undefined && this.entry(key)?.stale) this.drop(key, slot, 'fetch')
+    if (slot === undefined || !this.entry(key)?.stale) return
+    this.core.expire(slot, true)
+    this.told().flush()
+  }
+
+  /** What loads do with the entries. */
+  #loading(writing: Writing): MemoryLoading<K, V> {
+    return new MemoryLoading<K, V>(this.core, this.told(), {
+      find: (key) => {
+        const found = this.look(key, true)
+        return found?.isFresh ? found.value : undefined
+      },
+      store: (key, value, _ttl, stands) => {
+        if (stands) this.set(key, value as V, writing)
+      },
+    })
+  }
+
+  /** A load of several keys. */
+  #manyOf<L>(keys: Iterable<K>, loader: L, writing: Writing): ManyRequest<K, L> {
+    const listed = [...listOf(keys, 'keys')]
+    checkLoader(loader)
+    return { namespace: this.#loading(writing), keys: listed, loader, ttl: () => 0 }
   }
 }

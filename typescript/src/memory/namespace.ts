@@ -1,8 +1,9 @@
+import type { Duration } from '../duration.ts'
 import { EntryTooLarge, InvalidKey } from '../errors.ts'
 import type { Key } from '../key.ts'
-import type { CheckReport, Holdings, Keyspace } from '../keyspace.ts'
+import type { CacheEntry, CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
 import { namespacePrefix } from '../namespace.ts'
-import { type SetOptions, ttlOf } from '../options.ts'
+import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
 import type { MemoryHandle } from './handle.ts'
 import { bytesOf, isBytes, keyOf, nameOf } from './key-name.ts'
 import { type LoadedInto, LocalLoad } from './loads.ts'
@@ -13,12 +14,14 @@ import type { NamedEntries } from './named-entries.ts'
 export class MemoryNamespace implements Keyspace {
   readonly handle: MemoryHandle
   readonly parts: readonly string[]
-  readonly settings: { readonly ttl: number }
+  readonly settings: Defaults
+  /** No other process has these keys. */
+  readonly sleep: undefined
   readonly #prefix: string
   readonly #entries: NamedEntries
   readonly #loaded: LoadedInto<string>
 
-  constructor(handle: MemoryHandle, parts: readonly string[], settings: { readonly ttl: number }) {
+  constructor(handle: MemoryHandle, parts: readonly string[], settings: Defaults) {
     handle.check()
     this.handle = handle
     this.parts = parts
@@ -33,17 +36,53 @@ export class MemoryNamespace implements Keyspace {
   }
 
   get(key: Key): unknown {
-    const value = this.peek(key)
+    const value = this.find(key)
     if (value === undefined) this.handle.counts.misses++
     return value
   }
 
-  peek(key: Key): unknown {
+  find(key: Key): unknown {
     const { handle } = this
     handle.check()
     const value = this.#entries.get(nameOf(key))
     if (value !== undefined) handle.counts.hits++
     else this.checkKey(key)
+    return value
+  }
+
+  peek(key: Key): unknown {
+    this.checkKey(key)
+    return this.#entries.peek(nameOf(key))
+  }
+
+  entry(key: Key): CacheEntry | undefined {
+    this.checkKey(key)
+    const found = this.#entries.entry(nameOf(key))
+    if (found === undefined || found.stale) return undefined
+    const { value, ttl, expires, bytes } = found
+    return {
+      value,
+      ttl,
+      created: undefined,
+      expires: expires === Number.POSITIVE_INFINITY ? undefined : expires,
+      size: bytes,
+      serializer: undefined,
+      compressor: undefined,
+    }
+  }
+
+  touch(key: Key, given: Duration | null | undefined): boolean {
+    this.checkKey(key)
+    const ttl = ttlFrom(given, this.settings.lifetime)
+    return this.#entries.touch(nameOf(key), ttl === 0 ? null : { ms: ttl })
+  }
+
+  take(key: Key): unknown {
+    this.checkKey(key)
+    const name = nameOf(key)
+    this.#entries.loads.delete(name)
+    const value = this.#entries.take(name)
+    if (this.#count(value !== undefined)) this.handle.counts.deletes++
     return value
   }
 
@@ -57,7 +96,7 @@ export class MemoryNamespace implements Keyspace {
 
   put(key: Key, value: unknown, options: SetOptions | undefined): void {
     this.checkKey(key)
-    const ttl = ttlOf(options, this.settings.ttl)
+    const ttl = ttlOf(options, this.settings.lifetime)
     const name = nameOf(key)
     const { handle } = this
     try {
@@ -176,7 +215,7 @@ function loadedInto(handle: MemoryHandle, entries: NamedEntries): LoadedInto<str
   return {
     bounds: handle,
     counts,
-    peek: (name) => {
+    find: (name) => {
       handle.check()
       const value = entries.get(name)
       if (value !== undefined) counts.hits++

@@ -4,6 +4,8 @@ import { InvalidArgument } from '../errors.ts'
 import { checkNames } from '../option-names.ts'
 import { bytes } from '../size.ts'
 import type { StoreErrors } from '../unstored.ts'
+import type { RemovalCause } from './events.ts'
+import type { MemoryLoader } from './load-options.ts'
 import { Lru } from './lru.ts'
 import type { Bounds, PolicyMaker } from './policy.ts'
 import type { CloneInstance } from './stored.ts'
@@ -18,127 +20,110 @@ export type PolicyName = '2q-clock' | 'lru' | 'none'
 
 /** What bounds entries in memory, and what is handed out of them. */
 export interface MemoryOptions {
-  /** Most entries; 10,000 by default. */
+  /** Most entries, a whole number from 1 to 16,777,216. Default: 10,000. */
   readonly maxEntries?: number
   /**
-   * Most bytes that keys and values weigh together, by an estimate: a number, or text like `'64MiB'`, the default. With
-   * `null` nothing is weighed.
+   * Most bytes that keys and values weigh together, by an estimate: a number, or text like `'64MiB'`. With `null` nothing is
+   * weighed. Default: 64MiB.
    */
   readonly maxBytes?: number | string | null
   /**
-   * `2q-clock`, the default, is explained in `spec/eviction.md`; `lru` evicts exactly what was used longest ago; with `none`,
-   * which is for a `MemoryCache` alone, nothing is evicted, and a new key for which there is no room is `NoSpace`.
+   * `2q-clock` is explained in `spec/eviction.md`; `lru` evicts exactly what was used longest ago; with `none`, which is for a
+   * `MemoryCache` alone, nothing is evicted, and a new key for which there is no room is `NoSpace`. Default: 2q-clock.
    */
   readonly policy?: PolicyName
   /**
-   * - `clone`, the default: what is stored is a copy, and so is what is handed out, each time.
+   * - `clone`: what is stored is a copy, and so is what is handed out, each time.
    * - `freeze`: what is stored is a copy, frozen to its depth, and is itself handed out.
    * - `none`: what is stored is what is handed out, whatever it is.
+   *
+   * Default: clone.
    */
   readonly isolation?: Isolation
   /**
    * Copies an object that `clone` and `freeze` refuse: an instance of a class of one's own. It is given the object and
-   * returns one that shares nothing with it, or undefined for one that it does not know.
+   * returns one that shares nothing with it, or undefined for one that it does not know. Default: none.
    */
   readonly cloneInstance?: CloneInstance
 }
 
-/** Why a value left a `MemoryCache`: `fetch` is a load that failed, and took the expired value along. */
-export type DisposeReason = 'set' | 'delete' | 'evict' | 'expire' | 'fetch'
-
-/** What is done with a value that has expired; lru-cache's words. All are false by default. */
+/** What is done with a value that has expired; lru-cache's words. */
 export interface StaleOptions {
-  /** Reads give what has expired, once, as long as it was not freed; `getOrSet` gives it while a loader makes it anew. */
+  /**
+   * Reads give what has expired, once, as long as it was not freed; `getOrSet` gives it while a loader makes it anew.
+   * Default: false.
+   */
   readonly allowStale?: boolean
-  /** A read that finds what has expired leaves it there. */
+  /** A read that finds what has expired leaves it there. Default: false. */
   readonly noDeleteOnStaleGet?: boolean
 }
 
-/** What a load does with the value that was there before, when it has expired and was not freed. False by default. */
+/** What a load does with the value that was there before, when it has expired and was not freed. */
 export interface LoadPolicy extends StaleOptions {
-  /** When the loader fails the expired value is given instead of its error, and stays. */
+  /** When the loader fails the expired value is given instead of its error, and stays. Default: false. */
   readonly allowStaleOnFetchRejection?: boolean
-  /** When the signal is aborted the expired value is given instead of its reason. */
+  /** When the signal is aborted the expired value is given instead of its reason. Default: false. */
   readonly allowStaleOnFetchAbort?: boolean
-  /** A loader that fails leaves the expired value there. */
+  /** A loader that fails leaves the expired value there. Default: false. */
   readonly noDeleteOnFetchRejection?: boolean
-  /** A signal that is aborted does not stop the load: its value is stored, and callers that wait get it. */
+  /**
+   * A signal that is aborted does not stop the load: its value is stored, and callers that wait get it. Default: false.
+   */
   readonly ignoreFetchAbort?: boolean
 }
-
-/** What a loader of a `MemoryCache` is given. */
-export interface MemoryLoaderContext<K, V> {
-  readonly key: K
-  /** The value that has expired, if it was not freed. */
-  readonly stale: V | undefined
-  /** The caller's signal, for the loader to hand on. */
-  readonly signal: AbortSignal | undefined
-  /** The caller's `context`. */
-  readonly context: unknown
-  /** What the value will be written with. The loader may change it: a time to live that depends on what it got. */
-  readonly options: Writing
-}
-
-/** How a loaded value is written. */
-export interface Writing {
-  ttl?: Duration | null
-  sliding?: boolean
-  size?: number
-  noUpdateTTL?: boolean
-}
-
-/** What makes the value of a key that is not there. */
-export type MemoryLoader<K, V> = (context: MemoryLoaderContext<K, V>) => V | PromiseLike<V>
 
 /** Options of a `MemoryCache`. */
 export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOptions, LoadPolicy {
   /**
    * Classes of one's own that `clone` and `freeze` would refuse, by names: instances are kept as what `encode` makes of
-   * them, and each reader gets one made by `decode`. `none` hands out the instances themselves.
+   * them, and each reader gets one made by `decode`. `none` hands out the instances themselves. Default: none.
    */
   readonly types?: RegisteredTypes
-  /** How long an entry lives when its write does not say; for ever by default, until it is evicted. */
+  /** How long an entry lives when its write does not say; `null` for ever, until it is evicted. Default: null. */
   readonly ttl?: Duration | null
-  /** Whether reading an entry sets its time to live anew; false by default. */
-  readonly sliding?: boolean
-  /** Whether `has` does; false by default. */
+  /**
+   * How long an entry lives without being used, when its write does not say; `null` for ever. With a `ttl` too, it expires by
+   * whichever comes first. `get`, `touch` and `set` are uses; `peek`, `has`, `ttl`, `entry` and iteration are not.
+   * Default: null.
+   */
+  readonly timeToIdle?: Duration | null
+  /**
+   * Whether `has` is a use, which begins the time to idle anew, or, of an entry that has none, the time to live.
+   * Default: false.
+   */
   readonly updateAgeOnHas?: boolean
-  /** Whether an entry that is set again keeps its expiry; false by default. */
+  /** Whether an entry that is set again keeps its time to live. Default: false. */
   readonly noUpdateTTL?: boolean
-  /** Bytes that a key and its value weigh, a whole number; an estimate of what they take by default. */
-  readonly weigher?: (value: V, key: K) => number
-  /** Most bytes of one entry; `maxBytes` by default. A heavier one is `EntryTooLarge`. */
+  /** Bytes that a key and its value weigh, a whole number. Default: an estimate of what they take. */
+  readonly weigher?: (key: K, value: V) => number
+  /** Most bytes of one entry; a heavier one is `EntryTooLarge`. Default: maxBytes. */
   readonly maxEntrySize?: number | string
   /**
-   * Called with each value that leaves the cache, also when another takes its place or the cache is cleared, after the
-   * operation is done. It may use the cache; what it throws, the caller of the operation gets.
+   * Called with each value that left the cache and the cause, after the operation is done: also when another value took its
+   * place, or the cache was cleared. It may use the cache; what it throws, the caller of the operation gets. Default: none.
    */
-  readonly dispose?: (value: V, key: K, reason: DisposeReason) => void
-  /** Like `dispose`, and called after it. */
-  readonly disposeAfter?: (value: V, key: K, reason: DisposeReason) => void
-  /** Whether `dispose` hears nothing of values in whose place others were set; false by default. */
-  readonly noDisposeOnSet?: boolean
-  /** What `fetch` loads with. */
+  readonly removalListener?: (key: K, value: V, cause: RemovalCause) => void
+  /** What `fetch` loads with. Default: none. */
   readonly loader?: MemoryLoader<K, V>
-  /** How old a load may be before a caller stops waiting for it and loads beside it; `30s` by default. */
+  /** How old a load may be before a caller stops waiting for it and loads beside it. Default: 30s. */
   readonly leaseTimeout?: Duration
-  /** How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24 h; `60s` by default. */
+  /** How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24 h. Default: 60s. */
   readonly waitTimeout?: Duration
   /**
-   * What becomes of a loaded value that cannot be stored: `report` (the default) hands it over, counts it and reports the
-   * first of each kind as a warning of the process; with `raise` its caller gets the error.
+   * What becomes of a loaded value that cannot be stored: `report` hands it over, counts it and reports the first of each kind
+   * as a warning of the process; with `raise` its caller gets the error. Default: report.
    */
   readonly storeErrors?: StoreErrors
   /**
-   * Whether what has expired is freed by itself; true by default. With false it is told of by `expire`, and stays until it is
-   * deleted, evicted or purged: for `entry`, for `allowStale`.
+   * Whether what has expired is freed by itself. With false it is told of by the event `expired`, and stays until it is
+   * deleted, evicted or purged: for `entry`, for `allowStale`. Default: true.
    */
   readonly deleteOnExpire?: boolean
-  /** The least time between two looks for what has expired; `1s` by default, `null` for never: then only reads free it. */
+  /** The least time between two looks for what has expired; `null` for never: then only reads free it. Default: 1s. */
   readonly checkPeriod?: Duration | null
   /**
-   * Milliseconds since 1970, asked at each use. By default the system's clock, which is asked once for many reads, at
-   * least every millisecond that the event loop turns.
+   * Milliseconds since 1970, asked at each use. The system's is asked once for many reads, at least every millisecond that the
+   * event loop turns. Default: the system's.
    */
   readonly clock?: () => number
 }
@@ -163,38 +148,30 @@ export interface MemoryStatus<V = unknown> {
 
 /** Options of a write to a `MemoryCache`. */
 export interface MemorySetOptions<V = unknown> {
-  /** How long the entry lives; the cache's `ttl` by default, `null` for ever. */
+  /** How long the entry lives; `null` for ever. Default: the cache's. */
   readonly ttl?: Duration | null
-  /** Whether reading sets the time to live anew; the cache's `sliding` by default. */
-  readonly sliding?: boolean
-  /** Bytes that it weighs; by default what the weigher says. */
+  /** How long the entry lives without being used; `null` for ever. Default: the cache's. */
+  readonly timeToIdle?: Duration | null
+  /** Bytes that it weighs. Default: what the weigher says. */
   readonly size?: number
-  /** Whether an entry that is there keeps its expiry; the cache's by default. */
+  /** Whether an entry that is there keeps its time to live. Default: the cache's. */
   readonly noUpdateTTL?: boolean
+  /** An object that is told what was done. Default: none. */
   readonly status?: MemoryStatus<V>
 }
 
 /** Options of a read of a `MemoryCache`; the cache's own by default. */
 export interface MemoryGetOptions<V = unknown> extends StaleOptions {
-  /** Whether this read sets the entry's time to live anew. */
-  readonly sliding?: boolean
+  /** An object that is told what was found. Default: none. */
   readonly status?: MemoryStatus<V>
 }
 
 /** Options of `MemoryCache.has`. */
 export interface MemoryHasOptions<V = unknown> {
+  /** See `MemoryCacheOptions.updateAgeOnHas`. Default: the cache's. */
   readonly updateAgeOnHas?: boolean
+  /** An object that is told what was found. Default: none. */
   readonly status?: MemoryStatus<V>
-}
-
-/** Options of `MemoryCache.getOrSet`, `fetch` and `memo`; the cache's own by default. */
-export interface MemoryLoadOptions<V = unknown> extends MemorySetOptions<V>, LoadPolicy {
-  /** Stops the wait, with the signal's reason as the error. Others who wait for the same key go on. */
-  readonly signal?: AbortSignal
-  /** Loads though there is a value. */
-  readonly forceRefresh?: boolean
-  /** Anything that the loader should know. */
-  readonly context?: unknown
 }
 
 const MEMORY_OPTIONS: readonly (keyof MemoryOptions)[] = [
@@ -204,7 +181,7 @@ const MEMORY_OPTIONS: readonly (keyof MemoryOptions)[] = [
   'isolation',
   'cloneInstance',
 ]
-const LOAD_POLICY = [
+export const LOAD_POLICY = [
   'allowStale',
   'noDeleteOnStaleGet',
   'allowStaleOnFetchRejection',
@@ -216,15 +193,13 @@ const MEMORY_CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryCacheOptio
   ...MEMORY_OPTIONS,
   'types',
   'ttl',
-  'sliding',
+  'timeToIdle',
   'weigher',
   'clock',
   'updateAgeOnHas',
   'noUpdateTTL',
   'maxEntrySize',
-  'dispose',
-  'disposeAfter',
-  'noDisposeOnSet',
+  'removalListener',
   'loader',
   'leaseTimeout',
   'waitTimeout',
@@ -234,26 +209,17 @@ const MEMORY_CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryCacheOptio
   ...LOAD_POLICY,
 ])
 const TIER_OPTIONS: ReadonlySet<string> = new Set(MEMORY_OPTIONS)
-const SET = ['ttl', 'sliding', 'size', 'noUpdateTTL', 'status'] as const
+export const SET = ['ttl', 'timeToIdle', 'size', 'noUpdateTTL', 'status'] as const
 const SET_OPTIONS: ReadonlySet<string> = new Set(SET)
 const GET_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryGetOptions>([
   'allowStale',
   'noDeleteOnStaleGet',
-  'sliding',
   'status',
 ])
 const HAS_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryHasOptions>([
   'updateAgeOnHas',
   'status',
 ])
-const LOAD_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryLoadOptions>([
-  ...SET,
-  ...LOAD_POLICY,
-  'signal',
-  'forceRefresh',
-  'context',
-])
-
 /** What a Map takes in V8. */
 const MOST_ENTRIES = 2 ** 24
 
@@ -307,7 +273,6 @@ export function resolveTier(options: MemoryOptions): ResolvedMemory {
 export interface Behaviour extends Required<LoadPolicy> {
   readonly noUpdateTTL: boolean
   readonly updateAgeOnHas: boolean
-  readonly noDisposeOnSet: boolean
   readonly deleteOnExpire: boolean
   /** Whether what has expired may be asked for. */
   readonly keepsStale: boolean
@@ -325,7 +290,7 @@ export interface Behaviour extends Required<LoadPolicy> {
 /** @throws InvalidArgument */
 export function behaviourOf<K, V>(options: MemoryCacheOptions<K, V>): Behaviour {
   checkNames(options, MEMORY_CACHE_OPTIONS)
-  for (const name of ['weigher', 'clock', 'dispose', 'disposeAfter', 'loader'] as const) {
+  for (const name of ['weigher', 'clock', 'removalListener', 'loader'] as const) {
     checkFunction(options[name], name)
   }
   for (const name of FLAGS) checkFlag(options, name)
@@ -335,7 +300,6 @@ export function behaviourOf<K, V>(options: MemoryCacheOptions<K, V>): Behaviour 
     ...policy,
     noUpdateTTL: options.noUpdateTTL ?? false,
     updateAgeOnHas: options.updateAgeOnHas ?? false,
-    noDisposeOnSet: options.noDisposeOnSet ?? false,
     deleteOnExpire,
     keepsStale:
       !deleteOnExpire ||
@@ -370,15 +334,10 @@ export function storeErrorsOf(given: StoreErrors = 'report'): StoreErrors {
   throw new InvalidArgument(`storeErrors is ${String(given)}: write report or raise`)
 }
 
-const FLAGS = [
-  'sliding',
-  'updateAgeOnHas',
-  'noUpdateTTL',
-  'noDisposeOnSet',
-  'deleteOnExpire',
-] as const
+const FLAGS = ['updateAgeOnHas', 'noUpdateTTL', 'deleteOnExpire'] as const
 
-function loadPolicyOf(options: LoadPolicy, own: LoadPolicy): Required<LoadPolicy> {
+/** @throws InvalidArgument */
+export function loadPolicyOf(options: LoadPolicy, own: LoadPolicy): Required<LoadPolicy> {
   const policy = {} as Record<(typeof LOAD_POLICY)[number], boolean>
   for (const name of LOAD_POLICY) {
     checkFlag(options, name)
@@ -396,10 +355,18 @@ export function ttlOrOwn(ttl: Duration | null | undefined, own: number): number 
   return ttl === null ? 0 : milliseconds(ttl, 'ttl')
 }
 
+/**
+ * Like `ttlOrOwn`, of a time to idle.
+ * @throws InvalidArgument
+ */
+export function idleOrOwn(idle: Duration | null | undefined, own: number): number {
+  if (idle === undefined) return own
+  return idle === null ? 0 : milliseconds(idle, 'timeToIdle')
+}
+
 /** @throws InvalidArgument */
 export function checkSet<V>(options: MemorySetOptions<V>): void {
   checkNames(options, SET_OPTIONS)
-  checkFlag(options, 'sliding')
   checkFlag(options, 'noUpdateTTL')
   const { size } = options
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
@@ -412,7 +379,6 @@ export function checkGet<V>(options: MemoryGetOptions<V>): void {
   checkNames(options, GET_OPTIONS)
   checkFlag(options, 'allowStale')
   checkFlag(options, 'noDeleteOnStaleGet')
-  checkFlag(options, 'sliding')
 }
 
 /** @throws InvalidArgument */
@@ -421,29 +387,10 @@ export function checkHas<V>(options: MemoryHasOptions<V>): void {
   checkFlag(options, 'updateAgeOnHas')
 }
 
-/** How a load goes, and how its value is written. */
-export interface ResolvedLoad {
-  readonly policy: Required<LoadPolicy>
-  readonly writing: Writing
-}
-
 /** @throws InvalidArgument */
-export function loadOf<V>(options: MemoryLoadOptions<V> | undefined, own: Behaviour): ResolvedLoad {
-  if (options === undefined) return { policy: own, writing: {} }
-  checkNames(options, LOAD_OPTIONS)
-  checkFlag(options, 'forceRefresh')
-  const { signal } = options
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new InvalidArgument('signal is an AbortSignal')
-  }
-  const writing: Record<string, unknown> = {}
-  for (const name of SET) {
-    // What a load did with the key is told by `fetch`.
-    if (name !== 'status' && options[name] !== undefined) writing[name] = options[name]
-  }
-  checkSet(writing as MemorySetOptions<V>)
-  ttlOrOwn(options.ttl, 0)
-  return { policy: loadPolicyOf(options, own), writing: writing as Writing }
+export function checkTimes({ ttl, timeToIdle }: MemorySetOptions): void {
+  ttlOrOwn(ttl, 0)
+  idleOrOwn(timeToIdle, 0)
 }
 
 function checkFunction(given: unknown, name: string): void {
@@ -452,7 +399,11 @@ function checkFunction(given: unknown, name: string): void {
   }
 }
 
-function checkFlag<N extends string>(options: { readonly [name in N]?: unknown }, name: N): void {
+/** @throws InvalidArgument */
+export function checkFlag<N extends string>(
+  options: { readonly [name in N]?: unknown },
+  name: N,
+): void {
   const given = options[name]
   if (given !== undefined && typeof given !== 'boolean') {
     throw new InvalidArgument(`${name} is true or false`)

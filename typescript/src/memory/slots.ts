@@ -1,11 +1,12 @@
 import { CLOCK_TOLERANCE } from '../entry/validity.ts'
+import type { Timed } from './entry.ts'
 
 /** Bits of a slot's state. A slot whose state is just VISITED needs nothing but its value: the quick way of a hit. */
 export const VISITED = 1
 /** It has an expiry. */
 export const TIMED = 2
-/** Reading it sets its expiry anew. */
-export const SLIDING = 4
+/** It has a time to idle, which each use begins anew. Always with TIMED. */
+export const IDLE = 4
 /** What is handed out is a copy of the value. */
 export const COPIED = 8
 /** The policy wants to hear of every hit. */
@@ -32,8 +33,14 @@ export class Slots<K, V> {
   plan: Uint8Array = new Uint8Array(FEW)
   /** Milliseconds since 1970. Only where TIMED. */
   expires: Float64Array = new Float64Array(FEW)
-  /** Milliseconds from the write, or the last read where SLIDING, to then. Only where TIMED. */
+  /** Milliseconds from the write, or the last use where IDLE, to then. Only where TIMED. */
   ttl: Float64Array = new Float64Array(FEW)
+  /**
+   * Milliseconds that it lives without a use, and when its time to live is over in any case: milliseconds since 1970, or
+   * infinite. Only where IDLE: they have no room before the first such entry.
+   */
+  idle: Float64Array = new Float64Array(0)
+  deadline: Float64Array = new Float64Array(0)
   /** Bytes. */
   weights: Float64Array = new Float64Array(FEW)
   /** The policy's queues, linked both ways. `next` of a free slot is another free one. */
@@ -107,11 +114,33 @@ export class Slots<K, V> {
     this.settled = Math.max(this.settled, expires - ttl - CLOCK_TOLERANCE)
   }
 
+  /** Gives an entry a time to idle, and the end of its time to live. */
+  timeIdle(slot: number, idle: number, deadline: number): void {
+    if (this.idle.length === 0) {
+      this.idle = new Float64Array(this.state.length)
+      this.deadline = new Float64Array(this.state.length)
+    }
+    this.idle[slot] = idle
+    this.deadline[slot] = deadline
+  }
+
+  /** The times of an entry that is written again and keeps its time to live. Its time to idle begins anew. */
+  timesOf(slot: number): Timed {
+    const state = this.state[slot]
+    if ((state & TIMED) === 0) return { ttl: 0, idle: 0 }
+    if ((state & IDLE) === 0) return { ttl: this.ttl[slot], idle: 0, expires: this.expires[slot] }
+    return { ttl: 0, idle: this.idle[slot], expires: this.deadline[slot] }
+  }
+
   protected resize(size: number): void {
     this.state = resized(this.state, size)
     this.plan = resized(this.plan, size)
     this.expires = resized(this.expires, size)
     this.ttl = resized(this.ttl, size)
+    if (this.idle.length > 0) {
+      this.idle = resized(this.idle, size)
+      this.deadline = resized(this.deadline, size)
+    }
     this.weights = resized(this.weights, size)
     this.next = resized(this.next, size)
     this.previous = resized(this.previous, size)

@@ -128,6 +128,19 @@ export class MemoryTier {
     return (state & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
   }
 
+  /** Like `read`, but it is no use: nothing is counted or marked. */
+  peek(slot: number): unknown {
+    const slots = this.#slots
+    const { origin, state } = slots
+    const from = slot << 2
+    if (this.#index[origin[from + AT]] !== origin[from + VER]) return undefined
+    const value = slots.values[slot]
+    const isTimed = (state[slot] & TIMED) !== 0
+    if (isTimed && !slots.isServed(slot, this.#clock.now())) return undefined
+    if (Atomics.load(this.#index, this.#epochAt) !== origin[from + EPOCH]) return undefined
+    return (state[slot] & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
+  }
+
   /** Whether `read` would give a value. Counts as a use. */
   has(slot: number): boolean {
     const { origin, state } = this.#slots

@@ -61,9 +61,11 @@ interface Said {
 }
 
 export interface TableOptions {
-  /** Commands that pass as they are: ones that touch the whole server, or that are not known and have no keys. */
+  /**
+   * Commands that pass as they are: ones that touch the whole server, or that are not known and have no keys. Default: none.
+   */
   readonly allow?: readonly string[]
-  /** Where further commands have their keys: `{ 'JSON.GET': [['key', 1, 1, 1]] }`. */
+  /** Where further commands have their keys: `{ 'JSON.GET': [['key', 1, 1, 1]] }`. Default: none. */
   readonly commands?: Readonly<Record<string, readonly Rule[]>>
 }
 

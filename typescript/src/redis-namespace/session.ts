@@ -12,7 +12,7 @@ import type { Word } from './word.ts'
 export interface NamespaceOptions extends TableOptions {
   /** A name, a list of nested ones, or a function that is asked at every command. */
   readonly namespace: Namespace
-  /** What stands behind each name: a colon unless it is said otherwise. */
+  /** What stands behind each name. Default: `:`. */
   readonly separator?: string
 }
 

@@ -58,8 +58,10 @@ describe('bad input is told of at once, and changes nothing', () => {
     ['a ttl of text', { ttl: { ms: '5' } }],
     ['a list as a ttl', { ttl: [5] }],
     ['true as a ttl', { ttl: true }],
-    ['sliding that is no boolean', { sliding: 1 }],
-    ['sliding that is null', { sliding: null }],
+    ['a bare number to idle', { timeToIdle: 5 }],
+    ['a time to idle of 0', { timeToIdle: '0s' }],
+    ['a time to idle that is too long', { timeToIdle: { ms: 2 ** 48 } }],
+    ['true as a time to idle', { timeToIdle: true }],
     ['a weigher that is no function', { weigher: 5 }],
     ['a clock that is no function', { clock: 5 }],
     ['a cloneInstance that is no function', { cloneInstance: {} }],
@@ -76,7 +78,7 @@ describe('bad input is told of at once, and changes nothing', () => {
 
   const OF_SET = BAD.filter(([, options]) => {
     return (
-      options === null || typeof options !== 'object' || 'ttl' in options || 'sliding' in options
+      options === null || typeof options !== 'object' || 'ttl' in options || 'timeToIdle' in options
     )
   })
   test.each([...OF_SET, ['an option of the cache', { maxEntries: 5 }] as [string, unknown]])(
@@ -110,7 +112,7 @@ describe('bad input is told of at once, and changes nothing', () => {
     }
     const cache = new MemoryCache({ ...options, policy: undefined, clock: undefined } as Any)
     cache.set('k', 1, undefined)
-    cache.set('k', 1, { sliding: undefined, ttl: undefined } as Any)
+    cache.set('k', 1, { timeToIdle: undefined, ttl: undefined } as Any)
     expect(cache.get('k')).toBe(1)
   })
 

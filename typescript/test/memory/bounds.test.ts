@@ -42,7 +42,7 @@ describe('bounds', () => {
   test('entries that grow make room; one that needs all is left alone', () => {
     const { cache, check } = openMemory<string, number>({
       maxBytes: 100,
-      weigher: (value) => value,
+      weigher: (_, value) => value,
       policy: 'lru',
     })
     for (const key of ['a', 'b', 'c']) cache.set(key, 30)
@@ -67,9 +67,9 @@ describe('bounds', () => {
   })
 
   test('what is heavier than the bound is refused, and the old value is gone', () => {
-    const { cache } = openMemory<string, number>({ maxBytes: 100, weigher: (value) => value })
+    const { cache } = openMemory<string, number>({ maxBytes: 100, weigher: (_, value) => value })
     const heard: unknown[] = []
-    cache.on('delete', (...told) => heard.push(told))
+    cache.on('deleted', (...told) => heard.push(told))
     cache.set('k', 50)
     cache.set('other', 50)
     const error = failure(() => cache.set('k', 101)) as EntryTooLarge
@@ -83,17 +83,17 @@ describe('bounds', () => {
     expect([...cache]).toEqual([['k', 100]])
   })
 
-  test('a weigher is given value and key, and may say 0', () => {
+  test('a weigher is given key and value, and may say 0', () => {
     const seen: unknown[] = []
     const { cache } = openMemory<string, number>({
       maxBytes: 1,
-      weigher: (value, key) => {
-        seen.push([value, key])
+      weigher: (key, value) => {
+        seen.push([key, value])
         return 0
       },
     })
     for (let key = 0; key < 50; key++) cache.set(`${key}`, key)
-    expect([cache.size, cache.bytes, seen[7]]).toEqual([50, 0, [7, '7']])
+    expect([cache.size, cache.bytes, seen[7]]).toEqual([50, 0, ['7', 7]])
     const { cache: unbounded } = openMemory({ maxBytes: null, weigher: () => 7 })
     unbounded.set('k', 1)
     expect(unbounded.bytes).toBe(7)

@@ -14,7 +14,16 @@ type Name = keyof MemoryCacheEvents<string, Any>
 
 checkAfterEach()
 
-const NAMES: readonly Name[] = ['hit', 'miss', 'set', 'delete', 'expire', 'evict', 'clear']
+const NAMES: readonly Name[] = [
+  'hit',
+  'miss',
+  'set',
+  'replaced',
+  'deleted',
+  'expired',
+  'evicted',
+  'cleared',
+]
 
 /** A cache, and all that it tells, as lists. */
 function heard(options: MemoryCacheOptions<string, Any> = {}) {
@@ -35,6 +44,7 @@ describe('what happens is told', () => {
     cache.getMany(['x', 'a'])
     expect(told()).toEqual([
       ['set', 'a', 1],
+      ['replaced', 'a', 1],
       ['set', 'a', 2],
       ['hit', 'a', 2],
       ['miss', 'x'],
@@ -44,8 +54,23 @@ describe('what happens is told', () => {
     cache.increment('a')
     cache.setMany([['b', null]])
     expect(told()).toEqual([
+      ['replaced', 'a', 2],
       ['set', 'a', 3],
       ['set', 'b', null],
+    ])
+  })
+
+  test('what is set again as it was does not leave', () => {
+    const { cache, told } = heard({ isolation: 'none' })
+    const value = { a: 1 }
+    cache.set('k', value)
+    cache.set('k', value)
+    cache.set('k', { a: 1 })
+    expect(told()).toEqual([
+      ['set', 'k', value],
+      ['set', 'k', value],
+      ['replaced', 'k', value],
+      ['set', 'k', value],
     ])
   })
 
@@ -63,10 +88,10 @@ describe('what happens is told', () => {
     cache.take('c')
     cache.take('c')
     expect(told()).toEqual([
-      ['delete', 'a', 1],
-      ['delete', 'b', 2],
+      ['deleted', 'a', 1],
+      ['deleted', 'b', 2],
       ['hit', 'c', 3],
-      ['delete', 'c', 3],
+      ['deleted', 'c', 3],
       ['miss', 'c'],
     ])
   })
@@ -77,7 +102,7 @@ describe('what happens is told', () => {
     told()
     cache.clear()
     cache[Symbol.dispose]()
-    expect(told()).toEqual([['clear'], ['clear']])
+    expect(told()).toEqual([['cleared'], ['cleared']])
   })
 
   test('nothing of what counts as no use', () => {
@@ -113,13 +138,13 @@ describe('what happens is told', () => {
     cache.has('k')
     expect(told()).toEqual([])
     find(cache)
-    expect(told()).toEqual([['expire', 'k', { a: 1 }], ...then])
+    expect(told()).toEqual([['expired', 'k', { a: 1 }], ...then])
     cache.get('x')
     expect(told()).toEqual([['miss', 'x']])
   })
 
   test('evictions in their order, then the set', () => {
-    const { cache, told } = heard({ maxBytes: 3, weigher: (value) => value, policy: 'lru' })
+    const { cache, told } = heard({ maxBytes: 3, weigher: (_, value) => value, policy: 'lru' })
     cache.setMany([
       ['a', 1],
       ['b', 1],
@@ -129,12 +154,12 @@ describe('what happens is told', () => {
     told()
     cache.set('d', 2)
     expect(told()).toEqual([
-      ['evict', 'b', 1],
-      ['evict', 'c', 1],
+      ['evicted', 'b', 1],
+      ['evicted', 'c', 1],
       ['set', 'd', 2],
     ])
     expect(failure(() => cache.set('d', 4))).toBeInstanceOf(Error)
-    expect(told()).toEqual([['delete', 'd', 2]])
+    expect(told()).toEqual([['deleted', 'd', 2]])
   })
 
   test('nothing of a write that is refused', () => {
@@ -172,19 +197,19 @@ describe('listeners', () => {
     expect(states).toEqual([
       ['set', 'a', ['a'], 1, 1],
       ['set', 'b', ['b', 'a'], 2, 2],
-      ['evict', 'a', ['c', 'b'], 2, 3],
+      ['evicted', 'a', ['c', 'b'], 2, 3],
       ['set', 'c', ['c', 'b'], 2, 3],
-      ['delete', 'b', ['c'], 1, 3],
+      ['deleted', 'b', ['c'], 1, 3],
       ['hit', 'c', [], 0, 3],
-      ['delete', 'c', [], 0, 3],
-      ['clear', undefined, [], 0, 3],
+      ['deleted', 'c', [], 0, 3],
+      ['cleared', undefined, [], 0, 3],
     ])
   })
 
   test('are given copies of their own', () => {
     const { cache, clock } = openMemory<string, Any>({ maxEntries: 1 })
     const change = (_: string, value: Any) => value.list.push('mine')
-    for (const name of ['hit', 'set', 'delete', 'expire', 'evict'] as const) cache.on(name, change)
+    for (const name of NAMES) if (name !== 'miss' && name !== 'cleared') cache.on(name, change)
     const value = { list: [1] }
     cache.set('k', value, { ttl: '1s' })
     expect([value, cache.get('k'), cache.peek('k')]).toEqual([value, { list: [1] }, { list: [1] }])
@@ -257,7 +282,7 @@ describe('listeners', () => {
   test('may put back what was evicted', () => {
     const { cache, check } = openMemory<string, Any>({ maxEntries: 2, policy: 'lru' })
     let left = 5
-    cache.on('evict', (key, value) => {
+    cache.on('evicted', (key, value) => {
       if (left-- > 0) cache.set(key, value)
     })
     for (const key of ['a', 'b', 'c']) cache.set(key, key)
@@ -277,17 +302,18 @@ describe('listeners', () => {
       hit: () => cache.get('k'),
       miss: () => cache.get('x'),
       set: () => cache.set('l', 1),
-      delete: () => cache.delete('k'),
-      expire: () => cache.get('k'),
-      evict: () => cache.setMany(['l', 'm'].map((key) => [key, 1])),
-      clear: () => cache.clear(),
+      replaced: () => cache.set('k', 2),
+      deleted: () => cache.delete('k'),
+      expired: () => cache.get('k'),
+      evicted: () => cache.setMany(['l', 'm'].map((key) => [key, 1])),
+      cleared: () => cache.clear(),
     }
-    if (name === 'expire') clock.now += 1000
+    if (name === 'expired') clock.now += 1000
     expect(failure(causes[name])).toBeInstanceOf(RangeError)
     check()
     expect(after).toEqual([])
-    const left: Partial<Record<Name, string[]>> = { set: ['l', 'k'], evict: ['m', 'l'] }
-    const there = name === 'hit' || name === 'miss' ? ['k'] : (left[name] ?? [])
+    const left: Partial<Record<Name, string[]>> = { set: ['l', 'k'], evicted: ['m', 'l'] }
+    const there = ['hit', 'miss', 'replaced'].includes(name) ? ['k'] : (left[name] ?? [])
     expect([...cache.keys()]).toEqual(there)
     expect(cache.stats().entries).toBe(there.length)
   })
@@ -302,7 +328,7 @@ describe('listeners', () => {
       cache.off(name, listener)
     }
     let evicted = 0
-    cache.on('evict', () => evicted++)
+    cache.on('evicted', () => evicted++)
     cache.set('a', 1)
     cache.set('b', 1)
     cache.get('b')

@@ -17,7 +17,7 @@ describe('2q-clock evicts what its golden vectors say', () => {
     test(`sequence ${number}, ${capacity} entries`, () => {
       const cache = new MemoryCache<number, number>({ maxEntries: capacity })
       let evicted: number[] = []
-      cache.on('evict', (key) => evicted.push(key))
+      cache.on('evicted', (key) => evicted.push(key))
       for (const [at, step] of steps.entries()) {
         evicted = []
         expect(

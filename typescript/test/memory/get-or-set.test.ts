@@ -1,4 +1,4 @@
-/** MemoryCache.getOrSet, fetch, memo: one loader a key, and what becomes of values that have expired. */
+/** MemoryCache.getOrSet, fetch: one loader a key, and what becomes of values that have expired. */
 import { describe, expect, test } from 'vitest'
 import {
   InvalidArgument,
@@ -178,7 +178,7 @@ describe('getOrSet', () => {
     const load = new Load()
     const loading = cache.getOrSet('k', load.loader, {
       ttl: '5s',
-      sliding: true,
+      timeToIdle: '4s',
       size: 7,
       context: { user: 1 },
     })
@@ -191,9 +191,10 @@ describe('getOrSet', () => {
       signal: undefined,
       context: { user: 1 },
     })
-    clock.now += 4000
+    expect(cache.ttl('k')).toBe(4000)
+    clock.now += 3000
     cache.get('k')
-    expect([cache.ttl('k'), cache.entry('k')?.size]).toEqual([5000, 7])
+    expect([cache.ttl('k'), cache.entry('k')?.bytes]).toEqual([2000, 7])
     for (const wrong of [
       { ttl: 5 },
       { colour: 1 },
@@ -321,20 +322,20 @@ describe('what has expired', () => {
         .getOrSet('k', fails, options)
         .catch((error: Error) => error.message)
       expect([answer, cache.peek('k', { allowStale: true })]).toEqual([given, left])
-      cache.on('delete', (...what) => gone.push(what))
+      cache.on('deleted', (...what) => gone.push(what))
     }
   })
 
-  test('that the loader’s failure took away is disposed of as fetch', async () => {
+  test('that the loader’s failure took away has expired', async () => {
     const gone: unknown[] = []
     const { cache } = expired({
       deleteOnExpire: false,
       allowStaleOnFetchRejection: false,
-      dispose: (...what) => gone.push(what),
+      removalListener: (...what) => gone.push(what),
     })
     const failing = cache.getOrSet('k', () => Promise.reject(new RangeError('down')))
     await expect(failing).rejects.toThrow('down')
-    expect(gone).toEqual([['stale', 'k', 'fetch']])
+    expect(gone).toEqual([['k', 'stale', 'expired']])
   })
 
   test('is given on an abort, where that is asked for; the load goes on, where it is to', async () => {
@@ -375,30 +376,9 @@ describe('what has expired', () => {
   })
 })
 
-describe('fetch and memo', () => {
-  test('fetch loads with the cache’s loader', async () => {
-    const { cache } = openMemory<string, string>({ loader: ({ key }) => `loaded ${key}` })
-    expect([await cache.fetch('a'), cache.get('a')]).toEqual(['loaded a', 'loaded a'])
-    const { cache: without } = openMemory()
-    await expect(without.fetch('a')).rejects.toBeInstanceOf(InvalidArgument)
-  })
-
-  test('memo makes what is not there, at once', () => {
-    const { cache, clock } = openMemory<string, Any>({ ttl: '1s', deleteOnExpire: false })
-    const seen: unknown[] = []
-    const make = (context: Any) => {
-      seen.push([context.key, context.stale, context.context])
-      return seen.length
-    }
-    expect([cache.memo('k', make), cache.memo('k', make)]).toEqual([1, 1])
-    clock.now += 1000
-    expect(cache.memo('k', make, { context: 'c', ttl: '9s' })).toBe(2)
-    expect([cache.memo('k', make, { forceRefresh: true }), cache.get('k')]).toEqual([3, 3])
-    expect(seen).toEqual([
-      ['k', undefined, undefined],
-      ['k', 1, 'c'],
-      ['k', 2, undefined],
-    ])
-    expect(() => cache.memo('x', 5 as Any)).toThrow(InvalidArgument)
-  })
+test('fetch loads with the cache’s loader', async () => {
+  const { cache } = openMemory<string, string>({ loader: ({ key }) => `loaded ${key}` })
+  expect([await cache.fetch('a'), cache.get('a')]).toEqual(['loaded a', 'loaded a'])
+  const { cache: without } = openMemory()
+  await expect(without.fetch('a')).rejects.toBeInstanceOf(InvalidArgument)
 })

@@ -149,14 +149,14 @@ describe('isolation', () => {
         },
       })
       const told: unknown[] = []
-      for (const event of ['hit', 'set', 'delete', 'evict', 'expire'] as const) {
+      for (const event of ['hit', 'set', 'deleted', 'evicted', 'expired'] as const) {
         cache.on(event, (key, value) => told.push([event, key, value]))
       }
       const uses: [string, () => unknown][] = [
         ['get', () => cache.get('k')],
         ['take', () => cache.take('k')],
-        ['delete', () => cache.delete('k')],
-        ['evict', () => cache.set('m', 1)],
+        ['deleted', () => cache.delete('k')],
+        ['evicted', () => cache.set('m', 1)],
         ['replace', () => cache.set('k', 1)],
         ['entries', () => [...cache]],
         ['purge', () => cache.purgeExpired()],

@@ -25,7 +25,7 @@ describe('iteration', () => {
   })
 
   test('an entry that is moved to make room for itself keeps its place', () => {
-    const { cache } = openMemory<string, number>({ maxBytes: 10, weigher: (value) => value })
+    const { cache } = openMemory<string, number>({ maxBytes: 10, weigher: (_, value) => value })
     cache.setMany([
       ['a', 3],
       ['b', 3],

@@ -1,11 +1,10 @@
-/** What users of lru-cache and node-cache look for: disposal, stale reads, sizes, order, dumps, a cache that refuses. */
+/** What users of lru-cache and node-cache look for: stale reads, sizes, order, dumps, a cache that refuses. */
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import {
-  EntryTooLarge,
+  type EntryTooLarge,
   InvalidArgument,
   MemoryCache,
-  type MemoryCacheOptions,
   type MemoryStatus,
   NoSpace,
 } from '../../src/memory/index.ts'
@@ -16,84 +15,6 @@ import { Timers } from '../support/timers.ts'
 type Any = ReturnType<typeof JSON.parse>
 
 checkAfterEach()
-
-describe('dispose', () => {
-  function disposing(options: MemoryCacheOptions<string, Any> = {}) {
-    const gone: unknown[][] = []
-    const dispose = (...what: unknown[]) => gone.push(what)
-    const open = openMemory<string, Any>({ isolation: 'none', policy: 'lru', dispose, ...options })
-    return { ...open, gone: () => gone.splice(0) }
-  }
-
-  test('hears of every value that leaves, with the reason', () => {
-    const { cache, clock, gone } = disposing({ maxEntries: 2 })
-    const [a, b] = [{ a: 1 }, { b: 1 }]
-    cache.set('a', a)
-    cache.set('a', a)
-    cache.set('a', b)
-    expect(gone()).toEqual([[a, 'a', 'set']])
-    cache.set('b', 1)
-    cache.set('c', 1, { ttl: '1s' })
-    expect(gone()).toEqual([[b, 'a', 'evict']])
-    cache.take('b')
-    clock.now += 1000
-    cache.get('c')
-    expect(gone()).toEqual([
-      [1, 'b', 'delete'],
-      [1, 'c', 'expire'],
-    ])
-    cache.set('d', 1)
-    cache.set('e', 2)
-    cache.pop()
-    cache.clear()
-    expect(gone()).toEqual([
-      [1, 'd', 'evict'],
-      [2, 'e', 'delete'],
-    ])
-    cache.clear()
-    expect(gone()).toEqual([])
-  })
-
-  test('is told once of a value that a refused write took away', () => {
-    const { cache, gone } = disposing({ maxBytes: 10, weigher: (value) => value })
-    cache.set('k', 1)
-    expect(failure(() => cache.set('k', 11))).toBeInstanceOf(EntryTooLarge)
-    expect(gone()).toEqual([[1, 'k', 'delete']])
-  })
-
-  test('runs when the operation is done, disposeAfter behind it, and may use the cache', () => {
-    const told: unknown[] = []
-    const { cache } = disposing({
-      dispose: (value, key, reason) => {
-        told.push(['dispose', reason, cache.get(key)])
-        if (value === 1) cache.set('more', 3)
-      },
-      disposeAfter: (_, key, reason) => told.push(['after', reason, cache.get(key)]),
-    })
-    cache.set('k', 1)
-    cache.set('k', 2)
-    expect(told).toEqual([
-      ['dispose', 'set', 2],
-      ['after', 'set', 2],
-    ])
-    expect(cache.get('more')).toBe(3)
-  })
-
-  test('noDisposeOnSet', () => {
-    const { cache, gone } = disposing({ noDisposeOnSet: true })
-    cache.set('k', 1)
-    cache.set('k', 2)
-    cache.delete('k')
-    expect(gone()).toEqual([[2, 'k', 'delete']])
-  })
-
-  test('does not hear of reads, which stay as quick', () => {
-    const { cache, gone } = disposing()
-    cache.set('k', 1)
-    cache.get('k')
-    expect(gone()).toEqual([])
-  })
-})
 
 describe('reads of what has expired', () => {
   test('allowStale gives it once, noDeleteOnStaleGet again', () => {
@@ -141,7 +62,7 @@ describe('reads of what has expired', () => {
     const timers = new Timers()
     const told: unknown[] = []
     const cache = new MemoryCache<string, number>({ ttl: '1s', deleteOnExpire: false })
-    cache.on('expire', (...what) => told.push(what))
+    cache.on('expired', (...what) => told.push(what))
     cache.set('k', 1)
     timers.advance(5000)
     cache.get('k')
@@ -200,7 +121,7 @@ describe('writes', () => {
     })
     cache.set('a', 'x', { size: 50 })
     cache.set('b', 'x')
-    expect([cache.bytes, cache.entry('a')?.size]).toEqual([60, 50])
+    expect([cache.bytes, cache.entry('a')?.bytes]).toEqual([60, 50])
     const error = failure(() => cache.set('a', 'y', { size: 61 })) as EntryTooLarge
     expect([error.size, error.limit, cache.has('a')]).toEqual([61, 60, false])
     expect(failure(() => cache.set('a', 'y', { size: 1.5 }))).toBeInstanceOf(InvalidArgument)
@@ -221,16 +142,21 @@ describe('writes', () => {
     expect(['a', 'b', 'c'].map((key) => cache.ttl(key))).toEqual([9000, 5000, 9000])
   })
 
-  test('updateAgeOnHas, and a read that slides', () => {
+  test('updateAgeOnHas', () => {
     const { cache, clock } = openMemory({ ttl: '10s' })
     cache.set('k', 1)
     clock.now += 9000
     expect([cache.has('k'), cache.ttl('k')]).toEqual([true, 1000])
     expect([cache.has('k', { updateAgeOnHas: true }), cache.ttl('k')]).toEqual([true, 10_000])
     clock.now += 9000
-    expect([cache.get('k', { sliding: true }), cache.ttl('k')]).toEqual([1, 10_000])
-    clock.now += 9000
     expect([cache.get('k'), cache.ttl('k')]).toEqual([1, 1000])
+    cache.set('idle', 1, { timeToIdle: '5s' })
+    clock.now += 4000
+    expect([cache.has('idle', { updateAgeOnHas: true }), cache.ttl('idle')]).toEqual([true, 5000])
+    clock.now += 4000
+    cache.has('idle', { updateAgeOnHas: true })
+    // The time to live is not prolonged.
+    expect(cache.ttl('idle')).toBe(2000)
   })
 })
 
@@ -256,7 +182,7 @@ describe('the policy none', () => {
   test('what has expired makes room; a value for which there is none supersedes the old one', () => {
     const { cache, clock, check } = openMemory<string, number>({
       maxBytes: 10,
-      weigher: (value) => value,
+      weigher: (_, value) => value,
       policy: 'none',
     })
     cache.set('a', 5, { ttl: '1s' })
@@ -321,7 +247,7 @@ describe('order', () => {
       undefined,
     ])
     const told: unknown[] = []
-    cache.on('evict', (key) => told.push(key))
+    cache.on('evicted', (key) => told.push(key))
     expect([cache.pop(), cache.pop(), cache.pop(), cache.pop()]).toEqual([0, 2, 1, undefined])
     expect([told, cache.stats().evicted]).toEqual([['a', 'c', 'b'], 3])
   })
@@ -338,19 +264,26 @@ describe('order', () => {
 describe('dump and load', () => {
   test.each(['lru', '2q-clock'] as const)('by JSON, with times and order: %s', (policy) => {
     const { cache, clock } = openMemory<string, Any>({ policy })
-    cache.set('a', { a: 1 }, { ttl: '10s', sliding: true })
+    cache.set('a', { a: 1 }, { ttl: '10s', timeToIdle: '8s' })
     cache.set('b', 'b', { ttl: '1s' })
     cache.set('c', null)
+    cache.set('idle', 1, { timeToIdle: '3s' })
+    cache.set('over', 1, { timeToIdle: '2s' })
+    clock.now += 500
+    cache.get('idle')
     cache.get('a')
     const dumped = JSON.parse(JSON.stringify(cache.dump()))
-    const { cache: other, clock: later } = openMemory<string, Any>({ policy })
+    const { cache: other, clock: later, check } = openMemory<string, Any>({ policy })
     other.set('gone', 1)
     later.now = clock.now + 2000
     other.load(dumped)
-    expect([...other]).toEqual([...cache].filter(([key]) => key !== 'b'))
-    expect([other.ttl('a'), other.ttl('c')]).toEqual([8000, Number.POSITIVE_INFINITY])
+    expect([...other]).toEqual([...cache].filter(([key]) => key !== 'b' && key !== 'over'))
+    const left = () => ['a', 'c', 'idle'].map((key) => other.ttl(key))
+    expect(left()).toEqual([6000, Number.POSITIVE_INFINITY, 1000])
     other.get('a')
-    expect(other.ttl('a')).toBe(10_000)
+    other.get('idle')
+    expect(left()).toEqual([7500, Number.POSITIVE_INFINITY, 3000])
+    check()
   })
 })
 
@@ -427,8 +360,9 @@ describe('telling', () => {
 
 test('what is new is checked as the rest is', () => {
   for (const wrong of [
-    { dispose: 5 },
-    { disposeAfter: {} },
+    { removalListener: 5 },
+    { dispose: () => {} },
+    { sliding: true },
     { loader: 'x' },
     { allowStale: 1 },
     { deleteOnExpire: null },
@@ -447,10 +381,12 @@ test('what is new is checked as the rest is', () => {
   for (const act of [
     () => cache.get('k', { colour: 1 }),
     () => cache.get('k', { allowStale: 1 }),
+    () => cache.get('k', { sliding: true }),
     () => cache.has('k', { x: 1 }),
     () => cache.peek('k', { colour: 1 }),
     () => cache.get('k', null),
-    () => cache.memo('k', () => 1, { x: 1 }),
+    () => cache.getOrSetSync('k', () => 1, { x: 1 }),
+    () => cache.getOrSetSync('k', () => 1, { signal: AbortSignal.abort() }),
   ]) {
     expect(failure(act)).toBeInstanceOf(InvalidArgument)
   }

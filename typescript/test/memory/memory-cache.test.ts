@@ -140,7 +140,7 @@ describe('many at once', () => {
 
   test('wrong options are told of, also with no pair', () => {
     const { cache } = openMemory()
-    for (const options of [{ ttl: 5 }, { tll: '5s' }, { sliding: 1 }, null]) {
+    for (const options of [{ ttl: 5 }, { tll: '5s' }, { timeToIdle: 1 }, null]) {
       expect(failure(() => cache.setMany([], options as never))).toBeInstanceOf(InvalidArgument)
     }
   })
@@ -193,7 +193,7 @@ describe('increment and decrement', () => {
   })
 
   test('a new entry has the time to live of the cache', () => {
-    const { cache } = openMemory({ ttl: '1s', sliding: true })
+    const { cache } = openMemory({ ttl: '1s', timeToIdle: '1m' })
     cache.increment('k')
     expect(cache.ttl('k')).toBe(1000)
   })

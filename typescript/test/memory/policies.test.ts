@@ -37,7 +37,8 @@ type Operation =
       readonly key: string
       readonly weight: number
       readonly ttl: number
-      readonly sliding: boolean
+      /** Milliseconds; 0 is for ever. */
+      readonly idle: number
     }
   | { readonly op: 'wait'; readonly ms: number }
   | { readonly op: 'purge' | 'clear' }
@@ -55,7 +56,7 @@ function operation(random: Random, { keys, heaviest }: Shape): Operation {
       key,
       weight: random.below(heaviest + 1),
       ttl,
-      sliding: random.below(3) === 0,
+      idle: random.pick([0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 300, 3000]),
     }
   }
   if (dice < 79) return { op: 'peek', key }
@@ -79,15 +80,15 @@ function subject(policy: PolicyName | undefined, { maxEntries, maxBytes }: Shape
   const options: MemoryCacheOptions<string, number> = {
     maxEntries,
     maxBytes,
-    weigher: (_, key) => weights.get(key) as number,
+    weigher: (key) => weights.get(key) as number,
     ...(policy && { policy }),
   }
   const open = openMemory<string, number>(options)
   const evicted: string[] = []
   const expired: string[] = []
   if (heard) {
-    open.cache.on('evict', (key) => evicted.push(key))
-    open.cache.on('expire', (key) => expired.push(key))
+    open.cache.on('evicted', (key) => evicted.push(key))
+    open.cache.on('expired', (key) => expired.push(key))
   }
   return { ...open, weights, evicted, expired }
 }
@@ -127,11 +128,14 @@ describe('lru is exact', () => {
           break
         }
         case 'set': {
-          const { key, weight, ttl, sliding } = done
+          const { key, weight, ttl, idle } = done
           weights.set(key, weight)
-          const options = { ttl: ttl === 0 ? null : { ms: ttl }, sliding }
+          const options = {
+            ttl: ttl === 0 ? null : { ms: ttl },
+            timeToIdle: idle === 0 ? null : { ms: idle },
+          }
           const error = failure(() => cache.set(key, turn, options))
-          const entry = { value: turn, weight, ttl, sliding: sliding && ttl > 0, written: now }
+          const entry = { value: turn, weight, ttl, idle, written: now, used: now }
           const stored = model.set(key, entry)
           same(error instanceof EntryTooLarge, !stored, label)
           break
@@ -283,7 +287,7 @@ describe.each(['lru', undefined] as const)('policy %s', (policy) => {
 function trace(policy: PolicyName, maxEntries: number, text: string): string {
   const { cache } = openMemory<string, number>({ policy, maxEntries })
   const evicted: string[] = []
-  cache.on('evict', (key) => evicted.push(key))
+  cache.on('evicted', (key) => evicted.push(key))
   for (const word of text.split(' ')) {
     if (word[0] === '+') expect(cache.get(word.slice(1)), word).toBe(1)
     else cache.set(word, 1)

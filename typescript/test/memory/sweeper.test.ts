@@ -20,7 +20,7 @@ describe('what has expired is freed though nobody reads it', () => {
   test('within a second or so', () => {
     const { cache, timers, check } = open({ ttl: '5s' })
     const told: unknown[] = []
-    cache.on('expire', (...what) => told.push(what))
+    cache.on('expired', (...what) => told.push(what))
     cache.set('k', [1])
     timers.advance(4999)
     expect(cache.size).toBe(1)
@@ -73,19 +73,19 @@ describe('what has expired is freed though nobody reads it', () => {
     expect(timers.waiting).toBeLessThanOrEqual(2)
   })
 
-  test('what lives on by touch or by sliding is not', () => {
+  test('what lives on by touch or by being used is not', () => {
     const { cache, timers } = open({ ttl: '5s' })
-    cache.set('slides', 1, { sliding: true })
+    cache.set('used', 1, { ttl: null, timeToIdle: '5s' })
     cache.set('touched', 1)
     cache.set('kept', 1)
     cache.set('left', 1)
     cache.touch('kept', null)
     for (let turn = 0; turn < 10; turn++) {
       timers.advance(2000)
-      cache.get('slides')
+      cache.get('used')
       cache.touch('touched')
     }
-    expect([...cache.keys()]).toEqual(['slides', 'touched', 'kept'])
+    expect([...cache.keys()]).toEqual(['used', 'touched', 'kept'])
     expect(cache.size).toBe(3)
     timers.advance(10_000)
     expect(cache.size).toBe(1)
@@ -94,7 +94,7 @@ describe('what has expired is freed though nobody reads it', () => {
   test('with a listener that throws, the others too, and later ones', () => {
     const { cache, timers, check } = open({ ttl: '2s' })
     let throws = true
-    cache.on('expire', () => {
+    cache.on('expired', () => {
       if (throws) throw new RangeError('mine')
     })
     cache.set('a', 1)
@@ -111,7 +111,7 @@ describe('what has expired is freed though nobody reads it', () => {
   test('with a listener that changes the cache', () => {
     const { cache, timers, check } = open({ maxEntries: 100 })
     let again = 3
-    cache.on('expire', (key) => {
+    cache.on('expired', (key) => {
       check()
       if (key === 'clears') cache.clear()
       if (again-- > 0) cache.set(key, 1, { ttl: '3s' })
@@ -192,7 +192,7 @@ describe('in a process of its own', () => {
     const program = `
       function make() {
         const cache = new MemoryCache({ ttl: '1h' })
-        cache.on('expire', () => {})
+        cache.on('expired', () => {})
         for (let key = 0; key < 1000; key++) { cache.set('k' + key, { key }); cache.get('k' + key) }
         return new WeakRef(cache)
       }

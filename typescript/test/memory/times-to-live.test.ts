@@ -106,7 +106,7 @@ describe('times to live', () => {
 
   test('a set again does away with the old one', () => {
     const { cache, clock } = openMemory()
-    cache.set('k', 1, { ttl: '1s', sliding: true })
+    cache.set('k', 1, { ttl: '1s', timeToIdle: '1s' })
     cache.set('k', 2)
     clock.now += 10_000
     expect(cache.get('k')).toBe(2)
@@ -164,50 +164,120 @@ describe('times to live', () => {
   })
 })
 
-describe('sliding', () => {
-  const SLIDES: [string, (cache: MemoryCache) => unknown, boolean][] = [
+describe('a time to idle', () => {
+  const USES: [string, (cache: MemoryCache) => unknown, boolean][] = [
     ['get', (cache) => cache.get('k'), true],
     ['getMany', (cache) => cache.getMany(['k']), true],
+    ['getOrSetSync', (cache) => cache.getOrSetSync('k', () => 2), true],
     ['touch', (cache) => cache.touch('k'), true],
     ['increment', (cache) => cache.increment('k'), true],
+    ['set', (cache) => cache.set('k', 2), true],
     ['peek', (cache) => cache.peek('k'), false],
     ['has', (cache) => cache.has('k'), false],
     ['entry', (cache) => cache.entry('k'), false],
     ['ttl', (cache) => cache.ttl('k'), false],
     ['iteration', (cache) => [...cache], false],
   ]
-  test.each(SLIDES)('%s', (_, use, renews) => {
-    const { cache, clock, check } = openMemory({ ttl: '1s', sliding: true })
+  test.each(USES)('%s', (_, use, isUse) => {
+    const { cache, clock, check } = openMemory({ timeToIdle: '1s' })
     cache.set('k', 1)
     for (let turn = 0; turn < 3; turn++) {
       clock.now += 400
       use(cache)
       check()
     }
-    expect(cache.ttl('k')).toBe(renews ? 1000 : undefined)
+    expect(cache.ttl('k')).toBe(isUse ? 1000 : undefined)
     clock.now += 999
-    expect(cache.has('k')).toBe(renews)
+    expect(cache.has('k')).toBe(isUse)
     clock.now += 1
     expect(cache.has('k')).toBe(false)
   })
 
-  test("an entry's own comes before the cache's", () => {
-    const { cache, clock } = openMemory({ ttl: '1s', sliding: true })
-    cache.set('fixed', 1, { sliding: false })
-    cache.set('long', 1, { ttl: '2s' })
-    const { cache: fixed, clock: other } = openMemory({ ttl: '1s' })
-    fixed.set('slides', 1, { sliding: true })
-    clock.now += 600
-    other.now += 600
-    expect([cache.get('fixed'), cache.get('long'), fixed.get('slides')]).toEqual([1, 1, 1])
-    expect([cache.ttl('fixed'), cache.ttl('long'), fixed.ttl('slides')]).toEqual([400, 2000, 1000])
+  test('with a time to live too, whichever comes first', () => {
+    const { cache, clock, check } = openMemory({ ttl: '3s', timeToIdle: '2s' })
+    cache.set('used', 1)
+    cache.set('unused', 1)
+    clock.now += 1500
+    expect([cache.get('used'), cache.ttl('used'), cache.ttl('unused')]).toEqual([1, 1500, 500])
+    check()
+    clock.now += 500
+    expect([cache.get('used'), cache.get('unused')]).toEqual([1, undefined])
+    // However often it is used.
+    clock.now += 999
+    expect([cache.get('used'), cache.ttl('used')]).toEqual([1, 1])
+    clock.now += 1
+    expect([cache.get('used'), cache.size]).toEqual([undefined, 0])
+    expect(cache.stats().expired).toBe(2)
+    check()
   })
 
-  test('without a time to live it means nothing', () => {
-    const { cache, clock } = openMemory({ sliding: true })
+  test("an entry's own comes before the cache's, null is none", () => {
+    const { cache, clock } = openMemory({ timeToIdle: '1s' })
+    cache.set('own', 1, { timeToIdle: '2s' })
+    cache.set('none', 1, { timeToIdle: null })
+    cache.set('alive', 1, { timeToIdle: null, ttl: '5s' })
+    cache.set('both', 1, { ttl: { ms: 500 } })
+    const left = () => ['own', 'none', 'alive', 'both'].map((key) => cache.ttl(key))
+    expect(left()).toEqual([2000, Number.POSITIVE_INFINITY, 5000, 500])
+    clock.now += 400
+    for (const key of ['own', 'none', 'alive', 'both']) cache.get(key)
+    expect(left()).toEqual([2000, Number.POSITIVE_INFINITY, 4600, 100])
+  })
+
+  test('many entries, some of which have one', () => {
+    const { cache, clock, check } = openMemory<number, number>({ maxEntries: 1000 })
+    for (let key = 0; key < 1000; key++) {
+      cache.set(key, key, key % 3 === 0 ? { timeToIdle: '1s' } : key % 3 === 1 ? { ttl: '1s' } : {})
+    }
+    check()
+    clock.now += 600
+    for (let key = 0; key < 1000; key++) cache.get(key)
+    check()
+    clock.now += 600
+    expect(cache.purgeExpired()).toBe(333)
+    expect([cache.has(0), cache.has(1), cache.has(2)]).toEqual([true, false, true])
+    clock.now += 400
+    expect(cache.purgeExpired()).toBe(334)
+    check()
+  })
+
+  test('of a slot that is taken again nothing is left', () => {
+    const { cache, clock } = openMemory({ maxEntries: 1 })
+    cache.set('a', 1, { timeToIdle: '1s' })
+    cache.set('b', 1, { ttl: '2s' })
+    clock.now += 1500
+    expect([cache.get('b'), cache.ttl('b')]).toEqual([1, 500])
+    cache.set('b', 2, { timeToIdle: '1s' })
+    cache.set('b', 3)
+    expect(cache.ttl('b')).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('noUpdateTTL keeps the time to live, and a set is a use', () => {
+    const { cache, clock } = openMemory({ ttl: '3s', timeToIdle: '2s', noUpdateTTL: true })
     cache.set('k', 1)
-    clock.now += 1e12
-    expect([cache.get('k'), cache.ttl('k')]).toEqual([1, Number.POSITIVE_INFINITY])
+    clock.now += 1500
+    cache.set('k', 2)
+    expect(cache.ttl('k')).toBe(1500)
+    clock.now += 500
+    expect([cache.get('k'), cache.ttl('k')]).toEqual([2, 1000])
+  })
+
+  test('increment keeps the time to live', () => {
+    const { cache, clock } = openMemory<string, number>({ ttl: '3s', timeToIdle: '2s' })
+    cache.set('k', 1)
+    clock.now += 1500
+    expect([cache.increment('k'), cache.ttl('k')]).toEqual([2, 1500])
+  })
+
+  test('counts from the last use, which a clock that is set back is held against', () => {
+    const { cache, clock } = openMemory({ timeToIdle: '1m' })
+    cache.set('k', 1)
+    clock.now += 30_000
+    cache.get('k')
+    clock.now -= 1000
+    expect(cache.has('k')).toBe(true)
+    clock.now -= 1
+    expect(cache.has('k')).toBe(false)
   })
 })
 
@@ -224,13 +294,22 @@ describe('touch', () => {
     expect(cache.stats()).toMatchObject({ writes: 1, hits: 0 })
   })
 
-  test('what slides goes on sliding', () => {
-    const { cache, clock } = openMemory()
-    cache.set('k', 1, { ttl: '1s', sliding: true })
-    cache.touch('k', '2s')
-    clock.now += 1500
-    cache.get('k')
-    expect(cache.ttl('k')).toBe(2000)
+  test('begins a time to idle anew, which stays', () => {
+    const { cache, clock, check } = openMemory()
+    cache.set('k', 1, { ttl: '2s', timeToIdle: '1s' })
+    clock.now += 900
+    cache.touch('k', '5s')
+    expect(cache.ttl('k')).toBe(1000)
+    for (let turn = 0; turn < 5; turn++) {
+      clock.now += 900
+      cache.get('k')
+      check()
+    }
+    expect(cache.ttl('k')).toBe(500)
+    cache.touch('k', null)
+    expect(cache.ttl('k')).toBe(1000)
+    clock.now += 1000
+    expect(cache.has('k')).toBe(false)
   })
 
   test('with a wrong time to live nothing is changed', () => {

@@ -37,6 +37,15 @@ const commands: Record<string, (...given: string[]) => unknown> = {
   get: (key) => cache.getSync(key) ?? null,
   delete: (key) => cache.deleteSync(key),
   clear: () => cache.clearSync(),
+  /** Takes so many keys, from the last one on, and says what it got. */
+  takeAll: (prefix, count) => {
+    const taken: unknown[] = []
+    for (let key = Number(count) - 1; key >= 0; key--) {
+      const value = cache.takeSync(`${prefix}${key}`)
+      if (value !== undefined) taken.push(value)
+    }
+    return taken
+  },
   /** Spins until the key has a value, or none for an empty one. */
   await: (key, value) =>
     value === ''
@@ -71,6 +80,12 @@ const commands: Record<string, (...given: string[]) => unknown> = {
       })
     }),
   finish: (value) => finish?.(value),
+  /** Holds a load for so many milliseconds. */
+  holdFor: (key, value, ms) =>
+    cache.getOrSet(key, () => {
+      say('loading')
+      return new Promise<string>((resolve) => setTimeout(resolve, Number(ms), value))
+    }),
   /** Takes the lock of a key's name. */
   lock: (key) => cache.lease(key).acquire(),
   /**

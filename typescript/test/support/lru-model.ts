@@ -5,8 +5,10 @@ interface Entry {
   readonly weight: number
   /** 0 is for ever. */
   readonly ttl: number
-  readonly sliding: boolean
+  /** 0 is for ever. */
+  readonly idle: number
   readonly written: number
+  readonly used: number
 }
 
 export class LruModel {
@@ -42,14 +44,14 @@ export class LruModel {
 
   get(key: string, now: number): number | undefined {
     const entry = this.find(key, now)
-    if (entry !== undefined) this.#use(key, entry.sliding ? { ...entry, written: now } : entry)
+    if (entry !== undefined) this.#use(key, { ...entry, used: now })
     return entry?.value
   }
 
   touch(key: string, ttl: number, now: number): boolean {
     const entry = this.find(key, now)
     if (entry === undefined) return false
-    this.#use(key, { ...entry, ttl, written: now, sliding: entry.sliding && ttl > 0 })
+    this.#use(key, { ...entry, ttl, written: now, used: now })
     return true
   }
 
@@ -68,8 +70,8 @@ export class LruModel {
 
   purge(now: number): number {
     let purged = 0
-    for (const [key, { ttl, written }] of this.entries) {
-      if (ttl > 0 && now >= written + ttl && this.entries.delete(key)) purged++
+    for (const [key, entry] of this.entries) {
+      if (now >= endOf(entry) && this.entries.delete(key)) purged++
     }
     return purged
   }
@@ -80,6 +82,15 @@ export class LruModel {
   }
 }
 
-function isServed({ ttl, written }: Entry, now: number): boolean {
-  return ttl === 0 || (now < written + ttl && now >= written - 1000)
+/** When its time is over: to live, or to idle. */
+function endOf({ ttl, idle, written, used }: Entry): number {
+  return Math.min(ttl === 0 ? Infinity : written + ttl, idle === 0 ? Infinity : used + idle)
+}
+
+function isServed(entry: Entry, now: number): boolean {
+  const { ttl, idle, written, used } = entry
+  // The clock may not stand well before the writing, or the last use where that counts.
+  return (
+    (ttl === 0 && idle === 0) || (now < endOf(entry) && now >= (idle === 0 ? written : used) - 1000)
+  )
 }

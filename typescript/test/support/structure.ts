@@ -4,7 +4,7 @@ import { MemoryCore, type Owner } from '../../src/memory/core.ts'
 import { MemoryCache } from '../../src/memory/memory-cache.ts'
 import type { MemoryCacheOptions } from '../../src/memory/options.ts'
 import { AS_IS } from '../../src/memory/plan.ts'
-import { COPIED, ORDERED, SLIDING, type Slots, TIMED, VISITED } from '../../src/memory/slots.ts'
+import { COPIED, IDLE, ORDERED, type Slots, TIMED, VISITED } from '../../src/memory/slots.ts'
 
 type Any = ReturnType<typeof JSON.parse>
 
@@ -75,9 +75,14 @@ export function checkStructure(core: OpenCore<Any, Any>): void {
     const isCopied = (state & COPIED) !== 0
     holds(slots.weights[slot] >= 0, `slot ${slot} weighs ${slots.weights[slot]}`)
     holds(isCopied === (slots.plan[slot] !== AS_IS), `slot ${slot} has another plan than it says`)
-    holds((state & SLIDING) === 0 || (state & TIMED) !== 0, `slot ${slot} slides without end`)
+    holds((state & IDLE) === 0 || (state & TIMED) !== 0, `slot ${slot} idles without end`)
     if ((state & TIMED) === 0) continue
     holds(slots.ttl[slot] > 0, `slot ${slot} has no time to live`)
+    if ((state & IDLE) !== 0) {
+      const used = slots.expires[slot] - slots.ttl[slot]
+      const end = Math.min(used + slots.idle[slot], slots.deadline[slot])
+      holds(slots.expires[slot] === end, `slot ${slot} expires at another time than it says`)
+    }
     first = Math.min(first, slots.expires[slot])
   }
   const { maxEntries, maxBytes } = store.bounds

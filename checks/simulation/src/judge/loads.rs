@@ -26,7 +26,7 @@ pub fn judge(view: View<'_>, key: usize, found: &mut Vec<Violation>) {
     }
 }
 
-/// A set or delete during the load wins: no value is stored over it. (After a clear a value may be
+/// A set, delete or take during the load wins: no value is stored over it. (After a clear a value may be
 /// stored, but is not served.)
 fn overwrites(view: View<'_>, load: &Load) -> Option<String> {
     let during = view.history.writes.iter().find(|write| {

@@ -52,7 +52,7 @@ fn proofs(view: View<'_>, key: usize, found: &mut Vec<Violation>) -> Vec<(u64, u
         .filter(|write| {
             // A set that never ended may have failed.
             let removes = write.value().is_none() || write.end == u64::MAX;
-            removes && write.touches(view.scenario, key)
+            removes && !write.found_nothing() && write.touches(view.scenario, key)
         })
         .map(|write| (write.start, write.end))
         .collect();

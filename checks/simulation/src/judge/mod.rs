@@ -3,6 +3,7 @@
 mod loads;
 mod lost;
 mod register;
+mod takes;
 mod waits;
 
 use crate::history::{Call, History, Load, Outcome};
@@ -24,6 +25,7 @@ pub fn judge(scenario: &Scenario, history: &History) -> Vec<Violation> {
     let view = View { scenario, history };
     for key in 0..scenario.keys.len() {
         register::judge(view, key, &mut found);
+        takes::judge(view, key, &mut found);
         loads::judge(view, key, &mut found);
         waits::judge(view, key, &mut found);
     }

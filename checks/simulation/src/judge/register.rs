@@ -4,7 +4,8 @@
 //! the *zones* of its values are compatible (Gibbons and Korach, "Testing shared memories", 1997). A
 //! value's zone lies between the first end and the last start of the operations that wrote and read it.
 //! If the end comes first, the value was there all that time: no other value may be, and no value that
-//! was written and superseded may lie within. Deletes and clears are values that are never read.
+//! was written and superseded may lie within. Deletes and clears are values that are never read. A take
+//! reads a value and deletes it; a touch reads one, and writes nothing that its readers could tell apart.
 //!
 //! A loaded value stands for the source as its loader found it: its zone starts when the lease was
 //! granted, or, for callers that joined, when the loader began. The zone contains every later caller
@@ -213,7 +214,7 @@ fn name(zone: &Zone) -> String {
     );
     match zone.serial {
         Some(serial) => format!("v{serial} ({from} to {to})"),
-        None => format!("a delete, clear or failed set ({from} to {to})"),
+        None => format!("a delete, take, clear or failed set ({from} to {to})"),
     }
 }
 

@@ -55,7 +55,7 @@ fn too_short(view: View<'_>, call: &Call) -> Option<String> {
 /// A caller that waited for a failed load is answered within the time of one more loader.
 fn convoy(view: View<'_>, call: &Call) -> Option<String> {
     let (work, loaders) = (view.scenario.work, view.scenario.loaders);
-    let is_outage = loaders.failing == 100 && work.set + work.delete + work.clear == 0;
+    let is_outage = loaders.failing == 100 && work.set + work.delete + work.take + work.clear == 0;
     let is_clear = view.scenario.is_calm() && view.is_unlike_others(call.key);
     if !is_outage || !is_clear || loaders.hanging > 0 {
         return None;

@@ -4,6 +4,7 @@ use crate::arguments::{Arguments, Keys};
 use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::{human, json, key, namespace, open, pattern, Outcome};
+use polycache::bindings::Bindings;
 use polycache::{split_full_key, Cache, Error, Facts, TtlLeft};
 use serde_json::{json, Map};
 use std::collections::HashMap;

@@ -115,6 +115,44 @@ impl Process {
         self.history.read(hit.map(|_| text(&out)), start);
     }
 
+    /// Deletes the key and gives its value.
+    fn take(&self) -> Option<String> {
+        let start = self.history.now();
+        loop {
+            let mut out = Vec::new();
+            match self.engine.peek(self.key(), self.floor(), &mut out) {
+                Some(hit) if self.engine.remove(self.key(), hit) => {
+                    let value = text(&out);
+                    self.history.read(Some(value.clone()), start);
+                    self.history.wrote(None, start);
+                    return Some(value);
+                }
+                None if self.engine.void_loads(self.key(), self.floor()) => {
+                    self.history.read(None, start);
+                    return None;
+                }
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// Writes the key's entry again: to its history that is nothing at all.
+    fn touch(&self, appender: &mut Appender) -> bool {
+        loop {
+            let mut out = Vec::new();
+            let Some(hit) = self.engine.peek(self.key(), self.floor(), &mut out) else {
+                return false;
+            };
+            let again = entry(&text(&out));
+            let touched = self
+                .engine
+                .replace(appender, self.me, self.key(), hit, &again);
+            if touched.unwrap() {
+                return true;
+            }
+        }
+    }
+
     /// Loads the key once, as one caller of get-or-set that does not wait.
     fn load(&self, appender: &mut Appender, value: &str) {
         let mut out = Vec::new();
@@ -393,6 +431,149 @@ fn recycling_beside_clears() {
                         process.put(appender, &format!("after clear {round}, as long as the others, so that blocks go round often"));
                         process.read();
                     }
+                }),
+            ],
+        );
+    });
+}
+
+/// What is set is taken by one, replaced by the next set, or there at the end.
+#[test]
+fn takers_and_a_setter_race() {
+    explore(2000, || {
+        let host = with_neighbour(16);
+        let taken = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let taker = || -> Box<dyn FnOnce(Process) + Send> {
+            let taken = taken.clone();
+            work!(|process, _appender| {
+                for _ in 0..2 {
+                    let value = process.take();
+                    taken.lock().unwrap().extend(value);
+                }
+            })
+        };
+        let work: Vec<Box<dyn FnOnce(Process) + Send>> = vec![
+            taker(),
+            taker(),
+            work!(|process, appender| {
+                process.put(appender, "a");
+                process.delete_other();
+                process.put(appender, "b");
+            }),
+        ];
+        run(&host, work);
+        let mut all = taken.lock().unwrap().clone();
+        let mut out = Vec::new();
+        let last = host.process(61);
+        if last
+            .engine
+            .peek(last.key(), last.floor(), &mut out)
+            .is_some()
+        {
+            all.push(text(&out));
+        }
+        let times = |value: &str| all.iter().filter(|one| *one == value).count();
+        assert!(times("a") <= 1, "{all:?}");
+        assert_eq!(times("b"), 1, "{all:?}");
+    });
+}
+
+/// A take that finds nothing voids the load, as a delete would.
+#[test]
+fn a_take_voids_a_load() {
+    explore(1000, || {
+        let host = with_neighbour(16);
+        run(
+            &host,
+            vec![
+                work!(|process, appender| process.load(appender, "loaded")),
+                work!(|process, _appender| {
+                    let start = process.history.now();
+                    if process.take().is_none() {
+                        process.history.wrote(None, start);
+                    }
+                    process.read();
+                }),
+                work!(|process, _appender| process.delete_other()),
+            ],
+        );
+    });
+}
+
+/// A touch never brings back what was replaced, deleted or cleared.
+#[test]
+fn a_touch_and_writes_race() {
+    explore(2000, || {
+        let host = Host::new(20);
+        host.process(51).put(&mut Appender::default(), "before");
+        run(
+            &host,
+            vec![
+                work!(|process, appender| (0..2).for_each(|_| {
+                    process.touch(appender);
+                })),
+                work!(|process, appender| {
+                    process.put(appender, "a");
+                    process.read();
+                    process.delete();
+                    process.read();
+                }),
+                work!(|process, appender| {
+                    process.clear();
+                    process.read();
+                    process.put(appender, "b");
+                    process.read();
+                }),
+            ],
+        );
+    });
+}
+
+/// A clear that comes between what a touch read and what it writes clears that, too.
+#[test]
+fn a_touch_and_a_clear_race() {
+    explore(1000, || {
+        let host = Host::new(16);
+        host.process(51).put(&mut Appender::default(), "before");
+        run(
+            &host,
+            vec![
+                work!(|process, appender| {
+                    process.touch(appender);
+                }),
+                work!(|process, _appender| {
+                    process.clear();
+                    process.read();
+                }),
+            ],
+        );
+    });
+}
+
+/// A touch makes a copy, which may recycle the block in which the entry lies.
+#[test]
+fn a_touch_beside_recycling() {
+    explore(400, || {
+        let host = Host::new(9);
+        host.process(51).put(
+            &mut Appender::default(),
+            "before, and long enough to fill half a block of two hundred and fifty-six bytes",
+        );
+        run(
+            &host,
+            vec![
+                work!(|process, appender| for _ in 0..4 {
+                    process.touch(appender);
+                    process.read();
+                }),
+                work!(|process, appender| {
+                    for round in 0..6 {
+                        process.put_other(appender, &format!("::o{}", round % 3), &format!("other {round} that fills half a block or more, so that blocks go round often"));
+                    }
+                }),
+                work!(|process, _appender| {
+                    process.take();
+                    process.read();
                 }),
             ],
         );

@@ -37,7 +37,7 @@ impl<K: Send + 'static, V: Send + 'static> Told<K, V> {
         let told = Arc::new(Mutex::new(Vec::new()));
         let list = told.clone();
         let listener = move |key, value, cause| list.lock().unwrap().push((key, value, cause));
-        (builder.eviction_listener(listener), Told(told))
+        (builder.removal_listener(listener), Told(told))
     }
 
     /// Since the last call.

@@ -2,10 +2,11 @@
 
 use super::bounds::Bounds;
 use crate::cache::reading_typed;
+use crate::origin::Origin;
 use crate::random::one_in_16;
 use crate::scratch::Scratch;
 use crate::tier::OVERHEAD;
-use crate::{Cache, Error, Origin, Serializer};
+use crate::{Cache, Error, Serializer};
 use polycache_entry::Limits;
 use polycache_memory::{Doorkeeper, MemoryCache, Stats};
 use serde::de::DeserializeOwned;
@@ -62,6 +63,12 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
             }
             Some(kept.object.clone())
         })
+    }
+
+    /// As [`Objects::get`], without being a use of it.
+    pub fn peek(&self, cache: &Cache, key: &[u8]) -> Option<T> {
+        let kept = self.kept.peek(key)?;
+        cache.stands(&kept.origin).then_some(kept.object)
     }
 
     /// Reads the key from the host tier, and keeps what it finds. Nothing else ever comes in here.

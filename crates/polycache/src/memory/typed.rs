@@ -1,17 +1,19 @@
 //! Caches of one type, whose values stay decoded in memory.
 
+mod many;
+mod seen;
+
 use super::objects::Objects;
 use crate::caller::{Cached, View};
 use crate::driver;
-use crate::observe::{self, Answer};
+use crate::observe::{self, Answer, What};
+use crate::origin::Origin;
 use crate::scratch::Scratch;
-use crate::tier::{Object, ProcessTier};
-use crate::{Cache, Error, Keys, MemoryStats, Origin, Stats, Ttl, TtlLeft};
+use crate::tier::{Object, ProcessTier, Stored};
+use crate::{Cache, Error, Keys, MemoryStats, Stats, Ttl, TtlLeft};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::Hash;
 use std::sync::Arc;
 
 /// What a [`TypedCache`] takes: any serde type that can be copied and shared. An
@@ -87,6 +89,17 @@ enum Found<T> {
     Entry(Arc<[u8]>),
 }
 
+impl<T: TypedValue> Found<T> {
+    #[inline]
+    fn of(stored: &Stored) -> Found<T> {
+        let object = stored.object.as_ref();
+        match object.and_then(|object| object.downcast_ref::<T>()) {
+            Some(object) => Found::Object(object.clone()),
+            None => Found::Entry(stored.entry.clone()),
+        }
+    }
+}
+
 impl Cache {
     /// This cache's namespace as one of values of one type, which stay decoded in memory.
     ///
@@ -155,13 +168,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// What a tier has that keeps objects.
     #[inline]
     fn object_or_entry(tier: &ProcessTier, key: &[u8]) -> Result<Option<Found<T>>, Error> {
-        tier.read(key, |stored| {
-            let object = stored.object.as_ref();
-            match object.and_then(|object| object.downcast_ref::<T>()) {
-                Some(object) => Found::Object(object.clone()),
-                None => Found::Entry(stored.entry.clone()),
-            }
-        })
+        tier.read(key, Found::of)
     }
 
     #[inline]
@@ -187,14 +194,14 @@ impl<T: TypedValue> TypedCache<T> {
     /// # Errors
     /// As for [`Cache::set_value`].
     pub fn set(&self, key: impl AsRef<[u8]>, value: &T) -> Result<(), Error> {
-        self.set_with(key, value, Ttl::Default)
+        self.set_with_ttl(key, value, Ttl::Default)
     }
 
-    /// Stores a value with a time to live; see [`Cache::set_with`].
+    /// Stores a value with a time to live; see [`Cache::set_with_ttl`].
     ///
     /// # Errors
     /// As for [`Cache::set_value`].
-    pub fn set_with(
+    pub fn set_with_ttl(
         &self,
         key: impl AsRef<[u8]>,
         value: &T,
@@ -222,14 +229,14 @@ impl<T: TypedValue> TypedCache<T> {
     where
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.get_or_set_with(key, Ttl::Default, load)
+        self.get_or_set_with_ttl(key, Ttl::Default, load)
     }
 
     /// As [`TypedCache::get_or_set`], with a time to live that counts from the end of the load.
     ///
     /// # Errors
     /// As for [`Cache::get_or_set`].
-    pub fn get_or_set_with<E>(
+    pub fn get_or_set_with_ttl<E>(
         &self,
         key: impl AsRef<[u8]>,
         ttl: impl Into<Ttl>,
@@ -276,7 +283,7 @@ impl<T: TypedValue> TypedCache<T> {
         let Ok(Some(seen)) = cache.tier().see(key) else {
             return self.load_anew(key, load);
         };
-        let loaded = observe::load(cache, key, load)?;
+        let loaded = observe::load(cache, What::Key(key), load)?;
         if !cache.replace_typed(key, &seen, &loaded, self.object(&loaded))? {
             // What stands there now may be as old as what was loaded, or older.
             self.delete(key)?;
@@ -316,66 +323,6 @@ impl<T: TypedValue> TypedCache<T> {
     /// `Closed`.
     pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<TtlLeft>, Error> {
         self.0.cache.ttl(key)
-    }
-
-    /// The values of the keys that are there; see [`Cache::get_many`].
-    ///
-    /// # Errors
-    /// As for [`Cache::get`], for the first key that cannot be read.
-    pub fn get_many<K: AsRef<[u8]> + Eq + Hash>(
-        &self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<HashMap<K, T>, Error> {
-        self.0.cache.still_open()?;
-        let mut found = HashMap::new();
-        for key in keys {
-            if let Some(value) = self.get(&key)? {
-                found.insert(key, value);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Stores several values with the cache's default time to live, in order; see [`Cache::set_many`].
-    ///
-    /// # Errors
-    /// As for that.
-    pub fn set_many<K: AsRef<[u8]>>(
-        &self,
-        entries: impl IntoIterator<Item = (K, T)>,
-    ) -> Result<(), Error> {
-        self.set_many_with(entries, Ttl::Default)
-    }
-
-    /// Stores several values with one time to live, in order; see [`Cache::set_many_with`].
-    ///
-    /// # Errors
-    /// As for [`Cache::set_many`].
-    pub fn set_many_with<K: AsRef<[u8]>>(
-        &self,
-        entries: impl IntoIterator<Item = (K, T)>,
-        ttl: impl Into<Ttl>,
-    ) -> Result<(), Error> {
-        let ttl = ttl.into();
-        ttl.check()?;
-        self.0.cache.still_open()?;
-        for (key, value) in entries {
-            self.set_with(key, &value, ttl)?;
-        }
-        Ok(())
-    }
-
-    /// Deletes several keys; says how many of them had an entry.
-    ///
-    /// # Errors
-    /// `Closed`.
-    pub fn delete_many<K: AsRef<[u8]>>(
-        &self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<u64, Error> {
-        self.0.cache.still_open()?;
-        keys.into_iter()
-            .try_fold(0, |deleted, key| Ok(deleted + u64::from(self.delete(key)?)))
     }
 
     /// The keys of this namespace that begin with `prefix`; see [`Cache::keys`].

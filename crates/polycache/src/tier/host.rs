@@ -82,18 +82,49 @@ impl Tier for HostTier {
         Ok(self.get(key, &mut Vec::new())?.map(Seen::Hit))
     }
 
+    fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Seen>, Error> {
+        let hit = self.store.peek(&self.namespace, key, out)?;
+        Ok(hit.map(Seen::Hit))
+    }
+
+    fn remove(&self, key: &[u8], seen: &Seen) -> Result<bool, Error> {
+        let Seen::Hit(hit) = seen else {
+            return Ok(false);
+        };
+        Ok(self.store.remove(&self.namespace, key, *hit)?)
+    }
+
+    fn void_loads(&self, key: &[u8]) -> Result<bool, Error> {
+        Ok(self.store.void_loads(&self.namespace, key)?)
+    }
+
+    fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error> {
+        let Seen::Hit(hit) = seen else {
+            return Ok(false);
+        };
+        Ok(self.store.replace(&self.namespace, key, *hit, entry)?)
+    }
+
     fn replace(
         &self,
         key: &[u8],
         seen: &Seen,
         entry: &[u8],
-        object: Option<Object>,
+        _: Option<Object>,
     ) -> Result<bool, Error> {
-        let stands = matches!(seen, Seen::Hit(hit) if self.store.stands(*hit));
-        if stands {
-            self.put(key, entry, object)?;
+        let Seen::Hit(hit) = seen else {
+            return Ok(false);
+        };
+        let replaced = self.store.replace(&self.namespace, key, *hit, entry);
+        match &replaced {
+            Ok(true) => self.store.count_write(),
+            Ok(false) => {}
+            Err(_) => {
+                // Closed meanwhile: then nobody reads it through this handle.
+                let _ = self.store.remove(&self.namespace, key, *hit);
+            }
         }
-        Ok(stands)
+        Ok(replaced?)
     }
 
     fn lease(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Leased, Error> {

@@ -25,10 +25,10 @@ use std::sync::Arc;
 /// policy remembers, and what the allocator adds to two allocations.
 pub(crate) const OVERHEAD: u64 = 160;
 
-/// What a read saw, for a write that is to replace just that.
+/// What a read saw, for a change of just that.
 pub(crate) enum Seen {
     Hit(Hit),
-    Entry(Arc<[u8]>),
+    Stored(Stored),
 }
 
 /// One namespace of a tier.
@@ -55,7 +55,16 @@ pub(crate) trait Tier: Send + Sync {
     fn store(&self) -> Option<&Store>;
     /// What is there now.
     fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error>;
-    /// Stores an entry in the place of what was seen; false when that is there no more.
+    /// Appends the key's entry to `out`, and says what is there; no use of it, and not counted.
+    fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Seen>, Error>;
+    /// Deletes just what was seen; false when that is there no more.
+    fn remove(&self, key: &[u8], seen: &Seen) -> Result<bool, Error>;
+    /// Voids the loads of a key that is not there; false when it is there by now.
+    fn void_loads(&self, key: &[u8]) -> Result<bool, Error>;
+    /// Stores what was seen under other times, by this entry; false when it is there no more. No write.
+    fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error>;
+    /// Stores an entry in the place of what was seen; false when that is there no more. After an error what was
+    /// seen is gone as well, being superseded.
     fn replace(
         &self,
         key: &[u8],
@@ -92,7 +101,7 @@ pub(crate) trait Tier: Send + Sync {
     fn unlock(&self, key: &[u8], token: Token);
     fn is_locked(&self, key: &[u8]) -> Result<bool, Error>;
 
-    /// Counts a read that another caller's load answered, or failed to.
+    /// Counts a read that another caller's load answered, or failed to, or that was no use until now.
     fn count_joined(&self, found: bool);
     /// Counts a loaded value that could not be stored.
     fn count_unstored(&self);
@@ -107,6 +116,7 @@ pub(crate) trait Tier: Send + Sync {
         budget: u64,
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<u64>, Error>;
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
     fn full_keys(
         &self,
         cursor: u64,

@@ -42,7 +42,7 @@ struct Counts {
     misses: AtomicU64,
     /// Misses of the engine that a load counts again, or turns out a hit.
     misses_twice: AtomicU64,
-    /// Objects that were kept beside an entry that was there: no writes of anybody's.
+    /// Objects that were kept beside an entry that was there, and entries under other times: no writes of anybody's.
     kept: AtomicU64,
     unstored: AtomicU64,
     wait_timeouts: AtomicU64,
@@ -114,6 +114,14 @@ impl ProcessTier {
         Ok(entries.get_with(query, |stored| {
             self.is_served(&stored.entry).then(|| f(stored))
         }))
+    }
+
+    /// The key's entry, without being a use of it.
+    pub fn peek_stored(&self, key: &[u8]) -> Result<Option<Stored>, Error> {
+        self.still_open()?;
+        let query: &dyn Parts = &self.query(key);
+        let stored = self.shared.entries.peek(query);
+        Ok(stored.filter(|stored| self.is_served(&stored.entry)))
     }
 
     /// Keeps an object beside the entry that it was decoded from, if that is still there.
@@ -258,7 +266,45 @@ impl Tier for ProcessTier {
     }
 
     fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error> {
-        self.read(key, |stored| Seen::Entry(stored.entry.clone()))
+        self.read(key, |stored| Seen::Stored(stored.clone()))
+    }
+
+    fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Seen>, Error> {
+        let stored = self.peek_stored(key)?;
+        Ok(stored.map(|stored| {
+            out.extend_from_slice(&stored.entry);
+            Seen::Stored(stored)
+        }))
+    }
+
+    fn remove(&self, key: &[u8], seen: &Seen) -> Result<bool, Error> {
+        self.still_open()?;
+        let Seen::Stored(before) = seen else {
+            return Ok(false);
+        };
+        let query: &dyn Parts = &self.query(key);
+        let is_there = |now: Option<&Stored>| now.is_some_and(|now| now.is_same(before));
+        Ok(self.shared.entries.delete_if(query, is_there))
+    }
+
+    fn void_loads(&self, key: &[u8]) -> Result<bool, Error> {
+        self.still_open()?;
+        let query: &dyn Parts = &self.query(key);
+        let is_absent =
+            |now: Option<&Stored>| now.is_none_or(|stored| !self.is_served(&stored.entry));
+        Ok(self.shared.entries.delete_if(query, is_absent))
+    }
+
+    fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error> {
+        let Seen::Stored(before) = seen else {
+            return Ok(false);
+        };
+        let object = before.object.clone();
+        let renewed = self.replace(key, seen, entry, object)?;
+        if renewed {
+            count(&self.shared.counts.kept);
+        }
+        Ok(renewed)
     }
 
     fn replace(
@@ -269,14 +315,12 @@ impl Tier for ProcessTier {
         object: Option<Object>,
     ) -> Result<bool, Error> {
         self.still_open()?;
-        let Seen::Entry(before) = seen else {
+        let Seen::Stored(before) = seen else {
             return Ok(false);
         };
         let new = self.stored(key, entry, object);
         let ttl = new.whole_ttl();
-        let is_there = |_: &Key, now: Option<&Stored>| {
-            now.is_some_and(|stored| Arc::ptr_eq(&stored.entry, before))
-        };
+        let is_there = |_: &Key, now: Option<&Stored>| now.is_some_and(|now| now.is_same(before));
         let key = self.query(key).to_key();
         let refused = self.shared.entries.set_if(key, new, ttl, is_there)?;
         Ok(refused.is_none())
@@ -298,7 +342,7 @@ impl Tier for ProcessTier {
             }
             MemoryLease::Hit(stored) => {
                 // Another one that stands there by now stays.
-                let same = |there: &Stored| Arc::ptr_eq(&there.entry, &stored.entry);
+                let same = |there: &Stored| there.is_same(&stored);
                 entries.expire_if(&query.to_key(), same);
                 return self.lease(key, out);
             }

@@ -19,6 +19,11 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
+    /// Whether it is this very entry, whatever objects lie beside it.
+    pub fn is_same(&self, other: &Stored) -> bool {
+        Arc::ptr_eq(&self.entry, &other.entry)
+    }
+
     /// Bytes that it takes, about. An object is taken to be as large as its encoding.
     pub fn bytes(&self, key: usize) -> u64 {
         let entry = self.entry.len();

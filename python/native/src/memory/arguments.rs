@@ -177,6 +177,7 @@ unsafe extern "C" fn find(
         };
         let found = match slf.cache.get().hit(key) {
             Hit::Value(value) => value,
+            Hit::Copied(value) => fast::copied(value),
             Hit::Raised => null_mut(),
             Hit::Miss => {
                 // It is asked for again before the function is called.

@@ -39,7 +39,7 @@ impl CacheLoad {
         let (true, Some(ttl)) = (self.is_open(), ttl) else {
             return Ok(false);
         };
-        cache.refuse_too_large(py, stored.size)?;
+        cache.refuse_too_large(py, stored.size())?;
         // The first to end fills: that voids this load as well as others beside it.
         cache.write(py, &asked, stored, ttl, |_| self.is_open())
     }

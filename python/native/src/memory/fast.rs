@@ -3,7 +3,7 @@
 //! method takes longer than that. Everything else (a miss of `cache[key]`, keys in doubt, clocks, copies,
 //! errors) goes on to the methods of `MemoryCache`.
 
-use super::cache::{missing, Hit, MemoryCache, Put};
+use super::cache::{copy, missing, Hit, MemoryCache, Put};
 use crate::exit::attached;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -34,7 +34,7 @@ fn methods() -> Vec<ffi::PyMethodDef> {
             ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
             ml_doc: c"set($self, /, key, value, *, ttl=...)\n--\n\n\
                 Stores the value, with the cache's own time to live unless `ttl` gives another.\n\n\
-                Raises `EntryTooLarge`, after which the old value is gone as well."
+                Raises `InvalidArgument`, `UnsupportedValue` and `EntryTooLarge`, which change nothing."
                 .as_ptr(),
         },
     ]
@@ -118,7 +118,8 @@ pub fn extended<'py>(
     Ok(class.cast_into::<PyType>()?)
 }
 
-fn slot(slot: c_int, pfunc: *mut c_void) -> ffi::PyType_Slot {
+/// A slot of a class, and the function in it.
+pub fn slot(slot: c_int, pfunc: *mut c_void) -> ffi::PyType_Slot {
     ffi::PyType_Slot { slot, pfunc }
 }
 
@@ -132,6 +133,7 @@ unsafe extern "C" fn subscript(
     unsafe {
         match native::<MemoryCache>(&slf).hit(key) {
             Hit::Value(value) => value,
+            Hit::Copied(value) => copied(value),
             Hit::Raised => null_mut(),
             Hit::Miss => subscript_slowly(slf, key, true),
             Hit::Unknown(_) => subscript_slowly(slf, key, false),
@@ -186,11 +188,23 @@ unsafe extern "C" fn get(
         let key = *arguments;
         match native::<MemoryCache>(&slf).hit(key) {
             Hit::Value(value) => value,
+            Hit::Copied(value) => copied(value),
             Hit::Raised => null_mut(),
             Hit::Miss => counted(default),
             Hit::Unknown(cache) => get_slowly(cache, key, default),
         }
     }
+}
+
+/// A copy of a value, for its reader.
+///
+/// # Safety
+/// Of a reference that the caller gives away, in an attached thread.
+#[cold]
+#[inline(never)]
+pub unsafe fn copied(value: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: as the caller promises.
+    attached(|py| unsafe { given(py, copy(Bound::from_owned_ptr(py, value))) })
 }
 
 /// The same by the ordinary method.

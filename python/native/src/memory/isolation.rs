@@ -1,4 +1,4 @@
-//! Copies of values, so that nobody sees what another changes: in a `Cache` without a directory, which
+//! Copies of values, so that no caller sees what another changes: in a `Cache` without a directory, which
 //! gives what one with a directory would. Values of registered types are `Named` until they are handed out.
 
 use crate::from_python::Reading;
@@ -6,7 +6,7 @@ use crate::named::{is_class, Named};
 use crate::types::{Failed, Types};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString};
+use pyo3::types::{PyDict, PyList, PySet};
 use std::ptr;
 
 /// The copy to be stored: the object that a directory would give back. Text, bytes and numbers are
@@ -24,13 +24,28 @@ pub fn copy_in<'py>(
 }
 
 /// True of what is kept itself.
+#[inline]
 pub fn is_constant(value: &Bound<'_, PyAny>) -> bool {
-    value.is_none()
-        || value.is_exact_instance_of::<PyString>()
-        || value.is_exact_instance_of::<PyBytes>()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<PyFloat>()
-        || value.is_exact_instance_of::<PyBool>()
+    // SAFETY: the object lives, and the thread is attached.
+    unsafe { is_constant_raw(value.as_ptr()) }
+}
+
+/// The same: text, bytes, numbers and None, of these very classes.
+///
+/// # Safety
+/// Of an object, in an attached thread.
+#[inline(always)]
+pub unsafe fn is_constant_raw(value: *mut ffi::PyObject) -> bool {
+    // SAFETY: as the caller promises; classes are only compared.
+    unsafe {
+        let class = ffi::Py_TYPE(value);
+        class == &raw mut ffi::PyUnicode_Type
+            || class == &raw mut ffi::PyLong_Type
+            || class == &raw mut ffi::PyBytes_Type
+            || class == &raw mut ffi::PyFloat_Type
+            || class == &raw mut ffi::PyBool_Type
+            || value == ffi::Py_None()
+    }
 }
 
 /// The reader's own of what `copy_in` made: lists, dicts and sets are copied, what they hold that

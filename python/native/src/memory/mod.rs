@@ -19,8 +19,8 @@
 //!   to a listener. Weights, copies, times to live and the clock are asked for before an operation.
 //!
 //! The engine is called only by threads that are attached to the interpreter. Nothing that happens
-//! under a lock detaches one or can make it wait for others to stop, so that who has a lock is always
-//! on its way out: in a build with the GIL nobody ever meets a taken lock, not even in a child that
+//! under a lock detaches one or can make it wait for others to stop, so that a thread that has a lock is always
+//! on its way out: in a build with the GIL no thread ever meets a taken lock, not even in a child that
 //! another thread forks; in one without, a thread that waits is one that a stop of all others
 //! (for the garbage collector) waits for, for the time of a few links. Hits and replacing writes of
 //! the first build take no lock at all (`quietly.rs`).
@@ -32,10 +32,15 @@ mod equality;
 pub mod fast;
 mod isolation;
 mod key;
+mod listener;
+mod methods;
+mod numbers;
 mod object;
 mod options;
+mod plain_copy;
 mod process;
 mod process_load;
+mod process_tiers;
 mod quietly;
 mod size;
 mod slots;

@@ -23,7 +23,7 @@ impl Object {
         ManuallyDrop::new(Object(ManuallyDrop::new(same)))
     }
 
-    /// The reference itself, taken over: whoever makes it sees to it that it is counted once.
+    /// The reference itself, taken over: its maker sees to it that it is counted once.
     ///
     /// # Safety
     /// Of an object, in an attached thread.

@@ -1,7 +1,7 @@
 //! Options of a `MemoryCache`, as keyword arguments.
 
-use super::cache::Listener;
 use super::key::Key;
+use super::listener::Listener;
 use super::object::Object;
 use crate::clock::CallableClock;
 use crate::machine::Bounds;
@@ -17,8 +17,31 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Stored {
     pub object: Object,
-    /// What it weighs with its key.
-    pub size: u64,
+    /// What it weighs with its key, and in the highest bit whether each reader gets a copy.
+    size: u64,
+}
+
+const COPIED: u64 = 1 << 63;
+/// The most that an entry can weigh.
+pub const HEAVIEST: u64 = COPIED - 1;
+
+impl Stored {
+    #[inline]
+    pub fn new(object: Object, size: u64, is_copied: bool) -> Stored {
+        let size = size.min(HEAVIEST) | if is_copied { COPIED } else { 0 };
+        Stored { object, size }
+    }
+
+    #[inline]
+    pub fn size(&self) -> u64 {
+        self.size & HEAVIEST
+    }
+
+    /// True when each reader gets a copy, false of what cannot change.
+    #[inline(always)]
+    pub fn is_copied(&self) -> bool {
+        self.size & COPIED != 0
+    }
 }
 
 pub type Engine = polycache_memory::MemoryCache<Key, Stored>;
@@ -27,29 +50,31 @@ pub type Engine = polycache_memory::MemoryCache<Key, Stored>;
 pub enum Weigh {
     /// Not at all: they are counted.
     Count,
-    /// By a callable, of the value.
-    Getsizeof(Py<PyAny>),
     /// By an estimate of their bytes.
     Bytes,
+    /// By a callable, of key and value.
+    Weigher(Py<PyAny>),
+    /// By a callable, of the value; `max_entries` bounds the sum. This is what cachetools does.
+    Getsizeof(Py<PyAny>),
 }
 
-/// Who sees a change of an object that was stored or handed out.
+/// Which callers see a change of an object that was stored or handed out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
-    /// Nobody: what is stored is a copy, and what is handed out another.
+    /// No other caller: the cache stores a copy and hands out another.
     Clone,
-    /// Everybody: the object itself.
+    /// Every caller: they share the object itself.
     None,
 }
 
 /// The options, read.
 pub struct Options {
     /// None: as many as the engine takes.
-    pub maxsize: Option<u64>,
+    pub max_entries: Option<u64>,
     pub max_bytes: Option<u64>,
     pub weigh: Weigh,
     pub isolation: Isolation,
-    pub listener: Option<Arc<Listener>>,
+    pub removal_listener: Option<Arc<Listener>>,
     pub clock: Option<CallableClock>,
     /// Says how long an entry lives, by its key and value.
     pub lifetime: Option<Py<PyAny>>,
@@ -61,12 +86,12 @@ pub struct Options {
 
 const NAMES: [&str; 11] = [
     "max_bytes",
-    "getsizeof",
+    "weigher",
     "ttl",
     "time_to_idle",
     "policy",
     "isolation",
-    "listener",
+    "removal_listener",
     "lease_timeout",
     "wait_timeout",
     "store_errors",
@@ -76,32 +101,42 @@ const NAMES: [&str; 11] = [
 const MOST_ENTRIES: u64 = 1 << 24;
 
 impl Options {
-    /// Raises `InvalidArgument`.
-    pub fn read(
-        maxsize: Option<&Bound<'_, PyAny>>,
-        options: Option<&Bound<'_, PyDict>>,
+    /// The options of `polycache.cachetools` and `polycache.functools` come as `_maxsize` and
+    /// `_getsizeof`. Raises `InvalidArgument`.
+    pub fn read<'py>(
+        py: Python<'py>,
+        max_entries: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Options> {
         let mut read = Options {
-            maxsize: None,
+            max_entries: None,
             max_bytes: None,
             weigh: Weigh::Count,
-            isolation: Isolation::None,
-            listener: None,
+            isolation: Isolation::Clone,
+            removal_listener: None,
             clock: None,
             lifetime: None,
             bounds: Bounds::default(),
             ttl: None,
             time_to_idle: None,
         };
+        let mut weighing = Weighing::default();
+        let mut bound = max_entries.map(|value| ("max_entries", value.clone()));
         for (name, value) in options.into_iter().flatten() {
-            read.option(&name.extract::<String>()?, &value)?;
+            match name.extract::<String>()?.as_str() {
+                "_maxsize" => bound = Some(("maxsize", value)).filter(|(_, one)| !one.is_none()),
+                name if weighing.option(name, &value)? => {}
+                name => read.option(name, &value)?,
+            }
         }
+        read.max_bytes = weighing.max_bytes;
+        read.weigh = weighing.weigh(py)?;
         let most = match read.weigh {
-            Weigh::Getsizeof(_) => i64::MAX as u64,
-            Weigh::Count | Weigh::Bytes => MOST_ENTRIES,
+            Weigh::Getsizeof(_) => HEAVIEST,
+            Weigh::Count | Weigh::Bytes | Weigh::Weigher(_) => MOST_ENTRIES,
         };
-        let maxsize = maxsize.map(|value| number("maxsize", value, 0..=most));
-        read.maxsize = maxsize.transpose()?;
+        let bound = bound.map(|(name, value)| number(name, &value, 0..=most));
+        read.max_entries = bound.transpose()?;
         Ok(read)
     }
 
@@ -110,21 +145,7 @@ impl Options {
         if value.is_none() && NAMES.contains(&name) {
             return Ok(());
         }
-        match (name, &self.weigh) {
-            ("getsizeof", Weigh::Bytes) | ("max_bytes", Weigh::Getsizeof(_)) => {
-                return Err(errors::invalid_argument(
-                    py,
-                    "getsizeof says what maxsize counts, max_bytes bounds an estimate: give one",
-                ));
-            }
-            _ => {}
-        }
         match name {
-            "max_bytes" => {
-                self.max_bytes = Some(bytes(name, value)?);
-                self.weigh = Weigh::Bytes;
-            }
-            "getsizeof" => self.weigh = Weigh::Getsizeof(callable(name, value)?),
             "ttl" if value.is_callable() => self.lifetime = Some(value.clone().unbind()),
             "ttl" => self.ttl = Some(duration::extract(value)?),
             "time_to_idle" => self.time_to_idle = Some(duration::extract(value)?),
@@ -133,12 +154,14 @@ impl Options {
                 let choices = [("clone", Isolation::Clone), ("none", Isolation::None)];
                 self.isolation = choice(name, value, &choices)?;
             }
-            "listener" => self.listener = Some(Arc::new(Listener(callable(name, value)?))),
+            "removal_listener" => {
+                self.removal_listener = Some(Arc::new(Listener(callable(name, value)?)));
+            }
             "clock" => self.clock = Some(CallableClock::new(callable(name, value)?)),
             _ if self.bounds.option(name, value)? => {}
             _ => {
                 let names = NAMES.join(", ");
-                let what = format!("{name} is no option: there are maxsize, {names}");
+                let what = format!("{name} is no option: there are max_entries, {names}");
                 return Err(errors::invalid_argument(py, &what));
             }
         }
@@ -149,15 +172,15 @@ impl Options {
     pub fn engine(&self, py: Python<'_>) -> PyResult<Engine> {
         // One shard: with the GIL no two threads are in the engine at once, and the policy is exact.
         let mut builder: Builder<Key, Stored> = Engine::builder().shards(1);
-        let weigher = |_: &Key, stored: &Stored| stored.size;
+        let weigher = |_: &Key, stored: &Stored| stored.size();
         // What is to hold nothing refuses all writes before the engine is asked.
-        let maxsize = self.maxsize.map(|maxsize| maxsize.max(1));
-        builder = match (&self.weigh, maxsize) {
-            (Weigh::Getsizeof(_), Some(maxsize)) => builder.max_bytes(maxsize).weigher(weigher),
-            (Weigh::Count | Weigh::Bytes, Some(maxsize)) => builder.max_entries(maxsize),
-            // Weighed all the same, for `currsize`.
-            (Weigh::Getsizeof(_), None) => builder.max_bytes(i64::MAX as u64).weigher(weigher),
-            (Weigh::Count | Weigh::Bytes, None) => builder.max_entries(u64::MAX),
+        let most = self.max_entries.map(|most| most.max(1));
+        builder = match (&self.weigh, most) {
+            // Weighed without a bound as well, for `currsize`.
+            (Weigh::Getsizeof(_), most) => {
+                builder.max_bytes(most.unwrap_or(HEAVIEST)).weigher(weigher)
+            }
+            (_, most) => builder.max_entries(most.unwrap_or(u64::MAX)),
         };
         if let Some(bytes) = self.max_bytes {
             builder = builder.max_bytes(bytes).weigher(weigher);
@@ -172,11 +195,46 @@ impl Options {
             let time = clock.time();
             builder = builder.clock(move || time.load(Ordering::Relaxed));
         }
-        if let Some(listener) = self.listener.clone() {
+        if let Some(listener) = self.removal_listener.clone() {
             builder = builder
-                .eviction_listener(move |key, stored, cause| listener.tell(key, stored, cause));
+                .removal_listener(move |key, stored, cause| listener.tell(key, stored, cause));
         }
         builder.build().map_err(|error| raise(py, error))
+    }
+}
+
+/// What says how entries are weighed: options that depend on each other.
+#[derive(Default)]
+struct Weighing {
+    max_bytes: Option<u64>,
+    weigher: Option<Py<PyAny>>,
+    getsizeof: Option<Py<PyAny>>,
+}
+
+impl Weighing {
+    /// Takes an option if it is one of these; false when it is not. Raises `InvalidArgument`.
+    fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match name {
+            "max_bytes" | "weigher" | "_getsizeof" if value.is_none() => {}
+            "max_bytes" => self.max_bytes = Some(bytes(name, value)?),
+            "weigher" => self.weigher = Some(callable(name, value)?),
+            "_getsizeof" => self.getsizeof = Some(callable("getsizeof", value)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn weigh(self, py: Python<'_>) -> PyResult<Weigh> {
+        Ok(match (self.getsizeof, self.weigher, self.max_bytes) {
+            (Some(getsizeof), ..) => Weigh::Getsizeof(getsizeof),
+            (None, Some(weigher), Some(_)) => Weigh::Weigher(weigher),
+            (None, Some(_), None) => {
+                let what = "a weigher needs max_bytes, which bounds what it says";
+                return Err(errors::invalid_argument(py, what));
+            }
+            (None, None, Some(_)) => Weigh::Bytes,
+            (None, None, None) => Weigh::Count,
+        })
     }
 }
 
@@ -184,7 +242,7 @@ impl Options {
 pub fn cause(cause: RemovalCause) -> &'static str {
     match cause {
         RemovalCause::Replaced => "replaced",
-        RemovalCause::Removed => "deleted",
+        RemovalCause::Deleted => "deleted",
         RemovalCause::Expired => "expired",
         RemovalCause::Cleared => "cleared",
         // The engine may learn others.

@@ -3,37 +3,32 @@
 //!
 //! Keys are exact `str`, or `bytes` where they are no UTF-8, so that text and its bytes are one key, and
 //! comparing keys runs no code of users. A namespace is a number, which a clear changes: what is
-//! stored under the old one is found no more from then on, and is taken out.
+//! stored under the old one is found no more from then on, and is taken out. The operations: `process_tiers.rs`.
 
 use super::isolation::{copy_in, copy_out, is_constant};
 use super::object::Object;
 use super::options::raise;
-use super::process_load::ProcessLoad;
 use super::size;
 use super::tier::TierOptions;
-use crate::cache::Cache;
 use crate::clock::CallableClock;
 use crate::duration::TtlArgument;
 use crate::flights::{Flights, Namespace, Reads};
 use crate::from_python::{self, Reading};
+use crate::jitter::Lifetime;
 use crate::key::named;
-use crate::lock::{LockTable, Locks};
-use crate::machine::{Copies, Machine};
-use crate::many::Pair;
+use crate::lock::LockTable;
+use crate::machine::Copies;
 use crate::options::ProcessOptions;
 use crate::tiers::Tiers;
 use crate::{errors, key};
-use polycache::{Error, Report, Serializer, Stats};
+use polycache::{Error, Serializer};
 use polycache_entry::MAX_TIME_MS;
-use polycache_memory::{Ttl, TtlLeft};
+use polycache_memory::Ttl;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
-use pyo3::{PyTraverseError, PyVisit};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What is kept beside a key.
 #[derive(Clone)]
@@ -43,6 +38,13 @@ pub struct Stored {
     pub size: u64,
     /// When it was written, by the user's clock; 0 where no clock can be set back, or it never expires.
     created: u64,
+}
+
+impl Stored {
+    /// True of one and the same write.
+    pub fn is(&self, other: &Stored) -> bool {
+        self.object.as_ptr() == other.object.as_ptr() && self.created == other.created
+    }
 }
 
 /// Of a namespace, by its number.
@@ -57,24 +59,24 @@ const TOLERANCE: u64 = 1000;
 pub struct Shared {
     pub engine: Engine,
     /// How long entries live whose write does not say.
-    ttl: Option<Duration>,
+    lifetime: Lifetime,
     /// Readers are given the object itself: `isolation="none"`.
     pub shares_all: bool,
-    max_bytes: Option<u64>,
-    clock: Option<CallableClock>,
+    pub max_bytes: Option<u64>,
+    pub clock: Option<CallableClock>,
     pub flights: Arc<Flights>,
     pub locks: LockTable,
     spaces: Mutex<Spaces>,
-    closed: AtomicBool,
+    pub closed: AtomicBool,
     pub counts: Counts,
 }
 
 #[derive(Default)]
 pub struct Counts {
-    hits: AtomicU64,
+    pub hits: AtomicU64,
     pub misses: AtomicU64,
     pub writes: AtomicU64,
-    deletes: AtomicU64,
+    pub deletes: AtomicU64,
     pub voided_fills: AtomicU64,
 }
 
@@ -149,7 +151,7 @@ impl ProcessTier {
         });
         let shared = Shared {
             engine: builder.build().map_err(|error| raise(py, error))?,
-            ttl: options.ttl,
+            lifetime: Lifetime::new(py, options.ttl, options.jitter, options.random)?,
             shares_all,
             max_bytes,
             clock: options.clock,
@@ -162,7 +164,7 @@ impl ProcessTier {
         ProcessTier::of(py, Arc::new(shared), options.parts)
     }
 
-    fn of(py: Python<'_>, shared: Arc<Shared>, parts: Vec<String>) -> PyResult<ProcessTier> {
+    pub fn of(py: Python<'_>, shared: Arc<Shared>, parts: Vec<String>) -> PyResult<ProcessTier> {
         // For what it refuses.
         polycache_host::keys::prefix(&parts).map_err(|error| errors::raise(py, error.into()))?;
         let space = shared.space(&parts);
@@ -194,18 +196,13 @@ impl ProcessTier {
         self.space.load(Ordering::SeqCst)
     }
 
-    /// The key's value. Hits are counted.
+    /// What a reader gets of what is stored.
     #[inline]
-    fn peek<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let py = key.py();
-        let key = named(key)?;
-        self.begin(py)?;
-        match self.find(&Key::asked(&key, self.number())?, py) {
-            Some(value) if !self.shared.shares_all => {
-                copy_out(value, self.shared.flights.types()).map(Some)
-            }
-            found => Ok(found),
+    pub fn hand_out<'py>(&self, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if self.shared.shares_all {
+            return Ok(value);
         }
+        copy_out(value, self.shared.flights.types())
     }
 
     /// The object that is stored.
@@ -217,13 +214,25 @@ impl ProcessTier {
         Some(stored.object.into_bound(py))
     }
 
+    /// The key's value, counted as a hit or a miss.
     #[inline]
     pub fn read<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let found = self.peek(key)?;
-        if found.is_none() {
-            add(&self.shared.counts.misses);
+        let py = key.py();
+        let key = named(key)?;
+        self.begin(py)?;
+        match self.find(&Key::asked(&key, self.number())?, py) {
+            Some(value) => self.hand_out(value).map(Some),
+            None => {
+                add(&self.shared.counts.misses);
+                Ok(None)
+            }
         }
-        Ok(found)
+    }
+
+    /// What is stored, without a trace.
+    pub fn seen(&self, key: &Key) -> Option<Stored> {
+        let found = self.shared.engine.peek(key);
+        found.filter(|stored| self.shared.serves(stored))
     }
 
     /// What a write stores: the value itself, or a copy made of what was read. Raises `UnsupportedValue`.
@@ -254,7 +263,7 @@ impl ProcessTier {
         })
     }
 
-    fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+    pub fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
         let py = name.py();
         let read = if self.shared.shares_all {
             None
@@ -293,223 +302,52 @@ impl ProcessTier {
     pub fn refuse_too_large(&self, py: Python<'_>, asked: &Asked<'_>, size: u64) -> PyResult<()> {
         match self.shared.max_bytes {
             Some(limit) if size > limit => {
-                self.take(asked);
+                self.remove(asked);
                 Err(errors::raise(py, Error::EntryTooLarge { size, limit }))
             }
             _ => Ok(()),
         }
     }
 
-    fn take(&self, asked: &Asked<'_>) -> bool {
-        self.shared.flights.void(&self.parts, asked.hash);
-        let taken = self.shared.engine.take(&**asked);
-        let stood = taken.is_some_and(|stored| self.shared.serves(&stored));
+    /// Takes the key's entry out, and voids loads of the key.
+    pub fn remove(&self, key: &Key) -> Option<Stored> {
+        self.shared.flights.void(&self.parts, key.hash);
+        let taken = self.shared.engine.take(key);
         // Those that began before the entry left.
-        self.shared.flights.void(&self.parts, asked.hash);
-        stood
+        self.shared.flights.void(&self.parts, key.hash);
+        taken.filter(|stored| self.shared.serves(stored))
     }
 
-    fn counted(&self, found: bool) -> bool {
-        let counts = &self.shared.counts;
-        add(if found { &counts.hits } else { &counts.misses });
-        found
-    }
-}
-
-impl Tiers for ProcessTier {
-    fn nested(&self, py: Python<'_>, part: String) -> PyResult<Cache> {
-        self.check_open(py)?;
-        let parts = self.parts.iter().cloned().chain([part]).collect();
-        ProcessTier::of(py, self.shared.clone(), parts).map(Cache::of_memory)
+    /// The same if it is just this entry; true when it was.
+    pub fn remove_seen(&self, key: &Key, seen: &Stored) -> bool {
+        self.shared.flights.void(&self.parts, key.hash);
+        let is_it = |stands: Option<&Stored>| stands.is_some_and(|stands| stands.is(seen));
+        let removed = self.shared.engine.delete_if(key, is_it);
+        self.shared.flights.void(&self.parts, key.hash);
+        removed
     }
 
-    fn set(
-        &self,
-        key: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<()> {
-        let name = named(key)?;
-        self.put(&name, value, ttl_of(ttl)?)
-    }
-
-    fn set_several<'py>(
-        &self,
-        entries: &mut dyn Iterator<Item = PyResult<Pair<'py>>>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<()> {
-        let ttl = ttl_of(ttl)?;
-        for entry in entries {
-            let (key, value) = entry?;
-            self.put(&named(&key)?, &value, ttl)?;
-        }
-        Ok(())
-    }
-
-    fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let name = named(key)?;
-        self.begin(key.py())?;
-        let asked = Key::asked(&name, self.number())?;
-        let stood = self.take(&asked);
-        if stood {
-            add(&self.shared.counts.deletes);
-        }
-        Ok(stood)
-    }
-
-    fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let name = named(key)?;
-        self.begin(key.py())?;
-        let asked = Key::asked(&name, self.number())?;
-        Ok(self.counted(self.shared.has(&asked)))
-    }
-
-    fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-        let name = named(key)?;
-        self.begin(key.py())?;
-        let asked = Key::asked(&name, self.number())?;
-        let there = self.shared.has(&asked);
-        let left = self.shared.engine.ttl(&*asked).filter(|_| there);
-        self.counted(left.is_some());
-        Ok(left.map(|left| match left {
-            TtlLeft::Forever => f64::INFINITY,
-            TtlLeft::For(left) => left.as_secs_f64(),
-        }))
-    }
-
-    /// The keys that begin with `prefix`, all of them.
-    fn keys<'py>(
-        &self,
-        prefix: &Bound<'py, PyAny>,
-        _: u64,
-    ) -> PyResult<(Bound<'py, PyList>, Option<u64>)> {
-        let py = prefix.py();
-        let prefix = key::bytes(prefix)?;
-        self.begin(py)?;
+    /// The keys of this namespace that begin with `prefix`.
+    pub fn keys_with(&self, py: Python<'_>, prefix: &[u8]) -> PyResult<Vec<Key>> {
         let space = self.number();
         let all: Vec<(Key, Stored)> = self.shared.engine.iter().collect();
-        let keys = PyList::empty(py);
+        let mut keys = Vec::new();
         for (key, stored) in all {
             if key.space != space || !self.shared.serves(&stored) {
                 continue;
             }
-            let key = key.object.into_bound(py);
-            if key::bytes(&key)?.starts_with(prefix) {
-                keys.append(key)?;
+            if key::bytes(&key.object.clone().into_bound(py))?.starts_with(prefix) {
+                keys.push(key);
             }
         }
-        Ok((keys, None))
+        Ok(keys)
     }
 
-    /// Clears this namespace and those nested in it.
-    fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.begin(py)?;
-        self.shared.clear(&self.parts);
-        Ok(())
-    }
-
-    fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)> {
-        self.begin(py)?;
-        let engine = self.shared.engine.stats();
+    /// Counts a hit or a miss.
+    pub fn counted(&self, found: bool) -> bool {
         let counts = &self.shared.counts;
-        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // Without a bound: the largest that fits every language's integers.
-        let limit = self.shared.max_bytes.unwrap_or(i64::MAX as u64);
-        let stats = Stats {
-            hits: 0,
-            misses: now(&counts.misses),
-            writes: now(&counts.writes),
-            deletes: now(&counts.deletes),
-            voided_fills: now(&counts.voided_fills),
-            unstored: now(&self.shared.flights.unstored),
-            wait_timeouts: now(&self.shared.flights.wait_timeouts),
-            entries: engine.entries,
-            bytes: engine.bytes,
-            limit,
-            max_record: limit,
-            evicted_by_age: engine.evicted,
-            evicted_by_conflict: 0,
-            evicted_by_failed_put: 0,
-            expired: engine.expired,
-            reinserted: 0,
-            blocks_claimed: 0,
-            floor_overflows: 0,
-        };
-        Ok((stats, now(&counts.hits)))
-    }
-
-    /// There are no bytes that could be damaged.
-    fn check(&self, py: Python<'_>) -> PyResult<Report> {
-        self.begin(py)?;
-        Ok(Report {
-            whole: self.shared.engine.stats().entries,
-            damaged: Vec::new(),
-            leases: self.shared.flights.all().len() as u64,
-        })
-    }
-
-    /// There is nothing to be written to a disk.
-    fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        self.check_open(py)
-    }
-
-    fn close(&self, _: Python<'_>) {
-        if !self.shared.closed.swap(true, Ordering::SeqCst) {
-            self.shared.clear(&[]);
-        }
-    }
-
-    fn is_closed(&self) -> bool {
-        self.shared.closed.load(Ordering::SeqCst)
-    }
-
-    fn path(&self) -> Option<&Path> {
-        None
-    }
-
-    fn flights(&self) -> &Arc<Flights> {
-        &self.shared.flights
-    }
-
-    fn namespace(&self) -> &Namespace {
-        &self.parts
-    }
-
-    fn machine(
-        &self,
-        key: &Bound<'_, PyAny>,
-        voided: Arc<AtomicBool>,
-        _: Duration,
-    ) -> Box<dyn Machine> {
-        Box::new(ProcessLoad::new(self.clone(), key, voided))
-    }
-
-    fn locks(&self) -> Box<dyn Locks> {
-        Box::new(self.clone())
-    }
-
-    /// The objects, for the garbage collector: copies refer to nobody, and only what a single cache owns
-    /// can be a cycle's part.
-    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if Arc::strong_count(&self.shared) > 1 {
-            return Ok(());
-        }
-        self.shared.flights.traverse(visit)?;
-        if !self.shared.shares_all {
-            return Ok(());
-        }
-        for (_, stored) in self.shared.engine.iter() {
-            visit.call(stored.object.as_py())?;
-        }
-        match &self.shared.clock {
-            Some(clock) => visit.call(clock.callable()),
-            None => Ok(()),
-        }
-    }
-
-    /// Lets go of everything, for the garbage collector.
-    fn let_go(&self) {
-        self.shared.engine.clear();
+        add(if found { &counts.hits } else { &counts.misses });
+        found
     }
 }
 
@@ -523,18 +361,30 @@ impl Shared {
         }
     }
 
-    fn has(&self, asked: &Asked<'_>) -> bool {
+    pub fn has(&self, asked: &Asked<'_>) -> bool {
         let found = self.engine.peek(&**asked);
         found.is_some_and(|stored| self.serves(&stored))
+    }
+
+    /// Milliseconds since 1970.
+    pub fn now(&self) -> u64 {
+        match &self.clock {
+            Some(clock) => clock.now(),
+            None => {
+                let since = SystemTime::now().duration_since(UNIX_EPOCH);
+                since.map_or(0, |since| since.as_millis() as u64)
+            }
+        }
     }
 
     /// How long it lives, by the default where its write does not say: until the last time that an entry
     /// can hold at most.
     pub fn living(&self, stored: &mut Stored, given: Ttl) -> Ttl {
         let ttl = match given {
-            Ttl::Default => self.ttl.map_or(Ttl::Forever, Ttl::For),
+            Ttl::Default => self.lifetime.next().map_or(Ttl::Forever, Ttl::For),
             given => given,
         };
+        stored.created = 0;
         match (ttl, &self.clock) {
             (Ttl::For(time), Some(clock)) => {
                 stored.created = clock.now();
@@ -563,7 +413,7 @@ impl Shared {
         space
     }
 
-    fn clear(&self, parts: &[String]) {
+    pub fn clear(&self, parts: &[String]) {
         let mut gone = HashSet::new();
         {
             let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,6 +9,7 @@ use super::object::Object;
 use super::options::{bytes, choice, count};
 use super::size;
 use crate::errors;
+use polycache::bindings::Bindings;
 use polycache::{Cache, Origin};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PySet, PyString};
@@ -177,6 +178,15 @@ impl Memory {
         Some(kept.object.into_bound(key.py()))
     }
 
+    /// The same without a trace.
+    pub fn peek<'py>(&self, cache: &Cache, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        let asked = Memory::asked(key, &self.space)?;
+        let kept = self.tier.engine.peek(&*asked)?;
+        cache
+            .stands(&kept.origin)
+            .then(|| kept.object.into_bound(key.py()))
+    }
+
     /// Keeps what was just read, if there is room or it was read from the host tier lately. What can be changed, and what
     /// holds values of registered types (`named`), is made anew for each reader instead, unless all readers are to share it.
     pub fn remember(
@@ -223,6 +233,18 @@ impl Memory {
         if let Some(asked) = Memory::asked(key, &self.space) {
             self.tier.engine.delete(&*asked);
         }
+    }
+
+    /// Lets go of the values of all keys that begin so.
+    pub fn forget_prefix(&self, py: Python<'_>, prefix: &[u8]) -> PyResult<()> {
+        let keys: Vec<Key> = self.tier.engine.keys().collect();
+        for key in keys.iter().filter(|key| key.space == *self.space) {
+            let object = key.object.clone().into_bound(py);
+            if crate::key::bytes(&object)?.starts_with(prefix) {
+                self.tier.engine.delete(key);
+            }
+        }
+        Ok(())
     }
 
     /// Lets go of everything.

@@ -4,7 +4,9 @@ import math
 import time
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
+from weakref import ReferenceType, ref
 
+from ..drop_in import cache_of
 from ..memory_cache import MemoryCache
 
 K = TypeVar("K")
@@ -13,7 +15,61 @@ Number = int | float
 Timer = Callable[[], Number]
 
 
-class Cache(MemoryCache[K, V]):
+class Sized(MemoryCache[K, V]):
+    """A cache by cachetools' words. A subclass with a `getsizeof` is asked what values count."""
+
+    __slots__ = ("_counts_itself",)
+    _counts_itself: bool
+
+    def __new__(
+        cls,
+        maxsize: Number,
+        getsizeof: Callable[[Any], int] | None = None,
+        **options: Any,
+    ) -> Self:
+        counts_itself = getsizeof is None and cls.getsizeof is not _getsizeof
+        itself = _Itself()
+        says = itself if counts_itself else getsizeof
+        cache = cache_of(cls, _whole(maxsize), says, **options)
+        if counts_itself:
+            itself.cache = ref(cache)
+        cache._counts_itself = counts_itself
+        return cache
+
+    def getsizeof(self, value: V) -> int:
+        """What a value counts of `maxsize`."""
+        return 1 if self._counts_itself else self._size_of(value)
+
+    @property
+    def maxsize(self) -> int | None:
+        """The most entries, or with `getsizeof` the most that this may say of all values together;
+        None: any number."""
+        return self.max_entries
+
+    @property
+    def currsize(self) -> int:
+        """How much is held of `maxsize`."""
+        return self._held
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(maxsize={self.maxsize!r}, currsize={self.currsize!r})"
+
+
+_getsizeof = Sized.getsizeof
+
+
+class _Itself:
+    """What a value counts by the method of the subclass: the cache does not hold itself."""
+
+    __slots__ = ("cache",)
+    cache: "ReferenceType[Sized[Any, Any]]"
+
+    def __call__(self, value: Any) -> int:
+        cache = self.cache()
+        return 1 if cache is None else cache.getsizeof(value)
+
+
+class Cache(Sized[K, V]):
     """A cache of at most `maxsize`, counted in entries or by `getsizeof`.
 
     Which entry goes is not told by the class, as in cachetools: it is the policy of
@@ -23,10 +79,7 @@ class Cache(MemoryCache[K, V]):
     __slots__ = ()
 
     def __new__(cls, maxsize: Number, getsizeof: Callable[[V], int] | None = None) -> Self:
-        return super().__new__(cls, _whole(maxsize), getsizeof=getsizeof)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(maxsize={self.maxsize!r}, currsize={self.currsize!r})"
+        return super().__new__(cls, maxsize, getsizeof)
 
 
 class LRUCache(Cache[K, V]):
@@ -35,7 +88,7 @@ class LRUCache(Cache[K, V]):
     __slots__ = ()
 
 
-class _TimedCache(MemoryCache[K, V]):
+class _TimedCache(Sized[K, V]):
     """A cache whose entries have a time to live, by a timer of the program's own."""
 
     __slots__ = ("_timer",)
@@ -49,9 +102,6 @@ class _TimedCache(MemoryCache[K, V]):
     def expire(self, time: Number | None = None) -> list[tuple[K, V]]:
         """Takes out what is over at this time, or now, and returns keys and values."""
         return self._expire(None if time is None else time * 1000)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(maxsize={self.maxsize!r}, currsize={self.currsize!r})"
 
 
 class TTLCache(_TimedCache[K, V]):
@@ -67,13 +117,7 @@ class TTLCache(_TimedCache[K, V]):
         timer: Timer = time.monotonic,
         getsizeof: Callable[[V], int] | None = None,
     ) -> Self:
-        cache = super().__new__(
-            cls,
-            _whole(maxsize),
-            ttl=_lifetime(ttl),
-            clock=_clock(timer),
-            getsizeof=getsizeof,
-        )
+        cache = super().__new__(cls, maxsize, getsizeof, ttl=_lifetime(ttl), clock=_clock(timer))
         cache._ttl = ttl
         cache._timer = timer
         return cache
@@ -102,9 +146,7 @@ class TLRUCache(_TimedCache[K, V]):
             left = ttu(key, value, now) - now
             return None if left == math.inf else left
 
-        cache = super().__new__(
-            cls, _whole(maxsize), ttl=lifetime, clock=_clock(timer), getsizeof=getsizeof
-        )
+        cache = super().__new__(cls, maxsize, getsizeof, ttl=lifetime, clock=_clock(timer))
         cache._ttu = ttu
         cache._timer = timer
         return cache

@@ -28,7 +28,7 @@ class _Counts:
         if cache is None:
             return CacheInfo(self.hits, self.misses, 0, 0)
         if isinstance(cache, MemoryCache):
-            return CacheInfo(self.hits, self.misses, cache.maxsize, cache.currsize)
+            return CacheInfo(self.hits, self.misses, cache.max_entries, cache._held)
         return CacheInfo(self.hits, self.misses, None, len(cache))
 
 
@@ -49,7 +49,7 @@ class _Lock:
             self.lock.__exit__(*error)
 
     def begin(self, key: Any) -> None:
-        """Waits until nobody loads the key."""
+        """Waits until no other caller loads the key."""
         if self.condition is not None:
             self.condition.wait_for(lambda: key not in self._loading)
 

@@ -4,14 +4,15 @@ use crate::error::OrRaise;
 use crate::from_ruby::with_value;
 use crate::key::{key, text};
 use crate::loads::Loads;
-use crate::to_ruby::{build, Made};
+use crate::to_ruby::{build, make, Made};
 use crate::without_gvl::without_gvl;
 use crate::{duration, options, report};
 use magnus::{
     function, gc::Marker, method, prelude::*, typed_data, value::Opaque, DataTypeFunctions, Error,
     RArray, RHash, RModule, Ruby, TypedData, Value,
 };
-use polycache::{Clock, Doorkeeper, Origin, TtlLeft};
+use polycache::bindings::{Bindings, Origin};
+use polycache::{Clock, Doorkeeper, TtlLeft};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -165,6 +166,38 @@ impl Cache {
         this.give(ruby, Made { value, named })
     }
 
+    /// As [`Cache::get`], without a trace.
+    fn peek(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
+        this.tick(ruby)?;
+        let key = key(ruby, name)?;
+        let made = this
+            .cache
+            .peek_with(&key, |value| make(ruby, &value))
+            .or_raise(ruby)?
+            .transpose()?;
+        made.map_or(Ok(miss), |made| this.give(ruby, made))
+    }
+
+    /// The key's value, whose entry is deleted, or `miss`. Types are made of it before that, because it may fail.
+    fn take(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
+        this.tick(ruby)?;
+        let key = key(ruby, name)?;
+        let taken = this
+            .cache
+            .try_take_with(&key, |value| {
+                make(ruby, &value).and_then(|made| this.give(ruby, made))
+            })
+            .or_raise(ruby)?;
+        taken.unwrap_or(Ok(miss))
+    }
+
+    fn touch(ruby: &Ruby, this: &Cache, name: Value, ttl: Value) -> Result<bool, Error> {
+        this.tick(ruby)?;
+        let key = key(ruby, name)?;
+        let ttl = duration::ttl(ruby, ttl)?;
+        this.cache.touch(&key, ttl).or_raise(ruby)
+    }
+
     fn set(ruby: &Ruby, this: &Cache, name: Value, object: Value, ttl: Value) -> Result<(), Error> {
         this.tick(ruby)?;
         let key = key(ruby, name)?;
@@ -181,6 +214,14 @@ impl Cache {
         this.cache.delete(key(ruby, name)?).or_raise(ruby)
     }
 
+    /// How many entries it deleted.
+    fn delete_prefix(ruby: &Ruby, this: &Cache, prefix: Value) -> Result<u64, Error> {
+        this.tick(ruby)?;
+        let prefix = key(ruby, prefix)?;
+        let cache = &this.cache;
+        without_gvl(|| cache.delete_prefix(&prefix))?.or_raise(ruby)
+    }
+
     fn has(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
         this.tick(ruby)?;
         this.cache.has(key(ruby, name)?).or_raise(ruby)
@@ -190,10 +231,7 @@ impl Cache {
     fn ttl(ruby: &Ruby, this: &Cache, name: Value) -> Result<Option<f64>, Error> {
         this.tick(ruby)?;
         let left = this.cache.ttl(key(ruby, name)?).or_raise(ruby)?;
-        Ok(left.map(|left| match left {
-            TtlLeft::Forever => f64::INFINITY,
-            TtlLeft::For(left) => left.as_millis() as f64 / 1000.0,
-        }))
+        Ok(left.map(seconds))
     }
 
     /// Some keys that begin with `prefix`, and the cursor for the next ones: nil at the end.
@@ -290,6 +328,14 @@ impl Cache {
     }
 }
 
+/// The time that an entry has left, in seconds.
+pub(crate) fn seconds(left: TtlLeft) -> f64 {
+    match left {
+        TtlLeft::Forever => f64::INFINITY,
+        TtlLeft::For(left) => left.as_millis() as f64 / 1000.0,
+    }
+}
+
 /// Defines the class.
 ///
 /// # Errors
@@ -299,12 +345,20 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.undef_default_alloc_func();
     class.define_singleton_method("open", function!(Cache::open, 1))?;
     class.define_method("get", method!(Cache::get, 2))?;
+    class.define_method("peek", method!(Cache::peek, 2))?;
+    class.define_method("take", method!(Cache::take, 2))?;
+    class.define_method("touch", method!(Cache::touch, 2))?;
+    class.define_method("facts", method!(Cache::facts, 1))?;
     class.define_method("set", method!(Cache::set, 3))?;
     class.define_method("delete", method!(Cache::delete, 1))?;
+    class.define_method("delete_prefix", method!(Cache::delete_prefix, 1))?;
     class.define_method("has", method!(Cache::has, 1))?;
     class.define_method("ttl", method!(Cache::ttl, 1))?;
     class.define_method("fetch", method!(Cache::fetch, 4))?;
     class.define_method("fetch_found", method!(Cache::fetch_found, 4))?;
+    class.define_method("begin_load", method!(Cache::begin_load, 5))?;
+    class.define_method("begin_load_found", method!(Cache::begin_load_found, 5))?;
+    class.define_method("fill", method!(Cache::fill, 2))?;
     class.define_method("flight", method!(Cache::flight, 2))?;
     class.define_method("wait_timeout", method!(Cache::wait_timeout, 0))?;
     class.define_method("joined", method!(Cache::joined, 1))?;

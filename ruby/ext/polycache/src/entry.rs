@@ -2,14 +2,15 @@
 
 use crate::encryption;
 use crate::error::{invalid, OrRaise};
+use crate::facts::compressor_name;
 use crate::from_ruby::with_value;
 use crate::key::{key, text};
 use crate::options;
 use crate::to_ruby::{no_types, to_ruby};
 use magnus::{function, prelude::*, Error, RArray, RHash, RModule, RString, Ruby, Value};
 use polycache_entry::{
-    decode_payload, decode_value, decrypt_payload, encode, Compressor, CompressorId, Dictionaries,
-    Encryption, EntryOptions, Limits, Tag, Verify,
+    decode_payload, decode_value, decrypt_payload, encode, Compressor, Dictionaries, Encryption,
+    EntryOptions, Limits, Tag, Verify,
 };
 
 /// The keys that are given, or none for nil.
@@ -62,14 +63,13 @@ fn decode(
     for tag in header.tags.iter() {
         tags.push((tag.name, tag.generation))?;
     }
-    let compressor = match header.compressor {
-        CompressorId::None => "none",
-        CompressorId::Zstd => "zstd",
-    };
     let hash = ruby.hash_new();
     hash.aset(ruby.sym_new("value"), to_ruby(ruby, &value)?)?;
     hash.aset(ruby.sym_new("serializer"), header.serializer.name())?;
-    hash.aset(ruby.sym_new("compressor"), compressor)?;
+    hash.aset(
+        ruby.sym_new("compressor"),
+        compressor_name(header.compressor),
+    )?;
     hash.aset(ruby.sym_new("created"), header.created)?;
     hash.aset(ruby.sym_new("expires"), header.expires)?;
     hash.aset(ruby.sym_new("fresh_until"), header.fresh_until)?;

@@ -9,7 +9,8 @@ use crate::loads::{Caller, FullKey, Loader, OwnKey};
 use crate::to_ruby::{make, to_ruby, Made};
 use crate::{duration, landing, process};
 use magnus::{prelude::*, value::Opaque, Error, Float, RArray, RModule, Ruby, Value};
-use polycache::{Filled, LoadStep, Loading, Origin, StoreErrors, Ttl};
+use polycache::bindings::{Bindings, Filled, LoadStep, Loading, Origin};
+use polycache::{StoreErrors, Ttl};
 use std::time::{Duration, Instant};
 
 /// What a loader returned, and what is known of it.
@@ -24,12 +25,21 @@ pub(crate) struct Loaded {
 }
 
 /// A load that this caller runs.
-struct Mine<'a> {
-    cache: &'a Cache,
+pub(crate) struct Mine {
     key: Key,
     ttl: Ttl,
     loading: Loading,
     caller: Caller,
+}
+
+/// What came of asking for a key.
+pub(crate) enum Asked {
+    /// The value is there.
+    Value(Value),
+    /// Another loads it.
+    Busy,
+    /// The caller is to load it, by the load that is listed under this number.
+    Mine(Box<Mine>, u64),
 }
 
 impl Cache {
@@ -80,32 +90,64 @@ impl Cache {
         if !ruby.block_given() {
             return Err(error::invalid(
                 ruby,
-                "fetch takes a block that loads the value",
+                "get_or_set takes a block that loads the value",
             ));
         }
+        match Cache::ask(ruby, this, name, ttl, waited, hit)? {
+            Asked::Value(value) => Ok(value),
+            Asked::Busy => Ok(busy),
+            Asked::Mine(mine, id) => mine.load(ruby, this, id),
+        }
+    }
+
+    /// The key's value, or the right to load it, of which nobody is told yet that it was granted: there must be no
+    /// interrupt before it is in safe hands. `waited`: see [`Cache::fetch`].
+    pub(crate) fn ask(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        ttl: Value,
+        waited: Value,
+        hit: impl Fn(Made, Origin) -> Result<Value, Error>,
+    ) -> Result<Asked, Error> {
         // Before anything is loaded: what is wrong with the arguments.
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
         this.tick(ruby)?;
         let cache = &this.cache;
-        let mut loading = match Float::from_value(waited) {
+        let loading = match Float::from_value(waited) {
             None => cache.loading(),
             Some(waited) => cache.loading_after(Duration::from_secs_f64(waited.to_f64().max(0.0))),
         };
+        let mut mine = Mine {
+            key,
+            ttl,
+            loading,
+            caller: Caller::now(),
+        };
         if waited.is_nil() {
-            let step = cache.step(&key, &mut loading, |value| make(ruby, &value));
+            let step = cache.step(&mine.key, &mut mine.loading, |value| make(ruby, &value));
             return match step.or_raise(ruby)? {
-                LoadStep::Hit(made, origin) => made.and_then(|made| hit(made, origin)),
-                LoadStep::Load => Mine::new(this, key, ttl, loading).load(ruby, None),
-                LoadStep::Wait(_) | LoadStep::TimedOut => Ok(busy),
+                LoadStep::Hit(made, origin) => {
+                    made.and_then(|made| hit(made, origin)).map(Asked::Value)
+                }
+                LoadStep::Load => {
+                    // The load began just now.
+                    let loader = mine.loader(mine.loading.began());
+                    let full_key = this.full_key(&mine.key);
+                    let id = this.loads.begin(full_key, mine.caller, Some(loader));
+                    Ok(Asked::Mine(Box::new(mine), id))
+                }
+                LoadStep::Wait(_) | LoadStep::TimedOut => Ok(Asked::Busy),
             };
         }
-        let mine = Mine::new(this, key, ttl, loading);
-        let others = this.loads.open(cache, &mine.full_key(), mine.caller, true);
+        let others = this
+            .loads
+            .open(cache, &this.full_key(&mine.key), mine.caller, true);
         if !matches!(others, Ok(None)) {
-            return Ok(busy);
+            return Ok(Asked::Busy);
         }
-        mine.wait(ruby, hit)
+        mine.wait(ruby, this, hit)
     }
 
     /// The newest load of the key in this process that is open, as a `Polycache::Flight` that the
@@ -128,7 +170,7 @@ impl Cache {
             Ok(None) => return Ok(None),
             Ok(Some(open)) => open,
             Err(OwnKey) => {
-                let message = "the block of fetch asks for the key that it loads";
+                let message = "the block of get_or_set asks for the key that it loads";
                 return Err(error::invalid(ruby, message));
             }
         };
@@ -158,58 +200,50 @@ impl Cache {
     }
 }
 
-impl<'a> Mine<'a> {
-    fn new(cache: &'a Cache, key: Key, ttl: Ttl, loading: Loading) -> Mine<'a> {
-        Mine {
-            cache,
-            key,
-            ttl,
-            loading,
-            caller: Caller::now(),
-        }
-    }
-
-    fn full_key(&self) -> FullKey {
-        self.cache.full_key(&self.key)
-    }
-
+impl Mine {
     /// Asks, for all who join, until the value is there, or this caller is to load.
     fn wait(
         mut self,
         ruby: &Ruby,
+        cache: &Cache,
         hit: impl Fn(Made, Origin) -> Result<Value, Error>,
-    ) -> Result<Value, Error> {
-        let cache = self.cache;
-        let id = cache.loads.begin(self.full_key(), self.caller, None);
-        match self.ask(ruby) {
+    ) -> Result<Asked, Error> {
+        let id = cache
+            .loads
+            .begin(cache.full_key(&self.key), self.caller, None);
+        match self.steps(ruby, cache) {
             Ok(LoadStep::Load) => {
                 cache.loads.loads(id, self.loader(Instant::now()));
-                self.load(ruby, Some(id))
+                Ok(Asked::Mine(Box::new(self), id))
             }
             Ok(LoadStep::Hit(made, origin)) => {
                 // Others find it as well, each a value of their own.
                 let ended = cache.loads.end(id, true);
-                landing::give_up(ruby, ended.joined);
-                landing::give_up(ruby, ended.others);
-                made.and_then(|made| hit(made, origin))
+                let joined = landing::give_up(ruby, ended.joined);
+                landing::give_up(ruby, ended.others)?;
+                joined?;
+                made.and_then(|made| hit(made, origin)).map(Asked::Value)
             }
             Ok(_) => {
-                landing::give_up(ruby, cache.loads.end(id, false).joined);
+                landing::give_up(ruby, cache.loads.end(id, false).joined)?;
                 Err(error::to_ruby(ruby, &polycache::Error::WaitTimeout))
             }
             Err(error) => {
                 // The caller is gone, or the directory is: others see for themselves.
-                landing::give_up(ruby, cache.loads.end(id, false).joined);
+                landing::give_up(ruby, cache.loads.end(id, false).joined)?;
                 Err(error)
             }
         }
     }
 
-    fn ask(&mut self, ruby: &Ruby) -> Result<LoadStep<Result<Made, Error>>, Error> {
+    fn steps(
+        &mut self,
+        ruby: &Ruby,
+        cache: &Cache,
+    ) -> Result<LoadStep<Result<Made, Error>>, Error> {
         let kernel: RModule = ruby.class_object().const_get("Kernel")?;
         loop {
-            let step = self
-                .cache
+            let step = cache
                 .cache
                 .step(&self.key, &mut self.loading, |value| make(ruby, &value))
                 .or_raise(ruby)?;
@@ -218,23 +252,78 @@ impl<'a> Mine<'a> {
             };
             // Other threads run meanwhile and, under a Fiber scheduler, other fibers.
             kernel.funcall::<_, _, Value>("sleep", (pause.as_secs_f64(),))?;
-            self.cache.tick(ruby)?;
+            cache.tick(ruby)?;
         }
     }
 
-    /// Runs the block and stores what it returns. `id`: the load is listed already.
-    fn load(mut self, ruby: &Ruby, id: Option<u64>) -> Result<Value, Error> {
-        let cache = self.cache;
-        let id = id.unwrap_or_else(|| {
-            // The load began just now.
-            let loader = self.loader(self.loading.began());
-            cache
-                .loads
-                .begin(self.full_key(), self.caller, Some(loader))
-        });
+    /// Runs the block and stores what it returns.
+    fn load(mut self, ruby: &Ruby, cache: &Cache, id: u64) -> Result<Value, Error> {
         let loaded = ruby
             .yield_values(())
-            .and_then(|loaded| self.store(ruby, loaded));
+            .and_then(|loaded| self.store(ruby, cache, loaded));
+        self.end(ruby, cache, id, loaded)
+    }
+
+    /// Stores what was loaded; the load is over. What its caller is given.
+    pub(crate) fn fill(
+        mut self,
+        ruby: &Ruby,
+        cache: &Cache,
+        id: u64,
+        loaded: Value,
+    ) -> Result<Value, Error> {
+        let loaded = self.store(ruby, cache, loaded);
+        self.end(ruby, cache, id, loaded)
+    }
+
+    /// The load failed, and is over: those who joined get the error, which is handed on.
+    pub(crate) fn fail(
+        mut self,
+        ruby: &Ruby,
+        cache: &Cache,
+        id: u64,
+        error: Error,
+    ) -> Result<(), Error> {
+        self.tell(ruby, cache, id, &Err(error)).map(|_| ())
+    }
+
+    /// The load is over, and brought nothing.
+    pub(crate) fn free(mut self, ruby: &Ruby, cache: &Cache, id: u64) -> Result<(), Error> {
+        let is_ours = self.is_ours();
+        if is_ours {
+            cache.cache.abandon(&self.key, &mut self.loading);
+        }
+        let ended = cache.loads.end(id, false);
+        if !is_ours {
+            return Ok(());
+        }
+        landing::give_up(ruby, ended.joined)
+    }
+
+    fn end(
+        &mut self,
+        ruby: &Ruby,
+        cache: &Cache,
+        id: u64,
+        loaded: Result<Loaded, Error>,
+    ) -> Result<Value, Error> {
+        let joined = self.tell(ruby, cache, id, &loaded)?;
+        // Last, for it may run code of the user's, and nobody is to wait for that.
+        let Loaded { value, named, .. } = loaded?;
+        if named && joined {
+            return cache.types(ruby).funcall("copy", (value,));
+        }
+        cache.give(ruby, Made { value, named })
+    }
+
+    /// Takes the load off the list, and tells those who joined what came of it; whether anybody did.
+    fn tell(
+        &mut self,
+        ruby: &Ruby,
+        cache: &Cache,
+        id: u64,
+        loaded: &Result<Loaded, Error>,
+    ) -> Result<bool, Error> {
         let is_ours = self.is_ours();
         if loaded.is_err() && is_ours {
             cache.cache.abandon(&self.key, &mut self.loading);
@@ -243,17 +332,13 @@ impl<'a> Mine<'a> {
         let ended = cache.loads.end(id, stored);
         let joined = is_ours && !ended.joined.is_empty();
         if is_ours {
-            landing::give_up(ruby, ended.others);
+            let others = landing::give_up(ruby, ended.others);
             if joined {
-                landing::tell(ruby, ended.joined, &loaded, cache.types(ruby))?;
+                landing::tell(ruby, ended.joined, loaded, cache.types(ruby))?;
             }
+            others?;
         }
-        // Last, for it may run code of the user's, and nobody is to wait for that.
-        let Loaded { value, named, .. } = loaded?;
-        if named && joined {
-            return cache.types(ruby).funcall("copy", (value,));
-        }
-        cache.give(ruby, Made { value, named })
+        Ok(joined)
     }
 
     fn loader(&self, since: Instant) -> Loader {
@@ -266,8 +351,7 @@ impl<'a> Mine<'a> {
         self.caller.process == process::number()
     }
 
-    fn store(&mut self, ruby: &Ruby, value: Value) -> Result<Loaded, Error> {
-        let cache = self.cache;
+    fn store(&mut self, ruby: &Ruby, cache: &Cache, value: Value) -> Result<Loaded, Error> {
         cache.tick(ruby)?;
         let mut loaded = Loaded {
             value,

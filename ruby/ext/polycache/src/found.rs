@@ -10,7 +10,7 @@ use magnus::{
     gc::Marker, method, prelude::*, r_hash::ForEach, rb_sys::AsRawValue, typed_data, value::Opaque,
     DataTypeFunctions, Error, RArray, RHash, RModule, Ruby, TypedData, Value,
 };
-use polycache::Origin;
+use polycache::bindings::{Bindings, Origin};
 use rb_sys::ruby_value_type as Type;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;

@@ -1,6 +1,6 @@
 //! What `require "polycache/polycache"` runs.
 
-use crate::{cache, command, copies, entry, found, lease, memory_reader, process};
+use crate::{cache, command, copies, entry, found, lease, load, memory_reader, process};
 use magnus::{Error, Module, Ruby};
 
 // The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
@@ -14,6 +14,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     found::define(ruby, native)?;
     memory_reader::define(ruby, native)?;
     lease::define(ruby, native)?;
+    load::define(ruby, native)?;
     copies::define(ruby, native)?;
     entry::define(native)
 }

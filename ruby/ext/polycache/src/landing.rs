@@ -2,8 +2,10 @@
 
 use crate::fetch::Loaded;
 use magnus::{
-    prelude::*, rb_sys::protect, value::Lazy, value::Opaque, Error, Exception, RArray, RClass,
-    RModule, Ruby, Value,
+    prelude::*,
+    rb_sys::{protect, AsRawId, AsRawValue},
+    value::{Lazy, Opaque},
+    Error, Exception, RArray, RClass, RModule, Ruby, Value,
 };
 use rb_sys::VALUE;
 
@@ -58,12 +60,16 @@ pub(crate) fn tell(
     }
 }
 
-/// Lets those who joined look for themselves. What interrupts it is not said.
-pub(crate) fn give_up(ruby: &Ruby, flights: Vec<Opaque<Value>>) {
-    if !flights.is_empty() {
-        let flights = array(ruby, flights);
-        let _ = call(ruby, "give_up", &[flights.as_value()]);
+/// Lets those who joined look for themselves.
+///
+/// # Errors
+/// An interrupt that came meanwhile; all were told.
+pub(crate) fn give_up(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> Result<(), Error> {
+    if flights.is_empty() {
+        return Ok(());
     }
+    let flights = array(ruby, flights);
+    call(ruby, "give_up", &[flights.as_value()])
 }
 
 fn array(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> RArray {
@@ -76,33 +82,54 @@ fn array(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> RArray {
 }
 
 /// Calls the class, again when an interrupt came in between: nobody is to be left waiting.
+///
+/// Ruby's `$!` is what a `throw`, a `break` or the end of a killed thread is on its way with. It stays as it was; after
+/// an interrupt it is that one's, and so is the error. One without the other would crash the interpreter.
 fn call(ruby: &Ruby, method: &str, arguments: &[Value]) -> Result<(), Error> {
     const ATTEMPTS: usize = 5;
-    let class = ruby.get_inner(&FLIGHT);
+    let call = Call {
+        class: ruby.get_inner(&FLIGHT).as_raw(),
+        method: ruby.intern(method).as_raw(),
+        arguments,
+    };
     let mut result = Ok(());
-    keeping_what_is_raised(|| {
-        for _ in 0..ATTEMPTS {
-            match class.funcall::<_, _, Value>(method, arguments) {
-                Ok(_) => return,
-                Err(error) => result = Err(error),
-            }
+    for _ in 0..ATTEMPTS {
+        match call.keeping_what_is_raised() {
+            Ok(()) => break,
+            Err(error) => result = Err(error),
         }
-    });
+    }
     result
 }
 
-/// Runs `work`, which must not unwind, and leaves Ruby's `$!` as it was, even where it is what a
-/// `throw` or `break` is on its way with: Ruby sees to that for who cleans up.
-fn keeping_what_is_raised<W: FnMut()>(mut work: W) {
-    unsafe extern "C" fn nothing(_: VALUE) -> VALUE {
-        rb_sys::Qnil as VALUE
+struct Call<'a> {
+    class: VALUE,
+    method: rb_sys::ID,
+    arguments: &'a [Value],
+}
+
+impl Call<'_> {
+    /// Runs it where Ruby runs an `ensure`, for which it puts `$!` back unless that is left by an error.
+    fn keeping_what_is_raised(&self) -> Result<(), Error> {
+        unsafe extern "C" fn nothing(_: VALUE) -> VALUE {
+            rb_sys::Qnil as VALUE
+        }
+        unsafe extern "C" fn run(call: VALUE) -> VALUE {
+            // SAFETY: the pointer leads to the call below, which waits. Ruby may jump out of here: nothing is
+            // owned. A `Value` is a `VALUE`, and the class has the method.
+            unsafe {
+                let call = &*(call as *const Call<'_>);
+                let count = call.arguments.len() as std::ffi::c_int;
+                rb_sys::rb_funcallv(
+                    call.class,
+                    call.method,
+                    count,
+                    call.arguments.as_ptr().cast(),
+                )
+            }
+        }
+        let data = std::ptr::from_ref(self) as VALUE;
+        // SAFETY: the functions own nothing.
+        protect(|| unsafe { rb_sys::rb_ensure(Some(nothing), data, Some(run), data) }).map(|_| ())
     }
-    unsafe extern "C" fn run<W: FnMut()>(work: VALUE) -> VALUE {
-        // SAFETY: the pointer leads to the closure on the stack below, which nobody else uses.
-        unsafe { (*(work as *mut W))() };
-        rb_sys::Qnil as VALUE
-    }
-    let data = (&raw mut work) as VALUE;
-    // SAFETY: the functions own nothing, and what the closure calls is protected.
-    let _ = protect(|| unsafe { rb_sys::rb_ensure(Some(nothing), data, Some(run::<W>), data) });
 }

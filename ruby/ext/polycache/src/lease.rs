@@ -4,7 +4,7 @@ use crate::cache::Cache;
 use crate::error::OrRaise;
 use crate::key::key;
 use magnus::{typed_data, Error, Module, RModule, Ruby, TypedData, Value};
-use polycache::{LockStep, Token};
+use polycache::bindings::{Bindings, LockStep, Token};
 use std::time::Duration;
 
 /// A lock that was acquired.
@@ -53,5 +53,7 @@ impl Cache {
 pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     let class = native.define_class("Lock", ruby.class_object())?;
     magnus::Class::undef_default_alloc_func(class);
+    // Looked up now: when a lock was acquired, nothing may run that a thread could be killed in.
+    <Lock as TypedData>::class(ruby);
     Ok(())
 }

@@ -5,7 +5,8 @@
 
 use crate::process;
 use magnus::{gc::Marker, value::Opaque, Value};
-use polycache::{Cache, Token};
+use polycache::bindings::{Bindings, Token};
+use polycache::Cache;
 use rb_sys::VALUE;
 use smallvec::SmallVec;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -19,6 +19,7 @@ use magnus::{
     value::{Opaque, OpaqueId},
     DataTypeFunctions, Error, RHash, RModule, RString, Ruby, Symbol, TypedData, Value,
 };
+use polycache::bindings::Bindings;
 
 /// Reads the keys of one namespace.
 #[derive(TypedData)]

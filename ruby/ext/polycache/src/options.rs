@@ -4,12 +4,14 @@ use crate::duration::duration;
 use crate::encryption;
 use crate::error::{invalid, OrRaise};
 use crate::key::text;
-use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, Value};
+use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, TryConvert, Value};
 use polycache::{Builder, Cache, StoreErrors};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
-/// The builder for `options`, whose names `cache.rb` has checked. The clock is left to the caller.
+/// The builder for `options`, whose names `cache.rb` has checked; `jitter` is in milliseconds there, and `max_value` in
+/// bytes. The clock is left to the caller.
 ///
 /// # Errors
 /// `InvalidArgument`.
@@ -52,6 +54,15 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
     }
     if let Some(ttl) = given("ttl") {
         builder = builder.ttl(duration(ruby, "ttl", ttl)?);
+    }
+    if let Some(jitter) = given("jitter") {
+        let jitter = Duration::from_millis(u64::try_convert(jitter)?);
+        if !jitter.is_zero() {
+            builder = builder.jitter(jitter);
+        }
+    }
+    if let Some(most) = given("max_value") {
+        builder = builder.max_value(u64::try_convert(most)?);
     }
     if let Some(timeout) = given("lease_timeout") {
         builder = builder.lease_timeout(duration(ruby, "lease_timeout", timeout)?);

@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require_relative "../errors"
+require_relative "../loading_many"
+
 module Polycache
   class Cache
     # Operations on many keys. Each key is read or written on its own: others may change one
@@ -37,6 +40,40 @@ module Polycache
       # @param keys [Enumerable<String, Symbol>]
       # @return [Integer] how many entries stood there
       def delete_many(keys) = Many.list(keys).count { |key| delete(key) }
+
+      # Deletes the keys of this namespace (not of nested ones) that begin with +prefix+. It takes
+      # its time: keys that are written meanwhile may stay.
+      #
+      # @param prefix [String, Symbol]
+      # @return [Integer] how many entries it deleted
+      def delete_prefix(prefix) = @tiers.delete_prefix(prefix)
+
+      # Reads keys, and loads those that are missing: the block is called with an Array of them,
+      # once, and returns a Hash of these keys to their values. A key that it leaves out has no
+      # entry, and is not in the result.
+      #
+      # Each key is loaded as by +get_or_set+: by one caller on this machine. The caller waits for
+      # keys that others load when the block's values are stored; another call of the block loads
+      # those that fall to this caller after all.
+      #
+      # @param keys [Enumerable<String, Symbol>]
+      # @param ttl [String, Numeric, nil, :default] as for +set+, of what is loaded; +expires_in+ is
+      #   another name for it
+      # @yieldparam missing [Array<String, Symbol>] as they were given, none of them twice
+      # @yieldreturn [Hash]
+      # @return [Hash] the keys that have a value, as they were given, with it
+      # @raise [InvalidArgument] for a key that the block was not asked for; nothing is stored
+      # @raise [WaitTimeout] after waiting +wait_timeout+ for others
+      # @raise whatever the block raises; what +get+ raises
+      def get_or_set_many(keys, ttl: ((one = true) && :default),
+                          expires_in: ((other = true) && ttl), **unknown, &load)
+        refuse_both unless one || other
+        refuse_unknown(unknown.keys) unless unknown.empty?
+        raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load
+
+        LoadingMany.new(@tiers, Many.list(keys), expires_in, load).values
+      end
+      alias fetch_many get_or_set_many
     end
   end
 end

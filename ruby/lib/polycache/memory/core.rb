@@ -38,8 +38,10 @@ module Polycache
 
       # @param settings [Settings]
       # @param isolations [Hash] what its isolation may be, by name
-      def initialize(settings, isolations = Isolation::KINDS)
+      # @param dated [Boolean] whether entries know when they were written
+      def initialize(settings, isolations = Isolation::KINDS, dated: false)
         @settings = settings
+        @dated = dated
         @counts = Array.new(COUNTS.size, 0)
         @unstored = Unstored.new(settings.store_errors)
         @lock = Mutex.new
@@ -91,13 +93,16 @@ module Polycache
       # An entry that may be stored: it is copied and weighed.
       # @raise [UnsupportedValue, InvalidArgument] for a value, a weight that cannot be
       # @raise [EntryTooLarge]
-      def entry(space, key, value, ttl, sliding, parts = keep(value))
+      #
+      # @param ttl [Integer, nil] milliseconds, as +time_to_idle+; +expires+, where +ttl+ does not
+      #   count from now
+      def entry(space, key, value, ttl, time_to_idle, parts = keep(value), expires: nil)
         kept, plan, bytes = parts
         bytes = weigh(key, value, bytes)
         too_large(bytes) if bytes > @store.max_bytes
-        expires = [now + ttl, Duration::MOST].min if ttl
-        Entry.new(space, key, kept, plan: plan, bytes: bytes, ttl: ttl, expires: expires,
-                                    sliding: sliding && !ttl.nil?)
+        written = now if ttl || time_to_idle || @dated
+        times = Times.of(written, ttl, time_to_idle, expires) if ttl || time_to_idle
+        Entry.new(space, key, kept, plan, bytes, times, written)
       end
 
       # Frees a few entries whose time is over. Within +change+, before anything is looked up there.
@@ -155,7 +160,7 @@ module Polycache
       def left(entry, cause)
         @counts[EVICTED] += 1 if cause == :evicted
         @counts[EXPIRED] += 1 if cause == :expired
-        @left << [entry, cause] if @settings.eviction_listener
+        @left << [entry, cause] if @settings.removal_listener
       end
 
       def take_left
@@ -168,7 +173,7 @@ module Polycache
       def tell(left)
         failed = nil
         left.each do |entry, cause|
-          @settings.eviction_listener.call(entry.key, out(entry.value, entry.plan), cause)
+          @settings.removal_listener.call(entry.key, out(entry.value, entry.plan), cause)
         rescue StandardError => e
           failed ||= e
         end

@@ -57,11 +57,12 @@ module Polycache
         entry&.served?(@core.now) ? @core.out(entry.value, entry.plan) : default
       end
 
-      def set(key, value, ttl, sliding = @core.settings.sliding)
+      # @param time_to_idle [Integer, nil] milliseconds
+      def set(key, value, ttl, time_to_idle = @core.settings.time_to_idle)
         check_open
         key = Key.of(key)
         ttl = milliseconds(ttl)
-        entry = make(key, value, ttl, sliding)
+        entry = make(key, value, ttl, time_to_idle)
         now = @core.sweep_time
         @core.change do
           @core.sweep(now)
@@ -73,12 +74,46 @@ module Polycache
       end
 
       # Whether an entry stood there that a read would have served.
-      def delete(key) = !taken(key).nil?
+      def delete(key)
+        check_open
+        key = Key.of(key)
+        now = @core.now
+        deleted = @core.change { remove(key, now) }
+        @counts[DELETES] += 1 if deleted
+        deleted
+      end
 
-      # The value, which is here no more; or +default+.
+      # The value, which is here no more; or +default+. What its reader is given is made first, for
+      # that may fail, and runs functions of the user's.
       def take(key, default)
-        entry = taken(key)
-        entry ? @core.out(entry.value, entry.plan) : default
+        check_open
+        key = Key.of(key)
+        loop do
+          entry = @index[key]
+          now = @core.now
+          served = entry&.served?(now)
+          value = served ? @core.out(entry.value, entry.plan) : default
+          done = @core.change do
+            current = @index[key]
+            next false unless served ? current.equal?(entry) : !current&.served?(now)
+
+            remove(key, now)
+            true
+          end
+          next unless done
+
+          @counts[DELETES] += 1 if count(served)
+          return value
+        end
+      end
+
+      # Deletes the keys that begin with +prefix+.
+      # @return [Integer] how many entries a read would have served
+      def delete_prefix(prefix)
+        check_open
+        prefix = Key.of(prefix).b
+        names = @index.keys.select { |name| name.b.start_with?(prefix) }
+        names.count { |name| delete(name) }
       end
 
       def has(key)
@@ -92,22 +127,21 @@ module Polycache
         now = @core.now
         return unless count(entry&.served?(now))
 
-        entry.expires ? (entry.expires - now) / 1000.0 : Float::INFINITY
+        entry.left(now)
       end
 
-      # Gives an entry another time to live.
+      # Gives an entry another time to live, from now on.
       # @return [Boolean] whether it was there
-      def touch(key, ttl, sliding = @core.settings.sliding)
+      def touch(key, ttl)
         check_open
         key = Key.of(key)
         ttl = milliseconds(ttl)
         now = @core.now
-        expires = [now + ttl, Duration::MOST].min if ttl
         @core.change do
           entry = @index[key]
           next false unless entry&.served?(now)
 
-          @core.store.put(entry.living(ttl, expires, sliding && !ttl.nil?))
+          @core.store.renew(entry, entry.renewed(now, ttl))
           true
         end
       end
@@ -137,7 +171,7 @@ module Polycache
       def snapshot
         check_open
         entries = @index.values
-        now = @core.now if entries.any?(&:expires)
+        now = @core.now if entries.any?(&:times)
         entries.select { |entry| entry.served?(now) }
       end
 
@@ -227,11 +261,9 @@ module Polycache
       def read(entry)
         return MISSING unless entry
 
-        if entry.expires
+        if (times = entry.times)
           now = @core.now
-          return expired(entry, now) unless entry.served?(now)
-
-          entry.expires = [now + entry.ttl, Duration::MOST].min if entry.sliding
+          return expired(entry, now) unless times.used?(now)
         end
         @core.store.ordered? ? use(entry) : entry.marked = true
         @counts[HITS] += 1
@@ -239,15 +271,15 @@ module Polycache
       end
 
       def expired(entry, now)
-        if now >= entry.expires
+        if entry.over?(now)
           @core.change { @core.store.remove(entry, :expired) if @index[entry.key].equal?(entry) }
         end
         MISSING
       end
 
       # The entry of a value; one that is too large deletes what it should have replaced.
-      def make(key, value, ttl, sliding)
-        @core.entry(self, key, value, ttl, sliding)
+      def make(key, value, ttl, time_to_idle, expires = nil)
+        @core.entry(self, key, value, ttl, time_to_idle, expires: expires)
       rescue EntryTooLarge
         @core.change do
           @loads.delete(key)
@@ -257,22 +289,14 @@ module Polycache
         raise
       end
 
-      # Takes out the key's entry; answers with it if it was served.
-      def taken(key)
-        check_open
-        key = Key.of(key)
-        now = @core.now
-        entry = @core.change do
-          @loads.delete(key)
-          entry = @index[key]
-          next unless entry
-
-          served = entry.served?(now)
-          @core.store.remove(entry, served ? :removed : :expired)
-          served ? entry : nil
-        end
-        @counts[DELETES] += 1 if entry
-        entry
+      # Takes out the key's entry, and voids its loads. Within Core#change.
+      # @return [Boolean] whether it was served
+      def remove(key, now)
+        @loads.delete(key)
+        entry = @index[key] or return false
+        served = entry.served?(now)
+        @core.store.remove(entry, served ? :deleted : :expired)
+        served
       end
 
       def count(found)
@@ -297,8 +321,12 @@ module Polycache
         end
 
         sum = old ? old.value + by : by
-        entry = make(key, sum, old ? old.ttl : fresh, old ? old.sliding : @core.settings.sliding)
-        entry.expires = old.expires if old
+        entry = if old
+                  times = old.times
+                  make(key, sum, times&.ttl, times&.time_to_idle, times&.expires)
+                else
+                  make(key, sum, fresh, @core.settings.time_to_idle)
+                end
         done = @core.change do
           current = @index[key]
           next false unless old ? current.equal?(old) : !current&.served?(now)

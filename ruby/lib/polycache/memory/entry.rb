@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "times"
+
 module Polycache
   module Memory
     # One entry. What it holds never changes, so that a reader without a lock sees a value with
-    # the times and the origin that belong to it: another value for its key is another entry. (A
-    # sliding expiry is the one exception, and moves alone.)
+    # the times and the origin that belong to it: another value for its key is another entry.
     class Entry
       # Frozen String, and the namespace that it is a key of.
       attr_reader :key, :space
@@ -12,48 +13,49 @@ module Polycache
       attr_reader :value, :plan
       # What key, value and entry take.
       attr_reader :bytes
-      # Milliseconds that it lives from the write or, where +sliding+, from the last read; nil is
-      # for ever.
-      attr_reader :ttl, :sliding
+      # When its time is over; nil is never.
+      attr_reader :times
+      # Milliseconds since 1970 at which it was written; nil where nobody asks.
+      attr_reader :created
       # Where the host tier has it; nil without one.
       attr_reader :origin
-      # Milliseconds since 1970; nil is never.
-      attr_accessor :expires
       # Whether a hit has nothing to do but to set +marked+ and hand the value out.
       attr_accessor :plain
       # What the policy knows of it.
       attr_accessor :queue, :older, :newer, :marked, :count, :seen
 
-      def initialize(space, key, value, plan: nil, bytes: 0, ttl: nil, expires: nil,
-                     sliding: false, origin: nil)
+      # Not by keywords, which take longer than all else here.
+      def initialize(space, key, value, plan, bytes, times = nil, created = nil, origin = nil)
         @space = space
         @key = key
         @value = value
         @plan = plan
         @bytes = bytes
-        @ttl = ttl
-        @expires = expires
-        @sliding = sliding
+        @times = times
+        @created = created
         @origin = origin
         @plain = @marked = false
         @count = @seen = 0
         @queue = @older = @newer = nil
       end
 
-      # The same value with another time to live.
-      def living(ttl, expires, sliding)
-        Entry.new(space, key, value, plan: plan, bytes: bytes, ttl: ttl, expires: expires,
-                                     sliding: sliding, origin: origin)
+      # The same value with another time to live, from now on.
+      def renewed(now, ttl)
+        times = @times ? @times.renewed(now, ttl) : Times.of(now, ttl, nil)
+        Entry.new(space, key, value, plan, bytes, times, now, origin)
       end
 
-      # Whether a read at that time is given it: not from its expiry on, and not while the clock
-      # stands well before its writing, or setting the clock back would let it live on
-      # (spec/entry.md).
-      def served?(now) = @expires.nil? || (now < @expires && now >= @expires - @ttl - TOLERANCE)
+      # Whether a read at that time is given it.
+      def served?(now) = @times.nil? || @times.served?(now)
 
-      # Milliseconds by which a clock may be set back without a change.
-      TOLERANCE = 1000
-      private_constant :TOLERANCE
+      # Whether its time is over for good.
+      def over?(now) = !@times.nil? && @times.over?(now)
+
+      # Milliseconds since 1970 at which it expires, if it does.
+      def expires = @times&.expires
+
+      # Seconds left, infinity where it does not expire.
+      def left(now) = @times ? (@times.ends - now) / 1000.0 : Float::INFINITY
     end
   end
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../loading"
+require_relative "begun"
 require_relative "load"
 
 module Polycache
@@ -17,18 +18,20 @@ module Polycache
 
       # The value; what the block loads, when no other load of the key is open; or +busy+.
       def fetch(key, ttl, _waited, busy)
-        raise InvalidArgument, "fetch takes a block that loads the value" unless block_given?
+        unless block_given?
+          raise InvalidArgument, "get_or_set takes a block that loads the value"
+        end
 
         check_open
         name = Key.of(key)
-        ttl = milliseconds(ttl)
+        ttl = milliseconds(ttl) unless ttl.equal?(:default)
         while true # rubocop:disable Style/InfiniteLoop
           value = read(@index[name])
           return value unless MISSING.equal?(value)
 
           load = Load.new
           begin
-            begun = begin_load(name, load)
+            begun = list(name, load)
             brought = run(name, load, ttl) { yield } if begun # rubocop:disable Style/ExplicitBlockArgument
           ensure
             # However it was left: by an error, break, throw, a thread that is killed as soon as its
@@ -39,6 +42,51 @@ module Polycache
           return busy if begun == false
           return given(*brought) if begun
         end
+      end
+
+      # The value; a load that the caller begins, and ends by itself; or +busy+. The load is the
+      # last of +loads+ before anything could stop its caller.
+      def begin_load(key, ttl, _waited, busy, loads)
+        check_open
+        name = Key.of(key)
+        ttl = milliseconds(ttl) unless ttl.equal?(:default)
+        while true # rubocop:disable Style/InfiniteLoop
+          value = read(@index[name])
+          return value unless MISSING.equal?(value)
+
+          loads << Begun.new(self, name, Load.new, ttl)
+          begun = list(name, loads.last.load)
+          if begun
+            @counts[MISSES] += 1
+            return loads.last
+          end
+          loads.pop
+          return busy if begun == false
+        end
+      end
+
+      # Stores what was loaded, and ends the load.
+      # @param begun [Begun]
+      # @return [Object] what its caller is given
+      def fill(begun, loaded)
+        begin
+          brought = store(begun.name, begun.load, loaded, begun.ttl)
+        rescue StandardError, ScriptError => e
+          begun.load.landed = Landed.failed(e)
+          raise
+        ensure
+          Thread.handle_interrupt(LATER) { begun.free }
+        end
+        given(*brought)
+      end
+
+      # Takes a load off the list, and tells those who joined. One that was not listed is left.
+      def end_load(name, load)
+        return unless load.begun
+
+        leave(name, load)
+        flight = load.flight
+        Flight.tell([flight], load.landed || Landed::NOTHING) if flight
       end
 
       # The newest load of the key, and the seconds that it may still be waited for.
@@ -54,7 +102,7 @@ module Polycache
         end
         return found unless found == :own
 
-        raise InvalidArgument, "the block of fetch asks for the key that it loads"
+        raise InvalidArgument, "the block of get_or_set asks for the key that it loads"
       end
 
       def wait_timeout = @core.settings.wait_timeout
@@ -71,7 +119,7 @@ module Polycache
       private
 
       # Lists a load of the caller's; false: another is open; nil: the value is there.
-      def begin_load(name, load)
+      def list(name, load)
         now = @core.now
         timeout = @core.settings.lease_timeout
         @core.change do
@@ -88,29 +136,25 @@ module Polycache
       # @return [Array(Object, Array)] what was loaded, and how it was kept; nil: it was not
       def run(name, load, ttl)
         @counts[MISSES] += 1
-        loaded = yield
-        check_open
-        parts, load.landed = store_loaded(name, load, loaded, ttl)
-        [loaded, parts]
+        store(name, load, yield, ttl)
       rescue StandardError, ScriptError => e
         load.landed = Landed.failed(e)
         raise
       end
 
-      # Takes a load off the list, and tells those who joined.
-      def end_load(name, load)
-        return unless load.begun
-
-        leave(name, load)
-        flight = load.flight
-        Flight.tell([flight], load.landed || Landed::NOTHING) if flight
+      # @return [Array(Object, Array)] as +run+
+      def store(name, load, loaded, ttl)
+        check_open
+        parts, load.landed = store_loaded(name, load, loaded, ttl)
+        [loaded, parts]
       end
 
       # @return [Array(Array, Landed)] how it was kept, and what those are told who joined
       def store_loaded(name, load, loaded, ttl)
+        ttl = @core.settings.ttl if ttl.equal?(:default)
         parts = @core.keep(loaded)
         landed = Landed.with(*parts.first(2))
-        entry = @core.entry(self, name, loaded, ttl, @core.settings.sliding, parts)
+        entry = @core.entry(self, name, loaded, ttl, @core.settings.time_to_idle, parts)
         put_loaded(name, load, entry, landed)
         [parts, landed]
       rescue UnsupportedValue, EntryTooLarge => e

@@ -2,6 +2,7 @@
 
 require_relative "duration"
 require_relative "isolation"
+require_relative "lifetime"
 require_relative "size"
 require_relative "store"
 require_relative "../types"
@@ -14,8 +15,12 @@ module Polycache
       TIER = %i[max_entries max_bytes policy isolation].freeze
       # What a MemoryCache takes as well.
       ALL = [
-        *TIER, :ttl, :sliding, :weigher, :eviction_listener, :lease_timeout, :wait_timeout,
+        *TIER, :ttl, :time_to_idle, :weigher, :removal_listener, :lease_timeout, :wait_timeout,
         :store_errors, :types, :clock
+      ].freeze
+      # What a Cache without a directory takes.
+      ALONE = [
+        *TIER, :ttl, :jitter, :lease_timeout, :wait_timeout, :store_errors, :types, :clock
       ].freeze
 
       MOST_ENTRIES = 2**24
@@ -30,12 +35,12 @@ module Polycache
       # @return [String]
       attr_reader :policy, :isolation
       # @return [Integer, nil] milliseconds
-      attr_reader :ttl
+      attr_reader :time_to_idle
       # @return [Float] seconds
       attr_reader :lease_timeout, :wait_timeout
       # @return [String, Symbol] as it was given
       attr_reader :store_errors
-      attr_reader :sliding, :weigher, :eviction_listener, :clock
+      attr_reader :weigher, :removal_listener, :clock
       # @return [Types]
       attr_reader :types
 
@@ -46,16 +51,22 @@ module Polycache
         @max_bytes = bytes(options.fetch(:max_bytes, "64MiB"))
         @policy = one_of(:policy, options.fetch(:policy, "2q-clock"), Store::POLICIES)
         @isolation = one_of(:isolation, options.fetch(:isolation, "clone"), Isolation::KINDS)
-        @ttl = options[:ttl] && Duration.milliseconds("ttl", options[:ttl])
+        @lifetime = Lifetime.new(options[:ttl], options[:jitter])
+        @longest = @lifetime.longest
+        @jitters = !@lifetime.spread.zero?
+        idle = options[:time_to_idle]
+        @time_to_idle = idle && Duration.milliseconds("time_to_idle", idle)
         @lease_timeout = timeout(:lease_timeout, options)
         @wait_timeout = timeout(:wait_timeout, options)
         @store_errors = options.fetch(:store_errors, "report")
-        @sliding = flag(:sliding, options.fetch(:sliding, false))
         @weigher = callable(:weigher, options[:weigher])
-        @eviction_listener = callable(:eviction_listener, options[:eviction_listener])
+        @removal_listener = callable(:removal_listener, options[:removal_listener])
         @clock = callable(:clock, options[:clock])
         @types = Types.of(options[:types])
       end
+
+      # @return [Integer, nil] milliseconds that an entry lives whose write does not say
+      def ttl = @jitters ? @lifetime.next : @longest
 
       def weighs? = !@weigher.nil? || @max_bytes != Float::INFINITY
 
@@ -91,12 +102,6 @@ module Polycache
         return found / 1000.0 if range.cover?(found)
 
         raise InvalidArgument, "#{option} is #{words}, not #{given.inspect}"
-      end
-
-      def flag(option, given)
-        return given if [true, false].include?(given)
-
-        raise InvalidArgument, "#{option} is true or false, not #{given.inspect}"
       end
 
       def callable(option, given)

@@ -9,7 +9,7 @@ module Polycache
     # the lock; nothing here runs code of the user's.
     class Store
       POLICIES = { "2q-clock" => TwoQueueClock, "lru" => Lru }.freeze
-      # Entries with a time to live that each write looks at. More than one, so that those that
+      # Entries whose time may end that each write looks at. More than one, so that those that
       # expire are freed faster than others come in.
       LOOKS = 2
       private_constant :LOOKS
@@ -49,9 +49,15 @@ module Polycache
         end
         @size += 1
         @bytes += entry.bytes
-        entry.plain = entry.plan.nil? && entry.expires.nil? && !@ordered && entry.origin.nil?
-        @timed[entry] = true if entry.expires
-        entry.space.index[entry.key] = entry
+        hold(entry)
+      end
+
+      # Puts an entry in the place of one with the same key, value and weight. Nothing has left, so
+      # nobody is told.
+      def renew(old, entry)
+        @policy.replace(old, entry)
+        @timed.delete(old) if old.times
+        hold(entry)
       end
 
       # How many entries there are while none that weighs as much as these do on average can come
@@ -79,21 +85,27 @@ module Polycache
         freed = 0
         [looks, @timed.size].min.times do
           entry, = @timed.shift
-          if entry.expires > now
-            @timed[entry] = true
-          else
+          if entry.over?(now)
             freed += 1
             remove(entry, :expired)
+          else
+            @timed[entry] = true
           end
         end
         freed
       end
 
       def timed? = !@timed.empty?
-      # @return [Integer] how many have a time to live
+      # @return [Integer] how many have a time that may end
       def timed = @timed.size
 
       private
+
+      def hold(entry)
+        entry.plain = entry.plan.nil? && entry.times.nil? && !@ordered && entry.origin.nil?
+        @timed[entry] = true if entry.times
+        entry.space.index[entry.key] = entry
+      end
 
       def make_room(entry)
         full = full?(entry)
@@ -107,7 +119,7 @@ module Polycache
       def out(entry, cause, in_index: true)
         @size -= 1
         @bytes -= entry.bytes
-        @timed.delete(entry) if entry.expires
+        @timed.delete(entry) if entry.times
         entry.space.index.delete(entry.key) if in_index
         @told&.call(entry, cause)
       end

@@ -69,7 +69,7 @@ module Polycache
         end
         plan = :tree if @clones && !value.frozen?
         found.keep(value, !plan.nil?) unless @ordered
-        put(Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found))
+        put(Entry.new(@entries, name, value, plan, bytes, nil, nil, found))
         plan ? Copies.tree(value) : value
       end
 
@@ -102,9 +102,37 @@ module Polycache
         busy.equal?(found) ? busy : frozen(found)
       end
 
+      # As Native::Cache does it; a hit is handed out of memory.
+      def begin_load(key, ttl, waited, busy, loads)
+        entry = @index[key] || other_form(key)
+        return hand_out(entry) if entry && @native.stands?(entry.origin)
+
+        found = @native.begin_load_found(key, ttl, waited, busy, loads)
+        found.is_a?(Native::Found) ? keep(key, found, entry) : found
+      end
+
+      def fill(load, value) = frozen(@native.fill(load, value))
+
+      # It is neither looked up nor kept in memory: that would be a use of it.
+      def peek(key, default)
+        value = @native.peek(key, NOTHING)
+        NOTHING.equal?(value) ? default : frozen(value)
+      end
+
+      def facts(key)
+        facts = @native.facts(key)
+        facts && { **facts, value: frozen(facts.fetch(:value)) }
+      end
+
       # What this process writes leaves its memory at once.
       def set(key, value, ttl)
         @native.set(key, value, ttl)
+      ensure
+        forget(key)
+      end
+
+      def touch(key, ttl)
+        @native.touch(key, ttl)
       ensure
         forget(key)
       end
@@ -113,6 +141,19 @@ module Polycache
         @native.delete(key)
       ensure
         forget(key)
+      end
+
+      def take(key, default)
+        value = @native.take(key, NOTHING)
+        NOTHING.equal?(value) ? default : frozen(value)
+      ensure
+        forget(key)
+      end
+
+      def delete_prefix(prefix)
+        @native.delete_prefix(prefix)
+      ensure
+        forget_prefix(prefix)
       end
 
       def clear
@@ -184,7 +225,7 @@ module Polycache
         if bytes > @store.max_bytes
           forget(name)
         else
-          put(Entry.new(@entries, name, value, plan: plan, bytes: bytes, origin: found))
+          put(Entry.new(@entries, name, value, plan, bytes, nil, nil, found))
         end
         plan ? plan.copy(value) : value
       end
@@ -204,9 +245,16 @@ module Polycache
 
         @core.change do
           entry = @index[name]
-          @store.remove(entry, :removed) if entry
+          @store.remove(entry, :deleted) if entry
         end
         @native.held = @store.held
+      rescue InvalidKey
+        nil # The host tier says so.
+      end
+
+      def forget_prefix(prefix)
+        prefix = Key.of(prefix).b
+        @index.keys.each { |name| forget(name) if name.b.start_with?(prefix) } # rubocop:disable Style/HashEachMethods
       rescue InvalidKey
         nil # The host tier says so.
       end

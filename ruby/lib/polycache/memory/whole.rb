@@ -14,6 +14,14 @@ module Polycache
       # There is no directory.
       def path = nil
 
+      # What is known of an entry, without a trace. Nothing became bytes: +size+ is what it weighs.
+      def facts(key)
+        entry = entry(key) or return
+        { value: @core.out(entry.value, entry.plan), ttl: entry.left(@core.now),
+          created: entry.created, expires: entry.expires, size: entry.bytes,
+          serializer: nil, compressor: nil }
+      end
+
       def flush
         check_open
         nil

@@ -3,7 +3,7 @@
 # Gives Polycache::Redis::Namespace the name Redis::Namespace, for libraries that name it themselves
 # (Resque and its plugins):
 #
-#   require "polycache/redis/namespace/alias"
+#   require "polycache/redis_namespace/redis_rb/alias"
 #   Resque.redis = Redis::Namespace.new(:jobs, redis: Redis.new)
 
 # Where the gem is there too, it comes first: a library that requires it later would open ours.
@@ -13,7 +13,7 @@ rescue LoadError # Nobody needs it.
   nil
 end
 
-require_relative "../namespace"
+require_relative "../redis_rb"
 
 class Redis
   remove_const(:Namespace) if const_defined?(:Namespace, false)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../../redis_namespace/replies"
+require_relative "../replies"
 
 module Polycache
   module Redis

@@ -3,11 +3,11 @@
 require "redis"
 
 require_relative "../redis_namespace"
-require_relative "../redis_namespace/words"
+require_relative "words"
 require_relative "../version"
-require_relative "namespace/options"
-require_relative "namespace/pipeline"
-require_relative "namespace/subscription"
+require_relative "redis_rb/options"
+require_relative "redis_rb/pipeline"
+require_relative "redis_rb/subscription"
 
 module Polycache
   module Redis

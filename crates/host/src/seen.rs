@@ -1,0 +1,87 @@
+//! Changing just the entry that was read: a take removes it, a touch gives it other times.
+//!
+//! Both read the entry first, and then change its word by one compare-and-swap from what the read saw. A set,
+//! delete or eviction in between has changed the word, so it wins, and the caller looks again.
+
+use crate::block::Appender;
+use crate::engine::{Engine, Environment, Key, Look, Participant, Record};
+use crate::error::Error;
+use crate::memory::Memory;
+use crate::read::Hit;
+use crate::word::Word;
+
+impl<M: Memory, E: Environment> Engine<M, E> {
+    /// Removes the entry that a read of the key found; false when it stands there no more.
+    pub fn remove(&self, key: Key<'_>, hit: Hit) -> bool {
+        let word = Word(hit.word);
+        self.seen(key, hit).is_some() && self.swap(hit.slot, word, word.to_empty())
+    }
+
+    /// Stores an entry in the place of the one that a read of the key found; false when that stands there
+    /// no more, and then nothing is stored.
+    ///
+    /// The new record is born when the old one was. So a clear that came after the old value was made clears
+    /// the new entry as well, whenever that clear was acknowledged.
+    ///
+    /// # Errors
+    /// As for `put`; the old entry stays.
+    pub fn replace(
+        &self,
+        appender: &mut Appender,
+        me: Participant,
+        key: Key<'_>,
+        hit: Hit,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        let Some(record) = self.seen(key, hit) else {
+            return Ok(false);
+        };
+        let location = self.append(appender, me, key, entry, record.header.born)?;
+        let (word, tag) = (Word(hit.word), self.geometry.candidates(key.hash).2);
+        let replaced = self.swap(hit.slot, word, word.to_value(tag, location));
+        if replaced {
+            self.visit(hit.slot);
+        }
+        Ok(replaced)
+    }
+
+    /// Voids the loads of a key that has no entry, as a delete does; false when it has one by now. The floor is
+    /// that of the key's namespace at the epoch given to it.
+    pub fn void_loads(&self, key: Key<'_>, floor: impl Fn(u64) -> u64) -> bool {
+        let tag = self.geometry.candidates(key.hash).2;
+        for slot in self.slots_of(key.hash) {
+            loop {
+                let word = self.word(slot);
+                if word.is_value_of(tag) {
+                    match self.look(slot, word, key) {
+                        Look::Other => break,
+                        Look::Changed => continue,
+                        Look::Same(record) if !self.is_dead(slot, word, &record, &floor) => {
+                            return false;
+                        }
+                        Look::Same(_) => {}
+                    }
+                } else if !word.is_lease_of(tag) {
+                    break;
+                }
+                if self.swap(slot, word, word.to_empty()) {
+                    break;
+                }
+            }
+        }
+        true
+    }
+
+    /// The record of a hit that stands.
+    fn seen(&self, key: Key<'_>, hit: Hit) -> Option<Record> {
+        let (word, tag) = (Word(hit.word), self.geometry.candidates(key.hash).2);
+        if !word.is_value_of(tag) {
+            return None;
+        }
+        match self.look(hit.slot, word, key) {
+            // The epoch last: it tells a word from its return a lap later.
+            Look::Same(record) if self.epoch() == hit.epoch => Some(record),
+            Look::Same(_) | Look::Other | Look::Changed => None,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Reading without use, and changing just the entry that was read.
+
+use super::{is_entry, Store};
+use crate::error::Error;
+use crate::namespace::Namespace;
+use crate::read::Hit;
+
+impl Store {
+    /// As [`Store::get`], but it is no use of the entry: the read is not counted, and the entry is not marked
+    /// as read.
+    ///
+    /// # Errors
+    /// `Closed`.
+    #[inline]
+    pub fn peek(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Hit>, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        Ok(inner.engine.peek(key, inner.floor(namespace), out))
+    }
+
+    /// Deletes just the entry that a read of the key found; false when it stands there no more: look again.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a store that was opened for reading only, `Closed`.
+    pub fn remove(&self, namespace: &Namespace, key: &[u8], hit: Hit) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        inner.may_change()?;
+        let full = namespace.full_key(key);
+        let removed = hit.slot < inner.engine.geometry.slots()
+            && inner.engine.remove(inner.engine.key(&full), hit);
+        if removed {
+            inner.count(&inner.deletes);
+        }
+        Ok(removed)
+    }
+
+    /// Stores an entry in the place of just the one that a read of the key found, and marks it as read; false
+    /// when that one stands there no more: look again. A clear that came after the old value was written clears
+    /// the new entry, too. It is not counted: see [`Store::count_write`].
+    ///
+    /// # Errors
+    /// `MalformedEntry` for bytes that are no entry; `EntryTooLarge`, `NoSpace`, `Io`, after which the old
+    /// entry is as it was; `Closed`.
+    pub fn replace(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        hit: Hit,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        is_entry(entry)?;
+        let process = inner.process()?;
+        if hit.slot >= inner.engine.geometry.slots() {
+            return Ok(false);
+        }
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        let mut appender = process.appender();
+        inner.still_open()?;
+        let me = process.membership.me;
+        inner.engine.replace(&mut appender, me, key, hit, entry)
+    }
+
+    /// Voids the loads under way of a key that has no entry, as [`Store::delete`] does; false when it has one
+    /// by now: look again.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a store that was opened for reading only, `Closed`.
+    pub fn void_loads(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        inner.may_change()?;
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        Ok(inner.engine.void_loads(key, inner.floor(namespace)))
+    }
+
+    /// Counts a value that was stored by [`Store::replace`].
+    pub fn count_write(&self) {
+        self.0.count(&self.0.writes);
+    }
+}

@@ -1,0 +1,281 @@
+//! What the packages of other languages and the command `polycache` are made of, and no program needs: loads and locks
+//! step by step, where a value was read, keys page by page. It changes whenever they do.
+
+mod load;
+
+use crate::cache::reading;
+use crate::{Cache, Error, Ttl, Value};
+use std::cell::RefCell;
+use std::time::Duration;
+
+pub use crate::lock::{LockStep, Locking};
+pub use crate::origin::Origin;
+pub use load::{Filled, LoadStep, Loading};
+pub use polycache_host::Token;
+
+/// A [`Cache`] as the packages of other languages use it.
+pub trait Bindings {
+    /// As [`Cache::get_with`], and where the value was found: for who keeps what `f` makes of it, to
+    /// serve it again while the origin [stands](Bindings::stands). Without a directory it never does.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// use polycache::bindings::Bindings;
+    /// cache.set("k", "old")?;
+    /// let (value, origin) = cache.get_with_origin(b"k", |value| value.into_owned())?.expect("it was set");
+    /// assert_eq!(value, "old".into());
+    /// assert!(cache.stands(&origin));
+    /// cache.set("k", "new")?;
+    /// assert!(!cache.stands(&origin));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`].
+    fn get_with_origin<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Option<(R, Origin)>, Error>;
+
+    /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its
+    /// time is over: two atomic loads, and a look at the clock where the entry has a time to live.
+    /// False after [`Cache::close`].
+    fn stands(&self, origin: &Origin) -> bool;
+
+    /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
+    /// stands. Entries that are only read from memory look unused to it, and would be recycled.
+    fn mark_visited(&self, origin: &Origin);
+
+    /// As [`Cache::take_with`], with an `f` that may fail: then the entry stays, and the error is the caller's.
+    ///
+    /// ```
+    /// # let cache = polycache::Cache::builder().build()?;
+    /// use polycache::bindings::Bindings;
+    /// cache.set("k", "value")?;
+    /// assert_eq!(cache.try_take_with(b"k", |_| Err::<(), _>("not now"))?, Some(Err("not now")));
+    /// assert!(cache.has("k")?);
+    /// # Ok::<(), polycache::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::take_with`].
+    fn try_take_with<R, E>(
+        &self,
+        key: &[u8],
+        f: impl FnMut(Value<'_>) -> Result<R, E>,
+    ) -> Result<Option<Result<R, E>>, Error>;
+
+    /// Looks at `budget` places of the index from `cursor` on (0 at first) and appends the
+    /// namespace's keys that begin with `prefix`. Returns the cursor to go on from, `None` at the end.
+    ///
+    /// # Errors
+    /// `Closed`.
+    fn keys_page(
+        &self,
+        prefix: &[u8],
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error>;
+
+    /// As [`Bindings::keys_page`], for the whole directory: the full keys of every namespace, which
+    /// [`split_full_key`](crate::split_full_key) takes apart.
+    ///
+    /// # Errors
+    /// `Closed`.
+    fn full_keys_page(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error>;
+
+    /// What the full keys of this cache's namespace begin with.
+    fn prefix(&self) -> &[u8];
+
+    /// Begins a load.
+    #[must_use]
+    fn loading(&self) -> Loading {
+        self.loading_after(Duration::ZERO)
+    }
+
+    /// Begins a load. The time that its caller has waited for others before counts.
+    #[must_use]
+    fn loading_after(&self, waited: Duration) -> Loading;
+
+    /// Asks for the value or the right to load it, and says what to do next. `f` is handed the value that is
+    /// there.
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`].
+    fn step<R>(
+        &self,
+        key: &[u8],
+        loading: &mut Loading,
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<LoadStep<R>, Error>;
+
+    /// Stores what was loaded, unless a set, delete or clear came in between. The load is over.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for the time to live, `Closed`; with [`StoreErrors::Raise`](crate::StoreErrors::Raise) what
+    /// [`Cache::set_value`] gives.
+    fn fill(
+        &self,
+        key: &[u8],
+        loading: &mut Loading,
+        value: &Value<'_>,
+        ttl: Ttl,
+    ) -> Result<Filled, Error>;
+
+    /// Says that what was loaded has no entry, as the language found. The load is over.
+    fn unstorable(&self, key: &[u8], loading: &mut Loading);
+
+    /// Ends a load whose loader failed or whose caller is gone; nothing happens after its end.
+    fn abandon(&self, key: &[u8], loading: &mut Loading);
+
+    /// True while others may join this load: nobody set, deleted or cleared the key since it began, nor was
+    /// it filled. A load that waits for another process' may be joined, one without a lease may not.
+    fn is_open(&self, loading: &Loading) -> bool;
+
+    /// True while a loader may fill by this.
+    fn stands_by(&self, fence: Token) -> bool;
+
+    /// Counts a caller who joined another of its process, and got [`Error::WaitTimeout`].
+    fn count_wait_timeout(&self);
+
+    /// Begins to wait for the lock of a key's name, so long at most.
+    #[must_use]
+    fn locking(&self, wait: Duration) -> Locking;
+
+    /// Asks for the lock, and says what to do next.
+    ///
+    /// # Errors
+    /// `Closed`.
+    fn lock_step(&self, key: &[u8], locking: &Locking) -> Result<LockStep, Error>;
+
+    /// Gives a lock back; nothing happens when it is another's by now.
+    fn unlock(&self, key: &[u8], token: Token);
+
+    /// True while somebody has the lock of a key's name.
+    ///
+    /// # Errors
+    /// `Closed`.
+    fn is_locked(&self, key: &[u8]) -> Result<bool, Error>;
+}
+
+impl Bindings for Cache {
+    #[inline]
+    fn get_with_origin<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Option<(R, Origin)>, Error> {
+        self.get_by_origin(key, reading(f))
+    }
+
+    #[inline]
+    fn stands(&self, origin: &Origin) -> bool {
+        Cache::stands(self, origin)
+    }
+
+    #[inline]
+    fn mark_visited(&self, origin: &Origin) {
+        Cache::mark_visited(self, origin);
+    }
+
+    fn try_take_with<R, E>(
+        &self,
+        key: &[u8],
+        f: impl FnMut(Value<'_>) -> Result<R, E>,
+    ) -> Result<Option<Result<R, E>>, Error> {
+        // Each attempt has a reader of its own.
+        let f = &RefCell::new(f);
+        self.try_take_by(key, || reading(move |value| (*f.borrow_mut())(value)))
+    }
+
+    fn keys_page(
+        &self,
+        prefix: &[u8],
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        self.tier().keys(prefix, cursor, budget, out)
+    }
+
+    fn full_keys_page(
+        &self,
+        cursor: u64,
+        budget: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        self.tier().full_keys(cursor, budget, out)
+    }
+
+    fn prefix(&self) -> &[u8] {
+        self.tier().prefix()
+    }
+
+    fn loading_after(&self, waited: Duration) -> Loading {
+        load::begin(self, waited)
+    }
+
+    fn step<R>(
+        &self,
+        key: &[u8],
+        loading: &mut Loading,
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<LoadStep<R>, Error> {
+        load::step(self, key, loading, f)
+    }
+
+    fn fill(
+        &self,
+        key: &[u8],
+        loading: &mut Loading,
+        value: &Value<'_>,
+        ttl: Ttl,
+    ) -> Result<Filled, Error> {
+        load::fill(self, key, loading, value, ttl)
+    }
+
+    fn unstorable(&self, key: &[u8], loading: &mut Loading) {
+        load::abandon(self, key, loading);
+        self.tier().count_unstored();
+    }
+
+    fn abandon(&self, key: &[u8], loading: &mut Loading) {
+        load::abandon(self, key, loading);
+    }
+
+    fn is_open(&self, loading: &Loading) -> bool {
+        load::is_open(self, loading)
+    }
+
+    fn stands_by(&self, fence: Token) -> bool {
+        load::stands_by(self, fence)
+    }
+
+    fn count_wait_timeout(&self) {
+        self.tier().count_wait_timeout();
+    }
+
+    fn locking(&self, wait: Duration) -> Locking {
+        Cache::locking(self, wait)
+    }
+
+    fn lock_step(&self, key: &[u8], locking: &Locking) -> Result<LockStep, Error> {
+        Cache::lock_step(self, key, locking)
+    }
+
+    fn unlock(&self, key: &[u8], token: Token) {
+        Cache::unlock(self, key, token);
+    }
+
+    fn is_locked(&self, key: &[u8]) -> Result<bool, Error> {
+        Cache::is_locked(self, key)
+    }
+}

@@ -1,0 +1,66 @@
+//! The lock of a key's name, step by step.
+
+use crate::tier::AtLock;
+use crate::{Cache, Error};
+use polycache_host::Token;
+use polycache_operations::{Acquire, Acquiring};
+use std::time::{Duration, Instant};
+
+/// A caller who wants the lock of a key's name, step by step.
+#[derive(Debug)]
+pub struct Locking {
+    machine: Acquire,
+    began: Instant,
+}
+
+/// What the caller who wants a lock is to do next.
+#[derive(Debug)]
+pub enum LockStep {
+    /// Nothing: it has the lock, and gives it back by `unlock`.
+    Acquired(Token),
+    /// Nothing: another has it.
+    Refused,
+    /// Wait so long, then step again.
+    Wait(Duration),
+}
+
+impl Cache {
+    /// Begins to wait for the lock of a key's name, so long at most.
+    #[must_use]
+    pub(crate) fn locking(&self, wait: Duration) -> Locking {
+        Locking {
+            machine: Acquire::new(wait, Duration::ZERO),
+            began: Instant::now(),
+        }
+    }
+
+    /// Asks for the lock, and says what to do next.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub(crate) fn lock_step(&self, key: &[u8], locking: &Locking) -> Result<LockStep, Error> {
+        let now = locking.began.elapsed();
+        let mut at = AtLock {
+            tier: self.tier(),
+            key,
+        };
+        Ok(match locking.machine.step(&mut at, now)? {
+            Acquiring::Acquired(token) => LockStep::Acquired(token),
+            Acquiring::Refused => LockStep::Refused,
+            Acquiring::Wait(until) => LockStep::Wait(until.saturating_sub(now)),
+        })
+    }
+
+    /// Gives a lock back; nothing happens when it is another's by now.
+    pub(crate) fn unlock(&self, key: &[u8], token: Token) {
+        self.tier().unlock(key, token);
+    }
+
+    /// True while somebody has the lock of a key's name.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub(crate) fn is_locked(&self, key: &[u8]) -> Result<bool, Error> {
+        self.tier().is_locked(key)
+    }
+}

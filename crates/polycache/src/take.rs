@@ -1,0 +1,113 @@
+//! Taking a value out: it is one caller's.
+
+use crate::cache::{reading, reading_typed, Read};
+use crate::observe::{self, Answer};
+use crate::scratch::Scratch;
+use crate::{Cache, Error, Serializer, Value};
+use polycache_entry::Limits;
+use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+
+impl Cache {
+    /// Deletes the key and returns the value that it had; `None` is a miss. Of all callers on this machine, in
+    /// every language, one gets a value. Loads of the key under way are not stored, be it there or not.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set("code:ada", &314_159)?;
+    /// assert_eq!(cache.take("code:ada")?, Some(314_159));
+    /// assert_eq!(cache.take::<u32>("code:ada")?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get`]; an entry that cannot be read stays.
+    pub fn take<T: DeserializeOwned>(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
+        self.take_by(key.as_ref(), || reading_typed::<T>)
+    }
+
+    /// As [`Cache::take`], and hands the value to `f`, as [`Cache::get_with`] does. The entry is deleted after
+    /// that. Was it replaced meanwhile, `f` is called once more, with the value that stands there then: what counts
+    /// is what it returned last.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// cache.set("job", "resize")?;
+    /// let job = cache.take_with(b"job", |value| value.into_owned())?;
+    /// assert_eq!(job, Some("resize".into()));
+    /// assert!(!cache.has("job")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Cache::get_with`]; an entry that cannot be read stays.
+    pub fn take_with<R>(
+        &self,
+        key: &[u8],
+        f: impl FnMut(Value<'_>) -> R,
+    ) -> Result<Option<R>, Error> {
+        // Each attempt has a reader of its own.
+        let f = &RefCell::new(f);
+        self.take_by(key, || reading(move |value| (*f.borrow_mut())(value)))
+    }
+
+    /// Reads the entry, and then deletes just that one; else somebody changed the key in between.
+    pub(crate) fn take_by<R, F: Read<R>>(
+        &self,
+        key: &[u8],
+        read: impl Fn() -> F,
+    ) -> Result<Option<R>, Error> {
+        self.try_take_by(key, || {
+            let read = read();
+            move |serializer: Serializer, payload: &[u8], limits: &Limits| {
+                read(serializer, payload, limits).map(Ok::<R, Error>)
+            }
+        })?
+        .transpose()
+    }
+
+    /// As [`Cache::take_by`], for readers with errors of their own: after one the entry stays.
+    pub(crate) fn try_take_by<R, E, F: Read<Result<R, E>>>(
+        &self,
+        key: &[u8],
+        read: impl Fn() -> F,
+    ) -> Result<Option<Result<R, E>>, Error> {
+        let tier = self.tier();
+        let mut scratch = Scratch::take();
+        loop {
+            scratch.entry.clear();
+            scratch.payload.clear();
+            let Some(seen) = tier.peek(key, &mut scratch.entry)? else {
+                if tier.void_loads(key)? {
+                    scratch.keep();
+                    self.took(key, false);
+                    return Ok(None);
+                }
+                continue;
+            };
+            let value = match self.read(key, &mut scratch, read()) {
+                Ok(Ok(value)) => value,
+                unreadable => {
+                    tier.count_joined(true);
+                    observe::read(self, key, tier.answer());
+                    return unreadable.map(Some);
+                }
+            };
+            if tier.remove(key, &seen)? {
+                scratch.keep();
+                self.took(key, true);
+                return Ok(Some(Ok(value)));
+            }
+        }
+    }
+
+    fn took(&self, key: &[u8], there: bool) {
+        let tier = self.tier();
+        tier.count_joined(there);
+        let answer = if there { tier.answer() } else { Answer::Miss };
+        observe::read(self, key, answer);
+        observe::deleted(self, key, there);
+    }
+}

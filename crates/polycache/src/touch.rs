@@ -1,0 +1,56 @@
+//! Another time to live for an entry that is there.
+
+use crate::scratch::Scratch;
+use crate::{observe, ttl, Cache, Error, Ttl};
+
+impl Cache {
+    /// Gives the key's entry another time to live, from now on: a [`Duration`](std::time::Duration), the cache's own
+    /// ([`Ttl::Default`]), or none ([`Ttl::Forever`]). True when there is an entry. Its value is not decoded, and what was
+    /// set, deleted or cleared meanwhile stays so.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let cache = polycache::Cache::builder().path(directory.path()).build()?;
+    /// use polycache::{duration, Ttl, TtlLeft};
+    /// cache.set_with_ttl("session", "s3cr3t", duration::parse("5m")?)?;
+    /// assert!(cache.touch("session", duration::parse("1h")?)?);
+    /// assert!(cache.touch("session", Ttl::Forever)?);
+    /// assert_eq!(cache.ttl("session")?, Some(TtlLeft::Forever));
+    /// assert!(!cache.touch("absent", Ttl::Forever)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidArgument` for the time to live; `NoSpace` and `Io`, after which the entry is as it was; `Closed`; for an
+    /// entry that cannot be read: `MalformedEntry`, `UnsupportedVersion`, `UnsupportedFlags`, `UnsupportedSerializer`,
+    /// `UnsupportedCompressor`, `NotEncrypted`, `UnknownEncryptionKey`, `DecryptionFailed`.
+    pub fn touch(&self, key: impl AsRef<[u8]>, ttl: impl Into<Ttl>) -> Result<bool, Error> {
+        let (key, ttl) = (key.as_ref(), ttl.into());
+        ttl.check()?;
+        let tier = self.tier();
+        let mut scratch = Scratch::take();
+        let touched = loop {
+            scratch.entry.clear();
+            let Some(seen) = tier.peek(key, &mut scratch.entry)? else {
+                break false;
+            };
+            scratch.payload.clear();
+            self.renewed(key, ttl, &scratch.entry, &mut scratch.payload)
+                .inspect_err(|error| observe::unreadable(self, key, error))?;
+            if tier.renew(key, &seen, &scratch.payload)? {
+                break true;
+            }
+        };
+        scratch.keep();
+        observe::touched(self, key, touched);
+        Ok(touched)
+    }
+
+    /// Appends the entry under the times that it has when it is written now.
+    fn renewed(&self, key: &[u8], ttl: Ttl, entry: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let now = self.now();
+        let expires = ttl::expires(ttl, || self.settings().lifetime.next(), now)?;
+        let keys = self.encryption(key);
+        Ok(polycache_entry::renewed(entry, now, expires, keys, out)?)
+    }
+}

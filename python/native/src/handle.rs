@@ -1,0 +1,187 @@
+//! A cache over a directory: its handle, and its reads, which a hit passes through.
+
+use crate::clock::CallableClock;
+use crate::flights::{Flights, Namespace};
+use crate::memory::{self, Memory, ProcessTier};
+use crate::{errors, key, to_python};
+use polycache::bindings::Bindings;
+use polycache::Serializer;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::Borrowed;
+use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+
+/// An open cache and what is needed to write to it.
+pub struct Handle {
+    pub cache: polycache::Cache,
+    pub serializer: Serializer,
+    /// Bytes from which on other Python threads may run while a value is encoded and stored.
+    pub slow_from: usize,
+    pub clock: Option<CallableClock>,
+    /// The memory tier, if there is one.
+    pub memory: Option<Memory>,
+    /// Misses of `get_or_set` that are counted once more, or turn out a hit, when it asks for the lease.
+    pub counted_twice: Arc<AtomicU64>,
+    /// The loads under way in this process.
+    pub flights: Arc<Flights>,
+    pub namespace: Namespace,
+}
+
+/// Encoding so many bytes takes some 10 µs with zstd, and 100 µs without: longer than letting another
+/// thread run costs.
+pub const SLOW_TO_COMPRESS: usize = 4 * 1024;
+pub const SLOW_TO_COPY: usize = 1024 * 1024;
+
+impl Handle {
+    pub fn with_cache(
+        &self,
+        py: Python<'_>,
+        cache: polycache::Cache,
+        memory: Option<Memory>,
+    ) -> Handle {
+        Handle {
+            cache,
+            memory,
+            serializer: self.serializer,
+            slow_from: self.slow_from,
+            counted_twice: self.counted_twice.clone(),
+            flights: self.flights.clone(),
+            namespace: self.namespace.clone(),
+            clock: self.clock.as_ref().map(|clock| clock.clone_ref(py)),
+        }
+    }
+
+    /// Asks the clock, if there is one of the user's.
+    #[inline(always)]
+    pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.clock {
+            None => Ok(()),
+            Some(clock) => clock.tick(py),
+        }
+    }
+}
+
+/// What a quick look into memory finds.
+pub enum Quick<'a> {
+    /// A reference that is the caller's.
+    Value(*mut ffi::PyObject),
+    /// Nothing: to be read from the host tier, and kept in memory.
+    Missed(&'a Handle, &'a Memory),
+    /// There was no look: the handle has no memory tier, or a clock that is to be asked first.
+    Unasked(&'a Handle),
+    /// To be asked of the memory tier, which is alone.
+    ProcessTier(&'a ProcessTier),
+}
+
+impl Quick<'_> {
+    /// The value of a key that was not found quickly, or a default.
+    #[inline]
+    pub fn read_or<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        let found = self.read(key)?;
+        Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
+    }
+
+    /// The value of a key that was not found quickly; None for a miss.
+    #[inline]
+    pub fn read<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self {
+            Quick::Missed(handle, memory) => handle.read_into(key.py(), memory, key),
+            Quick::Unasked(handle) => handle.read(key.py(), key),
+            Quick::ProcessTier(tier) => tier.read(key),
+            Quick::Value(_) => Ok(None),
+        }
+    }
+}
+
+impl Handle {
+    /// A read that is all done at once, if it can be.
+    ///
+    /// # Safety
+    /// Of an object, in an attached thread.
+    #[inline(always)]
+    pub unsafe fn quick(&self, key: *mut ffi::PyObject) -> Quick<'_> {
+        let (Some(memory), None) = (&self.memory, &self.clock) else {
+            return Quick::Unasked(self);
+        };
+        // SAFETY: as the caller promises; only plain references are made and let go of.
+        let key = unsafe { Borrowed::from_ptr(Python::assume_attached(), key) };
+        match memory.read(&self.cache, &key) {
+            Some(value) => Quick::Value(value.into_ptr()),
+            None => Quick::Missed(self, memory),
+        }
+    }
+
+    /// What a reader gets of the object that a value became: with those of registered types in it, if it has some.
+    #[inline]
+    pub fn finished<'py>(
+        &self,
+        value: Bound<'py, PyAny>,
+        named: &Cell<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.flights.types() {
+            Some(types) if named.get() => memory::decoded(value, types),
+            _ => Ok(value),
+        }
+    }
+
+    /// The same from the host tier, kept in memory.
+    #[inline(never)]
+    fn read_into<'py>(
+        &self,
+        py: Python<'py>,
+        memory: &Memory,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let cache = &self.cache;
+        let bytes = key::bytes(key)?;
+        let named = Cell::new(false);
+        match cache.get_with_origin(bytes, |value| to_python::object(py, value, &named)) {
+            Ok(Some((value, origin))) => {
+                let value = self.finished(value?, &named)?;
+                memory.remember(key, &value, origin, named.get());
+                Ok(Some(value))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+}
+
+impl Handle {
+    /// The key's value, None for a miss.
+    #[inline]
+    pub fn read<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(memory) = &self.memory else {
+            return self.read_host(py, key::bytes(key)?);
+        };
+        self.tick(py)?;
+        match memory.read(&self.cache, key) {
+            Some(value) => Ok(Some(value)),
+            None => self.read_into(py, memory, key),
+        }
+    }
+
+    /// The same from the host tier.
+    #[inline]
+    fn read_host<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.tick(py)?;
+        let cache = &self.cache;
+        let named = Cell::new(false);
+        match cache.get_with(key, |value| to_python::object(py, value, &named)) {
+            Ok(Some(value)) => self.finished(value?, &named).map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(errors::raise(py, error)),
+        }
+    }
+}

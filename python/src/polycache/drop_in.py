@@ -1,0 +1,23 @@
+"""What the modules for users of cachetools and functools share."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from . import _native
+from .memory_cache import MemoryCache
+from .memory_options import MemoryOptions
+
+C = TypeVar("C", bound=MemoryCache[Any, Any])
+
+
+def cache_of(
+    kind: type[C],
+    maxsize: int | None,
+    getsizeof: Callable[[Any], int] | None = None,
+    **options: Any,
+) -> C:
+    """A cache by the words and with the defaults of Python's other caches: it hands out the objects
+    themselves, and `maxsize` bounds entries, or the sum of what `getsizeof` says of their values.
+    """
+    wanted: MemoryOptions = {"isolation": "none", **options}  # type: ignore[typeddict-item]
+    return _native.MemoryCache.__new__(kind, None, _maxsize=maxsize, _getsizeof=getsizeof, **wanted)

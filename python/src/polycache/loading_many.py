@@ -1,0 +1,291 @@
+"""Loading several keys at once: of all callers of a key one loads it, among others of its own.
+
+The rules are those of spec/semantics.md, "get_or_set_many". A caller loads and stores what it was
+granted before it waits for any other: no load of another caller waits for one that waits.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import Any, Protocol, Self
+from weakref import ref
+
+from . import _native
+from .errors import InvalidArgument
+from .loading import Loads, Ttl, checked, inside, joining, wait
+from .missing import MISSING
+
+
+class ManyLoads(Loads, Protocol):
+    """A cache, as loads of several keys see it."""
+
+    def _hits(self, keys: Any, ttl: Ttl, /) -> tuple[list[Any], dict[Any, Any]]: ...
+
+
+@dataclass(slots=True)
+class Load:
+    """The caller is to run the loader with these keys, and to store what it returns."""
+
+    keys: list[Any]
+
+
+@dataclass(slots=True)
+class LoadAlone:
+    """The caller is to run the loader with these keys, for itself: waiting would never end."""
+
+    keys: list[Any]
+
+
+@dataclass(slots=True)
+class Sleep:
+    """Other processes load: the caller is to look again after so many seconds."""
+
+    seconds: float
+
+
+@dataclass(slots=True)
+class Join:
+    """The caller is to wait for another load of this process."""
+
+    name: Any
+    part: _native.Load
+
+
+class Many:
+    """One caller's loads of several keys, a turn at a time. It does not run the loader, nor wait.
+
+    It is given the keys and what was found of them. `name` tells which keys are the same.
+    """
+
+    def __init__(
+        self,
+        cache: ManyLoads,
+        hits: tuple[list[Any], dict[Any, Any]],
+        ttl: Ttl,
+        task: Any,
+        name: Callable[[Any], Any],
+    ) -> None:
+        self._cache = cache
+        self._ttl = ttl
+        self._task = task
+        self._name = name
+        self._keys, self._found = hits
+        self._values = {name(key): value for key, value in self._found.items()}
+        # By name, as they were first given.
+        self._left: dict[Any, Any] = {}
+        for key in self._keys:
+            if name(key) not in self._values:
+                self._left.setdefault(name(key), key)
+        # Loads of this caller, not granted yet: other processes may load these keys.
+        self._begun: dict[Any, _native.Load] = {}
+        # Those that it was granted.
+        self._granted: dict[Any, _native.Load] = {}
+        # Loads of others in this process.
+        self._joined: dict[Any, _native.Load] = {}
+        self._joining = False
+        self._alone: list[Any] = []
+        self._waited = 0.0
+
+    def turn(self) -> Load | LoadAlone | Sleep | Join | None:
+        """What the caller is to do next; None when it has all there is."""
+        if self._joined and self._joining:
+            return Join(*next(iter(self._joined.items())))
+        self._joining = False
+        if self._alone:
+            return LoadAlone([self._left[name] for name in self._alone])
+        pause = self._ask()
+        if self._granted:
+            return Load([self._left[name] for name in self._granted])
+        if pause is not None:
+            return Sleep(pause)
+        if not self._left:
+            return None
+        self._joining = True
+        return Join(*next(iter(self._joined.items())))
+
+    def _ask(self) -> float | None:
+        """Asks for the keys that are left; the seconds to wait until it is done again, if any."""
+        for name, key in self._left.items():
+            if name not in self._joined and name not in self._begun:
+                part = self._begin(key)
+                (self._begun if part.mine else self._joined)[name] = part
+        pause: float | None = None
+        for name, part in list(self._begun.items()):
+            try:
+                step = part.step()
+            except Exception as error:
+                part.fail(error)
+                raise
+            if isinstance(step, tuple):
+                self._settle(name, step[0])
+            elif step is None:
+                self._granted[name] = part
+            else:
+                pause = step if pause is None else min(pause, step)
+                continue
+            del self._begun[name]
+        if self._granted:
+            # No load is listed that does nothing while the loader runs. They are begun anew then.
+            self._abandon(self._begun)
+        return pause
+
+    def _begin(self, key: Any) -> _native.Load:
+        if self._waited >= self._cache._wait_timeout:
+            self._cache._give_up()
+        return self._cache._begin(key, self._task, self._waited)
+
+    def _settle(self, name: Any, value: Any) -> None:
+        self._values[name] = value
+        del self._left[name]
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Around running the loader for a `Load`, and `fill`."""
+        token = inside.set((*inside.get(), *map(ref, self._granted.values())))
+        try:
+            yield
+        except Exception as error:
+            for part in self._granted.values():
+                part.fail(error)
+            raise
+        finally:
+            self._abandon(self._granted)
+            # A coroutine that is collected ends in another context.
+            with suppress(ValueError):
+                inside.reset(token)
+
+    def fill(self, loaded: Any) -> None:
+        """Stores what the loader returned. Of errors the first is raised, after the last value."""
+        values = self._named(loaded, self._granted)
+        failure: Exception | None = None
+        for name, part in self._granted.items():
+            if name not in values:
+                # Callers that joined it look again.
+                part.abandon()
+                del self._left[name]
+                continue
+            try:
+                self._settle(name, part.fill(values[name], self._ttl, True))
+            except Exception as error:
+                part.fail(error)
+                failure = failure or error
+        if failure is not None:
+            raise failure
+
+    def hand_over(self, loaded: Any) -> None:
+        """Takes what the loader returned for a `LoadAlone`; nothing is stored."""
+        values = self._named(loaded, self._alone)
+        for name in self._alone:
+            if name in values:
+                self._settle(name, values[name])
+            else:
+                del self._left[name]
+        self._alone.clear()
+
+    def _named(self, loaded: Any, asked: Any) -> dict[Any, Any]:
+        if not isinstance(loaded, Mapping):
+            raise InvalidArgument(
+                "the loader of get_or_set_many returns a mapping of keys to values, not "
+                f"{type(loaded).__qualname__}"
+            )
+        values = {self._name(key): (key, value) for key, value in loaded.items()}
+        for name, (key, _) in values.items():
+            if name not in asked:
+                raise InvalidArgument(
+                    f"the loader returned a value for {key!r}, which it was not asked for: nothing "
+                    "was stored"
+                )
+        return {name: value for name, (_, value) in values.items()}
+
+    @contextmanager
+    def waiting(self) -> Iterator[float]:
+        """Around waiting; gives the seconds that may be waited at most."""
+        began = monotonic()
+        try:
+            yield self._cache._wait_timeout - self._waited
+        finally:
+            self._waited += monotonic() - began
+
+    def joined(self, join: Join, value: Any) -> None:
+        """Takes what another load gave; MISSING when it gave nothing yet, or will give nothing."""
+        if value is not MISSING:
+            del self._joined[join.name]
+            self._settle(join.name, value)
+            return
+        # Before the old one is let go of, for it may be the same load.
+        part = self._begin(self._left[join.name])
+        if part.mine:
+            # It is asked for with the others that fall to this caller.
+            part.abandon()
+            del self._joined[join.name]
+        else:
+            self._joined[join.name] = part
+
+    def left_alone(self, join: Join) -> None:
+        """The load would wait for this caller in turn."""
+        del self._joined[join.name]
+        self._alone.append(join.name)
+
+    def result(self) -> dict[Any, Any]:
+        """The values of those keys that have one, under the keys as they were given."""
+        values: dict[Any, Any] = {}
+        for key in self._keys:
+            name = self._name(key)
+            if key in self._found:
+                values[key] = self._found[key]
+            elif name in self._values:
+                values[key] = self._values[name]
+        return values
+
+    @staticmethod
+    def _abandon(parts: dict[Any, _native.Load]) -> None:
+        for part in parts.values():
+            part.abandon()
+        parts.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._abandon(self._begun)
+        self._abandon(self._granted)
+        self._joined.clear()
+
+
+def itself(key: Any) -> Any:
+    """The name of a key that is any object."""
+    return key
+
+
+def load_many(
+    cache: ManyLoads,
+    keys: Any,
+    loader: Callable[[list[Any]], Any],
+    ttl: Ttl,
+    name: Callable[[Any], Any] = itself,
+) -> dict[Any, Any]:
+    """The values of the keys: found, loaded by others, or loaded by `loader`."""
+    asked, found = hits = cache._hits(keys, ttl)
+    if len(found) == len(asked):
+        return found
+    with Many(cache, hits, ttl, None, name) as many:
+        while (turn := many.turn()) is not None:
+            match turn:
+                case Load(wanted):
+                    with many.loading():
+                        many.fill(checked(loader(wanted)))
+                case LoadAlone(wanted):
+                    many.hand_over(checked(loader(wanted)))
+                case Sleep(seconds):
+                    with many.waiting():
+                        sleep(seconds)
+                case Join(_, part):
+                    with joining(part, None, False) as loads_alone:
+                        if loads_alone:
+                            many.left_alone(turn)
+                            continue
+                        with many.waiting() as left:
+                            value = wait(part, left)
+                    many.joined(turn, value)
+        return many.result()

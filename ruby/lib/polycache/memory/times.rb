@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require_relative "duration"
+
+module Polycache
+  module Memory
+    # When an entry's time is over: here, that to live. All in milliseconds, times since 1970.
+    class Times
+      # Milliseconds by which a clock may be set back without a change.
+      TOLERANCE = 1000
+      private_constant :TOLERANCE
+
+      # @param ttl [Integer, nil] how long it lives, as +time_to_idle+; nil is for ever
+      # @param expires [Integer, nil] when it expires, if not +ttl+ from now on
+      # @return [Times, nil] nil where it is never over
+      def self.of(now, ttl, time_to_idle, expires = nil)
+        return unless ttl || time_to_idle
+
+        expires ||= [now + ttl, Duration::MOST].min if ttl
+        time_to_idle ? IdleTimes.new(ttl, expires, time_to_idle, now) : new(ttl, expires)
+      end
+
+      attr_reader :ttl, :expires
+
+      def initialize(ttl, expires)
+        @ttl = ttl
+        @expires = expires
+      end
+
+      # It has none.
+      def time_to_idle = nil
+
+      # Whether a read at that time is given the entry: not from its end on, and not while the clock
+      # stands well before its writing, or setting the clock back would let it live on
+      # (spec/entry.md).
+      def served?(now) = now < @expires && now >= @expires - @ttl - TOLERANCE
+
+      # The same, of a read that is a use of the entry.
+      alias used? served?
+
+      # When it is over, as it stands.
+      def ends = @expires
+
+      # Whether it is over for good, and not just until the clock is right again.
+      def over?(now) = now >= ends
+
+      # With another time to live, from now on.
+      def renewed(now, ttl) = Times.of(now, ttl, time_to_idle)
+    end
+
+    # That to idle, from the last use on, and maybe that to live: whichever is over first. The time
+    # of the last use is all of an entry that changes with a read.
+    class IdleTimes < Times
+      attr_reader :time_to_idle
+
+      def initialize(ttl, expires, time_to_idle, used)
+        super(ttl, expires)
+        @time_to_idle = time_to_idle
+        @used = used
+      end
+
+      def served?(now)
+        now < @used + @time_to_idle && now >= @used - TOLERANCE && (@expires.nil? || super)
+      end
+
+      def used?(now)
+        served = served?(now)
+        @used = now if served
+        served
+      end
+
+      def ends
+        idles = @used + @time_to_idle
+        @expires && @expires < idles ? @expires : idles
+      end
+    end
+
+    private_constant :IdleTimes
+  end
+end

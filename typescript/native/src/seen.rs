@@ -1,0 +1,96 @@
+//! Reading without use, and changing just the entry that was read.
+
+use crate::call::{answer, Answer};
+use crate::error;
+use crate::operations::{code, hand_out, on};
+use napi::sys;
+use polycache_entry::{Header, Verify};
+use polycache_host::Hit;
+
+/// What `peek` says of an entry: slot, word and epoch, by which `remove` knows it; when it was created and
+/// expires, 0 for never; its bytes; its compressor, 0 for none.
+const WORDS: usize = 7;
+
+/// `peek(namespace, key, from, to, out, seen)`: like `get`, but it is no use of the entry. `seen` gets
+/// what the entry says.
+pub(crate) unsafe extern "C" fn peek(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    answer::<6>(env, info, |call| {
+        on(call, |namespace, store, key| {
+            namespace.empty();
+            let found = store.peek(&namespace.inner, key, &mut namespace.entry);
+            let Some(Hit { slot, word, epoch }) = found.map_err(error::host)? else {
+                return Ok(Answer::Number(code::MISS));
+            };
+            let header = Header::parse(&namespace.entry, Verify::Trusted).map_err(error::entry)?;
+            let words: [u64; WORDS] = [
+                slot,
+                word,
+                epoch,
+                header.created,
+                header.expires,
+                namespace.entry.len() as u64,
+                header.compressor as u64,
+            ];
+            call.set_words(5, words)?;
+            hand_out(call, 4, namespace, key)
+        })
+    })
+}
+
+/// `remove(namespace, key, from, to, seen)`: deletes just the entry that `peek` saw; false when it stands
+/// there no more.
+pub(crate) unsafe extern "C" fn remove(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    answer::<5>(env, info, |call| {
+        let [slot, word, epoch, ..] = call.words::<WORDS>(4)?;
+        on(call, |namespace, store, key| {
+            let removed = store.remove(&namespace.inner, key, Hit { slot, word, epoch });
+            removed.map(Answer::Boolean).map_err(error::host)
+        })
+    })
+}
+
+/// `void_loads(namespace, key, from, to)`: voids the loads under way of a key that has no entry; false when it
+/// has one by now.
+pub(crate) unsafe extern "C" fn void_loads(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    answer::<4>(env, info, |call| {
+        on(call, |namespace, store, key| {
+            let voided = store.void_loads(&namespace.inner, key);
+            voided.map(Answer::Boolean).map_err(error::host)
+        })
+    })
+}
+
+/// `touch(namespace, key, from, to, ttl)`: has the key's entry live for `ttl` milliseconds from now on, 0 for
+/// ever; false when there is none.
+pub(crate) unsafe extern "C" fn touch(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    answer::<5>(env, info, |call| {
+        let ttl = call.number(4)?;
+        on(call, |namespace, store, key| {
+            loop {
+                namespace.empty();
+                let found = store.peek(&namespace.inner, key, &mut namespace.entry);
+                let Some(hit) = found.map_err(error::host)? else {
+                    return Ok(Answer::Boolean(false));
+                };
+                let later = namespace.renewed(store, key, ttl)?;
+                // Else somebody changed the key meanwhile, and what that left is looked at.
+                let replaced = store.replace(&namespace.inner, key, hit, &later);
+                if replaced.map_err(error::host)? {
+                    return Ok(Answer::Boolean(true));
+                }
+            }
+        })
+    })
+}

@@ -1,0 +1,360 @@
+import { InvalidArgument } from './errors.ts'
+import {
+  broughtBy,
+  checkOthers,
+  Flight,
+  type Flights,
+  fill,
+  flightsOf,
+  HIT,
+  type Landing,
+  LOAD,
+  type Load,
+  type LoaderContext,
+  type Loading,
+  TIMED_OUT,
+  timedOut,
+} from './flight.ts'
+import { begin, call, end, given, isLoadedHere } from './flight-sync.ts'
+import { type EntriesOf, pairsOf } from './option-names.ts'
+import { after, orAbort, pause } from './wait.ts'
+
+/** What makes the values of several keys that are not there. One that it leaves out has no value. */
+export type ManyLoader<K, T> = (
+  keys: K[],
+  context: LoaderContext,
+) => EntriesOf<K, T | undefined> | PromiseLike<EntriesOf<K, T | undefined>>
+
+/** The same, at once. */
+export type SyncManyLoader<K, T> = (
+  keys: K[],
+  context: LoaderContext,
+) => EntriesOf<K, T | undefined>
+
+/** One `getOrSetMany`. */
+export interface ManyRequest<K, L> {
+  readonly namespace: Loading<K>
+  readonly keys: readonly K[]
+  readonly loader: L
+  /** Milliseconds that an entry written now lives; 0 is for ever. */
+  readonly ttl: () => number
+  readonly signal?: AbortSignal | undefined
+  /** As of `SyncRequest`. */
+  readonly sleep?: ((ms: number) => void) | undefined
+}
+
+/** A key that is still wanted. */
+interface Wanted<K> {
+  readonly key: K
+  readonly name: unknown
+  /** While it asks for the lease itself. */
+  load: Load | undefined
+  /** While it waits for another caller's load, and what came of that. */
+  joined: { landing: { readonly of: Landing } | undefined } | undefined
+  /** Whether it was looked for already, since anybody could have brought it. */
+  looked: boolean
+}
+
+/** A key that this caller loads. */
+interface Granted<K> {
+  readonly wanted: Wanted<K>
+  readonly flight: Flight
+  readonly flying: Flight[]
+}
+
+/**
+ * The values of the keys that are there or can be loaded, by the identities of the keys. What is not there and nobody loads is
+ * loaded by one call of the loader; then those keys are waited for that others load, and what falls to this caller is loaded
+ * by another call.
+ */
+export async function flyMany<T, K>(
+  request: ManyRequest<K, ManyLoader<K, T>>,
+): Promise<Map<unknown, T>> {
+  const { signal, namespace } = request
+  const leaving = new AbortController()
+  const leave = () => leaving.abort(signal?.reason)
+  signal?.throwIfAborted()
+  const group = new Group<T, K>(request, leaving.signal)
+  signal?.addEventListener('abort', leave)
+  try {
+    let began = performance.now()
+    for (;;) {
+      const waited = performance.now() - began
+      const granted = group.ask(waited)
+      if (granted.length > 0) {
+        const loading = performance.now()
+        await load(group, granted, request)
+        // The time that one's own loader takes is not waited.
+        began += performance.now() - loading
+      } else if (group.isDone) {
+        return group.found
+      } else {
+        if (waited >= namespace.handle.waitTimeout) throw timedOut(namespace.handle)
+        await orAbort(group.landed(namespace.handle.waitTimeout - waited), signal)
+      }
+    }
+  } finally {
+    signal?.removeEventListener('abort', leave)
+    leaving.abort()
+    group.leave()
+  }
+}
+
+/** Like `flyMany`, before it returns. */
+export function flyManySync<T, K>(request: ManyRequest<K, SyncManyLoader<K, T>>): Map<unknown, T> {
+  const { loader, sleep } = request
+  const group = new Group<T, K>(request, undefined)
+  try {
+    let began = performance.now()
+    for (;;) {
+      const granted = group.ask(performance.now() - began)
+      if (granted.length > 0) {
+        const loading = performance.now()
+        const keys = granted.map(({ wanted }) => wanted.key)
+        group.store(granted, given(group.call(granted, () => loader(keys, { signal: undefined }))))
+        began += performance.now() - loading
+      } else if (group.isDone) {
+        return group.found
+      } else {
+        sleep?.(group.patience)
+      }
+    }
+  } finally {
+    group.leave()
+  }
+}
+
+/** Values by the keys as they were given, in that order. */
+export function inOrder<K, T>(
+  { keys, namespace }: ManyRequest<K, unknown>,
+  found: ReadonlyMap<unknown, T>,
+): Map<K, T> {
+  const values = new Map<K, T>()
+  for (const key of keys) {
+    const value = found.get(namespace.identity(key))
+    if (value !== undefined) values.set(key, value)
+  }
+  return values
+}
+
+async function load<T, K>(
+  group: Group<T, K>,
+  granted: readonly Granted<K>[],
+  { loader, signal, namespace }: ManyRequest<K, ManyLoader<K, T>>,
+): Promise<void> {
+  const keys = granted.map(({ wanted }) => wanted.key)
+  // Then those who wait begin anew: see `run` in `flight.ts`.
+  const forget = after(namespace.handle.leaseTimeout, () => {
+    for (const { flight } of granted) flight.land(undefined)
+  })
+  try {
+    const loading = group.call(granted, () => loader(keys, { signal }))
+    const loaded = await orAbort(Promise.resolve(loading), signal)
+    group.store(granted, loaded as EntriesOf<K, T | undefined>)
+  } catch (error) {
+    for (const { flight } of granted) {
+      flight.load.abandon()
+      flight.land(signal?.aborted ? undefined : { error })
+    }
+    throw error
+  } finally {
+    forget()
+  }
+}
+
+/** What a `getOrSetMany` has found, and the keys that it still wants. */
+class Group<T, K> {
+  readonly found = new Map<unknown, T>()
+  /** Milliseconds until one of those that are asked for is to be asked for again. */
+  patience = 0
+  readonly #request: Omit<ManyRequest<K, unknown>, 'loader'>
+  readonly #all: Flights
+  /** By identity. */
+  readonly #left = new Map<unknown, Wanted<K>>()
+  readonly #granted = new Set<Granted<K>>()
+  /** Ends the waiting for others; without it nobody is joined. */
+  readonly #leaving: AbortSignal | undefined
+  #wake: () => void = () => {}
+
+  constructor(request: ManyRequest<K, unknown>, leaving: AbortSignal | undefined) {
+    const { namespace, keys } = request
+    this.#request = request
+    this.#leaving = leaving
+    this.#all = flightsOf(namespace.handle.loads)
+    for (const key of keys) {
+      const name = namespace.identity(key)
+      if (this.found.has(name) || this.#left.has(name)) continue
+      const value = namespace.find(key)
+      if (value !== undefined) this.found.set(name, value as T)
+      else {
+        this.#left.set(name, { key, name, load: undefined, joined: undefined, looked: true })
+      }
+    }
+  }
+
+  get isDone(): boolean {
+    return this.#left.size === 0
+  }
+
+  /**
+   * Looks once for each key that is left, after waiting for others so many milliseconds. Returns those that this caller is to
+   * load.
+   * @throws InvalidArgument for the own key of a loader; WaitTimeout; what others' loads failed with
+   */
+  ask(waited: number): Granted<K>[] {
+    this.patience = Number.POSITIVE_INFINITY
+    for (const wanted of this.#left.values()) {
+      if (wanted.joined === undefined || this.#isOver(wanted)) this.#askFor(wanted, waited)
+    }
+    return [...this.#granted]
+  }
+
+  /** Waits until a load that was joined is over, or it is time to ask again; so many milliseconds at most. */
+  async landed(most: number): Promise<void> {
+    if ([...this.#left.values()].some(({ joined }) => joined?.landing !== undefined)) return
+    let forget = () => {}
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve
+      forget = after(most, resolve)
+    })
+    // Another process' load keeps the process, as of `getOrSet`; one that was joined keeps it by itself.
+    const { patience } = this
+    const asks = patience !== Number.POSITIVE_INFINITY
+    await (asks ? Promise.race([woken, pause(Math.min(patience, most))]) : woken)
+    forget()
+  }
+
+  /** Calls the loader. */
+  call<R>(granted: readonly Granted<K>[], loader: () => R): R {
+    return call(
+      granted.map(({ flight }) => flight),
+      loader,
+    )
+  }
+
+  /**
+   * Stores what was loaded, all of it whatever becomes of a part.
+   * @throws InvalidArgument for a key that was not asked for, and then nothing is stored; what `handOver` does
+   */
+  store(granted: readonly Granted<K>[], loaded: EntriesOf<K, T | undefined>): void {
+    const values = this.#match(granted, loaded)
+    const { namespace, ttl } = this.#request
+    const own: [unknown, () => unknown][] = []
+    const failures: unknown[] = []
+    for (const one of granted) {
+      const { wanted, flight, flying } = one
+      if (values.has(wanted.name)) {
+        try {
+          const value = values.get(wanted.name)
+          own.push([wanted.name, fill(flight, flying, namespace.handle, value, ttl()).own])
+        } catch (error) {
+          failures.push(error)
+          flight.load.abandon()
+          flight.land({ error })
+        }
+      }
+      // A key that was left out has no entry: those who joined load themselves.
+      this.#end(one)
+      this.#left.delete(wanted.name)
+    }
+    if (failures.length > 0) throw failures[0]
+    // These may run the user's code.
+    for (const [name, value] of own) this.found.set(name, value() as T)
+  }
+
+  /** Gives back what is left. */
+  leave(): void {
+    for (const one of this.#granted) this.#end(one)
+    for (const { load } of this.#left.values()) load?.abandon()
+  }
+
+  /** Whether a load that was joined is over. When it brought a value, the key is found. */
+  #isOver(wanted: Wanted<K>): boolean {
+    const landing = wanted.joined?.landing
+    if (landing === undefined) return false
+    const value = broughtBy(landing.of, this.#request.namespace)
+    wanted.joined = undefined
+    wanted.looked = false
+    if (value === undefined) return true
+    this.#find(wanted, value.value)
+    return false
+  }
+
+  #askFor(wanted: Wanted<K>, waited: number): void {
+    const { namespace, sleep } = this.#request
+    const { handle } = namespace
+    const { key, name } = wanted
+    const flying = this.#all.get(name) ?? []
+    const newest = flying.at(-1)
+    if (newest?.isOpen(handle.leaseTimeout)) {
+      checkOthers(newest)
+      if (this.#leaving !== undefined) {
+        this.#join(wanted, newest, this.#leaving)
+        return
+      }
+    }
+    if (!wanted.looked) {
+      wanted.looked = true
+      const value = namespace.find(key)
+      if (value !== undefined) {
+        this.#find(wanted, value)
+        return
+      }
+    }
+    wanted.load ??= namespace.load(key)
+    // See `flySync`.
+    const beside =
+      this.#leaving === undefined && (sleep === undefined || isLoadedHere(handle, name))
+    const next = wanted.load.step(waited, beside)
+    if (next === HIT) this.#find(wanted, wanted.load.value)
+    else if (next === TIMED_OUT) throw timedOut(handle)
+    else if (next === LOAD) {
+      const flight = begin(new Flight(wanted.load), name, this.#all, flying)
+      this.#granted.add({ wanted, flight, flying })
+    } else if (next < this.patience) this.patience = next
+  }
+
+  #join(wanted: Wanted<K>, flight: Flight, leaving: AbortSignal): void {
+    wanted.load?.abandon()
+    wanted.load = undefined
+    const joined: Wanted<K>['joined'] = { landing: undefined }
+    wanted.joined = joined
+    const land = (of: Landing) => {
+      joined.landing = { of }
+      this.#wake()
+    }
+    // It throws when this caller leaves, and then nobody asks.
+    flight.join(this.#request.namespace.handle, leaving).then(land, () => {})
+  }
+
+  #find(wanted: Wanted<K>, value: unknown): void {
+    this.found.set(wanted.name, value as T)
+    this.#left.delete(wanted.name)
+  }
+
+  #end(one: Granted<K>): void {
+    const { wanted, flight, flying } = one
+    flight.load.abandon()
+    end(flight, wanted.name, this.#all, flying)
+    this.#granted.delete(one)
+  }
+
+  /** What was loaded, by the identities of the keys. */
+  #match(
+    granted: readonly Granted<K>[],
+    loaded: EntriesOf<K, T | undefined>,
+  ): Map<unknown, T | undefined> {
+    const asked = new Set(granted.map(({ wanted }) => wanted.name))
+    const values = new Map<unknown, T | undefined>()
+    for (const [key, value] of pairsOf(loaded, 'the loaded entries')) {
+      const name = this.#request.namespace.identity(key)
+      if (!asked.has(name)) {
+        throw new InvalidArgument(
+          `the loader returned the key ${String(key)}, which it was not asked for`,
+        )
+      }
+      if (value !== undefined) values.set(name, value)
+    }
+    return values
+  }
+}

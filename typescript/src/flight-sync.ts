@@ -1,0 +1,125 @@
+import { InvalidArgument } from './errors.ts'
+import {
+  calling,
+  checkOthers,
+  Flight,
+  type Flights,
+  fill,
+  flightsOf,
+  HIT,
+  LOAD,
+  type LoaderContext,
+  type Loading,
+  TIMED_OUT,
+  timedOut,
+  type Waiting,
+} from './flight.ts'
+
+/** What makes the value of a key that is not there, at once. */
+export type SyncLoader<T> = (context: LoaderContext) => T
+
+/** One `getOrSetSync` whose key was not there. */
+export interface SyncRequest<T, K> {
+  readonly namespace: Loading<K>
+  readonly key: K
+  readonly loader: SyncLoader<T>
+  /** Milliseconds; 0 is for ever. */
+  readonly ttl: number
+  /** Waits without the event loop, so many milliseconds; absent where nobody else can end a load meanwhile. */
+  readonly sleep: ((ms: number) => void) | undefined
+}
+
+/**
+ * Brings the value of a key that was not there a moment ago, before it returns. Another process' load is waited for; one of
+ * this isolate could not go on meanwhile, so this caller loads beside it.
+ */
+export function flySync<T, K>(request: SyncRequest<T, K>): T {
+  const { namespace, key, sleep } = request
+  const { handle } = namespace
+  const all = flightsOf(handle.loads)
+  const name = namespace.identity(key)
+  const flying = all.get(name) ?? []
+  const newest = flying.at(-1)
+  if (newest?.isOpen(handle.leaseTimeout)) checkOthers(newest)
+  const beside = sleep === undefined || isLoadedHere(handle, name)
+  const began = performance.now()
+  const load = namespace.load(key)
+  try {
+    for (;;) {
+      const next = load.step(performance.now() - began, beside)
+      if (next === HIT) return load.value as T
+      if (next === TIMED_OUT) throw timedOut(handle)
+      if (next === LOAD) break
+      sleep?.(next)
+    }
+    const own = begin(new Flight(load), name, all, flying)
+    try {
+      return run(own, flying, request)
+    } finally {
+      end(own, name, all, flying)
+    }
+  } finally {
+    load.abandon()
+  }
+}
+
+/** Whether a loader of this isolate runs for a key, whose value may still be stored. */
+export function isLoadedHere(handle: Waiting, name: unknown): boolean {
+  return [handle.loads, ...(handle.siblings?.() ?? [])].some((loads) =>
+    flightsOf(loads)
+      .get(name)
+      ?.some(({ since, load }) => since !== Number.POSITIVE_INFINITY && load.isOpen()),
+  )
+}
+
+/** Lists a flight whose loader is about to run. */
+export function begin(own: Flight, name: unknown, all: Flights, flying: Flight[]): Flight {
+  own.since = performance.now()
+  flying.push(own)
+  all.set(name, flying)
+  return own
+}
+
+/** Takes a flight from the list. Those who joined look for themselves, if they have heard nothing yet. */
+export function end(own: Flight, name: unknown, all: Flights, flying: Flight[]): void {
+  own.land(undefined)
+  const at = flying.indexOf(own)
+  if (at >= 0) flying.splice(at, 1)
+  if (flying.length === 0 && all.get(name) === flying) all.delete(name)
+}
+
+/**
+ * Calls a loader, whose flights stand for all keys that it may not ask for.
+ * @throws what it throws
+ */
+export function call<T>(flights: readonly Flight[], loader: () => T): T {
+  calling.push(...flights)
+  try {
+    return loader()
+  } finally {
+    calling.length -= flights.length
+  }
+}
+
+/**
+ * What a loader gave at once.
+ * @throws InvalidArgument for a promise
+ */
+export function given<T>(value: T): T {
+  const then = (value as { then?: unknown } | null | undefined)?.then
+  if (typeof then !== 'function') return value
+  // Nobody will ask what becomes of it.
+  Promise.resolve(value).catch(() => {})
+  throw new InvalidArgument(
+    'the loader returned a promise: a synchronous one returns the value itself, an asynchronous one is for getOrSet',
+  )
+}
+
+function run<T, K>(
+  own: Flight,
+  flying: readonly Flight[],
+  { loader, namespace, ttl }: SyncRequest<T, K>,
+): T {
+  const value = given(call([own], () => loader({ signal: undefined })))
+  return fill(own, flying, namespace.handle, value, ttl).own() as T
+}

@@ -1,0 +1,23 @@
+/** What a `MemoryCache` holds, and what became of the rest. */
+export interface MemoryStats {
+  /** Reads that found an entry. */
+  hits: number
+  /** Reads that found none. */
+  misses: number
+  /** Entries stored. */
+  writes: number
+  /** Entries deleted or taken. */
+  deletes: number
+  /** Entries whose time to live was over when they were freed. */
+  expired: number
+  /** Entries that made room for others. */
+  evicted: number
+  /** Loaded values that could not be stored. */
+  unstored: number
+  /** Callers who got `WaitTimeout`. */
+  waitTimeouts: number
+  /** Entries that are there; some may have expired. */
+  entries: number
+  /** Bytes that they weigh, with their keys, by an estimate. 0 when nothing is weighed. */
+  bytes: number
+}

@@ -1,0 +1,33 @@
+import { Handle } from './host/handle.ts'
+import { HostNamespace } from './host/namespace.ts'
+import type { Keyspace } from './keyspace.ts'
+import { MemoryHandle } from './memory/handle.ts'
+import { MemoryNamespace } from './memory/namespace.ts'
+import { type CacheOptions, resolveOptions } from './options.ts'
+
+/** What the cache of a nested namespace is made of. */
+export class OfNamespace {
+  readonly keys: Keyspace
+
+  constructor(keys: Keyspace) {
+    this.keys = keys
+  }
+}
+
+/** What `console.log` shows of a cache. */
+export function factsOf(keys: Keyspace): Record<string, unknown> {
+  const { handle, parts } = keys
+  if (handle.closed) return { namespace: parts, closed: true }
+  return { path: keys.path(), namespace: parts, memory: handle.bounds ?? false }
+}
+
+/** Opens a cache: its root, or the namespace of its options. */
+export function open(options: CacheOptions): Keyspace {
+  const { host, lifetime, waiting, parts, memory, clock, types } = resolveOptions(options)
+  if (host !== undefined) {
+    const handle = new Handle(host.opening, clock, host.memory, waiting, types)
+    return new HostNamespace(handle, parts, host.settings)
+  }
+  const of = { ...(memory || {}), ...(clock && { clock }) }
+  return new MemoryNamespace(new MemoryHandle(of, waiting, types), parts, { lifetime })
+}
