@@ -52,9 +52,9 @@ format: typescript-packages ## rewrites the code of every language in the house 
 	@tools/setup.sh python ruby
 	cargo fmt --all
 	for manifest in bench/*/rust/Cargo.toml; do cargo fmt --all --manifest-path $$manifest; done
-	cd typescript && npx biome check --write . && npx biome check --write --config-path=. ../examples ../checks ../bench
+	cd typescript && npx biome check --write . && npx biome check --write --config-path=. ../examples ../checks ../bench ../tools
 	ruff check --fix-only tools model python bench examples checks && ruff format tools model python bench examples checks
-	rubocop --autocorrect ruby bench examples checks
+	rubocop --autocorrect ruby bench examples checks tools
 
 .PHONY: setup
 setup: ## installs everything that the other targets need
@@ -184,6 +184,11 @@ examples: build ## runs the README's snippets and the programs in examples/
 reference: build typescript-packages ## makes each package's reference from its docstrings, into target/reference
 	@tools/setup.sh python
 	@python tools/reference.py $(ARGS)
+
+.PHONY: api
+api: build typescript-packages ## compares the four packages with spec/api.toml and writes spec/api.md; ARGS=--check only compares
+	@tools/setup.sh python ruby node
+	@python tools/api.py $(ARGS)
 
 .PHONY: package
 package: ## builds what would be published, into target/package

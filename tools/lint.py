@@ -49,7 +49,8 @@ CHECKS = [
     Check("tsc", NPM + "npx tsc --noEmit", "node", "typescript"),
     Check(
         "biome-examples",
-        NPM + "npx biome ci --error-on-warnings --config-path=. ../examples ../checks ../bench",
+        NPM + "npx biome ci --error-on-warnings --config-path=. ../examples ../checks ../bench "
+        "../tools",
         "node",
         "typescript",
     ),
@@ -69,7 +70,7 @@ CHECKS = [
     Check(
         "mypy-tools",
         "MYPYPATH=tools:bench:bench/report mypy --strict tools/*.py tools/runner "
-        "tools/command_table && "
+        "tools/command_table tools/api_table && "
         "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py && "
         "MYPYPATH=python/src mypy --strict checks/namespace/worker.py && "
         "MYPYPATH=tools:checks/packages mypy --strict checks/packages && "
@@ -94,7 +95,7 @@ CHECKS = [
         "python",
     ),
     Check("mypy", "mypy --strict src tests", "python", "python"),
-    Check("rubocop", "rubocop --display-style-guide ruby bench examples checks", "ruby"),
+    Check("rubocop", "rubocop --display-style-guide ruby bench examples checks tools", "ruby"),
     Check("shell", "for file in $(git ls-files '*.sh') .ci/run; do bash -n $file || exit 1; done"),
 ]
 

@@ -156,6 +156,14 @@ SECTIONS = [
         needs=("python",),
         prepare=("build", "typescript-packages"),
     ),
+    # The API of the four packages, word by word. Rust's is read from the reference's pages.
+    Section(
+        "api",
+        "python tools/api.py --check",
+        counts.summary,
+        needs=("python", "ruby", "node"),
+        prepare=("build", "typescript-packages"),
+    ),
     # That every benchmark builds from its lock files; nothing is measured.
     Section(
         "bench-build",

@@ -1,0 +1,1 @@
+"""The parts of tools/api.py: a reader for each language, the comparison, and the page."""
