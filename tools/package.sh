@@ -74,6 +74,9 @@ native() {
 }
 
 if [ -n "${python:-}" ]; then
+  # The wheel is built from the source distribution, whose files all have one old date, and cargo takes
+  # its crates for those of the last one. So what it made of ours goes, and is compiled again.
+  rm -rf "$built"/.fingerprint/polycache*
   maturin build --quiet --profile dist "${platform[@]}" "${compatible[@]}" \
     --manifest-path python/native/Cargo.toml --sdist --out "$out"
 fi
