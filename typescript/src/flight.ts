@@ -284,7 +284,7 @@ export function fill(
   const shared = flying.some((flight) => flight.isJoined)
   const brought = own.load.fill(value, ttl, shared)
   if (brought.failure !== undefined) handOver(handle, brought.failure)
-  // What is stored answers everybody who waits for the key.
+  // What is stored answers every caller that waits for the key.
   for (const flight of brought.stored ? flying : [own]) flight.land(brought)
   return brought
 }

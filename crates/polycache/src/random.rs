@@ -1,4 +1,4 @@
-//! Random numbers for who needs no secrets: quick, and each thread's own.
+//! Random numbers that are no secrets: fast, and each thread's own.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};

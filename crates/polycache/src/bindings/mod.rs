@@ -15,8 +15,8 @@ pub use polycache_host::Token;
 
 /// A [`Cache`] as the packages of other languages use it.
 pub trait Bindings {
-    /// As [`Cache::get_with`], and where the value was found: for who keeps what `f` makes of it, to
-    /// serve it again while the origin [stands](Bindings::stands). Without a directory it never does.
+    /// As [`Cache::get_with`], and where the value was found. A memory tier keeps what `f` makes of it and
+    /// serves it again while the origin [stands](Bindings::stands). Without a directory it never does.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -159,7 +159,7 @@ pub trait Bindings {
     /// Gives a lock back; nothing happens when it is another's by now.
     fn unlock(&self, key: &[u8], token: Token);
 
-    /// True while somebody has the lock of a key's name.
+    /// True while a caller holds the lock of a key's name.
     ///
     /// # Errors
     /// `Closed`.
