@@ -51,6 +51,10 @@ export type EntriesOf<K, V> = Iterable<readonly [K, V]> | Readonly<Record<string
  */
 export function* pairsOf<K, V>(entries: EntriesOf<K, V>, what: string): Generator<readonly [K, V]> {
   if (typeof entries === 'object' && entries !== null && !(Symbol.iterator in entries)) {
+    // It would look like an object without a key.
+    if (Symbol.asyncIterator in entries) {
+      throw new InvalidArgument(`${what} are a list, a Map or an object, not an async iterable`)
+    }
     yield* Object.entries(entries) as unknown as [K, V][]
     return
   }

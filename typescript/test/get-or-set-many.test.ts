@@ -379,3 +379,12 @@ describe('several processes', () => {
     expect([...(await loading)]).toEqual([['theirs', 'ours']])
   })
 })
+
+test.each(CACHES)('%s: an async generator is no result', async (_, make) => {
+  const cache = make()
+  const loader = async function* (keys: string[]) {
+    for (const key of keys) yield [key, 1]
+  }
+  await expect(cache.getOrSetMany(['a'], loader)).rejects.toBeInstanceOf(InvalidArgument)
+  expect(await cache.has('a')).toBe(false)
+})

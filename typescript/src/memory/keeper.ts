@@ -24,7 +24,8 @@ export class Keeper {
   ) {
     if (isolation === 'clone') this.#copier = new Cloner({ cloneInstance, types })
     if (isolation === 'freeze') this.#copier = new Freezer(types)
-    this.converted = this.#copier !== undefined && types !== undefined
+    // A frozen copy is not what was given, whatever the value.
+    this.converted = isolation === 'freeze' || (isolation === 'clone' && types !== undefined)
     this.#weighs = weighs
   }
 

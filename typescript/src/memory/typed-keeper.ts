@@ -36,7 +36,7 @@ export class TypedKeeper extends Keeper {
   }
 
   override keep(value: unknown): unknown {
-    this.converted = false
+    this.converted = this.#freezes
     const bytes = weighSimple(value)
     if (bytes >= 0) return this.#kept(value, AS_IS, bytes)
     const kept = typeof value === 'object' ? this.#keepSimple(value as object) : undefined
@@ -108,7 +108,7 @@ export class TypedKeeper extends Keeper {
       const length = writer.write(value)
       scratch.reserve(length)
       scratch.bytes.set(writer.bytes.subarray(0, length))
-      this.converted = writer.converted
+      this.converted = this.#freezes || writer.converted
       const read = readMessagePack(scratch, 0, length)
       return read instanceof Unrevived ? read.value : read
     } finally {
