@@ -1,6 +1,7 @@
 """`cached` and `cached_method`: functions and methods memoized in memory."""
 
 import asyncio
+import functools
 import gc
 import inspect
 import weakref
@@ -9,7 +10,8 @@ from typing import Any, assert_type
 import pytest
 from helpers import together
 
-from polycache import InvalidArgument, MemoryCache, cached, cached_method
+from polycache import Cache, InvalidArgument, MemoryCache, cached, cached_method
+from polycache.functools import lru_cache
 
 calls: list[Any] = []
 
@@ -230,3 +232,27 @@ def test_arguments_that_do_not_fit_are_an_error_that_is_not_kept(
         with pytest.raises(TypeError):
             add(*args, **kwargs)
     assert len(add.cache) == 0
+
+
+def test_forget_all_spares_other_entries_of_a_shared_cache() -> None:
+    cache: MemoryCache[Any, Any] = MemoryCache()
+    double = cache.memoize(key=lambda number: ("double", number))(lambda number: 2 * number)
+    cache["mine"] = 1
+    assert double(1) == 2
+    with pytest.raises(InvalidArgument, match="forget_all"):
+        double.forget_all()
+    assert double.forget(1) and list(cache) == ["mine"]
+
+
+def test_a_decorator_may_pass_other_arguments_on() -> None:
+    def query(database: str, number: int) -> tuple[str, int]:
+        return database, number
+
+    @functools.wraps(query)
+    def with_database(*arguments: Any) -> Any:
+        return query("db", *arguments)
+
+    assert MemoryCache[Any, Any]().memoize(with_database)(1) == ("db", 1)
+    assert lru_cache(with_database)(1) == ("db", 1)
+    with Cache() as cache:
+        assert cache.memoize(name="query")(with_database)(1) == ["db", 1]

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from os.path import abspath
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
 from . import _native
 from .async_loading import load_async
@@ -68,15 +68,22 @@ def memoized(
 
         wrapper = synchronous
     wrapper.forget = lambda *args, **kwargs: cache.delete(key_for(args, kwargs))
-    wrapper.forget_all = _cannot_forget if shares else cache.clear
+    wrapper.forget_all = cannot_forget if shares else cache.clear
     return cast(Memoized[P, R], wrapper)
 
 
-def _cannot_forget() -> None:
+def cannot_forget() -> NoReturn:
+    """What `forget_all` does where the results stand among other entries."""
     raise InvalidArgument(
-        "forget_all would clear the whole namespace, whose keys the results are kept under: give "
-        'the function a namespace of its own, like memoize(name="users", key=...)'
+        "forget_all would clear all of the cache, because nothing tells these results from other "
+        'entries: give the function a place of its own, a cache or memoize(name="users", key=...)'
     )
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """What calls are bound by: the function's own parameters. A decorator may pass others to the
+    function that it wraps."""
+    return inspect.signature(function, follow_wrapped=False)
 
 
 def _key_maker(
@@ -84,7 +91,7 @@ def _key_maker(
 ) -> Callable[[Any, Any], bytes]:
     """What turns arguments into a key: all of them in order, defaults included, so that it does not
     matter how they are passed."""
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     if next(iter(signature.parameters), "") in ("self", "cls"):
         encode = _for_methods(encode)
     kinds = [parameter.kind for parameter in signature.parameters.values()]

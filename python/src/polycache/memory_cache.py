@@ -210,7 +210,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         """A decorator that keeps what a function returns, under its arguments: see `cached`."""
 
         def decorate(function: Callable[..., Any]) -> Any:
-            return memoized(self, function, ttl, key=key, typed=typed)
+            return memoized(self, function, ttl, key=key, typed=typed, shares=True)
 
         return decorate if function is None else decorate(function)
 

@@ -22,7 +22,7 @@ from .async_loading import load_async
 from .durations import Duration
 from .errors import InvalidArgument
 from .loading import load
-from .memoize import Memoized
+from .memoize import Memoized, cannot_forget, signature_of
 from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
 
@@ -117,7 +117,7 @@ def cached(max_entries: Any = MISSING, **options: Any) -> Any:
         return _cache((), options).memoize(max_entries)
     size = () if max_entries is MISSING else (max_entries,)
     how = {name: options.pop(name) for name in ("key", "typed") if name in options}
-    return lambda function: _cache(size, options).memoize(**how)(function)
+    return lambda function: memoized(_cache(size, options), function, MISSING, **how)
 
 
 def _cache(size: tuple[Any, ...], options: Any) -> "MemoryCache[Any, Any]":
@@ -197,8 +197,9 @@ def memoized(
     *,
     key: Callable[..., Any] | None = None,
     typed: bool = True,
+    shares: bool = False,
 ) -> MemoryMemoized[P, T]:
-    """The function, with its results in `cache`."""
+    """The function, with its results in `cache`, which holds nothing else unless it `shares`."""
     _check(function)
     # Tells its keys from those of other functions that share the cache.
     mark = object()
@@ -257,8 +258,11 @@ def memoized(
         hits, misses = stats["hits"], stats["misses"]
 
     def forget_all() -> None:
-        """Deletes all results of this function; with a `key` of its own, all of the cache."""
+        """Deletes all results of this function. `InvalidArgument` for one with `key` in a cache
+        that it was given: nothing tells its results from other entries there."""
         if keyed:
+            if shares:
+                cannot_forget()
             cache.clear()
             return
         for key in cache:
@@ -281,7 +285,7 @@ def _keys(
 
     A key is all of them in order, defaults included, and their types if it is `typed`.
     """
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     parameters = signature.parameters.values()
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
