@@ -53,9 +53,14 @@ def shared_project() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def cargo() -> dict[str, str]:
     """What a package that compiles is given, so that it compiles again only what is its own: the
-    checkout's folder for intermediate files, and one of its own for what comes out."""
+    checkout's folder for intermediate files, its profile `release`, by which cargo tells whether a
+    dependency can be used again, and a folder of its own for what comes out."""
     target = os.environ.get("CARGO_TARGET_DIR") or str(ROOT / "target")
-    return {"CARGO_BUILD_BUILD_DIR": target, "CARGO_TARGET_DIR": f"{target}/of-packages"}
+    return {
+        "CARGO_BUILD_BUILD_DIR": target,
+        "CARGO_TARGET_DIR": f"{target}/of-packages",
+        "CARGO_PROFILE_RELEASE_DEBUG": "line-tables-only",
+    }
 
 
 @pytest.fixture(scope="session")
