@@ -6,10 +6,9 @@ use crate::driver;
 use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::Object;
-use crate::{Cache, Error, StoreErrors, Ttl};
+use crate::{Cache, Error, Ttl};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
-use std::time::Duration;
 
 impl Cache {
     /// The key's value, loaded when it is not there. Of all callers on this machine, in every
@@ -81,27 +80,6 @@ impl Cache {
             return Ok(there);
         }
         driver::load(self, key, ttl, || load().map_err(Error::of_loader))
-    }
-}
-
-/// What callers that load go by.
-impl Cache {
-    /// How long a caller waits for the loads of others at most; see [`Builder::wait_timeout`](crate::Builder::wait_timeout).
-    #[must_use]
-    pub fn wait_timeout(&self) -> Duration {
-        self.settings().wait_timeout
-    }
-
-    /// What becomes of a loaded value that cannot be stored; see [`Builder::store_errors`](crate::Builder::store_errors).
-    #[must_use]
-    pub fn store_errors(&self) -> StoreErrors {
-        self.settings().store_errors
-    }
-
-    /// How old a load may be that others join; see [`Builder::lease_timeout`](crate::Builder::lease_timeout).
-    #[must_use]
-    pub fn lease_timeout(&self) -> Duration {
-        self.settings().lease_timeout
     }
 }
 

@@ -53,7 +53,8 @@ impl fmt::Debug for Lease {
 
 impl Lease {
     /// Takes the lock, and waits so long for it, blocking the thread. False when another held it all the time, or
-    /// this one holds it already. [`Cache::wait_timeout`] is how long callers wait for loads.
+    /// this one holds it already. [`Builder::wait_timeout`](crate::Builder::wait_timeout) is the
+    /// time that callers wait for loads.
     ///
     /// # Errors
     /// `Closed`.

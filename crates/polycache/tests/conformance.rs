@@ -1,6 +1,7 @@
 //! The cases of spec/conformance, one test each; their form is described in the README there.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use polycache::bindings::Bindings;
 use polycache::{
     compressor, duration, serializer, size, Cache, Clock, CompressorId, Entry, Error, Lease,
     StoreErrors, Ttl, TtlLeft, TypedCache, Value,

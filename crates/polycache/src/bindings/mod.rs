@@ -4,7 +4,7 @@
 mod load;
 
 use crate::cache::reading;
-use crate::{Cache, Error, Ttl, Value};
+use crate::{Cache, Error, StoreErrors, Ttl, Value};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -94,6 +94,18 @@ pub trait Bindings {
 
     /// What the full keys of this cache's namespace begin with.
     fn prefix(&self) -> &[u8];
+
+    /// How long a caller waits for the loads of others at most; see [`Builder::wait_timeout`](crate::Builder::wait_timeout).
+    #[must_use]
+    fn wait_timeout(&self) -> Duration;
+
+    /// What becomes of a loaded value that cannot be stored; see [`Builder::store_errors`](crate::Builder::store_errors).
+    #[must_use]
+    fn store_errors(&self) -> StoreErrors;
+
+    /// How old a load may be that others join; see [`Builder::lease_timeout`](crate::Builder::lease_timeout).
+    #[must_use]
+    fn lease_timeout(&self) -> Duration;
 
     /// Begins a load.
     #[must_use]
@@ -217,6 +229,18 @@ impl Bindings for Cache {
 
     fn prefix(&self) -> &[u8] {
         self.tier().prefix()
+    }
+
+    fn wait_timeout(&self) -> Duration {
+        self.settings().wait_timeout
+    }
+
+    fn store_errors(&self) -> StoreErrors {
+        self.settings().store_errors
+    }
+
+    fn lease_timeout(&self) -> Duration {
+        self.settings().lease_timeout
     }
 
     fn loading_after(&self, waited: Duration) -> Loading {
