@@ -69,3 +69,14 @@ export function pairOf<P extends readonly unknown[]>(given: P): P {
   if (Array.isArray(given)) return given
   throw new InvalidArgument(`an entry is a list [key, value], not ${typeof given}`)
 }
+
+/** A value that an error speaks of. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  try {
+    return String(value)
+  } catch {
+    // An object without a prototype, for example.
+    return typeof value
+  }
+}

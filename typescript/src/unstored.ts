@@ -34,7 +34,7 @@ export function handOver(handle: Reporting, error: unknown): void {
 }
 
 /** By the process; in browsers, which have none, by the console. */
-function warn(text: string, code: string): void {
+export function warn(text: string, code: string): void {
   const process = globalThis.process as NodeJS.Process | undefined
   if (process?.emitWarning) process.emitWarning(text, 'PolycacheWarning', code)
   else console.warn(text)

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::lock::{Lock, Readers};
 use crate::removed::Listener;
 use crate::shard::Shard;
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicU64};
 use crate::ttl::milliseconds;
 use crate::{Error, MemoryCache, RemovalCause, Ttl};
 use std::fmt;
@@ -159,9 +159,8 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
     }
 
     /// Called with every entry that leaves, and why, in the thread whose call made it leave, after its
-    /// change is done and without a lock: it may use the cache. What it is given is its own. It should
-    /// not panic: that ends the call, and entries that left with this one are not told of.
-    /// Default: none.
+    /// change is done and without a lock: it may use the cache. What it is given is its own. A panic
+    /// ends the listener alone: the program's panic hook reports it, and the call goes on. Default: none.
     ///
     /// ```
     /// # use polycache_memory::{MemoryCache, RemovalCause};
@@ -256,6 +255,7 @@ impl<K: Eq + Hash, V: Clone> Builder<K, V> {
                 clock: self.clock,
                 wait_timeout: self.wait_timeout,
             },
+            wait_timeouts: AtomicU64::new(0),
         })))
     }
 

@@ -5,12 +5,13 @@ use crate::clock::Clock;
 use crate::lock::{Lock, Readers};
 use crate::removed::{Listener, RemovalCause, Removed};
 use crate::shard::{Found, Shard};
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::ttl;
 use crate::{Builder, DefaultHashBuilder, Entry, Error, Iter, Keys, Stats, Ttl, TtlLeft};
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Duration;
 
 /// A cache of objects inside this process, for many threads. Cheap to clone: clones are one cache.
@@ -45,6 +46,8 @@ pub(crate) struct Inner<K, V, S> {
     pub readers: Readers,
     pub bounds: Bounds,
     pub settings: Settings<K, V>,
+    /// Callers that got `WaitTimeout`.
+    pub wait_timeouts: AtomicU64,
 }
 
 /// Weighs an entry.
@@ -468,6 +471,7 @@ impl<K, V, S> MemoryCache<K, V, S> {
             bytes: self.bytes(),
             hits: self.0.readers.sum(HITS),
             misses: self.0.readers.sum(MISSES),
+            wait_timeouts: self.0.wait_timeouts.load(Ordering::Relaxed),
             ..Stats::default()
         };
         for lock in &self.0.shards {
@@ -490,7 +494,7 @@ impl<K, V, S> MemoryCache<K, V, S> {
     #[inline]
     pub(crate) fn tell_one(&self, key: K, value: V, cause: RemovalCause) {
         if let Some(listener) = &self.0.settings.listener {
-            listener(key, value, cause);
+            call(listener, key, value, cause);
         }
     }
 
@@ -500,11 +504,25 @@ impl<K, V, S> MemoryCache<K, V, S> {
             None => drop(removed),
             Some(listener) => {
                 for (key, value, cause) in removed {
-                    listener(key, value, cause);
+                    call(listener, key, value, cause);
                 }
             }
         }
     }
+
+    /// The error of a thread that waited for others as long as it may.
+    #[cold]
+    pub(crate) fn waited_in_vain(&self) -> Error {
+        self.0.wait_timeouts.fetch_add(1, Ordering::Relaxed);
+        Error::WaitTimeout
+    }
+}
+
+/// Tells a listener of one entry. A panic has been reported by the program's panic hook, and ends here: the change is
+/// done, and neither its caller nor those who wait for it have to do with the listener.
+fn call<K, V>(listener: &Listener<K, V>, key: K, value: V, cause: RemovalCause) {
+    // What is unwound is the listener and what it was given, which nobody uses again.
+    let _ = catch_unwind(AssertUnwindSafe(|| listener(key, value, cause)));
 }
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {

@@ -103,7 +103,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                             return Err(error.clone())
                         }
                         Some(Outcome::Failed(_) | Outcome::Nothing) => {}
-                        None => return Err(Error::WaitTimeout),
+                        None => return Err(self.waited_in_vain()),
                     }
                 }
                 Step::Load(loading) => {

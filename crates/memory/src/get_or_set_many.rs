@@ -97,7 +97,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 let left = self.0.settings.wait_timeout.saturating_sub(waited);
                 match other.wait(left) {
                     Some(outcome) => came(key, outcome.clone(), &mut found, &mut keys)?,
-                    None => return Err(Error::WaitTimeout),
+                    None => return Err(self.waited_in_vain()),
                 }
                 waited += begun.elapsed();
             }

@@ -23,4 +23,6 @@ pub struct Stats {
     pub expired: u64,
     /// Loads whose value was not stored, because a set, delete or clear came before it.
     pub voided_fills: u64,
+    /// Callers that got `WaitTimeout`.
+    pub wait_timeouts: u64,
 }

@@ -94,6 +94,10 @@ fn waiting_ends_at_its_bound() {
         loading.wait();
         let error = cache.get_or_insert_with(&1, || 3).unwrap_err();
         assert!(error.code() == "wait_timeout" && error.retryable());
+        let never = |_| -> Result<[(u64, u64); 0], Error> { unreachable!("another loads") };
+        let error = cache.get_or_set_many(&[1], never).unwrap_err();
+        assert_eq!(error.code(), "wait_timeout");
+        assert_eq!(cache.stats().wait_timeouts, 2);
         over.wait();
         assert_eq!(holder.join().unwrap().unwrap(), 2);
     });

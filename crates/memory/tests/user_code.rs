@@ -253,28 +253,29 @@ fn a_key_whose_eq_panics_breaks_nothing() {
 }
 
 #[test]
-fn a_listener_that_panics_ends_the_call_and_nothing_else() {
-    let builder = MemoryCache::builder().max_entries(1).shards(1);
+fn a_listener_that_panics_fails_no_call() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let counter = told.clone();
+    let builder = MemoryCache::builder().max_entries(2).shards(1);
     let cache = builder
-        .removal_listener(|_, value: u64, _| assert!(value != 1, "as planned"))
+        .removal_listener(move |_, _: u64, _| {
+            counter.fetch_add(1, Ordering::SeqCst);
+            panic!("as planned");
+        })
         .build()
         .unwrap();
     cache.set(1, 1).unwrap();
-    let set = || cache.set(2, 2).unwrap();
-    assert!(catch_unwind(AssertUnwindSafe(set)).is_err());
-    assert_eq!(
-        cache.iter().collect::<Vec<_>>(),
-        [(2, 2)],
-        "the change was done"
-    );
+    cache.set(1, 2).unwrap();
+    assert_eq!((cache.get(&1), told.load(Ordering::SeqCst)), (Some(2), 1));
+    assert!(cache.delete(&1));
     cache.set(1, 1).unwrap();
-    let load = || cache.get_or_insert_with(&3, || 3).unwrap();
-    assert!(catch_unwind(AssertUnwindSafe(load)).is_err());
-    assert_eq!(
-        cache.get_or_insert_with(&3, || 4).unwrap(),
-        3,
-        "no caller waits for that load"
-    );
+    cache.set(2, 2).unwrap();
+    cache.clear();
+    assert_eq!(told.load(Ordering::SeqCst), 4, "of every entry that leaves");
+    cache.set(1, 1).unwrap();
+    cache.set(2, 2).unwrap();
+    assert_eq!(cache.get_or_insert_with(&3, || 3).unwrap(), 3);
+    assert_eq!((cache.get(&3), told.load(Ordering::SeqCst)), (Some(3), 5));
 }
 
 #[test]

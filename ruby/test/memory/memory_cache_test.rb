@@ -480,41 +480,42 @@ class MemoryCacheTest < Minitest::Test
     assert_match(/is no number: Array\z/, error.message)
   end
 
-  def test_the_removal_listener_is_told_why
-    told = []
-    tested = cache(max_entries: 2, policy: "lru", removal_listener: ->(*event) { told << event })
-    tested.set("a", 1)
-    tested.set("a", 2)
-    tested.set("b", 3, ttl: 1)
-    tested.set("c", 4)
-    tested.delete("c")
-    @clock.advance(1000)
-    tested.get("b")
-    tested.set("d", 5)
-    tested.clear
+  def test_a_loaded_value_that_cannot_be_weighed_does_not_keep_others_from_being_stored
+    weigher = ->(_, value) { value == 1 ? raise("no weight") : 1 }
+    tested = cache(weigher: weigher, max_bytes: 10)
+    error = assert_raises(RuntimeError) do
+      tested.get_or_set_many(%w[a b]) { { "a" => 1, "b" => 2 } }
+    end
 
-    assert_equal [["a", 1, :replaced], ["a", 2, :evicted], ["c", 4, :deleted], ["b", 3, :expired],
-                  ["d", 5, :cleared]], told
+    assert_equal "no weight", error.message
+    assert_equal [false, 2], [tested.has?("a"), tested.get("b")]
   end
 
-  def test_a_listener_may_use_the_cache_and_fail
-    tested = nil
-    told = []
-    listener = lambda do |key, _, cause|
-      next unless cause == :cleared
-
-      told << key
-      tested.set("from the listener", key)
-      raise "it failed at #{key}"
+  def test_set_many_checks_its_options_without_entries_too
+    tested = cache
+    [
+      { ttl: -1 }, { expires_in: "x" }, { time_to_idle: 0 }, { ttl: 1, expires_in: 1 }
+    ].each do |wrong|
+      assert_raises(Polycache::InvalidArgument, wrong.inspect) { tested.set_many({}, **wrong) }
     end
-    tested = cache(removal_listener: listener)
-    tested.set("a", 1)
-    tested.set("b", 2)
-    error = assert_raises(RuntimeError) { tested.clear }
+    assert_raises(ArgumentError) { tested.set_many({}, tll: 5) }
+    [nil, "ab", %w[a b], 5].each do |wrong|
+      assert_raises(Polycache::InvalidArgument, wrong.inspect) { tested.set_many(wrong) }
+    end
+    tested.set_many({ "a" => 1 }, ttl: 5, time_to_idle: 2)
 
-    assert_equal "it failed at a", error.message
-    assert_equal %w[a b], told
-    assert_equal "b", tested.get("from the listener")
+    assert_in_delta 2, tested.ttl("a")
+  end
+
+  def test_brackets_call_what_a_subclass_overrides
+    shouting = Class.new(Polycache::MemoryCache) do
+      def get(key) = super&.upcase
+      def set(key, value) = super(key, "#{value}!")
+    end
+    tested = Class.new(shouting).new
+    tested["k"] = "v"
+
+    assert_equal ["V!", nil], [tested["k"], tested["absent"]]
   end
 
   def test_stats

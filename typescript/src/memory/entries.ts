@@ -195,8 +195,8 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /**
-   * Calls a function whenever something happens, after it has. It may use the cache; what it throws, the caller of the
-   * operation gets. Values are as `peek` gives them. Nothing is spent on events that nobody listens to.
+   * Calls a function whenever something happens, after it has. It may use the cache; what it throws is reported by
+   * `process.emitWarning`. Values are as `peek` gives them. Nothing is spent on events that nobody listens to.
    * @throws InvalidArgument
    */
   on<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
@@ -327,7 +327,7 @@ export class MemoryEntries<K = string, V = unknown> {
     const value = slots.values[slot]
     const plan = slots.plan[slot]
     const heard = this.#watched?.hit
-    if (heard !== undefined) tell(heard, key, copyOut(value, plan))
+    if (heard !== undefined) tell(heard, key, value, plan)
     return (state & COPIED) === 0 ? value : (copyOut(value, plan) as V)
   }
 
@@ -344,7 +344,7 @@ export class MemoryEntries<K = string, V = unknown> {
     core.counts.hits++
     this.#listeners?.flush()
     const heard = this.#watched?.hit
-    if (heard !== undefined) tell(heard, key, copyOut(kept, plan))
+    if (heard !== undefined) tell(heard, key, kept, plan)
     return copyOut(kept, plan) as V
   }
 
@@ -487,7 +487,7 @@ export class MemoryEntries<K = string, V = unknown> {
 
   #tellOfSet(listeners: Listeners, key: K, kept: V, plan: number): void {
     listeners.flush()
-    if (listeners.set !== undefined) tell(listeners.set, key, copyOut(kept, plan))
+    if (listeners.set !== undefined) tell(listeners.set, key, kept, plan)
   }
 
   /** Says what a read finds. */

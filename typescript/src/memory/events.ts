@@ -1,4 +1,6 @@
 import { InvalidArgument } from '../errors.ts'
+import { shown } from '../option-names.ts'
+import { warn } from '../unstored.ts'
 import { copyOut, type Plan } from './plan.ts'
 
 /** What happens in a cache, and what a listener is told of it. */
@@ -27,7 +29,7 @@ export type RemovalCause = 'replaced' | 'deleted' | 'expired' | 'evicted' | 'cle
 export type EventName = keyof MemoryCacheEvents<unknown, unknown>
 export type Listener<K, V, E extends EventName> = (...told: MemoryCacheEvents<K, V>[E]) => void
 
-export type Heard = (...told: unknown[]) => void
+export type Heard = (...told: unknown[]) => unknown
 
 /** What stands for a listener that is to be called once. */
 interface Once extends Heard {
@@ -38,25 +40,25 @@ interface Once extends Heard {
 export function onceOnly(listener: Heard, end: (self: Heard) => void): Heard {
   const once: Once = (...told) => {
     end(once)
-    listener(...told)
+    return listener(...told)
   }
   once.of = listener
   return once
 }
 
-interface Happened {
-  readonly listeners: Heard[]
-  readonly key: unknown
-  readonly kept: unknown
-  readonly plan: Plan
-  /** What the removal listener is told; undefined for an event. */
-  readonly cause: RemovalCause | undefined
-}
+/** What `tell` takes; for an event there is no cause. */
+type Happened = [
+  listeners: Heard[],
+  key: unknown,
+  kept: unknown,
+  plan: Plan,
+  cause: RemovalCause | undefined,
+]
 
 /**
  * Listeners. An event that nobody hears is a field that is undefined. Listeners run after the cache has done what they
- * are told of, in the order in which they came, and may use it; the error of one is the caller's, and those behind it
- * are told nothing.
+ * are told of, in the order in which they came, and may use it. The error of one is reported, and concerns neither the
+ * caller nor the other listeners.
  */
 export class Listeners {
   hit: Heard[] | undefined
@@ -73,21 +75,6 @@ export class Listeners {
   loads: Map<unknown, object> | undefined
   /** What happened in the middle of an operation, to be told at its end. */
   readonly #later: Happened[] = []
-
-  constructor() {
-    // Named, so that all instances have one shape.
-    this.hit =
-      this.miss =
-      this.set =
-      this.replaced =
-      this.deleted =
-      this.expired =
-      this.evicted =
-      this.cleared =
-      this.removal =
-      this.loads =
-        undefined
-  }
 
   /** @throws InvalidArgument */
   add(name: EventName, listener: Heard): void {
@@ -121,17 +108,13 @@ export class Listeners {
     plan: Plan,
     cause?: RemovalCause,
   ): void {
-    if (listeners !== undefined) this.#later.push({ listeners, key, kept, plan, cause })
+    if (listeners !== undefined) this.#later.push([listeners, key, kept, plan, cause])
   }
 
   /** Tells what was postponed. Listeners may cause more. */
   flush(): void {
     const later = this.#later
-    while (later.length > 0) {
-      const { listeners, key, kept, plan, cause } = later.shift() as Happened
-      if (cause === undefined) tell(listeners, key, copyOut(kept, plan))
-      else tell(listeners, key, copyOut(kept, plan), cause)
-    }
+    while (later.length > 0) tell(...(later.shift() as Happened))
   }
 
   #check(name: EventName): void {
@@ -153,6 +136,34 @@ const EVENTS: ReadonlySet<string> = new Set<EventName>([
   'cleared',
 ])
 
-export function tell(listeners: Heard[], ...told: unknown[]): void {
-  for (const listener of listeners) listener(...told)
+/** Tells listeners what happened. Copies may be the work of the user's code too: what either throws is reported. */
+export function tell(
+  listeners: Heard[],
+  key?: unknown,
+  kept?: unknown,
+  plan?: Plan,
+  cause?: RemovalCause | undefined,
+): void {
+  try {
+    const told: unknown[] = key === undefined ? [] : [key]
+    if (plan !== undefined) told.push(copyOut(kept, plan))
+    if (cause) told.push(cause)
+    for (const listener of listeners) {
+      // An asynchronous one's error, too: it would end the process.
+      try {
+        ;(listener(...told) as Promise<unknown> | undefined)?.catch?.(report)
+      } catch (error) {
+        report(error)
+      }
+    }
+  } catch (error) {
+    report(error)
+  }
+}
+
+function report(error: unknown): void {
+  warn(
+    `a listener threw: ${(error as Error | undefined)?.stack ?? shown(error)}`,
+    'listener_failed',
+  )
 }

@@ -100,7 +100,8 @@ export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOpti
   readonly maxEntrySize?: number | string
   /**
    * Called with each value that left the cache and the cause, after the operation is done: also when another value took its
-   * place, or the cache was cleared. It may use the cache; what it throws, the caller of the operation gets. Default: none.
+   * place, or the cache was cleared. It may use the cache; what it throws is reported by `process.emitWarning`, and fails no
+   * operation. Default: none.
    */
   readonly removalListener?: (key: K, value: V, cause: RemovalCause) => void
   /** What `fetch` loads with. Default: none. */

@@ -67,24 +67,18 @@ export class Sweeper {
     const from = this.#at
     if (from === 0) this.seen = Number.POSITIVE_INFINITY
     const to = Math.min(from + slots, cache.slots())
-    // When a listener of what expires throws, everything is looked at again soon.
-    let first = now
-    try {
-      // Listeners may add entries, which set `seen` as well.
-      first = cache.sweep(from, to, now, asked)
-    } finally {
-      if (first < this.seen) this.seen = first
-      if (to < cache.slots()) {
-        this.#at = to
-        this.#wait(0)
-      } else {
-        this.#at = 0
-        this.first = this.seen
-        if (this.first !== Number.POSITIVE_INFINITY) {
-          this.#wait(Math.max(this.first - now, this.#shortest))
-        }
-      }
+    // Listeners may add entries, which set `seen` as well.
+    const first = cache.sweep(from, to, now, asked)
+    if (first < this.seen) this.seen = first
+    if (to < cache.slots()) {
+      this.#at = to
+      this.#wait(0)
+      return
     }
+    this.#at = 0
+    this.first = this.seen
+    if (this.first === Number.POSITIVE_INFINITY) return
+    this.#wait(Math.max(this.first - now, this.#shortest))
   }
 
   #wait(ms: number): void {

@@ -1,6 +1,7 @@
 /** The option removalListener: what leaves, why, and when that is told. */
 import { describe, expect, test } from 'vitest'
 import { EntryTooLarge, type MemoryCacheOptions } from '../../src/memory/index.ts'
+import { emitted } from '../support/emitted.ts'
 import { failure } from '../support/failure.ts'
 import { checkAfterEach, openMemory } from '../support/structure.ts'
 
@@ -77,7 +78,8 @@ describe('removalListener', () => {
     ])
   })
 
-  test('hears after the listeners of the event, with a copy of its own; what it throws is the caller’s', () => {
+  test('hears after the listeners of the event, with a copy of its own; what it throws is reported', () => {
+    const codes = emitted()
     const told: unknown[] = []
     const { cache } = openMemory<string, Any>({
       removalListener: (_, value) => {
@@ -91,7 +93,7 @@ describe('removalListener', () => {
       value.push('mine')
     })
     cache.set('k', [1])
-    expect(failure(() => cache.delete('k'))).toBeInstanceOf(RangeError)
+    expect([cache.delete('k'), codes]).toEqual([true, ['listener_failed']])
     expect([told, cache.has('k')]).toEqual([
       [
         ['deleted', [1]],
@@ -99,6 +101,53 @@ describe('removalListener', () => {
       ],
       false,
     ])
+  })
+
+  test('what it throws is the error of no load, neither of its caller nor of those who joined', async () => {
+    const codes = emitted()
+    const removalListener = () => {
+      throw new RangeError('mine')
+    }
+    const { cache } = openMemory<string, Any>({ maxEntries: 1, removalListener })
+    cache.set('k', 1)
+    const loads = [1, 2].map(() => cache.getOrSet('a', async () => 'loaded'))
+    expect(await Promise.all(loads)).toEqual(['loaded', 'loaded'])
+    expect([codes.length, cache.get('a'), cache.stats().unstored]).toEqual([1, 'loaded', 0])
+    cache.setMany([
+      ['b', 2],
+      ['c', 3],
+    ])
+    expect([codes.length, cache.get('c')]).toEqual([3, 3])
+  })
+
+  test('an asynchronous one that fails is reported too', async () => {
+    const codes = emitted()
+    const { cache } = openMemory<string, Any>({
+      removalListener: async () => {
+        throw Object.create(null)
+      },
+    })
+    cache.set('k', 1)
+    expect([cache.delete('k'), codes]).toEqual([true, []])
+    await Promise.resolve()
+    await Promise.resolve()
+    expect(codes).toEqual(['listener_failed'])
+  })
+
+  test('of a value that has no copy hears nothing, and the operation goes on', () => {
+    const codes = emitted()
+    const told: unknown[] = []
+    class Point {}
+    const { cache } = openMemory<string, Any>({
+      removalListener: (...what) => void told.push(what),
+      cloneInstance: () => {
+        if (copies-- > 0) return new Point()
+        throw new RangeError('mine')
+      },
+    })
+    let copies = 1
+    cache.set('k', new Point())
+    expect([cache.delete('k'), told, codes]).toEqual([true, [], ['listener_failed']])
   })
 
   test('hears of what has expired when it leaves, and the event is told once', () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { CoarseClock, machine } from '../../src/memory/clock.ts'
 import { MemoryCache } from '../../src/memory/index.ts'
-import { failure } from '../support/failure.ts'
+import { emitted } from '../support/emitted.ts'
 import { checkAfterEach, openMemory } from '../support/structure.ts'
 import { Timers } from '../support/timers.ts'
 
@@ -92,17 +92,17 @@ describe('what has expired is freed though nobody reads it', () => {
   })
 
   test('with a listener that throws, the others too, and later ones', () => {
+    const codes = emitted()
     const { cache, timers, check } = open({ ttl: '2s' })
-    let throws = true
     cache.on('expired', () => {
-      if (throws) throw new RangeError('mine')
+      throw new RangeError('mine')
     })
     cache.set('a', 1)
     cache.set('b', 1)
-    expect(failure(() => timers.advance(2500))).toBeInstanceOf(RangeError)
+    // It throws into a timer: nobody could catch that.
+    timers.advance(2500)
     check()
-    expect(cache.size).toBe(0)
-    throws = false
+    expect([cache.size, codes.length]).toEqual([0, 2])
     cache.set('c', 1)
     timers.advance(5000)
     expect(cache.size).toBe(0)

@@ -169,15 +169,14 @@ module Polycache
         left
       end
 
-      # Every entry is told of, whatever the listener raises; the first error is the caller's.
+      # Every entry is told of, whatever the listener raises: that is warned of, and is neither the
+      # caller's error nor that of those who wait for the same load.
       def tell(left)
-        failed = nil
         left.each do |entry, cause|
           @settings.removal_listener.call(entry.key, out(entry.value, entry.plan), cause)
-        rescue StandardError => e
-          failed ||= e
+        rescue StandardError, ScriptError => e
+          warn("polycache: the removal_listener raised #{e.full_message(highlight: false)}")
         end
-        raise failed if failed
       end
     end
   end
