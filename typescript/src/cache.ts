@@ -12,7 +12,7 @@ import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
 import type { CacheEntry, CheckReport, Keyspace } from './keyspace.ts'
 import { Lease } from './lease.ts'
-import { manyOf } from './load-many.ts'
+import { apart, manyOf } from './load-many.ts'
 import { type Memoized, type MemoizeOptions, placeOf } from './memoize.ts'
 import { namespaceParts } from './namespace.ts'
 import { factsOf, OfNamespace, open } from './opening.ts'
@@ -39,6 +39,8 @@ export type Entries = EntriesOf<Key, unknown>
  */
 export class Cache {
   readonly #keys: Keyspace
+  /** Whether it opened its handle, and is not the view of a namespace. */
+  readonly #isOwner: boolean
 
   /**
    * Opens the cache.
@@ -48,6 +50,7 @@ export class Cache {
   constructor(options?: CacheOptions)
   /** @internal */
   constructor(options: CacheOptions | OfNamespace = {}) {
+    this.#isOwner = !(options instanceof OfNamespace)
     this.#keys = options instanceof OfNamespace ? options.keys : open(options)
     uncloneable(this)
     showAs(this, () => factsOf(this.#keys))
@@ -64,7 +67,8 @@ export class Cache {
   }
 
   /**
-   * The cache of a namespace nested in this one, over the same handle: closing either closes both.
+   * The cache of a namespace nested in this one, over the same handle: `close` closes both, the end of a `using` block
+   * around this one neither.
    * @throws InvalidArgument for an empty part
    */
   namespace(part: string): Cache {
@@ -191,7 +195,7 @@ export class Cache {
    */
   getManySync<T = unknown, K extends Key = Key>(keys: Iterable<K>): Map<K, T> {
     const found = new Map<K, T>()
-    for (const key of listOf(keys, 'keys')) {
+    for (const key of this.#listOf(keys)) {
       const value = this.getSync<T>(key)
       if (value !== undefined) found.set(key, value)
     }
@@ -207,6 +211,7 @@ export class Cache {
   setManySync(entries: Entries, options?: SetOptions): void {
     // Looked at once more with every pair, but also when there is none.
     ttlOf(options, this.#keys.settings.lifetime)
+    this.#keys.handle.check()
     for (const [key, value] of pairsOf(entries, 'entries')) this.setSync(key, value, options)
   }
 
@@ -221,7 +226,7 @@ export class Cache {
    */
   deleteManySync(keys: Iterable<Key>): number {
     let deleted = 0
-    for (const key of listOf(keys, 'keys')) if (this.deleteSync(key)) deleted++
+    for (const key of this.#listOf(keys)) if (this.deleteSync(key)) deleted++
     return deleted
   }
 
@@ -320,7 +325,7 @@ export class Cache {
     options?: GetOrSetOptions,
   ): Promise<Map<K, T>> {
     const request = manyOf(this.#keys, keys, loader, options)
-    return inOrder(request, await flyMany<T, K>(request))
+    return apart(this.#keys, inOrder(request, await flyMany<T, K>(request)))
   }
 
   /**
@@ -335,7 +340,7 @@ export class Cache {
     const request = manyOf(this.#keys, keys, loader, options)
     // There is nothing that a signal could stop.
     if (options !== undefined) ttlOf(options, this.#keys.settings.lifetime)
-    return inOrder(request, flyManySync<T, K>(request))
+    return apart(this.#keys, inOrder(request, flyManySync<T, K>(request)))
   }
 
   /**
@@ -439,12 +444,23 @@ export class Cache {
     this.closeSync()
   }
 
+  /** The end of a `using` block closes what the block opened: not the handle of a namespace. */
   [Symbol.dispose](): void {
-    this.closeSync()
+    if (this.#isOwner) this.closeSync()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.closeSync()
+    this[Symbol.dispose]()
+  }
+
+  /**
+   * A list of keys, which may be empty: then no operation on a key would say that the cache is closed.
+   * @throws InvalidArgument, Closed
+   */
+  #listOf<K extends Key>(keys: Iterable<K>): Iterable<K> {
+    const list = listOf(keys, 'keys')
+    this.#keys.handle.check()
+    return list
   }
 
   /** Where a memoized function's results are, and how they are written. */

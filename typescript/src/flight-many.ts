@@ -16,7 +16,7 @@ import {
   timedOut,
 } from './flight.ts'
 import { begin, call, end, given, isLoadedHere } from './flight-sync.ts'
-import { type EntriesOf, pairsOf } from './option-names.ts'
+import { type EntriesOf, pairsOf, shown } from './option-names.ts'
 import { after, orAbort, pause } from './wait.ts'
 
 /** What makes the values of several keys that are not there. One that it leaves out has no value. */
@@ -347,10 +347,19 @@ class Group<T, K> {
     const asked = new Set(granted.map(({ wanted }) => wanted.name))
     const values = new Map<unknown, T | undefined>()
     for (const [key, value] of pairsOf(loaded, 'the loaded entries')) {
-      const name = this.#request.namespace.identity(key)
+      let name: unknown
+      try {
+        name = this.#request.namespace.identity(key)
+      } catch {
+        // Nobody asked for what is no key.
+      }
       if (!asked.has(name)) {
+        const wanted = typeof granted[0].wanted.key
+        // The keys of an object are text.
+        const hint =
+          typeof key === 'string' && wanted !== 'string' ? `: for ${wanted} keys return a Map` : ''
         throw new InvalidArgument(
-          `the loader returned the key ${String(key)}, which it was not asked for`,
+          `the loader returned the key ${shown(key)}, which it was not asked for${hint}`,
         )
       }
       if (value !== undefined) values.set(name, value)

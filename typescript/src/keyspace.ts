@@ -130,6 +130,8 @@ export interface Keyspace {
   identity(key: Key): string
   /** See `Loading`. */
   finish?(value: unknown): unknown
+  /** Another value like one that was handed out, as another reader would be given it. */
+  copyOf(value: unknown): unknown
   /** The keys that begin with a prefix, found as the iteration goes on. */
   keys(prefix: Key): IterableIterator<Key>
   /** Clears the namespace and those nested in it. */

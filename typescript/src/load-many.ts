@@ -15,6 +15,7 @@ export function manyOf<K extends Key, L>(
   options: GetOrSetOptions = {},
 ): ManyRequest<K, L> {
   const listed = [...listOf(keys, 'keys')]
+  namespace.handle.check()
   for (const key of listed) namespace.checkKey(key)
   const { ttl, signal } = getOrSetOptions(options)
   checkLoader(loader)
@@ -27,4 +28,17 @@ export function manyOf<K extends Key, L>(
     signal,
     sleep,
   }
+}
+
+/** Gives each form in which a key was asked for (text, bytes) a value of its own. */
+export function apart<K extends Key, T>(namespace: Keyspace, values: Map<K, T>): Map<K, T> {
+  // Texts that are one key are one key of the Map, too.
+  if ([...values.keys()].every((key) => typeof key === 'string')) return values
+  const given = new Set<string>()
+  for (const [key, value] of values) {
+    const name = namespace.identity(key)
+    if (given.has(name)) values.set(key, namespace.copyOf(value) as T)
+    given.add(name)
+  }
+  return values
 }

@@ -341,6 +341,17 @@ describe('handles', () => {
     await cache.close()
   })
 
+  test('are closed at the end of the block that opened them, and not at that of a namespace', async () => {
+    const cache = open()
+    const nested = cache.namespace('n')
+    nested[Symbol.dispose]()
+    await nested[Symbol.asyncDispose]()
+    expect(cache.closed).toBe(false)
+    nested.setSync('k', 1)
+    nested.closeSync()
+    expect(cache.closed).toBe(true)
+  })
+
   test('that are closed let what is under way end, with its answer or with Closed', async () => {
     const cache = open()
     cache.setSync('k', 1)

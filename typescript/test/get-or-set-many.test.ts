@@ -198,6 +198,15 @@ describe.each(CACHES)('%s', (_, make) => {
     expect([...(await cache.getOrSetMany(['a'], () => [['a', 5]]))]).toEqual([['a', 5]])
   })
 
+  test('what is no key was not asked for either', async () => {
+    const cache = make()
+    for (const key of [Object.create(null), 5, null, Symbol('mine')]) {
+      const loading = cache.getOrSetMany(['a'], () => [[key, 1]])
+      await expect(loading, typeof key).rejects.toThrow('which it was not asked for')
+      await expect(loading, typeof key).rejects.toBeInstanceOf(InvalidArgument)
+    }
+  })
+
   test('a loader that asks for a key of its own is told', async () => {
     const cache = make()
     const own = [
@@ -388,3 +397,33 @@ test.each(CACHES)('%s: an async generator is no result', async (_, make) => {
   await expect(cache.getOrSetMany(['a'], loader)).rejects.toBeInstanceOf(InvalidArgument)
   expect(await cache.has('a')).toBe(false)
 })
+
+test('a MemoryCache with numbers for keys: the keys of an object are text', async () => {
+  const cache = new MemoryCache<Any>()
+  const byObject = cache.getOrSetMany([1, 2], (ids: Any[]) =>
+    Object.fromEntries(ids.map((id) => [id, id])),
+  )
+  await expect(byObject).rejects.toThrow(
+    'the loader returned the key "1", which it was not asked for',
+  )
+  await expect(byObject).rejects.toThrow('for number keys return a Map')
+  const values = await cache.getOrSetMany([1, 2], (ids: Any[]) =>
+    ids.map((id) => [id, id] as const),
+  )
+  expect([...values.keys()]).toEqual([1, 2])
+})
+
+test.each(CACHES.slice(0, 2))(
+  '%s: each form of a key is given a value of its own',
+  async (_, make) => {
+    const cache = make()
+    const bytes = [1, 2].map(() => new TextEncoder().encode('k'))
+    const load = () => cache.getOrSetMany(['k', ...bytes], () => ({ k: { list: [1] } }))
+    for (const values of [await load(), await load(), await cache.getMany(['k', ...bytes])]) {
+      expect([...values.values()]).toEqual([1, 2, 3].map(() => ({ list: [1] })))
+      expect(new Set(values.values()).size).toBe(3)
+    }
+    const unstorable = await cache.getOrSetMany(['f', bytes[0]], () => ({ f: () => 1 }))
+    expect(unstorable.size).toBe(2)
+  },
+)

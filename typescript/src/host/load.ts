@@ -129,7 +129,7 @@ export class HostLoad implements Load {
     const given = () => this.#into.finish(value)
     if (!shared && !converted) return { own: given, copy: undefined, stored, failure }
     const payload = writer.bytes.slice(0, length)
-    const copy = () => this.#read(payload)
+    const copy = () => read(this.#into, payload)
     const own = converted ? () => this.#into.finish(copy()) : given
     return { own, copy: shared ? copy : undefined, stored, failure }
   }
@@ -155,17 +155,30 @@ export class HostLoad implements Load {
     this.abandon()
     this.#number = this.#into.calls.loadBegin(this.#into.waitTimeout)
   }
+}
 
-  /** A value of one's own, to be finished by the cache of whoever gets it. */
-  #read(payload: Uint8Array): unknown {
-    const { scratch, serializer } = this.#into
-    const { length } = payload
-    scratch.reserve(length)
-    scratch.bytes.set(payload)
-    try {
-      return readPayload(serializer, scratch, 0, length)
-    } finally {
-      scratch.trim()
-    }
+/** A value of one's own, to be finished by the cache of whoever gets it. */
+function read({ scratch, serializer }: LoadedInto, payload: Uint8Array): unknown {
+  const { length } = payload
+  scratch.reserve(length)
+  scratch.bytes.set(payload)
+  try {
+    return readPayload(serializer, scratch, 0, length)
+  } finally {
+    scratch.trim()
+  }
+}
+
+/** Another value like one that was handed out; that one itself where it has no copies. */
+export function copyOf(into: LoadedInto, value: unknown): unknown {
+  const { writers, finish } = into
+  const writer = writers.take()
+  try {
+    const length = writer.write(value)
+    return finish(read(into, writer.bytes.slice(0, length)))
+  } catch {
+    return value
+  } finally {
+    writers.give(writer)
   }
 }

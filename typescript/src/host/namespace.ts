@@ -18,7 +18,7 @@ import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
 import { sleep } from '../wait-sync.ts'
 import type { Handle } from './handle.ts'
-import { HostLoad, type LoadedInto } from './load.ts'
+import { copyOf, HostLoad, type LoadedInto } from './load.ts'
 import { HostLock } from './lock.ts'
 import {
   guarded,
@@ -372,6 +372,11 @@ export class HostNamespace implements Keyspace {
     this.#key.set(key)
     const { bytes, to } = this.#key
     return Buffer.from(bytes.buffer, 0, to).toString('latin1')
+  }
+
+  copyOf(value: unknown): unknown {
+    // All readers share one object then.
+    return this.#memory?.shares ? value : copyOf(this.#loads, value)
   }
 
   keys(prefix: Key): Generator<Key, void, undefined> {

@@ -37,6 +37,7 @@ export interface Counts {
   deletes: number
   expired: number
   evicted: number
+  voidedFills: number
   unstored: number
   waitTimeouts: number
 }
@@ -69,6 +70,7 @@ export class MemoryCore<K, V> {
     deletes: 0,
     expired: 0,
     evicted: 0,
+    voidedFills: 0,
     unstored: 0,
     waitTimeouts: 0,
   }

@@ -145,6 +145,15 @@ export class MemoryNamespace implements Keyspace {
     return this.#prefix + nameOf(key)
   }
 
+  copyOf(value: unknown): unknown {
+    try {
+      return this.handle.core.copyOf(value)()
+    } catch {
+      // What cannot be stored has no copies.
+      return value
+    }
+  }
+
   keys(prefix: Key): IterableIterator<Key> {
     this.checkKey(prefix)
     return this.#beginningWith(nameOf(prefix))

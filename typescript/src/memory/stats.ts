@@ -12,6 +12,8 @@ export interface MemoryStats {
   expired: number
   /** Entries that made room for others. */
   evicted: number
+  /** Loads whose value was not stored, because a set, delete, clear or other load came between. */
+  voidedFills: number
   /** Loaded values that could not be stored. */
   unstored: number
   /** Callers who got `WaitTimeout`. */

@@ -382,3 +382,18 @@ test('fetch loads with the cache’s loader', async () => {
   const { cache: without } = openMemory()
   await expect(without.fetch('a')).rejects.toBeInstanceOf(InvalidArgument)
 })
+
+test('a load that a write voids is counted', async () => {
+  const { cache } = openMemory<string, Any>()
+  const loading = cache.getOrSet('k', async () => {
+    cache.set('k', 'written')
+    return 'loaded'
+  })
+  expect([await loading, cache.get('k'), cache.stats().voidedFills]).toEqual([
+    'loaded',
+    'written',
+    1,
+  ])
+  cache.flushStats()
+  expect(cache.stats().voidedFills).toBe(0)
+})
