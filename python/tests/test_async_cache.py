@@ -106,6 +106,15 @@ async def test_it_opens_and_closes_by_itself(directory: Path) -> None:
     assert shared.closed
 
 
+async def test_the_end_of_a_block_closes_what_was_opened_there(directory: Path) -> None:
+    async with AsyncCache(directory, limit="4MiB") as cache:
+        async with cache.namespace("users") as users:
+            await users.set("k", 1)
+        assert not cache.closed and await users.get("k") == 1
+        await users.close()
+        assert cache.closed
+
+
 async def test_wrong_arguments_are_refused_before_loading(shared: AsyncCache) -> None:
     with pytest.raises(InvalidArgument):
         await shared.get_or_set("k", never, ttl="soon")

@@ -2,6 +2,7 @@
 
 import enum
 import inspect
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
@@ -280,3 +281,18 @@ def test_every_public_method_is_documented() -> None:
     for name, method in inspect.getmembers(Cache, callable):
         if not name.startswith("_"):
             assert inspect.getdoc(method), name
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_the_end_of_a_block_closes_what_was_opened_there(directory: Path, in_memory: bool) -> None:
+    with Cache() if in_memory else Cache(directory, limit="4MiB") as cache:
+        with cache.namespace("users") as users, users.namespace("old") as old:
+            old.set("k", 1)
+        assert not cache.closed and old.get("k") == 1
+        if not in_memory:
+            # Opened anew, it has a handle of its own.
+            with pickle.loads(pickle.dumps(old)) as again:
+                assert again.get("k") == 1
+            assert again.closed and not cache.closed
+        old.close()
+        assert cache.closed

@@ -36,6 +36,31 @@ def test_the_loader_is_asked_once_for_what_is_missing(made: Callable[..., Any]) 
     assert cache.get_or_set_many([], never) == {}
 
 
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_each_form_of_a_key_is_given_a_value_of_its_own(directory: Path, in_memory: bool) -> None:
+    forms: list[Any] = ["é", "é".encode(), "é"]
+    with Cache() if in_memory else Cache(directory, limit="4MiB") as cache:
+        for _ in range(2):
+            found = cache.get_or_set_many(forms, lambda keys: {key: [["x"]] for key in keys})
+            text, encoded = found["é"], found["é".encode()]
+            assert len(found) == 2 and text == encoded == [["x"]]
+            assert text is not encoded and text[0] is not encoded[0]
+        functions: list[Any] = ["f", b"f"]
+        lacks = cache.get_or_set_many(functions, lambda keys: dict.fromkeys(keys, never))
+        assert lacks == {"f": never, b"f": never}
+
+
+def test_a_void_load_is_counted() -> None:
+    cache: MemoryCache[str, int] = MemoryCache()
+
+    def load(keys: list[str]) -> dict[str, int]:
+        cache.delete("a")
+        return dict.fromkeys(keys, 1)
+
+    assert cache.get_or_set_many(["a", "b"], load) == {"a": 1, "b": 1}
+    assert (cache.stats().voided_fills, cache.stats().writes, "a" in cache) == (1, 1, False)
+
+
 def test_a_key_that_is_left_out_is_missing(made: Callable[..., Any]) -> None:
     cache = made()
     assert cache.get_or_set_many(["a", "b"], Loader(without="b")) == {"a": "A"}

@@ -329,6 +329,8 @@ def test_a_jitter_differs_by_itself(made: Callable[..., Cache], clock: Clock) ->
     [
         {"jitter": 0.1},
         {"ttl": "10s", "jitter": "11s"},
+        {"ttl": "10s", "jitter": 1},
+        {"ttl": "10s", "jitter": 1.0},
         {"ttl": "10s", "jitter": -0.1},
         {"ttl": "10s", "jitter": float("nan")},
         {"ttl": "10s", "jitter": "often"},
@@ -338,6 +340,18 @@ def test_a_jitter_differs_by_itself(made: Callable[..., Cache], clock: Clock) ->
 def test_jitters_out_of_range(made: Callable[..., Cache], options: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):
         made(**options)
+
+
+@pytest.mark.parametrize(
+    ("jitter", "told"),
+    [
+        (1, 'jitter 1 may mean one second, or all of the ttl: write "1s"'),
+        (11, "jitter is 11000 ms: write a part of the ttl, from 0 to below 1, or a duration"),
+    ],
+)
+def test_what_is_wrong_with_a_jitter(made: Callable[..., Cache], jitter: int, told: str) -> None:
+    with pytest.raises(InvalidArgument, match=told):
+        made(ttl="10s", jitter=jitter)
 
 
 def test_what_is_refused_says_so_alike(directory: Path) -> None:

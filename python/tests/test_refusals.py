@@ -5,13 +5,21 @@ import copy
 import threading
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers import together
 
-from polycache import AsyncCache, Cache, InvalidArgument, MemoryCache, UnsupportedValue
+from polycache import (
+    AsyncCache,
+    Cache,
+    EntryTooLarge,
+    InvalidArgument,
+    MemoryCache,
+    UnsupportedValue,
+)
 
 
 class Pair(collections.namedtuple("Pair", "a b")):
@@ -104,6 +112,71 @@ def test_a_coroutine_is_sent_to_the_asynchronous_cache(cache: Cache) -> None:
             one.set("k", coroutine)
         coroutine.close()
         assert "k" not in one
+
+
+async def test_a_mere_value_is_sent_to_the_synchronous_cache(cache: Cache) -> None:
+    def load(*_: Any) -> Any:
+        return {"k": 1}
+
+    memory: MemoryCache[str, Any] = MemoryCache()
+    for one in (AsyncCache.over(cache), AsyncCache()):
+        with pytest.raises(InvalidArgument, match="returned dict, which cannot be awaited"):
+            await one.get_or_set("k", load)
+        with pytest.raises(InvalidArgument, match="cannot be awaited"):
+            await one.get_or_set_many(["k"], load)
+        assert not await one.has("k")
+    with pytest.raises(InvalidArgument, match="cannot be awaited"):
+        await memory.get_or_set_async("k", load)
+    with pytest.raises(InvalidArgument, match="cannot be awaited"):
+        await memory.get_or_set_many_async(["k"], load)
+    assert "k" not in memory
+
+
+async def test_what_cannot_be_called_is_no_loader(cache: Cache) -> None:
+    memory: MemoryCache[str, Any] = MemoryCache()
+    none: Any = None
+    asynchronous = AsyncCache.over(cache)
+    for load in (cache.get_or_set, memory.get_or_set):
+        with pytest.raises(InvalidArgument, match="a loader is a function, not NoneType"):
+            load("k", none)
+    for load_many in (cache.get_or_set_many, memory.get_or_set_many):
+        with pytest.raises(InvalidArgument, match="a loader is a function"):
+            load_many(["k"], none)
+    with pytest.raises(InvalidArgument, match="a loader is a function"):
+        await asynchronous.get_or_set("k", none)
+    with pytest.raises(InvalidArgument, match="a loader is a function"):
+        await asynchronous.get_or_set_many(["k"], none)
+
+
+def never(keys: list[Any]) -> dict[Any, Any]:
+    raise AssertionError(f"nobody may load {keys}")
+
+
+@pytest.mark.parametrize("wrong", [None, 5, object()], ids=repr)
+def test_what_is_no_list_of_keys(wrong: Any, cache: Cache) -> None:
+    memory: MemoryCache[str, Any] = MemoryCache()
+    for one in (cache, Cache(), memory):
+        for act in (one.get_many, one.delete_many, partial(one.get_or_set_many, loader=never)):
+            with pytest.raises(InvalidArgument, match="several keys are a list of them"):
+                act(wrong)
+
+
+def test_an_error_of_the_keys_own_is_handed_on(cache: Cache) -> None:
+    class Keys:
+        def __iter__(self) -> Any:
+            raise TypeError("mine")
+
+    keys: Any = Keys()
+    with pytest.raises(TypeError, match="mine"):
+        cache.get_many(keys)
+
+
+def test_a_cache_that_holds_nothing_says_so() -> None:
+    for max_bytes in (None, "1MiB"):
+        memory: MemoryCache[str, int] = MemoryCache(0, max_bytes=max_bytes)
+        with pytest.raises(EntryTooLarge, match="max_entries is 0") as failure:
+            memory["k"] = 1
+        assert "max_bytes" not in str(failure.value) and failure.value.limit == 0
 
 
 async def test_bare_memoize_of_an_asynchronous_cache(directory: Path) -> None:

@@ -21,6 +21,16 @@ pub enum Jitter {
     Within(Duration),
 }
 
+impl Jitter {
+    /// For an error.
+    fn shown(self) -> String {
+        match self {
+            Jitter::Fraction(part) => part.to_string(),
+            Jitter::Within(span) => format!("{} ms", span.as_millis()),
+        }
+    }
+}
+
 impl From<f64> for Jitter {
     fn from(fraction: f64) -> Jitter {
         Jitter::Fraction(fraction)
@@ -82,8 +92,8 @@ impl Lifetime {
             }
             Some(jitter) => {
                 return Err(Error::InvalidArgument(format!(
-                    "the jitter {jitter:?} is out of range: a part of the ttl, from 0 to below 1, or a \
-                     time below it"
+                    "jitter is {}: write a part of the ttl, from 0 to below 1, or a duration below it",
+                    jitter.shown()
                 )));
             }
         };

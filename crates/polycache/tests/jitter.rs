@@ -76,4 +76,11 @@ fn out_of_range_is_refused() {
         let error = builder.clone().build().expect_err(&format!("{builder:?}"));
         assert_eq!(error.code(), "invalid_argument", "{error}");
     }
+    let told = |jitter: Jitter| builder().jitter(jitter).build().unwrap_err().to_string();
+    let words = "write a part of the ttl, from 0 to below 1, or a duration below it";
+    assert_eq!(told(1.0.into()), format!("jitter is 1: {words}"));
+    assert_eq!(
+        told(TTL.into()),
+        format!("jitter is {} ms: {words}", TTL.as_millis())
+    );
 }

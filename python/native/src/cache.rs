@@ -93,6 +93,14 @@ impl Cache {
         }
     }
 
+    /// For several keys, which may be none: then no operation on a key raises `Closed`.
+    fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+        if self.tiers().is_closed() {
+            return Err(errors::raise(py, Error::Closed));
+        }
+        Ok(())
+    }
+
     fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
         result.map_err(|error| errors::raise(py, error))
     }
@@ -310,7 +318,9 @@ impl Cache {
         keys: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        for key in many::keys(keys)? {
+        let keys = many::keys(keys)?;
+        self.check_open(py)?;
+        for key in keys {
             let key = key?;
             if let Some(value) = self.read(py, &key)? {
                 found.set_item(&key, value)?;
@@ -324,13 +334,17 @@ impl Cache {
     /// Raises what `set` raises; the entries before the one that failed stay.
     #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
     fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
-        self.tiers().set_several(&mut many::pairs(entries)?, ttl)
+        let mut pairs = many::pairs(entries)?;
+        self.check_open(entries.py())?;
+        self.tiers().set_several(&mut pairs, ttl)
     }
 
     /// Deletes several keys, and returns how many of them had an entry.
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut stood = 0;
-        for key in many::keys(keys)? {
+        let several = many::keys(keys)?;
+        self.check_open(keys.py())?;
+        for key in several {
             stood += usize::from(self.delete(&key?)?);
         }
         Ok(stood)
@@ -361,6 +375,12 @@ impl Cache {
             |voided| tiers.machine(&key, voided, waited),
         )?;
         Ok(Load::new(flights.clone(), part))
+    }
+
+    /// Another value like one that was handed out, as another reader is given it.
+    #[pyo3(signature = (value, /))]
+    fn _copy_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.tiers().flights().copy_of(value)
     }
 
     /// Counts a wait that took too long, and raises `WaitTimeout`.

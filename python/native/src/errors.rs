@@ -21,8 +21,15 @@ pub fn prepare(py: Python<'_>) -> PyResult<()> {
 /// The exception for an error of the engine.
 #[cold]
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
+    let text = error.to_string();
+    raise_as(py, &error, &text)
+}
+
+/// The same, in other words.
+#[cold]
+pub fn raise_as(py: Python<'_>, error: &Error, text: &str) -> PyErr {
     let facts = PyDict::new(py);
-    let told = match &error {
+    let told = match error {
         Error::UnsupportedValue { path, .. } | Error::WrongType { path, .. } => {
             facts.set_item("path", path)
         }
@@ -33,7 +40,7 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     };
     let build = || -> PyResult<PyErr> {
         told?;
-        let exception = from_code(py)?.call((error.code(), error.to_string()), Some(&facts))?;
+        let exception = from_code(py)?.call((error.code(), text), Some(&facts))?;
         Ok(PyErr::from_value(exception))
     };
     build().unwrap_or_else(|failure| failure)

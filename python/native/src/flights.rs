@@ -7,7 +7,7 @@ use crate::errors;
 use crate::flight::{lock, Flight, Rules};
 use crate::from_python::read as read_value;
 use crate::machine::{Bounds, Copies, Filled, Loaded, Machine, Outcome, Step};
-use crate::memory::copy_out;
+use crate::memory::{copy_in, copy_out};
 use crate::own::Owner;
 use crate::types::{is_ordinary, Types};
 use polycache::Serializer;
@@ -34,6 +34,8 @@ pub struct Flights {
     reported: Mutex<HashSet<String>>,
     pub unstored: AtomicU64,
     pub wait_timeouts: AtomicU64,
+    /// Of a `MemoryCache`; other tiers count theirs.
+    pub voided_fills: AtomicU64,
 }
 
 #[derive(Default)]
@@ -71,6 +73,7 @@ impl Flights {
             reported: Mutex::default(),
             unstored: AtomicU64::new(0),
             wait_timeouts: AtomicU64::new(0),
+            voided_fills: AtomicU64::new(0),
         })
     }
 
@@ -189,6 +192,18 @@ impl Flights {
             Copies::TypeMap
         } else {
             self.copies
+        }
+    }
+
+    /// Another value like one that was handed out; that one itself where it has no copies.
+    pub fn copy_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(reads) = &self.reads else {
+            return Ok(value.clone());
+        };
+        let read = read_value(value, reads.serializer, reads.types.as_ref());
+        match read.and_then(|reading| copy_in(value, reading)) {
+            Ok(kept) => copy_out(kept, self.types()),
+            Err(_) => Ok(value.clone()),
         }
     }
 

@@ -8,13 +8,18 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A number from 0 to below 1 is a part of the time to live, all else a duration.
+/// A number from 0 to below 1 is a part of the time to live, all else a duration. The number 1 could be either.
 pub fn read(value: &Bound<'_, PyAny>) -> PyResult<Jitter> {
     let is_bool = value.is_instance_of::<PyBool>();
     let number = value.extract::<f64>().ok().filter(|_| !is_bool);
-    match number.filter(|number| (0.0..1.0).contains(number)) {
-        Some(part) => Ok(Jitter::Fraction(part)),
-        None => Ok(Jitter::Within(duration::extract(value)?)),
+    match number {
+        Some(part) if (0.0..1.0).contains(&part) => Ok(Jitter::Fraction(part)),
+        Some(1.0) => Err(errors::invalid_argument(
+            value.py(),
+            "jitter 1 may mean one second, or all of the ttl: write \"1s\" for one second, or a number below 1, \
+             like 0.9, for a part of the ttl",
+        )),
+        _ => Ok(Jitter::Within(duration::extract(value)?)),
     }
 }
 

@@ -1,13 +1,14 @@
 //! What methods on several keys are given, checked.
 
 use crate::{errors, key};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyMapping};
 
 /// The keys, one by one.
 ///
 /// # Errors
-/// `InvalidArgument` for a single key, whose letters are not meant.
+/// `InvalidArgument` for a single key, whose letters are not meant, and for what is no list.
 pub fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
     if key::is_single(keys) {
         return Err(errors::invalid_argument(
@@ -15,7 +16,18 @@ pub fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
             "several keys are wanted, like a list of them, not a single one",
         ));
     }
-    keys.try_iter()
+    keys.try_iter().map_err(|error| not_a_list(keys, error))
+}
+
+/// The error for what cannot be gone through; one of its own `__iter__` stays.
+#[cold]
+fn not_a_list(keys: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = keys.py();
+    if !error.is_instance_of::<PyTypeError>(py) || keys.hasattr("__iter__").unwrap_or(true) {
+        return error;
+    }
+    let class = errors::class_of(keys);
+    errors::invalid_argument(py, &format!("several keys are a list of them, not {class}"))
 }
 
 /// The keys in a list, for callers that go through them more than once. Raises as [`keys`].

@@ -132,7 +132,9 @@ class AsyncCache:
         ttl: Duration | Missing | None = MISSING,
     ) -> dict[K, Any]:
         """See `Cache.get_or_set_many`; what `loader` returns is awaited."""
-        return await load_many_async(self._cache, keys, loader, ttl, name_of_key)
+        return await load_many_async(
+            self._cache, keys, loader, ttl, name_of_key, self._cache._copy_of
+        )
 
     @overload
     def memoize(self, function: Callable[P, Awaitable[T]], /) -> Memoized[P, Awaitable[T]]: ...
@@ -214,7 +216,8 @@ class AsyncCache:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._cache.close()
+        if not self._cache._is_nested:
+            self._cache.close()
 
     def __repr__(self) -> str:
         return f"<polycache.{type(self).__name__} over {self._cache!r}>"

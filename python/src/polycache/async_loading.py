@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from inspect import isawaitable
 from time import monotonic
 from typing import Any
 from weakref import ref
 
 from . import _native
-from .loading import Loads, Ttl, again, inside, joining, patience
+from .errors import InvalidArgument
+from .loading import Loads, Ttl, again, check_loader, inside, joining, patience
 from .loading_many import Join, Load, LoadAlone, Many, ManyLoads, Sleep, itself
 from .missing import MISSING
 
@@ -17,6 +19,7 @@ async def load_async(
     cache: Loads, key: Any, loader: Callable[[], Awaitable[Any]], ttl: Ttl, lenient: bool = False
 ) -> Any:
     """As `loading.load`; joins and is joined by threads and by tasks of other event loops."""
+    check_loader(loader)
     me = asyncio.current_task()
     here = asyncio.get_running_loop()
     task = None if me is None else (ref(me), ref(here))
@@ -26,7 +29,7 @@ async def load_async(
         began = began or monotonic()
         with joining(part, me, lenient) as loads_alone:
             if loads_alone:
-                return await loader()
+                return await awaitable(loader())
             value = await wait(part, began + cache._wait_timeout - monotonic(), here)
         if value is not MISSING:
             return value
@@ -38,7 +41,7 @@ async def load_async(
             await asyncio.sleep(step)
         token = inside.set((*inside.get(), ref(part)))
         try:
-            return part.fill(await loader(), ttl, not lenient)
+            return part.fill(await awaitable(loader()), ttl, not lenient)
         finally:
             # A coroutine that is collected ends in another context.
             with suppress(ValueError):
@@ -57,22 +60,24 @@ async def load_many_async(
     loader: Callable[[list[Any]], Awaitable[Any]],
     ttl: Ttl,
     name: Callable[[Any], Any] = itself,
+    copy: Callable[[Any], Any] = itself,
 ) -> dict[Any, Any]:
     """As `loading_many.load_many`."""
     asked, found = hits = cache._hits(keys, ttl)
     if len(found) == len(asked):
         return found
+    check_loader(loader)
     me = asyncio.current_task()
     here = asyncio.get_running_loop()
     task = None if me is None else (ref(me), ref(here))
-    with Many(cache, hits, ttl, task, name) as many:
+    with Many(cache, hits, ttl, task, name, copy) as many:
         while (turn := many.turn()) is not None:
             match turn:
                 case Load(wanted):
                     with many.loading():
-                        many.fill(await loader(wanted))
+                        many.fill(await awaitable(loader(wanted)))
                 case LoadAlone(wanted):
-                    many.hand_over(await loader(wanted))
+                    many.hand_over(await awaitable(loader(wanted)))
                 case Sleep(seconds):
                     with many.waiting():
                         await asyncio.sleep(seconds)
@@ -85,6 +90,16 @@ async def load_many_async(
                             value = await wait(part, left, here)
                     many.joined(turn, value)
         return many.result()
+
+
+def awaitable(loading: Any) -> Awaitable[Any]:
+    """What a loader of asynchronous code returned. Raises `InvalidArgument` for a mere value."""
+    if isawaitable(loading):
+        return loading
+    raise InvalidArgument(
+        f"the loader returned {type(loading).__qualname__}, which cannot be awaited: write it as "
+        "`async def`, or call the synchronous get_or_set (of a Cache, or of the MemoryCache)"
+    )
 
 
 async def wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop) -> Any:

@@ -53,6 +53,8 @@ class Cache(_native.QuickCache):
     """
 
     _options: Options
+    _is_nested = False
+    """Whether another cache opened the handle, so that the end of a block does not close it."""
 
     def __new__(
         cls, path: str | PathLike[str] | Missing = MISSING, **options: Unpack[Options]
@@ -112,7 +114,7 @@ class Cache(_native.QuickCache):
         for; then nothing is stored. With `store_errors="raise"` the values that can be stored are,
         and the first error is raised.
         """
-        return load_many(self, keys, loader, ttl, name_of_key)
+        return load_many(self, keys, loader, ttl, name_of_key, self._copy_of)
 
     @overload
     def memoize(self, function: Callable[P, T], /) -> Memoized[P, T]: ...
@@ -180,11 +182,13 @@ class Cache(_native.QuickCache):
     def namespace(self, part: str) -> Self:
         """The cache of a namespace nested in this one, over the same handle.
 
-        Closing either closes both. Raises `InvalidArgument` for an empty part.
+        `close` closes both; the end of a `with` block around this one closes neither. Raises
+        `InvalidArgument` for an empty part.
         """
         nested = _native.Cache.__new__(type(self), self, {"namespace": part})
         nested._options = self._options.copy()
         nested._options["namespace"] = [*self._namespace(), part]
+        nested._is_nested = True
         return nested
 
     def lease(self, key: str | bytes) -> Lease:
@@ -212,7 +216,8 @@ class Cache(_native.QuickCache):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        if not self._is_nested:
+            self.close()
 
     def __repr__(self) -> str:
         parts = "".join(f", namespace={parts!r}" for parts in [self._namespace()] if parts)

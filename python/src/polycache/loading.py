@@ -48,6 +48,7 @@ def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: b
     `lenient` is for functions that are memoized in memory: a call with equal arguments within a
     call runs the function, and a value that is too large is not reported.
     """
+    check_loader(loader)
     part = cache._begin(key, None, 0.0)
     began = 0.0
     while not part.mine:
@@ -103,6 +104,12 @@ def patience(part: _native.Load, left: float, event_loop: Any) -> float:
     """Seconds to wait until the next look."""
     seconds = min(left, part.patience)
     return max(min(seconds, POLL) if part.is_elsewhere(event_loop) else seconds, 0)
+
+
+def check_loader(loader: object) -> None:
+    """Raises `InvalidArgument` for what cannot be called. A hit does not ask: that takes time."""
+    if not callable(loader):
+        raise InvalidArgument(f"a loader is a function, not {type(loader).__qualname__}")
 
 
 def checked(loaded: Any) -> Any:

@@ -13,7 +13,7 @@ from weakref import ref
 
 from . import _native
 from .errors import InvalidArgument
-from .loading import Loads, Ttl, checked, inside, joining, wait
+from .loading import Loads, Ttl, check_loader, checked, inside, joining, wait
 from .missing import MISSING
 
 
@@ -55,7 +55,8 @@ class Join:
 class Many:
     """One caller's loads of several keys, a turn at a time. It does not run the loader, nor wait.
 
-    It is given the keys and what was found of them. `name` tells which keys are the same.
+    It is given the keys and what was found of them. `name` tells which keys are the same, and
+    `copy` makes another value like one that is handed out.
     """
 
     def __init__(
@@ -65,8 +66,10 @@ class Many:
         ttl: Ttl,
         task: Any,
         name: Callable[[Any], Any],
+        copy: Callable[[Any], Any],
     ) -> None:
         self._cache = cache
+        self._copy = copy
         self._ttl = ttl
         self._task = task
         self._name = name
@@ -230,12 +233,16 @@ class Many:
     def result(self) -> dict[Any, Any]:
         """The values of those keys that have one, under the keys as they were given."""
         values: dict[Any, Any] = {}
+        given = set()
         for key in self._keys:
             name = self._name(key)
             if key in self._found:
                 values[key] = self._found[key]
-            elif name in self._values:
-                values[key] = self._values[name]
+            elif name in self._values and key not in values:
+                value = self._values[name]
+                # Each form in which a key was given has a value of its own.
+                values[key] = self._copy(value) if name in given else value
+            given.add(name)
         return values
 
     @staticmethod
@@ -253,9 +260,9 @@ class Many:
         self._joined.clear()
 
 
-def itself(key: Any) -> Any:
-    """The name of a key that is any object."""
-    return key
+def itself(thing: Any) -> Any:
+    """The name of a key that is any object; the copy of a value that needs none."""
+    return thing
 
 
 def load_many(
@@ -264,12 +271,14 @@ def load_many(
     loader: Callable[[list[Any]], Any],
     ttl: Ttl,
     name: Callable[[Any], Any] = itself,
+    copy: Callable[[Any], Any] = itself,
 ) -> dict[Any, Any]:
     """The values of the keys: found, loaded by others, or loaded by `loader`."""
     asked, found = hits = cache._hits(keys, ttl)
     if len(found) == len(asked):
         return found
-    with Many(cache, hits, ttl, None, name) as many:
+    check_loader(loader)
+    with Many(cache, hits, ttl, None, name, copy) as many:
         while (turn := many.turn()) is not None:
             match turn:
                 case Load(wanted):

@@ -57,6 +57,8 @@ class MemoryStats:
     """Entries that made room for others."""
     expired: int
     """Entries whose time was over."""
+    voided_fills: int
+    """Loads whose value was not stored, because a set, delete, clear or other load came between."""
     unstored: int
     """Loaded values that could not be stored."""
     wait_timeouts: int

@@ -49,8 +49,8 @@ class Options(TypedDict, total=False):
     jitter: float | Duration | None
     """By how much the cache's `ttl` is shortened, at random for each write, so that entries written
     together do not expire together: a number from 0 to below 1 is a part of it (0.1: a tenth at
-    most), all else a duration that is shorter. A `ttl` that a write gives is taken as it is.
-    Default: none."""
+    most), all else a duration that is shorter; 1, which could be either, is refused. A `ttl` that a
+    write gives is taken as it is. Default: none."""
 
     limit: int | str | None
     """Bytes of everything in the directory, as a number or as text like "64MiB", 2 MiB to 1 TiB.

@@ -374,12 +374,24 @@ impl MemoryCache {
     /// cachetools expect.
     pub fn refuse_too_large(&self, py: Python<'_>, size: u64) -> PyResult<()> {
         match self.limit() {
-            Some(limit) if size > limit => {
-                let error = polycache_memory::Error::EntryTooLarge { size, limit };
-                Err(raise(py, error))
-            }
+            Some(limit) if size > limit => Err(self.too_large(py, size, limit)),
             _ => Ok(()),
         }
+    }
+
+    #[cold]
+    fn too_large(&self, py: Python<'_>, size: u64, limit: u64) -> PyErr {
+        let error = polycache::Error::EntryTooLarge { size, limit };
+        let text = match self.weigh {
+            Weigh::Getsizeof(_) => {
+                format!("the value takes {size} of maxsize, which is {limit}: store less, or raise maxsize")
+            }
+            _ if self.max_entries == Some(0) => {
+                "max_entries is 0, so the cache holds nothing: raise max_entries".into()
+            }
+            _ => return errors::raise(py, error),
+        };
+        errors::raise_as(py, &error, &text)
     }
 
     /// The most that entries may weigh.

@@ -60,11 +60,18 @@ impl Machine for CacheLoad {
     ) -> PyResult<Filled<'py>> {
         let value = loaded.value;
         let stored = self.store(value, ttl);
+        let was_open = self.is_open();
         self.abandon();
         let flights = &self.cache.get().flights;
         let outcome = match stored {
             Ok(true) => Outcome::Stored,
-            Ok(false) => Outcome::Refused,
+            Ok(false) => {
+                // Else its time was over at once.
+                flights
+                    .voided_fills
+                    .fetch_add(u64::from(!was_open), Ordering::Relaxed);
+                Outcome::Refused
+            }
             Err(error) => {
                 let error = unstorable(value.py(), error, flights.bounds.store_errors)?;
                 flights.unstored.fetch_add(1, Ordering::Relaxed);

@@ -404,6 +404,10 @@ impl MemoryCache {
             ("deletes", stats.deletes),
             ("evicted", stats.evicted),
             ("expired", stats.expired),
+            (
+                "voided_fills",
+                self.flights.voided_fills.load(Ordering::Relaxed),
+            ),
             ("unstored", self.flights.unstored.load(Ordering::Relaxed)),
             (
                 "wait_timeouts",

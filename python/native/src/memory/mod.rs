@@ -48,7 +48,7 @@ mod tier;
 
 pub use arguments::{class as quick_arguments, Arguments};
 pub use cache::{copy, MemoryCache};
-pub use isolation::{copy_out, decoded};
+pub use isolation::{copy_in, copy_out, decoded};
 pub use key::hash;
 pub use options::choice;
 pub use process::ProcessTier;
