@@ -6,6 +6,18 @@ require "test_helper"
 class CacheTest < Minitest::Test
   include Caches
 
+  def test_brackets_call_what_a_subclass_overrides
+    shouting = Class.new(Polycache::Cache) do
+      def get(key) = super&.upcase
+      def set(key, value) = super(key, "#{value}!")
+    end
+    shouting.open(path: @directory, limit: 4 << 20) do |cache|
+      cache["k"] = "v"
+
+      assert_equal ["V!", "V!"], [cache["k"], cache.namespace("n").tap { |n| n["k"] = "v" }["k"]]
+    end
+  end
+
   def test_a_miss_is_nil_or_the_default
     cache = open_cache
 

@@ -32,6 +32,7 @@ class OptionsTest < Minitest::Test
       { namespace: "" }, { namespace: 1 }, { namespace: ["a", nil] }, { namespace: "\xFF" },
       { keep_after_reboot: "yes" }, { keep_after_reboot: 1 },
       { max_value: 0 }, { max_value: "64M" }, { max_value: 1.5 }, { jitter: 0.1 },
+      { ttl: 5, jitter: 1 }, { ttl: 5, jitter: 1.0 }, { ttl: 5, jitter: 1r },
       { ttl: 5, jitter: 5 }, { ttl: 5, jitter: -0.1 }, { ttl: 5, jitter: "x" }
     ].each do |options|
       assert_raises(Polycache::InvalidArgument, options.inspect) do
@@ -62,6 +63,10 @@ class OptionsTest < Minitest::Test
 
     assert_raises(Polycache::InvalidArgument) { cache.set("k", 1, tll: 5) }
     assert_raises(Polycache::InvalidArgument) { cache.set_many({}, tags: []) }
+    assert_raises(Polycache::InvalidArgument) { cache.set_many({}, ttl: -1) }
+    [nil, "ab", %w[a b]].each do |wrong|
+      assert_raises(Polycache::InvalidArgument, wrong.inspect) { cache.set_many(wrong) }
+    end
     assert_raises(Polycache::InvalidArgument) { cache.touch("k", tll: 5) }
     assert_raises(Polycache::InvalidArgument) { cache.get_or_set_many(["k"], tll: 5) { flunk } }
     error = assert_raises(Polycache::InvalidArgument) { cache.fetch("k", race: 1) { flunk } }

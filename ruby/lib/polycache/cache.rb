@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "brackets"
 require_relative "cache/many"
 require_relative "lease"
 require_relative "loading"
@@ -25,6 +26,7 @@ module Polycache
   #
   # Every method but +close+ raises Closed after +close+; methods that take a key raise InvalidKey.
   class Cache
+    extend Brackets::Inherited
     include Many
     include Memoize
     include TtlOption
@@ -72,8 +74,8 @@ module Polycache
     #   until it is evicted. +expires_in+ is another name for it. Default: nil.
     # @param jitter [String, Numeric, nil] by how much +ttl+ is shortened, at random for each write,
     #   so that what is written together does not expire together: a number from 0 to below 1 is a
-    #   part of it, else a duration below it. A time to live that a write gives is taken as it is.
-    #   Default: nil.
+    #   part of it, else a duration below it; 1, which could be either, is refused. A time to live
+    #   that a write gives is taken as it is. Default: nil.
     # @param limit [Integer, String, nil] bytes of everything in the directory, or text like
     #   "64MiB"; nil is the existing directory's limit, or 256 MiB. Default: nil.
     # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes".

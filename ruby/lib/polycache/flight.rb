@@ -55,7 +55,15 @@ module Polycache
       Thread.handle_interrupt(LATER) { flights.each { |flight| flight.tell(landed) } }
     end
 
-    # The native extension calls the following five.
+    # The native extension calls the following six.
+    #
+    # Another value like one that was handed out over a directory; the same where it has no copies.
+    def self.copy_of(value, types)
+      Landed.out(*Memory::Copies.keep_mapped(value, false, types).first(2))
+    rescue UnsupportedValue
+      value
+    end
+
     #
     # The value has copies: those of the type map.
     def self.land(flights, value)

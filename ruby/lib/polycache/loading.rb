@@ -18,8 +18,10 @@ module Polycache
   # - <tt>begin_load(key, ttl, waited, busy, loads)</tt>: as +fetch+, but in the place of running a
   #   block it gives a load, which it has put into +loads+, too. That is ended by <tt>fill(load,
   #   value)</tt>, which gives what its caller is given, <tt>load.fail(error)</tt> or +load.free+.
+  # - <tt>copy_of(value)</tt>: another value like one that was handed out, as another reader would
+  #   be given it; the same where it has no copies.
   # - <tt>joined(value)</tt>: what is handed out of the value to one who joined; it is counted.
-  # - +wait_timeout+ (seconds), +count_wait_timeout+.
+  # - +wait_timeout+ (seconds), +count_wait_timeout+, <tt>closed?</tt>.
   # @api private
   module Loading
     # What the quick way answers when somebody else loads.

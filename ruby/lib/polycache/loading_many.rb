@@ -4,6 +4,7 @@ require_relative "errors"
 require_relative "flight"
 require_relative "loading"
 require_relative "memory/key"
+require_relative "several"
 require_relative "ttl_option"
 
 module Polycache
@@ -32,6 +33,7 @@ module Polycache
       @given = {}
       @keys.each { |key| @given[Memory::Key.of(key)] ||= key }
       check_ttl(ttl)
+      Several.check_open(tiers)
       @found = {}
       @waited = 0.0
     end
@@ -45,7 +47,11 @@ module Polycache
       busy = wait(busy) until busy.empty?
       @keys.each_with_object({}) do |key, values|
         name = Memory::Key.of(key)
-        values[key] = @found[name] if @found.key?(name)
+        next if values.key?(key) || !@found.key?(name)
+
+        value = @found[name]
+        # Each form in which a key was given has a value of its own.
+        values[key] = key.eql?(@given[name]) ? value : @tiers.copy_of(value)
       end
     end
 
@@ -101,7 +107,7 @@ module Polycache
         next load.free unless brought.key?(name)
 
         @found[name] = @tiers.fill(load, brought[name])
-      rescue Error => e
+      rescue StandardError, ScriptError => e
         failed ||= e # The other values are stored all the same.
       end
       raise failed if failed

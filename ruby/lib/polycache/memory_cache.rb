@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "brackets"
 require_relative "errors"
 require_relative "lease"
 require_relative "loading"
@@ -7,6 +8,7 @@ require_relative "loading_many"
 require_relative "memoize"
 require_relative "memory/entries"
 require_relative "memory/settings"
+require_relative "several"
 require_relative "ttl_option"
 
 module Polycache
@@ -29,6 +31,7 @@ module Polycache
   # *Durations* are text ("250ms", "30s", "5m", "2h", "1d") or seconds as any Numeric. Methods
   # that take a key raise InvalidKey.
   class MemoryCache
+    extend Brackets::Inherited
     include Memoize
     include TtlOption
 
@@ -53,7 +56,7 @@ module Polycache
     #     "clone", "freeze" (see above) or "none". Default: "clone".
     #   * +removal_listener+ [#call, nil] is given key, value and why the entry left: +:replaced+
     #     +:deleted+ +:expired+ +:evicted+ +:cleared+. It runs after the operation, in the thread
-    #     that did it; what it raises is that one's. Default: nil.
+    #     that did it. What it raises is warned of, and fails no operation. Default: nil.
     #   * +lease_timeout+ [String, Numeric] how old a load may be before a caller stops waiting for
     #     it and loads beside it, 63 ms to 8 h. Default: "30s".
     #   * +wait_timeout+ [String, Numeric] how long a caller waits for the loads of others before it
@@ -150,7 +153,7 @@ module Polycache
     # @param keys [Enumerable<String, Symbol>]
     # @return [Hash] the keys found, as they were given, with their values
     def get_many(keys)
-      list(keys).each_with_object({}) do |key, found|
+      Several.keys(keys).each_with_object({}) do |key, found|
         value = @entries.get(key, MISSING)
         found[key] = value unless MISSING.equal?(value)
       end
@@ -159,14 +162,21 @@ module Polycache
     # Stores in order; the first error ends it, and what came before stays.
     #
     # @param values [Hash] keys with their values
+    # @param ttl [String, Numeric, nil, :default] as for +set+; so is +time_to_idle+
     # @return [nil]
-    def set_many(values, **options)
-      values.each { |key, value| set(key, value, **options) }
+    # @raise what +set+ raises; the keys before that one are stored
+    def set_many(values, ttl: ((one = true) && :default),
+                 expires_in: ((other = true) && ttl), time_to_idle: :default)
+      refuse_both unless one || other
+      pairs = Several.pairs(values)
+      check_ttl(expires_in)
+      check_ttl(time_to_idle, "time_to_idle")
+      pairs.each_pair { |key, value| set(key, value, ttl: expires_in, time_to_idle: time_to_idle) }
       nil
     end
 
     # @return [Integer] how many entries stood there
-    def delete_many(keys) = list(keys).count { |key| delete(key) }
+    def delete_many(keys) = Several.keys(keys).count { |key| delete(key) }
 
     # Reads keys, and loads those that are missing: the block is called with an Array of them,
     # once, and returns a Hash of these keys to their values. A key that it leaves out has no
@@ -185,7 +195,7 @@ module Polycache
       refuse_both unless one || other
       raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load
 
-      LoadingMany.new(@entries, list(keys), expires_in, load).values
+      LoadingMany.new(@entries, Several.keys(keys), expires_in, load).values
     end
     alias fetch_many get_or_set_many
 
@@ -281,13 +291,5 @@ module Polycache
 
     MISSING = Object.new.freeze
     private_constant :MISSING
-
-    private
-
-    def list(keys)
-      return keys if keys.is_a?(Enumerable)
-
-      raise InvalidArgument, "several keys are a list of them, not #{keys.class}"
-    end
   end
 end

@@ -28,8 +28,8 @@ module Polycache
     end
 
     # What a write refuses, before there is one.
-    def check_ttl(ttl)
-      Memory::Duration.milliseconds("ttl", ttl) unless ttl.nil? || ttl.equal?(:default)
+    def check_ttl(ttl, option = "ttl")
+      Memory::Duration.milliseconds(option, ttl) unless ttl.nil? || ttl.equal?(:default)
     end
 
     # Options of a cache, in which +ttl+ is called so.

@@ -31,13 +31,21 @@ class LifetimeTest < Minitest::Test
   end
 
   def test_a_jitter_shortens_it
-    { 0.1 => 1000, 1/4r => 2500, 0.99999 => 9999, "2s" => 2000, 2 => 2000, 1 => 1000,
-      9.999 => 9999 }.each do |jitter, spread|
+    { 0.1 => 1000, 1/4r => 2500, 0.99999 => 9999, "2s" => 2000, 2 => 2000,
+      "1s" => 1000, 1.001 => 1001, 9.999 => 9999 }.each do |jitter, spread|
       dice = Dice.new(0, spread)
       lifetime = Lifetime.new("10s", jitter, dice)
 
       assert_equal [10_000, 10_000 - spread], [lifetime.next, lifetime.next], jitter
       assert_equal [spread + 1] * 2, dice.bounds
+    end
+  end
+
+  def test_a_jitter_of_one_could_be_a_part_or_a_second
+    [1, 1.0, 1r].each do |jitter|
+      error = assert_raises(Polycache::InvalidArgument) { Lifetime.new("10s", jitter) }
+
+      assert_match(/\Ajitter 1 may mean one second, or all of the ttl: write "1s"/, error.message)
     end
   end
 

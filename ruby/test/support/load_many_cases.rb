@@ -25,6 +25,21 @@ module LoadManyCases
     assert_equal({ "c" => 3 }, cache.fetch_many(["c"]) { flunk })
   end
 
+  def test_each_form_of_a_key_is_given_a_value_of_its_own
+    cache = loading_cache
+    forms = [:é, "é", "é".b]
+    load = -> { cache.get_or_set_many(forms) { { "é" => { "tags" => [+"x"] } } } }
+    [load.call, load.call, cache.get_many(forms)].each do |found|
+      assert_equal(forms.to_h { |form| [form, { "tags" => ["x"] }] }, found)
+      assert_equal 3, found.values.to_h { |value| [value.object_id, value["tags"].object_id] }.size
+    end
+    function = -> {}
+    found = nil
+    capture_io { found = cache.get_or_set_many([:f, "f"]) { { "f" => function } } }
+
+    assert_equal({ :f => function, "f" => function }, found)
+  end
+
   def test_what_many_load_is_given_to_those_who_wait_for_one
     cache = loading_cache
     first = leader_of_many(cache, %w[k other])

@@ -6,7 +6,7 @@ use crate::key::{key, text};
 use crate::loads::Loads;
 use crate::to_ruby::{build, make, Made};
 use crate::without_gvl::without_gvl;
-use crate::{duration, options, report};
+use crate::{duration, landing, options, report};
 use magnus::{
     function, gc::Marker, method, prelude::*, typed_data, value::Opaque, DataTypeFunctions, Error,
     RArray, RHash, RModule, Ruby, TypedData, Value,
@@ -311,6 +311,11 @@ impl Cache {
         self.cache.wait_timeout().as_secs_f64()
     }
 
+    /// Another value like one that was handed out.
+    fn copy_of(ruby: &Ruby, this: &Cache, value: Value) -> Result<Value, Error> {
+        landing::copy_of(ruby, value, this.types(ruby))
+    }
+
     /// A caller who joined another is given `value`.
     fn joined(&self, value: Value) -> Value {
         self.counts.joined.fetch_add(1, Ordering::Relaxed);
@@ -361,6 +366,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("fill", method!(Cache::fill, 2))?;
     class.define_method("flight", method!(Cache::flight, 2))?;
     class.define_method("wait_timeout", method!(Cache::wait_timeout, 0))?;
+    class.define_method("copy_of", method!(Cache::copy_of, 1))?;
     class.define_method("joined", method!(Cache::joined, 1))?;
     class.define_method("count_wait_timeout", method!(Cache::count_wait_timeout, 0))?;
     class.define_method("lock", method!(Cache::lock, 1))?;

@@ -60,6 +60,14 @@ pub(crate) fn tell(
     }
 }
 
+/// Another value like one that was handed out, by the `Polycache::Types` of the cache.
+///
+/// # Errors
+/// What a function of the user's raises, or Ruby on the way.
+pub(crate) fn copy_of(ruby: &Ruby, value: Value, types: Value) -> Result<Value, Error> {
+    ruby.get_inner(&FLIGHT).funcall("copy_of", (value, types))
+}
+
 /// Lets those who joined look for themselves.
 ///
 /// # Errors

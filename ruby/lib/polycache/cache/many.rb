@@ -2,24 +2,17 @@
 
 require_relative "../errors"
 require_relative "../loading_many"
+require_relative "../several"
 
 module Polycache
   class Cache
     # Operations on many keys. Each key is read or written on its own: others may change one
     # between two.
     module Many
-      # @return [Enumerable] the keys
-      # @raise [InvalidArgument] for a single key, and what else is no list
-      def self.list(keys)
-        return keys if keys.is_a?(Enumerable)
-
-        raise InvalidArgument, "several keys are a list of them, not #{keys.class}"
-      end
-
       # @param keys [Enumerable<String, Symbol>]
       # @return [Hash] the keys found, as they were given, with their values
       def get_many(keys)
-        Many.list(keys).each_with_object({}) do |key, found|
+        listed(keys).each_with_object({}) do |key, found|
           value = get(key, MISSING)
           found[key] = value unless MISSING.equal?(value)
         end
@@ -33,13 +26,16 @@ module Polycache
                    expires_in: ((other = true) && ttl), **unknown)
         refuse_both unless one || other
         refuse_unknown(unknown.keys) unless unknown.empty?
-        values.each { |key, value| set(key, value, ttl: expires_in) }
+        pairs = Several.pairs(values)
+        check_ttl(expires_in)
+        Several.check_open(@tiers)
+        pairs.each_pair { |key, value| set(key, value, ttl: expires_in) }
         nil
       end
 
       # @param keys [Enumerable<String, Symbol>]
       # @return [Integer] how many entries stood there
-      def delete_many(keys) = Many.list(keys).count { |key| delete(key) }
+      def delete_many(keys) = listed(keys).count { |key| delete(key) }
 
       # Deletes the keys of this namespace (not of nested ones) that begin with +prefix+. It takes
       # its time: keys that are written meanwhile may stay.
@@ -71,9 +67,18 @@ module Polycache
         refuse_unknown(unknown.keys) unless unknown.empty?
         raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load
 
-        LoadingMany.new(@tiers, Many.list(keys), expires_in, load).values
+        LoadingMany.new(@tiers, Several.keys(keys), expires_in, load).values
       end
       alias fetch_many get_or_set_many
+
+      private
+
+      # The keys. There may be none, and then no operation on a key says that the cache is closed.
+      def listed(keys)
+        list = Several.keys(keys)
+        Several.check_open(@tiers)
+        list
+      end
     end
   end
 end

@@ -105,6 +105,12 @@ module Polycache
         raise InvalidArgument, "the block of get_or_set asks for the key that it loads"
       end
 
+      def copy_of(value)
+        @core.out(*@core.keep(value).first(2))
+      rescue UnsupportedValue
+        value
+      end
+
       def wait_timeout = @core.settings.wait_timeout
 
       def joined(value)

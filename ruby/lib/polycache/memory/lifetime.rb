@@ -35,6 +35,12 @@ module Polycache
 
         return (@longest * jitter).floor if part?(jitter)
 
+        if jitter == 1
+          raise InvalidArgument,
+                "jitter 1 may mean one second, or all of the ttl: write \"1s\" for one second, " \
+                "or a number below 1, like 0.9, for a part of the ttl"
+        end
+
         found = Duration.milliseconds("jitter", jitter)
         return found if found < @longest
 

@@ -181,6 +181,7 @@ module Polycache
       def closed? = @native.closed?
       def path = @native.path
       def flight(key, scheduled) = @native.flight(key, scheduled)
+      def copy_of(value) = @clones || @freezes ? frozen(@native.copy_of(value)) : value
       def wait_timeout = @native.wait_timeout
       def joined(value) = frozen(@native.joined(value))
       def count_wait_timeout = @native.count_wait_timeout
