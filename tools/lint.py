@@ -5,6 +5,10 @@
     make lint CHECKS="ruff mypy"    only these
 
 Each check counts as one test. Start it through make, which puts the tools' folder on PATH.
+
+Not lefthook or pre-commit: they would hold the same commands, which are most of this file. They do
+not install what a check needs, do not count a language that is missing as skipped, and are one more
+tool to install before the first check.
 """
 
 from __future__ import annotations

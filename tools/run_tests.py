@@ -8,7 +8,8 @@
 The last line is always `N passed, N failed, N skipped`, summed over everything. The exit code is
 not 0 when anything failed, and a section that yields no count has failed.
 
-Start it through make: the Makefile puts the tools' folder on PATH.
+Start it through make: the Makefile puts the tools' folder on PATH. Why make and this program rather
+than just and cargo-nextest: ARCHITECTURE.md, "What we wrote although a library exists".
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ mod loading;
 mod lock;
 mod many;
 mod policy;
+mod purge;
 mod queue;
 mod remove;
 mod removed;

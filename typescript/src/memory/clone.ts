@@ -16,18 +16,20 @@
  * a regular expression gave (`../entry/match.ts`), SharedArrayBuffer and views on one, resizable and detached buffers,
  * WeakMap, Promise and the like.
  *
- * Why not `structuredClone`: it has no symbols, no classes of errors' own properties and no weighing, and goes through a
- * serialized form. A hit takes it 1,630 ns for an object of five fields on Node 24 (ours: 24), 4,110 for a list of 100
- * numbers (49) and 23,200 for twenty nested objects with dates (2,220); on Bun 1.4 629 (54), 104 (74) and 19,100 (1,250).
+ * Why not `structuredClone`: it lacks symbols, properties of error classes and weighing, and goes through a serialized
+ * form. On Node 24 a hit takes 27 ns here and 1,012 with a Map and `structuredClone` for a small object, 623 and
+ * 9,532 for a large one, 1,230 and 41,050 for 100 objects; on Bun 1.4 31 and 448, 536 and 8,146, 1,919 and 34,020
+ * (`make bench-memory`).
  */
 import { refused } from '../entry/path.ts'
 import type { Types, Way } from '../entry/registered.ts'
 import { type Copier, TO_THE_VALUE } from './copier.ts'
+import { describe, safeKindOf } from './describe.ts'
 import { Kind } from './kind.ts'
 import { AS_IS, type Plan } from './plan.ts'
 import { copyPlain, placeOf } from './shape.ts'
 import type { CloneInstance } from './stored.ts'
-import { describe, safeKindOf, Walk } from './walk.ts'
+import { Walk } from './walk.ts'
 import { weigh, weighFields, weighPrimitive } from './weigh.ts'
 
 export interface CloneOptions {

@@ -8,9 +8,10 @@
 import { refused } from '../entry/path.ts'
 import type { Types, Way } from '../entry/registered.ts'
 import { type Copier, TO_THE_VALUE } from './copier.ts'
+import { describe, safeKindOf } from './describe.ts'
 import { Kind } from './kind.ts'
 import { AS_IS, type Plan } from './plan.ts'
-import { describe, safeKindOf, Walk } from './walk.ts'
+import { Walk } from './walk.ts'
 import { weigh, weighPrimitive } from './weigh.ts'
 
 /** Copies values into a cache and freezes the copies. One for each cache; used like a `Cloner`. */

@@ -249,6 +249,21 @@ export function emptyError(error: object): object {
   return Object.setPrototypeOf(new Error(), errorPrototype(error))
 }
 
+// Not the object's own methods, which may be others.
+const members = Set.prototype.values
+const entries = Map.prototype.entries
+
+/** Two an entry of a map: key, value. */
+export function contentOfMap(map: Map<unknown, unknown>): unknown[] {
+  const content: unknown[] = []
+  for (const [key, value] of entries.call(map)) content.push(key, value)
+  return content
+}
+
+export function contentOfSet(set: Set<unknown>): unknown[] {
+  return [...members.call(set)]
+}
+
 /** Three an own property of an error: key, value, whether it is enumerable. */
 export function contentOfError(error: object): unknown[] {
   const content: unknown[] = []

@@ -3,6 +3,7 @@ import { MAX_DEPTH } from '../entry/messagepack/limits.ts'
 import { refused, type Segment } from '../entry/path.ts'
 import type { Way } from '../entry/registered.ts'
 import { type Copier, namedIn, TO_THE_VALUE } from './copier.ts'
+import { articled, describe, isBinary, safeKindOf } from './describe.ts'
 import { Kept } from './kept.ts'
 import { Kind, kindOf, typedArrayName, typedArrays } from './kind.ts'
 import { AS_IS, FLAT_ARRAY, GRAPH, type Plan, TREE } from './plan.ts'
@@ -15,6 +16,8 @@ import {
   BUFFER,
   type Code,
   contentOfError,
+  contentOfMap,
+  contentOfSet,
   copyBare,
   copyRegExp,
   DATA_VIEW,
@@ -45,17 +48,6 @@ const GRAPH_BYTES = 320
 /** A `Kept`. */
 const KEPT_BYTES = 64
 
-// Not the object's own methods, which may be others.
-const members = Set.prototype.values
-const entries = Map.prototype.entries
-
-/** Two an entry of a map: key, value. */
-function contentOfMap(map: Map<unknown, unknown>): unknown[] {
-  const content: unknown[] = []
-  for (const [key, value] of entries.call(map)) content.push(key, value)
-  return content
-}
-
 /** Objects with a state that `Object.freeze` leaves open. */
 const NEVER_FROZEN: readonly Kind[] = [
   Kind.Date,
@@ -67,37 +59,6 @@ const NEVER_FROZEN: readonly Kind[] = [
   Kind.TypedArray,
   Kind.DataView,
 ]
-
-function articled(object: object): string {
-  const { name } = object.constructor
-  return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`
-}
-
-function isBinary(object: object): boolean {
-  return ArrayBuffer.isView(object) || object instanceof ArrayBuffer
-}
-
-/** Like `kindOf`; what cannot even be asked (a revoked proxy) is an instance. */
-export function safeKindOf(value: object): Kind {
-  try {
-    return kindOf(value)
-  } catch {
-    return Kind.Instance
-  }
-}
-
-/** What to say of a value that is refused. */
-export function describe(value: unknown): string {
-  if (typeof value === 'function') return 'a function cannot be copied'
-  if (typeof value === 'symbol') return 'a symbol cannot be copied'
-  let name: unknown
-  try {
-    name = (value as object).constructor?.name
-  } catch {}
-  return typeof name === 'string' && name !== ''
-    ? `an instance of ${name} cannot be copied: make a plain object of it, or give the option types or cloneInstance`
-    : 'this object cannot be copied: make a plain object of it'
-}
 
 /** Objects up to this many are found again by looking at each of them, more by a table. */
 const FEW = 8
@@ -265,7 +226,7 @@ export class Walk {
         break
       case Kind.Set:
         this.weight += weight.TABLE + weight.SET_ENTRY * (source as Set<unknown>).size
-        this.#content(node, SET, [...members.call(source as Set<unknown>)])
+        this.#content(node, SET, contentOfSet(source as Set<unknown>))
         break
       case Kind.Error:
         this.weight += weight.ERROR

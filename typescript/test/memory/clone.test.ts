@@ -1,4 +1,4 @@
-/** Isolation by copies: what is kept, what is refused, and that nothing is held in common. */
+/** Isolation by copies: what is kept, and that nothing is held in common. What is refused: `clone-refused.test.ts`. */
 import { createContext, runInContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { Decimal, UnsupportedValue, Uuid } from '../../src/index.ts'
@@ -6,30 +6,18 @@ import { Cloner } from '../../src/memory/clone.ts'
 import { immutable } from '../../src/memory/immutable.ts'
 import { AS_IS, copyOut, FLAT_ARRAY, GRAPH, TREE } from '../../src/memory/plan.ts'
 import { copyPlain, placeOf } from '../../src/memory/shape.ts'
+import { cloner, copied, refusedAt } from '../support/copies.ts'
 import { failure } from '../support/failure.ts'
 import { randomGraph } from '../support/graphs.ts'
 import { difference } from '../support/isomorphic.ts'
+import { expectApart, hasError, spoil } from '../support/objects.ts'
 import { Random } from '../support/random.ts'
 
 type Any = ReturnType<typeof JSON.parse>
 
-const cloner = new Cloner()
-
-/** In and out again. */
-function copied<T>(value: T): T {
-  const stored = cloner.copyIn(value)
-  return copyOut(stored, cloner.plan) as T
-}
-
 function planOf(value: unknown): number {
   cloner.copyIn(value)
   return cloner.plan
-}
-
-function refusedAt(value: unknown): string | undefined {
-  const thrown = failure(() => cloner.copyIn(value))
-  expect(thrown).toBeInstanceOf(UnsupportedValue)
-  return (thrown as UnsupportedValue).path
 }
 
 const bytes = () => Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
@@ -348,77 +336,6 @@ describe('isolation', () => {
   })
 })
 
-describe('what is refused', () => {
-  class Point {
-    x = 1
-  }
-  class Words extends Array {}
-  class Table extends Map {}
-  class Failure extends Error {}
-
-  const { proxy, revoke } = Proxy.revocable({}, {})
-  revoke()
-  const detached = new ArrayBuffer(8)
-  structuredClone(detached, { transfer: [detached] })
-
-  test.each<[string, unknown]>([
-    ['a function', () => 1],
-    ['a class', Point],
-    ['a symbol', Symbol('a')],
-    ['an instance', new Point()],
-    ['a kind of array', new Words()],
-    ['a kind of map', new Table()],
-    ['a kind of error', new Failure('a')],
-    ['a WeakMap', new WeakMap()],
-    ['a WeakSet', new WeakSet()],
-    ['a WeakRef', new WeakRef({})],
-    ['a Promise', Promise.resolve()],
-    ['a generator', (function* () {})()],
-    ['a boxed symbol', Object(Symbol('a'))],
-    ['a URL', new URL('https://example.com')],
-    ['a SharedArrayBuffer', new SharedArrayBuffer(8)],
-    ['a view on one', new Uint8Array(new SharedArrayBuffer(8))],
-    ['a Buffer on one', Buffer.from(new SharedArrayBuffer(8))],
-    ['a resizable buffer', new ArrayBuffer(1, { maxByteLength: 2 })],
-    ['a view on one', new Uint8Array(new ArrayBuffer(1, { maxByteLength: 2 }))],
-    ['a detached buffer', detached],
-    ['a revoked proxy', proxy],
-    ['what only looks like a Date', Object.create(Date.prototype)],
-    ['what only looks like a Map', Object.create(Map.prototype)],
-    ['a proxy of a Date', new Proxy(new Date(), {})],
-    ['an object with a prototype of its own', Object.create({ a: 1 })],
-    ['a RegExp with an odd lastIndex', Object.assign(/a/, { lastIndex: {} })],
-  ])('%s', (_, value) => {
-    expect(refusedAt(value)).toBe('$')
-    expect(refusedAt({ a: { b: [0, value] } })).toBe('$.a.b[1]')
-    expect(refusedAt([{}, new Map([['two words', { c: value }]])])).toBe('$[1]["two words"].c')
-    expect(refusedAt(new Map([[{ k: value }, 1]]))).toBe('$[0].k')
-    expect(refusedAt(new Set([1, [value]]))).toBe('$[1][0]')
-    expect(refusedAt({ a: new Error('e', { cause: [value] }) })).toBe('$.a.cause[0]')
-    expect(refusedAt({ [Symbol.iterator]: [value] })).toBe('$["Symbol(Symbol.iterator)"][0]')
-    // And nothing is left over from the attempt.
-    expect(copied({ a: [{}] })).toEqual({ a: [{}] })
-  })
-
-  test('the message says what and where', () => {
-    expect(() => cloner.copyIn({ a: new Point() })).toThrow(
-      'cannot store the value at $.a: an instance of Point cannot be copied: make a plain object of it, or give the option types or cloneInstance',
-    )
-  })
-
-  test('what a getter throws is passed on', () => {
-    const value = {
-      a: {
-        get b() {
-          throw new RangeError('mine')
-        },
-      },
-    }
-    expect(failure(() => cloner.copyIn(value))).toEqual(new RangeError('mine'))
-    expect(copied([{}])).toEqual([{}])
-  })
-})
-
 describe('instances of classes', () => {
   test('Decimal and Uuid are kept as they are', () => {
     const [decimal, uuid] = [new Decimal('1.5'), new Uuid('0'.repeat(32))]
@@ -523,53 +440,3 @@ describe('deep nesting', () => {
     ).toBe(`$${'[0]'.repeat(DEPTH)}`)
   })
 })
-
-/** No object of one is an object of the other. */
-function expectApart(one: unknown, other: unknown): void {
-  const objects = allObjects(one)
-  for (const object of allObjects(other)) if (objects.has(object)) throw new Error('held in common')
-}
-
-/** Every object that a value reaches, buffers too. */
-function allObjects(value: unknown): Set<object> {
-  const found = new Set<object>()
-  const add = (part: unknown) => {
-    if (typeof part === 'object' && part !== null) found.add(part)
-  }
-  add(value)
-  for (const object of found) {
-    if (object instanceof Map) for (const entry of object) entry.forEach(add)
-    if (object instanceof Set) object.forEach(add)
-    // Small Buffers share the pool.
-    if (ArrayBuffer.isView(object)) {
-      if (!Buffer.isBuffer(object)) add(object.buffer)
-      continue
-    }
-    for (const key of Reflect.ownKeys(object)) add((object as Any)[key])
-  }
-  return found
-}
-
-/** Changes every object of a value. */
-function spoil(value: unknown): void {
-  for (const object of allObjects(value)) {
-    if (object instanceof Map || object instanceof Set) object.clear()
-    else if (object instanceof Date) object.setTime(12345)
-    else if (object instanceof RegExp) object.lastIndex = 99
-    else if (ArrayBuffer.isView(object)) {
-      new Uint8Array(object.buffer, object.byteOffset, object.byteLength).fill(255)
-    } else if (object instanceof ArrayBuffer) new Uint8Array(object).fill(255)
-    else if (Array.isArray(object)) object.length = 0
-    else if (object instanceof Error) object.message = 'spoiled'
-    else (object as Any).spoiled = true
-    if (!ArrayBuffer.isView(object) && !(object instanceof ArrayBuffer)) {
-      for (const key of Object.keys(object)) {
-        if (!(object instanceof String && /^\d+$/.test(key))) delete (object as Any)[key]
-      }
-    }
-  }
-}
-
-function hasError(value: unknown): boolean {
-  return [...allObjects(value)].some((object) => object instanceof Error)
-}

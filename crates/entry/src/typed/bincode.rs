@@ -13,7 +13,13 @@
 //!   [`Limits`](crate::Limits) cannot set it (500 bytes take 64 MiB without), its errors don't say
 //!   where, and it executes 1.8 times the instructions to write and 1.3 times to read.
 //!
-//! `bench/codec` proves against bincode 2.0.1 that the bytes are the same.
+//! postcard 1.1.3 is maintained, but it is another format (307 bytes where Bincode takes 272, 7,598 where
+//! it takes 7,784), and no safer: 100,000 bytes of nested lists end the process by a stack overflow, bytes
+//! after the value go unnoticed, and errors say neither where nor why. It executes 0.8 to 1.6 times our
+//! instructions to write and 0.9 to 1.2 times to read.
+//!
+//! `bench/codec` proves against bincode 2.0.1 that the bytes are the same. Against that crate, encoding takes
+//! 66 to 100 % of its time and decoding 89 to 101 %, but 141 % for the smallest struct (82 beside 59 ns).
 
 mod read;
 mod write;

@@ -1,6 +1,8 @@
 //! Shared by the store's tests.
 #![allow(dead_code)]
 
+pub mod faulty;
+
 use polycache_entry::{encode, EntryOptions, Serializer, Value};
 use polycache_host::{Clock, Namespace, Options, Store};
 use std::path::Path;

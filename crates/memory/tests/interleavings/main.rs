@@ -38,6 +38,8 @@ mod loading;
 mod lock;
 #[path = "../../src/policy.rs"]
 mod policy;
+#[path = "../../src/purge.rs"]
+mod purge;
 #[path = "../../src/queue.rs"]
 mod queue;
 #[path = "../../src/remove.rs"]
