@@ -21,7 +21,7 @@ REPORTS = ROOT / "target" / "bench"
 
 # Seconds, where there are no results yet.
 USUAL = {"full": 300.0, "quick": 60.0}
-# Seconds of set-up, of making sure that everything is built and installed.
+# Seconds of set-up: checking that everything is built and installed.
 SETTING_UP = 5.0
 
 

@@ -27,6 +27,6 @@ with polycache.Cache(".cache", namespace=["examples", "types"], types=types) as 
     print(read)
     assert read == ada and read is not ada
 
-    # Whichever of the examples wrote it last, in whatever language.
+    # Any of the examples, in any language, may have written it.
     print(cache.get_or_set("shared", lambda: User(2, "Grace Hopper")))
     assert cache.get("shared").name == "Grace Hopper"

@@ -27,7 +27,7 @@ read = cache.get("ada")
 p read
 raise unless read == ada && !read.equal?(ada)
 
-# Whichever of the examples wrote it last, in whatever language.
+# Any of the examples, in any language, may have written it.
 shared = cache.get_or_set("shared") { User.new(2, "Grace Hopper", Status::ACTIVE, []) }
 p shared
 raise unless shared.is_a?(User) && shared.name == "Grace Hopper"

@@ -36,12 +36,12 @@ fn main() -> Result<(), Error> {
         .build()?;
     let ada = user(1, "Ada Lovelace", ["admin"]);
     cache.set("ada", &ada)?;
-    // Who asks for a struct need not know its name.
+    // A reader of a struct need not know its name.
     let read: Option<User> = cache.get("ada")?;
     println!("{read:?}");
     assert_eq!(read.as_ref(), Some(&ada.value));
 
-    // Whichever of the examples wrote it last, in whatever language.
+    // Any of the examples, in any language, may have written it.
     let load = || Ok::<_, Infallible>(user(2, "Grace Hopper", ["navy"]));
     let shared: Named<User> = cache.get_or_set_with_ttl("shared", Ttl::Default, load)?;
     println!("{shared:?}");

@@ -46,7 +46,7 @@ const ada = await cache.get('ada')
 console.log(ada)
 assert(ada instanceof User && String(ada.status) === 'active' && ada.tags.includes('admin'))
 
-// Whichever of the examples wrote it last, in whatever language.
+// Any of the examples, in any language, may have written it.
 const shared = await cache.getOrSet('shared', () => new User(2, 'Grace Hopper'))
 console.log(shared)
 assert.equal(shared.name, 'Grace Hopper')

@@ -43,7 +43,7 @@ class GemFolder
     Dir["crates/*/Cargo.toml", base: @folder].each do |manifest|
       edit(manifest) { |text| lean(text) }
     end
-    # Takes out of the lock file what is no more in this workspace, and resolves nothing anew.
+    # Removes what is no longer in this workspace from the lock file, and resolves nothing again.
     cargo("update", "--workspace", at: @folder)
   end
 

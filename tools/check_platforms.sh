@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Type-checks the crates, and the native parts of the Python and the Node package, for systems that
-# nobody here has: `cargo check`, with the standard library checked from its source as well. Nothing is
+# Type-checks the crates, and the native parts of the Python and the Node package, for systems that are not at hand:
+# `cargo check`, with the standard library checked from its source as well. Nothing is
 # linked and nothing runs; what these systems do with a directory is tested on Linux, in
 # crates/host/src/platform.
 #

@@ -37,7 +37,7 @@ def block(lines: Iterable[str]) -> str:
         return NONE
     text = [
         f"Text values of {SIZE}, one process, medians in ns. In brackets: the store's best when it",
-        "works in batches or in one long transaction, where that is quicker.",
+        "works in batches or in one long transaction, where that is faster.",
         "",
         "| | get | put |",
         "|---|---|---|",
@@ -58,7 +58,7 @@ def block(lines: Iterable[str]) -> str:
 
 
 def sentence(lines: Iterable[str]) -> str:
-    """How long a get takes in each language, and how long the quickest peer's takes there."""
+    """How long a get takes in each language, and how long the fastest peer's takes there."""
     rows: list[Row] = [row for line in lines if _belongs(row := json.loads(line))]
     said = []
     for language, name in LANGUAGES.items():

@@ -4,8 +4,8 @@
 #
 #   typescript/package.sh FOLDER [LIBRARY [PLATFORM]]    puts two tarballs there, the native part's first
 #
-# LIBRARY is a native part that is built already; without it cargo builds one to be published. With a
-# PLATFORM it is one for that (native/load.cjs lists them), and stripped by whoever built it.
+# LIBRARY is a native part that is built already; without it cargo builds one to be published. With a PLATFORM it is one
+# for that (native/load.cjs lists them), and stripped by its builder.
 set -euo pipefail
 
 out=$(cd "$1" && pwd)

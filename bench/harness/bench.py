@@ -65,7 +65,7 @@ class Group:
     options: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=environment)
     open: Open = open_worker
-    # About how many operations a subject has, for the time left.
+    # About how many operations a subject has, to estimate the time left.
     operations: int = 4
 
     @property
@@ -79,8 +79,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Bench:
-    """`groups` is asked with True for a subset that takes under a minute. `baseline` is the subject
-    that others are held against where none of ours was measured."""
+    """`groups` is called with True for a subset that takes under a minute. `baseline` is the
+    subject that others are compared with where none of ours was measured."""
 
     name: str
     title: str

@@ -1,7 +1,7 @@
 """A lane whose rounds are counted in instructions by valgrind, where times are too close to call.
 
-An instruction is not a nanosecond: a miss of the processor's cache is not seen here. But what else
-the machine does is not seen either, so that a few rounds are enough.
+An instruction is not a nanosecond: a miss of the processor's cache is not seen here. But other work
+of the machine is not seen either, so a few rounds are enough.
 
 A subject marks what is to be counted by a call of `clock_getres`, which nothing else needs: before
 its operations, after them, and after twice as many. The difference is of the operations alone,
@@ -58,7 +58,7 @@ class CountedLane(WorkerLane):
 
 
 def valgrind(dumps: Path) -> list[str]:
-    """What stands before a command whose dumps go to the folder."""
+    """The words before a command whose dumps go to the folder."""
     found = shutil.which("valgrind")
     if not found:
         raise Unavailable("there is no valgrind here")

@@ -1,4 +1,4 @@
-"""How one row stands beside another, in words that are the same everywhere."""
+"""How one row compares with another, in words that are the same everywhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .spread import CLOSE, quotient, ratio
 
 @dataclass(frozen=True)
 class Beside:
-    """`times` is how many times as good the reference is as this row: above 1 it is quicker, or
+    """`times` is how many times as good the reference is as this row: above 1 it is faster, or
     smaller, or finds more."""
 
     times: float
@@ -30,7 +30,7 @@ class Beside:
 
 
 def reference(rows: list[Row], baseline: str) -> Row | None:
-    """What the rows of one operation are held against: our first row, or else the baseline's."""
+    """What the rows of one operation are compared with: our first row, or else the baseline's."""
     measured = [row for row in rows if row.measured]
     ours = [row for row in measured if row.is_ours]
     return next(iter(ours or [row for row in measured if row.subject == baseline]), None)

@@ -1,4 +1,4 @@
-"""Subjects that are no peers: they bound what can be reached, so nobody loses to them."""
+"""Subjects that are not peers: they bound what can be reached, so no subject loses to them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LIMITS = {
 }
 
 
-# Likewise single operations of subjects: who compresses nothing copies.
+# Likewise single operations: a subject that does not compress copies.
 OPERATIONS = {"codec": (r"^zstd\b", r"\bNoop\b")}
 
 
 def is_limit(bench: str, subject: str, operation: str = "") -> bool:
-    """Whether the subject, or this operation of it, shows the limit and not a rival."""
+    """Whether the subject, or this operation of it, is a limit and not a rival."""
     pattern = LIMITS.get(bench)
     if pattern is not None and re.search(pattern, subject, re.IGNORECASE):
         return True

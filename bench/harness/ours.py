@@ -1,6 +1,6 @@
 """A row of ours that cannot be measured makes the benchmark's target fail.
 
-A peer that cannot be had is a row that says so. With ours that would hide a build that broke, so
+A peer that is not available is a row that says so. For ours that would hide a broken build, so
 only what is missing by design may be empty.
 """
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-# Seconds between two lines where a line cannot be written over, and where it can.
+# Seconds between two lines, for output that cannot be overwritten and for a terminal.
 SELDOM, OFTEN = 10.0, 0.2
 
 

@@ -10,7 +10,7 @@ from .limits import is_limit
 from .row import Row
 from .spread import CLOSE
 
-NOTE = f"""The ratio says how many times as good (as quick, as small, as many) the subject named in
+NOTE = f"""The ratio says how many times as good (as fast, as small, as many) the subject named in
 it is: ours, or the baseline where we have no row. It is the median over the rounds, each of which
 divides neighbours in time. A margin under {CLOSE:.0%} is too close to call. Figures are medians,
 with the quartiles of the rounds."""

@@ -43,7 +43,7 @@ class Measured:
 
 @dataclass
 class Row(Measured):
-    """`failure` says why there is nothing, where there is nothing."""
+    """`failure` says why there is no figure, if so."""
 
     workload: str
     subject: str

@@ -38,7 +38,7 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Spread:
 
 
 def quotient(above: float, below: float) -> float:
-    """Beside nothing, something is infinitely more and nothing the same: a hit ratio may be 0."""
+    """Compared with 0, anything is infinitely more, and 0 is the same: a hit ratio may be 0."""
     if below:
         return above / below
     return inf if above else 1.0

@@ -47,7 +47,7 @@ def ruby(path: Path) -> Subject:
 
 
 def find(folder: Path, ending: str) -> list[Path]:
-    """The subjects' files in a folder, ours first. What they share lies in folders beside them."""
+    """The subjects' files in a folder, ours first. Shared code is in folders beside them."""
     return sorted(folder.glob(f"*{ending}"), key=lambda path: (not is_ours(path.stem), path.stem))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-# Seconds that a subject may take to go once it was told to, and to answer anything else.
+# Seconds that a subject may take to end after it was told to, and to answer anything else.
 GRACE = 10
 PATIENCE = 300
 
@@ -68,7 +68,7 @@ class Worker:
         return self.receive()
 
     def close(self) -> None:
-        """Lets the subject close its store, then sees its process off."""
+        """Lets the subject close its store, then ends its process."""
         with suppress(Unavailable, ValueError):
             self.ask(command="close")
         assert self.process.stdin and self.process.stdout
@@ -89,7 +89,7 @@ class Worker:
             return "it closed its output and went on"
         self.complaints.seek(0)
         lines = [line.strip() for line in self.complaints if line.strip()]
-        # Languages differ in the line on which an uncaught error's message stands.
+        # Languages differ in which line has an uncaught error's message.
         said = [line for line in lines if re.search(r"^\w*Error\b|\(\w*Error\)", line)]
         last = (said or lines or [f"it ended with code {self.process.returncode}"])[-1]
         # Ruby puts the place before the message: FILE:LINE:in `METHOD':

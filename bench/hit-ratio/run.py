@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Simulates eviction policies and holds them against the optimum; `make bench-hit-ratio` calls it.
+"""Simulates eviction policies and compares them with the optimum; `make bench-hit-ratio` calls it.
 
     make bench-hit-ratio                         generated workloads
     make bench-hit-ratio TRACES=folder           recorded traces too, *.lis.zst

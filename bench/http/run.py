@@ -18,7 +18,7 @@ from serving.lane import REQUESTS, open_fresh, open_sustained
 FOLDER = Path(__file__).resolve().parent / "subjects"
 
 ABSENT = [Subject("polycache-http", absent="not built yet: a Redis stream over HTTP")]
-# Rows that the page lacks are left out of its load, which takes longest for what it tells.
+# Rows that the page lacks are left out of its load, which takes long and shows little.
 NOT_ON_PAGE = ("constant-*", "map-*", "ioredis-node-fastify", "ioredis-bun", "ioredis-bun-hono")
 # Those of a quick run.
 FEW = ("polycache-host-node-fastify", "redis-node-fastify", "ioredis-bun-elysia")

@@ -127,7 +127,7 @@ def _of(runtime: str, quick: bool) -> list[Group]:
 
 def _subjects(runtime: str) -> list[Subject]:
     found = (RUNTIMES[runtime](path) for path in find(FOLDER / "subjects", ".mjs"))
-    # The first of ours is what peers are held against: the memory tier by its defaults.
+    # Peers are compared with the first of ours: the memory tier with its defaults.
     ordered = sorted(found, key=lambda one: one.name != FIRST)
     return [_or_absent(one, runtime) if one.name in CHECKOUT else one for one in ordered]
 
@@ -143,7 +143,7 @@ def _or_absent(subject: Subject, runtime: str) -> Subject:
 
 
 def _open_with_keys(draw: Draw, subject: Subject, group: Group, setting: Setting) -> Lane:
-    """The order of the keys is drawn by the first who opens."""
+    """The first caller that opens draws the order of the keys."""
     file = setting.folder / "keys.u32"
     if not file.exists():
         order.write(file, draw())

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline'
 export const versionOf = (name, folder) =>
   JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, folder))).version
 
-/** What the subject has not, by design: its row says why, and is no failure. */
+/** What the subject lacks by design: its row says why, and is not a failure. */
 export class NotOffered extends Error {
   name = 'NotOffered'
 }

@@ -14,7 +14,7 @@ Run = Callable[[float], float]
 
 
 class NotOffered(Exception):
-    """What the subject has not, by design: its row says why, and is no failure."""
+    """What the subject lacks by design: its row says why, and is not a failure."""
 
 
 class Subject(ABC):

@@ -31,14 +31,14 @@ def check_command(
     polycache("get", "-d", ".cache", "-n", "shop", "absent", code=1)
     polycache("get", code=2)
     assert "polycache" in polycache("completions", "bash")
-    # Bytes that are no text reach it as they are, and do no harm.
+    # Bytes that are not text reach it as they are, and do no harm.
     run([*command, "get", "-d", ".cache", os.fsdecode(b"\xff")], folder, env, code=None)
 
 
 def check_reader_that_stops(
     command: Sequence[str | Path], folder: Path, env: Mapping[str, str] | None = None
 ) -> None:
-    """`polycache keys | head -1`, with more keys than a pipe holds, is no error."""
+    """`polycache keys | head -1`, with more keys than a pipe holds, is not an error."""
     words = " ".join(f"'{word}'" for word in command)
     script = (
         f"{words} keys -d .cache -n many > all && [ $(wc -c < all) -gt 100000 ] || exit 90; "
@@ -61,7 +61,7 @@ def check_control_c(
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        # A session whose terminal this is, so that Ctrl-C reaches it as a person's does.
+        # A session with this terminal, so that Ctrl-C reaches it as a person's does.
         start_new_session=True,
         preexec_fn=_take_terminal,
     )

@@ -35,7 +35,7 @@ pub struct Options {
     /// Workers at a time
     #[arg(long, default_value_t = 6)]
     workers: usize,
-    /// Seed of who is killed when; the order of events is the machine's
+    /// Seed of which worker is killed when; the order of events is the machine's
     #[arg(long)]
     seed: Option<u64>,
 }

@@ -1,7 +1,6 @@
 //! The workers' values: text that names its key and its writer, so that a reader can tell both.
 
-/// A value's name: the worker in the upper half, that worker's count of values in the lower.
-/// 0 is no value.
+/// A value's name: the worker in the upper half, that worker's count of values in the lower. 0 is not a value.
 pub type Serial = u64;
 
 /// The `counter`-th value of a worker.

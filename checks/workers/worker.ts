@@ -22,7 +22,7 @@ const RECORD = 32
 
 const now = process.hrtime.bigint
 
-/** Whose value it is: the worker and that worker's count of values. 0 and 0 is none. */
+/** The writer of a value: the worker and its count of values. 0 and 0 is none. */
 type Serial = { readonly worker: number; readonly counter: number }
 
 const NONE: Serial = { worker: 0, counter: 0 }
@@ -76,7 +76,7 @@ function makeValue(key: string, { worker, counter }: Serial): string {
   return `${key}:${name}:${name.repeat((Math.imul(counter, 389) >>> 0) % 1000)}`
 }
 
-/** Whose value of this key it is, whole; undefined for anything else. */
+/** The writer of this value of the key, if it is whole; undefined for anything else. */
 function parse(key: string, found: unknown): Serial | undefined {
   if (typeof found !== 'string') return undefined
   const [worker, counter] = (found.split(':', 2)[1] ?? '').split('.').map(Number)
@@ -188,7 +188,7 @@ class Worker {
     return this.#spaces[key % SPACES.length] as Cache
   }
 
-  /** The loader takes up to 30 microseconds, for others to set and delete meanwhile. */
+  /** The loader takes up to 30 microseconds, so that others set and delete meanwhile. */
   async #getOrSet(key: number): Promise<void> {
     const serial = this.#make()
     const value = makeValue(this.#name(key), serial)

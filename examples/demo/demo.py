@@ -91,7 +91,7 @@ class Demo:
         several = ", a process each, all started together" if len(self.names) > 1 else ""
         report.line(f"  workers   {together(self.names)}{several}")
         report.line(f"  cache     {shown(self.cache)}")
-        report.line("  job       each worker asks for each record; who finds none there loads it")
+        report.line("  job       each worker asks for each record, and loads it if there is none")
         if self.victim:
             report.line("            half-way one worker is killed with SIGKILL")
         for name, why in self.missing.items():
@@ -149,7 +149,7 @@ class Demo:
     def tell_loads(self, done: job.Job, noted: loads.Loads, verdict: loads.Verdict) -> None:
         details = [f"never loaded: {key}" for key in verdict.never]
         details += [f"loaded more than once: {key}" for key in verdict.too_often]
-        details += [f"loaded though nobody asked: {key}" for key in verdict.foreign]
+        details += [f"loaded though not asked for: {key}" for key in verdict.foreign]
         if verdict.again:
             details.append(
                 f"one load more, the one that the kill ended: {verdict.again.key}, "
@@ -193,7 +193,7 @@ class Demo:
 
     def one_type_map(self) -> None:
         pairs = checks.matrix(self.workers)
-        self.report.title("One type map: who writes (down), who reads (across), values that agree")
+        self.report.title("One type map: writers (down), readers (across), values that agree")
         cells = {(pair.writer, pair.reader): f"{pair.equal}/{pair.total}" for pair in pairs}
         head = ["", *map(title_of, self.names)]
         rows = [[title_of(w), *(cells[w, r] for r in self.names)] for w in self.names]
@@ -240,7 +240,7 @@ class Demo:
             ]
             for one in measures
         ]
-        self.report.lines(table(["", "a hit", "a load", "a hit is quicker"], rows))
+        self.report.lines(table(["", "a hit", "a load", "a hit is faster"], rows))
         self.report.line("  a hit: get and decode, median of 21 passes over all records;")
         self.report.line("  a load: the loader alone, mean of 100 records")
         self.report.checks(

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from polycache import Cache
 
-# No test asserts a time: a busy machine is no failure.
+# No test asserts a time: a busy machine is not a failure.
 settings.register_profile("polycache", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("polycache")
 

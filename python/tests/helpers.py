@@ -69,7 +69,7 @@ def full_of_leases(cache: Any) -> Iterator[str]:
         if loads[-1].step() is not None:
             loads.pop().abandon()
             continue
-        # Nobody joins a load without a lease.
+        # No caller joins a load without a lease.
         if cache._begin(f"k{number}", None, 0.0).mine:
             break
     yield f"k{number}"

@@ -34,7 +34,7 @@ class Loader:
 
 
 async def never() -> None:
-    raise AssertionError("nobody may load")
+    raise AssertionError("this loader must not run")
 
 
 async def at_once(value: Any) -> Any:
@@ -183,7 +183,7 @@ async def test_a_delete_during_the_load_wins(shared: AsyncCache) -> None:
     await loader.begun.wait()
     early = await waiting(shared, never, 2)
     assert await shared.delete("k") is False
-    # What is stored answers all who wait.
+    # A stored value answers all callers that wait.
     assert await shared.get_or_set("k", lambda: at_once("new")) == "new"
     assert await asyncio.gather(*early) == ["new"] * 2
     loader.finish.set()

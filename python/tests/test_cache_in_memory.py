@@ -331,7 +331,7 @@ def test_a_forked_child_has_its_own() -> None:
     thread = threading.Thread(target=lambda: cache.get_or_set("loads", stay))
     thread.start()
     until(lambda: bool(cache._loads()))
-    # A load of a thread that the child has not: it waits for nobody.
+    # The child does not have the thread that loads: the call must not wait for it.
     assert cache.get_or_set("loaded", load) == "loaded" == cache.get("loaded")
     go_on.set()
     thread.join(LIMIT)

@@ -157,10 +157,10 @@ async def test_recursion_of_coroutines() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError):
         lru_cache("large")  # type: ignore[call-overload]
-    with pytest.raises(InvalidArgument, match="no option"):
+    with pytest.raises(InvalidArgument, match="not an option"):
         cached(max_size=5)(lambda: 1)  # type: ignore[call-overload]
-    # mypy finds it, too: else the remark would be one too many.
-    with pytest.raises(InvalidArgument, match="max_size is no option"):
+    # mypy finds it, too: otherwise the ignore comment would be unused.
+    with pytest.raises(InvalidArgument, match="max_size is not an option"):
         MemoryCache(max_size=5)  # type: ignore[call-arg]
     for size in (-1, 1.5, True, "10"):
         with pytest.raises(InvalidArgument, match="max_entries"):

@@ -27,7 +27,7 @@ class Loader:
 
 
 def never() -> None:
-    raise AssertionError("nobody may load")
+    raise AssertionError("this loader must not run")
 
 
 def test_threads_load_once(cache: Cache) -> None:

@@ -21,7 +21,7 @@ def made(request: pytest.FixtureRequest, directory: Path) -> Iterator[Callable[.
 
 
 def never(keys: list[Any]) -> dict[Any, Any]:
-    raise AssertionError(f"nobody may load {keys}")
+    raise AssertionError(f"this loader must not run: {keys}")
 
 
 def test_the_loader_is_asked_once_for_what_is_missing(made: Callable[..., Any]) -> None:
@@ -148,7 +148,7 @@ def joins_one(cache: Any, slow: Slow) -> Callable[[], Any]:
 
     def join() -> Any:
         assert slow.begun.wait(LIMIT)
-        return cache.get_or_set("b", lambda: "nobody may load it")
+        return cache.get_or_set("b", lambda: "this loader must not run")
 
     return join
 

@@ -1,4 +1,4 @@
-"""What a load promises to those who wait for it, whatever the tiers (spec/semantics.md)."""
+"""What a load promises to the callers that wait for it, whatever the tiers (spec/semantics.md)."""
 
 import asyncio
 import os
@@ -86,7 +86,7 @@ def test_a_loader_slower_than_the_lease_is_stored(made: Callable[..., Any]) -> N
         return next(loaders)()
 
     def finish() -> None:
-        # One of those who wait loads beside it; the others join that one.
+        # One of the waiting callers loads beside it; the others join that one.
         assert second.begun.wait(LIMIT)
         first.finish.set()
         until(lambda: len(cache._loads()) == 1)
@@ -142,7 +142,7 @@ def test_whoever_waits_for_another_process_gives_up_alone(cache: Cache) -> None:
             leads.step()
         # As `loading.load` does with each error.
         leads.fail(late.value)
-        # Those who joined have a bound of their own: one of them polls.
+        # The callers that joined have a bound of their own: one of them polls.
         assert joined.answer() is MISSING and cache.stats().wait_timeouts == 1
         tell(holder, "from the holder")
         assert cache.get_or_set("k", never) == "from the holder"
@@ -190,7 +190,7 @@ def test_who_begins_after_a_delete_does_not_get_the_old_value(made: Callable[...
     def deletes() -> Any:
         waiting(cache, 1)
         cache.delete("k")
-        # Joins nobody, but loads.
+        # Joins no load, but loads.
         return cache.get_or_set("k", new)
 
     def after() -> Any:
@@ -236,10 +236,10 @@ def test_a_value_that_was_stored_is_looked_for_by_those_who_joined_another_load(
     joined, late = cache._begin("k", None, 0.0), cache._begin("k", None, 0.0)
     assert not joined.mine and joined.wake(lambda: woken.append(1))
     first.fill("first", None, True)
-    # Between storing and waking the key may change: they are not handed what was stored.
+    # The key may change between storing and waking: they are not handed what was stored.
     cache.delete("k")
     assert woken == [1] and joined.answer() is MISSING
-    # Nor is one forgotten who was about to wait.
+    # A caller that was about to wait is not forgotten either.
     assert not late.wake(str) and late.answer() is MISSING
     assert cache._begin("k", None, 0.0).mine
     assert beside.fill("beside", None, True) == "beside"
@@ -345,7 +345,7 @@ def test_threads_and_tasks_join_the_same_load(made: Callable[..., Any]) -> None:
 
 
 def never() -> Any:
-    raise AssertionError("nobody may load")
+    raise AssertionError("this loader must not run")
 
 
 async def test_a_task_s_waiting_is_bounded_and_its_own_key_told(directory: Path) -> None:

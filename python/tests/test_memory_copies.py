@@ -71,7 +71,7 @@ def test_what_can_change_is_copied_by_every_write(value: Any) -> None:
         one, other = cache["k"], cache["k"]
         assert one == other == value
         assert len({id(one), id(other), id(value)}) == 3
-        # Nobody else has what is taken: it is the cache's own copy.
+        # A taken value has one owner: it is the cache's own copy.
         assert cache.take("k") == value and "k" not in cache
 
 

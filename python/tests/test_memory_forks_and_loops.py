@@ -144,7 +144,7 @@ def test_who_waits_for_a_load_in_a_loop_is_woken(closed: bool) -> None:
     if closed:
         loop.close()
     else:
-        # Stored by a load that began after a write: that answers all who wait.
+        # Stored by a load that began after a write: it answers all callers that wait.
         cache.delete("k")
         assert cache.get_or_set("k", lambda: "after") == "after"
     waiter.join(LIMIT)
@@ -188,7 +188,7 @@ def test_two_loaders_that_ask_for_each_others_key() -> None:
         return cache.get_or_set(mine, load)
 
     found = set(together(lambda: call("a", "b"), lambda: call("b", "a")))
-    # Who came last was not made to wait; the other one may have been given its value.
+    # The second caller was not made to wait; the first may have been given its value.
     assert found in (
         {"ab(a by b)", "b(a by b)"},
         {"a(b by a)", "ba(b by a)"},

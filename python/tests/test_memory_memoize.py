@@ -166,7 +166,7 @@ async def test_asynchronous_methods() -> None:
 
 
 def test_class_and_static_methods() -> None:
-    # Type checkers do not see that @classmethod binds it, as it is no plain function.
+    # Type checkers do not see that @classmethod binds it, as it is not a plain function.
     kind: Any = Shop
     other: Any = Other
     assert kind.open("a") == kind("x").open("a") == other.open("a") == "a"

@@ -75,7 +75,7 @@ def test_subscripts(made: Callable[..., Cache]) -> None:
     if cache.path is not None:
         with pytest.raises(UnsupportedValue):
             cache["k"] = object()
-    # A cache is no mapping: nothing walks through it by numbers.
+    # A cache is not a mapping: nothing walks through it by numbers.
     with pytest.raises(TypeError, match="not iterable"):
         iter(cache)  # type: ignore[call-overload]
     cache.close()

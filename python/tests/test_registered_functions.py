@@ -97,7 +97,7 @@ def test_a_decode_that_raises_is_a_wrong_type(kind: str, directory: Path) -> Non
                 read()
             assert error.value.path == '$["a b"][1].name'
             assert error.value.__cause__ is failure
-        # It is no miss, and what stands there stays.
+        # It is not a miss, and what stands there stays.
         assert "k" in cache
         cache.set("k", Named("user", {"surname": "Lovelace"}))
         with pytest.raises(WrongType, match="TypeError") as error:

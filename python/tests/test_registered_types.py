@@ -323,7 +323,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a class": (User, "mapping"),
     "an empty name": ({"": User}, "1 to 255"),
     "a name of 256 bytes": ({"é" * 128: User}, "1 to 255"),
-    "a name that is no text": ({7: User}, "1 to 255"),
+    "a name that is not text": ({7: User}, "1 to 255"),
     "a name without UTF-8": ({"\ud800": User}, "1 to 255"),
     "two names": ({"a": User, "b": Type(User)}, "two names"),
     "no class": ({"a": "User"}, "class"),
@@ -333,7 +333,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a Type of no known kind": ({"a": Type(Point)}, "encode"),
     "encode alone": ({"a": Type(Point, encode=Point.to_list)}, "both"),
     "decode alone": ({"a": Type(Point, decode=Point.from_list)}, "both"),
-    "encode that is no function": ({"a": Type(Point, encode=1, decode=list)}, "functions"),  # type: ignore[arg-type]
+    "encode that is not a function": ({"a": Type(Point, encode=1, decode=list)}, "functions"),  # type: ignore[arg-type]
     "a class of the type map": ({"a": Type(dict, encode=list, decode=dict)}, "type map"),
     "a class that gives way": ({"a": Type(tuple, encode=list, decode=tuple)}, "type map"),
     "Named": ({"a": Type(Named, encode=repr, decode=str)}, "type map"),

@@ -11,7 +11,7 @@ from polycache import Cache, InvalidArgument
 
 @pytest.mark.parametrize("ttl", [-1, -0.5, math.inf, math.nan, 10**30, timedelta(seconds=-1)])
 def test_a_ttl_of_a_right_type_that_is_no_length_of_time(cache: Cache, ttl: float) -> None:
-    with pytest.raises(InvalidArgument, match="is no length of time: it must be longer than 0"):
+    with pytest.raises(InvalidArgument, match="is not a length of time: it must be longer than 0"):
         cache.set("k", 1, ttl=ttl)
 
 

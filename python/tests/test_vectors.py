@@ -1,4 +1,4 @@
-"""spec/vectors: what every language wrote is read, and what is no entry is refused."""
+"""spec/vectors: what every language wrote is read, and what is not an entry is refused."""
 
 import sys
 from collections.abc import Iterator

@@ -19,11 +19,11 @@ require_relative "polycache/memory_cache"
 #   cache.fetch("user:1", ttl: "5m") { load_user(1) }
 #
 # Without the native extension, which is compiled on Linux only, there are MemoryCache, a Cache
-# without a path, and the namespaces for Redis clients, which are loaded when they are first named.
+# without a path, and the namespaces for Redis clients. These are loaded when they are first named.
 module Polycache
   autoload :RedisNamespace, "polycache/redis_namespace"
 
-  # What is made of redis-rb.
+  # Classes built on redis-rb.
   module Redis
     autoload :Namespace, "polycache/redis_namespace/redis_rb"
   end

@@ -77,7 +77,7 @@ class ExtensionTest < Minitest::Test
 
   def test_a_limit_of_file_sizes_is_an_error_and_no_death
     out, err, status = ruby(LIBRARY, "-e", <<~'RUBY', @directory)
-      # What a shell gives; whoever runs the tests may ignore the signal.
+      # What a shell gives; the parent of the tests may ignore the signal.
       Signal.trap("XFSZ", "SYSTEM_DEFAULT")
       require "polycache"
       Process.setrlimit(:FSIZE, 100_000)

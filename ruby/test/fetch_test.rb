@@ -6,7 +6,7 @@ require "test_helper"
 class FetchTest < Minitest::Test
   include Caches
 
-  # Nobody holds the lease: the next caller loads at once.
+  # The lease is free: the next caller loads at once.
   def assert_free(cache)
     assert_equal 0, cache.check[:leases]
     assert_equal "next", cache.fetch("k") { "next" }

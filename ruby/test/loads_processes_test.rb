@@ -86,7 +86,7 @@ class LoadsProcessesTest < Minitest::Test
     assert_equal "parent's\n", said_by(id, from_child)
   end
 
-  # The loader's process dies: of those who waited in another, one loads for all.
+  # The loader's process dies: of the callers that waited in another, one loads for all.
   def test_a_loader_whose_process_is_killed
     cache = open_cache
     id, from_child = child do |say|
@@ -114,7 +114,7 @@ class LoadsProcessesTest < Minitest::Test
     from_child.close
   end
 
-  # Who waits for another process is bounded, too, and so are those who joined.
+  # Waiting for another process is bounded, too, also for callers that joined.
   def test_waiting_for_another_process_is_bounded
     cache = open_cache
     hold, go = IO.pipe

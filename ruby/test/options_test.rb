@@ -168,7 +168,7 @@ class OptionsTest < Minitest::Test
     refute cache.has?("k")
   end
 
-  # ActiveSupport's durations are no Numerics, but say that they are.
+  # ActiveSupport's durations are not Numerics, but say that they are.
   def test_a_duration_may_stand_for_its_number
     minutes = Class.new(BasicObject) do
       def is_a?(klass) = klass == ::Numeric

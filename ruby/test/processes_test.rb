@@ -45,7 +45,7 @@ class ProcessesTest < Minitest::Test
     assert_empty cache.check[:damaged]
   end
 
-  # A value is taken once, whoever asks.
+  # A value is taken once, by whichever process.
   def test_processes_that_take
     cache = open_cache
     keys = Array.new(500, &:to_s)
@@ -175,7 +175,7 @@ class ProcessesTest < Minitest::Test
     value = cache.fetch("k") do
       from_child, to_parent = IO.pipe
       id = fork
-      # The child leaves the block like anybody else.
+      # The child leaves the block as any caller does.
       break [from_child, to_parent] unless id
 
       to_parent.close

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/fiber_scheduler"
 
-# Under a Fiber scheduler nobody who waits holds up the other fibers of the thread.
+# Under a Fiber scheduler a waiting fiber does not hold up the others of its thread.
 class SchedulerTest < Minitest::Test
   include Caches
 

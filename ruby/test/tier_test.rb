@@ -29,7 +29,7 @@ class TierTest < Minitest::Test
     assert_predicate first["tags"][0], :frozen?
   end
 
-  # The first call gives what later ones give, whoever loads and whoever joins.
+  # The first call gives what later ones give, to callers that load and that join.
   def test_under_freeze_what_was_loaded_is_frozen_for_all
     cache = tiered
     begun = Queue.new

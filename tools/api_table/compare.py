@@ -164,7 +164,7 @@ def _more(package: Package, kind: Kind, name: str, item: Item) -> Difference:
         package.language,
         f"{kind.path}.{name}",
         "more",
-        f"{item.at}: `{item.name}` is no word of [{kind.path}] in {SPEC}: rename it, take it out, "
+        f"{item.at}: `{item.name}` is not a word of [{kind.path}] in {SPEC}: rename it, remove it, "
         "or add it there",
     )
 

@@ -152,7 +152,7 @@ def _signature(chunk: str) -> str:
 
 
 def _doc(chunk: str) -> str:
-    # Examples and the list of errors are no part of what describes an option.
+    # Examples and the list of errors are not part of what describes an option.
     prose = re.sub(r'<div class="example-wrap.*?</pre></div>', " ", chunk, flags=re.S)
     found = re.search(r'<div class="docblock">(.*?)</div>', prose, re.S)
     text = re.split(r"<h[1-6] id=", found[1])[0] if found else ""

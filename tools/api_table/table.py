@@ -65,7 +65,7 @@ class Table:
     sections: tuple[Section, ...]
     reasons: tuple[Reason, ...]
     arguments: dict[str, str] = field(default_factory=dict)
-    """Words of arguments whose names no caller sees: `load` is `loader`."""
+    """Words of arguments with names that callers do not see: `load` is `loader`."""
 
     @property
     def kinds(self) -> list[Kind]:
@@ -122,7 +122,7 @@ def _words(path: str, said: Any) -> dict[str, tuple[str, ...]]:
 
 def _list(said: Any, where: str) -> tuple[str, ...]:
     if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
-        raise Malformed(f"spec/api.toml: {where} is no list of words")
+        raise Malformed(f"spec/api.toml: {where} is not a list of words")
     return tuple(said)
 
 

@@ -28,7 +28,7 @@ def running(program: str, *options: str) -> Iterator[int]:
 
 @contextmanager
 def sentinel(program: str) -> Iterator[int]:
-    """The same of a Sentinel that watches nobody. It wants a file to keep its state in."""
+    """The same for a Sentinel that watches no server. It needs a file to keep its state in."""
     with tempfile.TemporaryDirectory(prefix="polycache-sentinel-") as folder:
         state = Path(folder) / "sentinel.conf"
         state.touch()

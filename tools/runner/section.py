@@ -25,7 +25,7 @@ class Section:
     folder: str = "."
     default: bool = True
     # Several times what any section takes on two quiet cores: a slow machine, or one with other
-    # work, is no failure, and a section that hangs still ends.
+    # work, is not a failure, and a section that hangs still ends.
     timeout_minutes: float = 45
 
 

@@ -4,7 +4,7 @@
 # debian_packages SUITE FOLDER PACKAGE...: unpacks the packages of that release (trixie, say, or
 # bookworm-backports) into $TOOLS/FOLDER, without what they depend on: name that too.
 #
-# The mirror is the one that this machine's apt is configured with, so a proxy or a mirror of one's own
+# The mirror is the one that this machine's apt is configured with, so a proxy or a local mirror
 # works here as well. FOLDER/.packages/NAME says which version is there.
 debian_packages() {
   local suite=$1 folder=$TOOLS/$2 package missing=()
@@ -17,7 +17,7 @@ debian_packages() {
   local mirror
   mirror=$(_debian_mirror "$suite" || true)
   if [ -z "$mirror" ] || ! have dpkg-deb; then
-    say "missing: ${missing[*]} of Debian $suite. This is no Debian, or apt has no mirror of it" >&2
+    say "missing: ${missing[*]} of Debian $suite. This is not Debian, or apt has no mirror of it" >&2
     return "$MISSING"
   fi
   # In a subshell, so that the scratch folder goes whatever happens.

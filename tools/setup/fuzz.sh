@@ -1,5 +1,4 @@
-# cargo-fuzz, and the nightly compiler whose sanitizers it needs. Only what asks for them by name gets
-# them.
+# cargo-fuzz, and the nightly compiler with the sanitizers it needs. Installed only when asked for by name.
 
 CARGO_FUZZ_VERSION=0.13.2
 

@@ -1,5 +1,5 @@
 # A Redis server binary for tests that start servers of their own on free ports. Debian's package
-# also starts one as a service; nobody asked for that, so a service that came with our install is
+# also starts one as a service; that is not wanted, so a service that came with our install is
 # stopped and switched off again. One that was there before is left alone.
 
 need_redis() {

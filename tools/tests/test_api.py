@@ -88,7 +88,7 @@ def test_a_method_that_only_one_package_has_is_found() -> None:
     found = said()
     found["cache"]["methods"].append({"name": "rename", "at": "cache.py:9", "arguments": []})
     [told] = differences(found)
-    assert told.startswith("cache.py:9: `rename` is no word of [cache.methods]")
+    assert told.startswith("cache.py:9: `rename` is not a word of [cache.methods]")
     assert 'python = ["cache.methods.rename more"]' in told
     assert differences(found, reason("cache.methods.rename more")) == []
 

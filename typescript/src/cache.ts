@@ -33,9 +33,9 @@ export type Entries = EntriesOf<Key, unknown>
 /**
  * A cache in a directory, shared with every process of this machine that opens it, in TypeScript, Python, Ruby and Rust.
  *
- * Reads and writes take microseconds or less, so every method but `check` and `flush` has a synchronous twin, which does
- * the same at once. The promises of the others are settled when they are returned, but for `getOrSet`, `getOrSetMany`,
- * `check` and `flush`. A miss is `undefined`; `null` is a value. Every method but `close` throws `Closed` after `close`.
+ * Reads and writes take microseconds or less, so every method except `check` and `flush` has a synchronous twin. The
+ * promises of the others are settled when they are returned, except those of `getOrSet`, `getOrSetMany`, `check` and
+ * `flush`. A miss is `undefined`; `null` is a value. Every method except `close` throws `Closed` after `close`.
  */
 export class Cache {
   readonly #keys: Keyspace
@@ -77,8 +77,9 @@ export class Cache {
   }
 
   /**
-   * The key's value, or undefined when there is none. A new object at each call, never one that is shared.
-   * @throws InvalidKey; WrongType for what the `decode` of a registered type does not take; MalformedEntry, ValueTooLarge, UnsupportedSerializer and the like for an entry that does not decode
+   * The key's value, or undefined when there is none. A new object at each call, never a shared one.
+   * @throws InvalidKey; WrongType for what the `decode` of a registered type does not accept; MalformedEntry,
+   * ValueTooLarge, UnsupportedSerializer and others for an entry that does not decode
    */
   getSync<T = unknown>(key: Key): T | undefined {
     return this.#keys.get(key) as T | undefined
@@ -90,8 +91,8 @@ export class Cache {
   }
 
   /**
-   * The key's value, as `getSync` gives it, by no use of the entry: it counts as neither hit nor miss, and leaves the entry's
-   * chances of staying as they are.
+   * The key's value, as `getSync` gives it, without a use of the entry: it counts as neither hit nor miss, and does not
+   * protect the entry from eviction.
    * @throws what `getSync` does
    */
   peekSync<T = unknown>(key: Key): T | undefined {
@@ -104,7 +105,7 @@ export class Cache {
   }
 
   /**
-   * Stores a value. When it returns, every read on this machine that begins sees it or a later one.
+   * Stores a value. Every read on this machine that begins after it returned sees it or a later one.
    * @throws UnsupportedValue, InvalidKey and InvalidArgument, which change nothing; EntryTooLarge, NoSpace and IoError, after
    *   which the old value is gone as well
    */
@@ -118,8 +119,8 @@ export class Cache {
   }
 
   /**
-   * Gives the key's entry another time to live from now on, the cache's own or `ttl`, `null` for ever; true when there is an
-   * entry. The value is not decoded. A set, delete or clear meanwhile wins.
+   * Gives the key's entry another time to live from now on: the cache's own or `ttl`, `null` for ever. True when there
+   * is an entry. The value is not decoded. A set, delete or clear meanwhile wins.
    * @throws InvalidKey, InvalidArgument; NoSpace and IoError, after which the entry is as it was; UnknownEncryptionKey and the
    *   like
    */
@@ -133,8 +134,9 @@ export class Cache {
   }
 
   /**
-   * Deletes the key and returns the value that it had: of several callers, in all processes, one gets it. Like `delete` it
-   * voids every load of the key under way, and is a hit or a miss. An entry that cannot be read stays.
+   * Deletes the key and returns the value that it had: of several callers, in all processes, one gets it. Like
+   * `delete`, it voids all loads of the key under way; it counts as a hit or a miss. An entry that cannot be read
+   * stays.
    * @throws what `getSync` does
    */
   takeSync<T = unknown>(key: Key): T | undefined {
@@ -146,7 +148,7 @@ export class Cache {
     return this.takeSync<T>(key)
   }
 
-  /** Deletes the key and voids every load of it under way; true when an entry stood there. */
+  /** Deletes the key and voids all loads of it under way; true when it had an entry. */
   deleteSync(key: Key): boolean {
     return this.#keys.delete(key)
   }
@@ -177,7 +179,7 @@ export class Cache {
   }
 
   /**
-   * The key's value with what its entry says of it; undefined when there is none. No use of the entry, as `peek`.
+   * The key's value with the facts of its entry; undefined when there is none. Not a use of the entry, as `peek`.
    * @throws what `getSync` does
    */
   entrySync<T = unknown>(key: Key): CacheEntry<T> | undefined {
@@ -190,8 +192,8 @@ export class Cache {
   }
 
   /**
-   * The values of those of the keys that are there, by key, in the order of the keys.
-   * @throws InvalidArgument for what is no list: text is one key
+   * The values of the keys that have one, by key, in the order of the keys.
+   * @throws InvalidArgument for what is not a list: text is one key
    */
   getManySync<T = unknown, K extends Key = Key>(keys: Iterable<K>): Map<K, T> {
     const found = new Map<K, T>()
@@ -209,7 +211,7 @@ export class Cache {
 
   /** Stores several values, one after the other: after an error, those before it are stored. */
   setManySync(entries: Entries, options?: SetOptions): void {
-    // Looked at once more with every pair, but also when there is none.
+    // Checked again with every pair, but also when there is none.
     ttlOf(options, this.#keys.settings.lifetime)
     this.#keys.handle.check()
     for (const [key, value] of pairsOf(entries, 'entries')) this.setSync(key, value, options)
@@ -222,7 +224,7 @@ export class Cache {
 
   /**
    * Deletes several keys; returns how many had an entry.
-   * @throws InvalidArgument for what is no list: text is one key
+   * @throws InvalidArgument for what is not a list: text is one key
    */
   deleteManySync(keys: Iterable<Key>): number {
     let deleted = 0
@@ -236,8 +238,8 @@ export class Cache {
   }
 
   /**
-   * Deletes the keys of this namespace, not of those nested in it, that begin with a prefix; returns how many entries it
-   * deleted. Not at one moment: keys that are written meanwhile may stay.
+   * Deletes the keys of this namespace, not of those nested in it, that begin with a prefix; returns how many entries
+   * it deleted. Not one step: keys written meanwhile may stay.
    * @throws InvalidKey
    */
   deletePrefixSync(prefix: Key): number {
@@ -255,11 +257,11 @@ export class Cache {
   }
 
   /**
-   * The key's value; when there is none, the loader's, which is stored. Of all callers on this machine, in every language,
-   * one loads and the others wait for it, for `waitTimeout` at most; a load that is older than `leaseTimeout` is waited for
-   * no longer, and one caller loads beside it. When a loader fails, those who waited for it here get its error; when it is
-   * aborted or killed, one of them loads. A set, delete or clear of the key during the load wins: the value is returned
-   * and not stored. A value that cannot be stored is returned all the same, and reported (see `storeErrors`).
+   * The key's value; when there is none, the loader's, which is stored. Of all callers on this machine, in every
+   * language, one loads and the others wait for it, for `waitTimeout` at most; beside a load that is older than
+   * `leaseTimeout` one caller loads again. When a loader fails, the callers here that waited for it get its error; when
+   * it is aborted or killed, one of them loads. A set, delete or clear of the key during the load wins: the value is
+   * returned and not stored. A value that cannot be stored is returned all the same, and reported (see `storeErrors`).
    *
    * What it returns is what `get` would: an object for a Map, a Uint8Array for a Buffer, a number for a small bigint.
    *
@@ -271,7 +273,7 @@ export class Cache {
     let ttl: number | undefined
     let signal: AbortSignal | undefined
     if (options !== undefined) {
-      // A wrong key is told before a wrong option.
+      // A wrong key is reported before a wrong option.
       namespace.checkKey(key)
       ;({ ttl, signal } = getOrSetOptions(options))
       signal?.throwIfAborted()
@@ -284,8 +286,8 @@ export class Cache {
   }
 
   /**
-   * Like `getOrSet`, for a loader that gives its value at once. It waits for other processes without the event loop, for
-   * `waitTimeout` at most. A load of this thread could not go on meanwhile, so this caller loads beside it.
+   * Like `getOrSet`, for a loader that returns its value at once. It waits for other processes without the event loop,
+   * for `waitTimeout` at most. A load of this thread could not go on meanwhile, so this caller loads beside it.
    * @throws what `getOrSet` does; InvalidArgument for a loader that returns a promise
    */
   getOrSetSync<T>(key: Key, loader: SyncLoader<T>, options?: SetOptions): T {
@@ -303,11 +305,11 @@ export class Cache {
   }
 
   /**
-   * The values of the keys, by key, in the order of the keys: of those that are not there, the loader's, which are stored. The
-   * rules of `getOrSet` hold for each key. The loader is called with a list of those keys that this caller is to load, none
-   * of them twice; most often it is called once. Then those keys are waited for that others load, and what falls to this
-   * caller is loaded by another call. A key that the loader leaves out, or gives undefined for, has no entry and is not among
-   * the values.
+   * The values of the keys, by key, in the order of the keys. Missing ones come from the loader, and are stored. The
+   * rules of `getOrSet` hold for each key. The loader is called with a list of the keys that this caller is to load,
+   * none of them twice; usually it is called once. Then the caller waits for keys that others load; if some of these
+   * fall to it, the loader is called again. A key that the loader leaves out, or gives undefined for, has no entry and
+   * is not among the values.
    *
    * ```ts
    * const users = await cache.getOrSetMany(['1', '2'], async (ids) => {
@@ -316,8 +318,8 @@ export class Cache {
    * })
    * ```
    *
-   * @throws what `getOrSet` does; InvalidArgument for what is no list of keys, and for a loader that returns a key which it was
-   *   not asked for: then nothing is stored
+   * @throws what `getOrSet` does; InvalidArgument for what is not a list of keys, and for a loader that returns a key
+   *   that it was not asked for: then nothing is stored
    */
   async getOrSetMany<T, K extends Key = Key>(
     keys: Iterable<K>,
@@ -329,7 +331,7 @@ export class Cache {
   }
 
   /**
-   * Like `getOrSetMany`, for a loader that gives its values at once: see `getOrSetSync`.
+   * Like `getOrSetMany`, for a loader that returns its values at once: see `getOrSetSync`.
    * @throws what `getOrSetMany` does; InvalidArgument for a loader that returns a promise
    */
   getOrSetManySync<T, K extends Key = Key>(
@@ -344,8 +346,8 @@ export class Cache {
   }
 
   /**
-   * A function whose results are cached, by the rules of `getOrSet`. They are kept in a nested namespace `name`,
-   * under the text of its arguments, or, with `key`, in this cache under the key that it makes. They outlive the program, and
+   * A function with cached results, by the rules of `getOrSet`. They are kept in a nested namespace `name`, under the
+   * text of the arguments, or, with `key`, in this cache under the key that it makes. They outlive the program, and
    * changes of the function's code.
    *
    * ```ts
@@ -355,7 +357,7 @@ export class Cache {
    * ```
    *
    * @throws InvalidArgument without `name` and `key`, and with both. The memoized one throws it for
-   *   arguments of which there is no text
+   *   arguments that cannot be written as text
    */
   memoize<A extends unknown[], R>(
     work: (...args: A) => R | PromiseLike<R>,
@@ -396,14 +398,14 @@ export class Cache {
   }
 
   /**
-   * The keys of this namespace, not of those nested in it, that begin with a prefix, in no order, found as the iteration
-   * goes on. Text where a key is UTF-8, else bytes.
+   * The keys of this namespace, not of those nested in it, that begin with a prefix, in no order, found as the
+   * iteration goes on. Text where a key is UTF-8, otherwise bytes.
    */
   keys(prefix: Key = ''): IterableIterator<Key> {
     return this.#keys.keys(prefix)
   }
 
-  /** Clears this namespace and those nested in it, whatever their size, in the same short time. */
+  /** Clears this namespace and those nested in it, in a short time that does not depend on their size. */
   clearSync(): void {
     this.#keys.clear()
   }
@@ -413,7 +415,7 @@ export class Cache {
     this.clearSync()
   }
 
-  /** What the whole directory holds and what this handle did. Walks the index: some milliseconds. */
+  /** What the directory holds and what this handle did. Walks the index: some milliseconds. */
   statsSync(): Stats {
     const keys = this.#keys
     return { ...keys.handle.counted(), ...keys.holdings() }
@@ -429,7 +431,7 @@ export class Cache {
     return this.#keys.check()
   }
 
-  /** Writes everything to the disk, on a thread of its own. Only `keepAfterReboot` has a use for it. */
+  /** Writes everything to the disk, on a thread of its own. Needed only with `keepAfterReboot`. */
   async flush(): Promise<void> {
     await this.#keys.flush()
   }

@@ -9,7 +9,7 @@ export type Duration = string | { readonly ms: number }
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** The text that was read last: a program's calls mostly say the same. */
+/** The text that was read last: most calls of a program have the same. */
 let lastText = '1ms'
 let lastMs = 1
 
@@ -44,7 +44,7 @@ function describe(duration: unknown): string {
   if (typeof duration === 'number') return `the bare number ${duration}`
   if (typeof duration !== 'object' || duration === null)
     return `${typeof duration} ${String(duration)}`
-  // Not as JSON, which cycles and big integers have none of.
+  // Not as JSON: cycles and big integers have none.
   const fields = Object.entries(duration).map(([name, value]) => `${name}: ${typeof value}`)
   return typeof (duration as { ms?: unknown }).ms === 'number' && fields.length === 1
     ? `{ ms: ${(duration as { ms: number }).ms} }`

@@ -3,14 +3,14 @@ import { type NativeEncryption, native, typed } from './host/native.ts'
 
 /** A key of AES-256-GCM. */
 export interface EncryptionKey {
-  /** Stands in every entry that the key encrypts: a whole number, 0 to 4294967295. */
+  /** Identifies the key in every entry that it encrypts: a whole number, 0 to 4294967295. */
   readonly id: number
   /** 32 random bytes, from a secret store: `randomBytes(32)` of `node:crypto` makes some. */
   readonly key: Uint8Array
 }
 
 /**
- * The keys, for the native part. Nothing that is wrong is shown, because it may be a key.
+ * The keys, for the native part. An error does not show what is wrong, because it may be a key.
  * @throws InvalidArgument
  */
 export function encryptionOf(keys: readonly EncryptionKey[]): NativeEncryption {

@@ -29,7 +29,7 @@ export type ErrorCode =
   | 'io'
   | 'wait_timeout'
 
-/** What every error of this package is. A loader's own errors are passed on as they are. */
+/** The class of all errors of this package. A loader's own errors are passed on unchanged. */
 export abstract class PolycacheError extends Error {
   /** The error's name in every language. */
   abstract readonly code: ErrorCode
@@ -51,12 +51,12 @@ export class InvalidKey extends PolycacheError {
 }
 
 /**
- * The value, or a part of it, is not in the serializer's row of the type map; or the `encode` of a registered type threw,
- * which is then the `cause`.
+ * The value, or a part of it, is not in the serializer's row of the type map; or the `encode` of a registered type
+ * threw: that is the `cause`.
  */
 export class UnsupportedValue extends PolycacheError {
   readonly code = 'unsupported_value'
-  /** Where the culprit stands: `$` is the value itself, `$.user.tags[3]` a part of it. */
+  /** The path to the culprit: `$` is the value itself, `$.user.tags[3]` a part of it. */
   readonly path: string
 
   constructor(path: string, reason: string, options?: ErrorOptions) {
@@ -65,10 +65,10 @@ export class UnsupportedValue extends PolycacheError {
   }
 }
 
-/** The `decode` of a registered type does not take what was read; what it threw is the `cause`. */
+/** The `decode` of a registered type does not accept what was read; what it threw is the `cause`. */
 export class WrongType extends PolycacheError {
   readonly code = 'wrong_type'
-  /** Where the value stands: `$` is the value itself, `$.user.tags[3]` a part of it. */
+  /** The path to the value: `$` is the value itself, `$.user.tags[3]` a part of it. */
   readonly path: string
 
   constructor(path: string, reason: string, options?: ErrorOptions) {
@@ -100,7 +100,7 @@ export class NoSpace extends PolycacheError {
   }
 }
 
-/** Others loaded the key for as long as the caller waits at most, `waitTimeout`, and brought no value. */
+/** Others loaded the key for longer than `waitTimeout`, and brought no value. */
 export class WaitTimeout extends PolycacheError {
   readonly code = 'wait_timeout'
   override get retryable(): boolean {
@@ -109,7 +109,7 @@ export class WaitTimeout extends PolycacheError {
 }
 
 /**
- * Names classes of errors: on their prototypes, so that the name is there when the stack trace is captured, and by text,
+ * Names error classes: on their prototypes, so that the name is there when the stack trace is captured, and as text,
  * which stays when a program is minified.
  */
 export function nameAll(classes: Record<string, { readonly prototype: Error }>): void {

@@ -19,13 +19,13 @@ import { begin, call, end, given, isLoadedHere } from './flight-sync.ts'
 import { type EntriesOf, pairsOf, shown } from './option-names.ts'
 import { after, orAbort, pause } from './wait.ts'
 
-/** What makes the values of several keys that are not there. One that it leaves out has no value. */
+/** Loads the values of several missing keys. A key that it leaves out has no value. */
 export type ManyLoader<K, T> = (
   keys: K[],
   context: LoaderContext,
 ) => EntriesOf<K, T | undefined> | PromiseLike<EntriesOf<K, T | undefined>>
 
-/** The same, at once. */
+/** The same, synchronously. */
 export type SyncManyLoader<K, T> = (
   keys: K[],
   context: LoaderContext,
@@ -39,7 +39,7 @@ export interface ManyRequest<K, L> {
   /** Milliseconds that an entry written now lives; 0 is for ever. */
   readonly ttl: () => number
   readonly signal?: AbortSignal | undefined
-  /** As of `SyncRequest`. */
+  /** As in `SyncRequest`. */
   readonly sleep?: ((ms: number) => void) | undefined
 }
 
@@ -51,7 +51,7 @@ interface Wanted<K> {
   load: Load | undefined
   /** While it waits for another caller's load, and what came of that. */
   joined: { landing: { readonly of: Landing } | undefined } | undefined
-  /** Whether it was looked for already, since anybody could have brought it. */
+  /** Whether it was looked for already, since it could have been brought. */
   looked: boolean
 }
 
@@ -63,9 +63,9 @@ interface Granted<K> {
 }
 
 /**
- * The values of the keys that are there or can be loaded, by the identities of the keys. What is not there and nobody loads is
- * loaded by one call of the loader; then those keys are waited for that others load, and what falls to this caller is loaded
- * by another call.
+ * The values of the keys that are there or can be loaded, by the identities of the keys. One call of the loader loads
+ * the keys that are not there and that no other caller loads. Then it waits for the keys that others load, and another
+ * call loads those that fall to this caller.
  */
 export async function flyMany<T, K>(
   request: ManyRequest<K, ManyLoader<K, T>>,
@@ -84,7 +84,7 @@ export async function flyMany<T, K>(
       if (granted.length > 0) {
         const loading = performance.now()
         await load(group, granted, request)
-        // The time that one's own loader takes is not waited.
+        // Time in the own loader does not count as waiting.
         began += performance.now() - loading
       } else if (group.isDone) {
         return group.found
@@ -143,7 +143,7 @@ async function load<T, K>(
   { loader, signal, namespace }: ManyRequest<K, ManyLoader<K, T>>,
 ): Promise<void> {
   const keys = granted.map(({ wanted }) => wanted.key)
-  // Then those who wait begin anew: see `run` in `flight.ts`.
+  // Then the callers that wait begin again: see `run` in `flight.ts`.
   const forget = after(namespace.handle.leaseTimeout, () => {
     for (const { flight } of granted) flight.land(undefined)
   })
@@ -165,14 +165,14 @@ async function load<T, K>(
 /** What a `getOrSetMany` has found, and the keys that it still wants. */
 class Group<T, K> {
   readonly found = new Map<unknown, T>()
-  /** Milliseconds until one of those that are asked for is to be asked for again. */
+  /** Milliseconds until the next request for a lease. */
   patience = 0
   readonly #request: Omit<ManyRequest<K, unknown>, 'loader'>
   readonly #all: Flights
   /** By identity. */
   readonly #left = new Map<unknown, Wanted<K>>()
   readonly #granted = new Set<Granted<K>>()
-  /** Ends the waiting for others; without it nobody is joined. */
+  /** Ends the waiting for others; without it no load is joined. */
   readonly #leaving: AbortSignal | undefined
   #wake: () => void = () => {}
 
@@ -197,8 +197,8 @@ class Group<T, K> {
   }
 
   /**
-   * Looks once for each key that is left, after waiting for others so many milliseconds. Returns those that this caller is to
-   * load.
+   * Looks once for each remaining key, after waiting for others for `waited` milliseconds. Returns those that this
+   * caller is to load.
    * @throws InvalidArgument for the own key of a loader; WaitTimeout; what others' loads failed with
    */
   ask(waited: number): Granted<K>[] {
@@ -209,7 +209,7 @@ class Group<T, K> {
     return [...this.#granted]
   }
 
-  /** Waits until a load that was joined is over, or it is time to ask again; so many milliseconds at most. */
+  /** Waits until a joined load is over, or it is time to ask again; at most this many milliseconds. */
   async landed(most: number): Promise<void> {
     if ([...this.#left.values()].some(({ joined }) => joined?.landing !== undefined)) return
     let forget = () => {}
@@ -217,7 +217,7 @@ class Group<T, K> {
       this.#wake = resolve
       forget = after(most, resolve)
     })
-    // Another process' load keeps the process, as of `getOrSet`; one that was joined keeps it by itself.
+    // Another process' load keeps the process alive, as in `getOrSet`; one that was joined does so by itself.
     const { patience } = this
     const asks = patience !== Number.POSITIVE_INFINITY
     await (asks ? Promise.race([woken, pause(Math.min(patience, most))]) : woken)
@@ -233,7 +233,7 @@ class Group<T, K> {
   }
 
   /**
-   * Stores what was loaded, all of it whatever becomes of a part.
+   * Stores what was loaded, all of it even if a part fails.
    * @throws InvalidArgument for a key that was not asked for, and then nothing is stored; what `handOver` does
    */
   store(granted: readonly Granted<K>[], loaded: EntriesOf<K, T | undefined>): void {
@@ -253,7 +253,7 @@ class Group<T, K> {
           flight.land({ error })
         }
       }
-      // A key that was left out has no entry: those who joined load themselves.
+      // A key that was left out has no entry: the callers that joined load themselves.
       this.#end(one)
       this.#left.delete(wanted.name)
     }
@@ -268,7 +268,7 @@ class Group<T, K> {
     for (const { load } of this.#left.values()) load?.abandon()
   }
 
-  /** Whether a load that was joined is over. When it brought a value, the key is found. */
+  /** Whether a joined load is over. If it brought a value, the key is found. */
   #isOver(wanted: Wanted<K>): boolean {
     const landing = wanted.joined?.landing
     if (landing === undefined) return false
@@ -323,7 +323,7 @@ class Group<T, K> {
       joined.landing = { of }
       this.#wake()
     }
-    // It throws when this caller leaves, and then nobody asks.
+    // It throws when this caller leaves, and then the answer is not needed.
     flight.join(this.#request.namespace.handle, leaving).then(land, () => {})
   }
 

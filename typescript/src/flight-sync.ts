@@ -15,7 +15,7 @@ import {
   type Waiting,
 } from './flight.ts'
 
-/** What makes the value of a key that is not there, at once. */
+/** Loads the value of a missing key, synchronously. */
 export type SyncLoader<T> = (context: LoaderContext) => T
 
 /** One `getOrSetSync` whose key was not there. */
@@ -25,13 +25,13 @@ export interface SyncRequest<T, K> {
   readonly loader: SyncLoader<T>
   /** Milliseconds; 0 is for ever. */
   readonly ttl: number
-  /** Waits without the event loop, so many milliseconds; absent where nobody else can end a load meanwhile. */
+  /** Waits without the event loop for some milliseconds; absent where no other thread can end a load. */
   readonly sleep: ((ms: number) => void) | undefined
 }
 
 /**
- * Brings the value of a key that was not there a moment ago, before it returns. Another process' load is waited for; one of
- * this isolate could not go on meanwhile, so this caller loads beside it.
+ * Brings the value of a key that was missing a moment ago, before it returns. It waits for another process' load; a
+ * load of this isolate could not go on meanwhile, so this caller loads beside it.
  */
 export function flySync<T, K>(request: SyncRequest<T, K>): T {
   const { namespace, key, sleep } = request
@@ -80,7 +80,7 @@ export function begin(own: Flight, name: unknown, all: Flights, flying: Flight[]
   return own
 }
 
-/** Takes a flight from the list. Those who joined look for themselves, if they have heard nothing yet. */
+/** Takes a flight from the list. The callers that joined look for themselves, if they have heard nothing yet. */
 export function end(own: Flight, name: unknown, all: Flights, flying: Flight[]): void {
   own.land(undefined)
   const at = flying.indexOf(own)
@@ -89,7 +89,7 @@ export function end(own: Flight, name: unknown, all: Flights, flying: Flight[]):
 }
 
 /**
- * Calls a loader, whose flights stand for all keys that it may not ask for.
+ * Calls a loader; its flights are the keys that it may not ask for.
  * @throws what it throws
  */
 export function call<T>(flights: readonly Flight[], loader: () => T): T {
@@ -102,13 +102,13 @@ export function call<T>(flights: readonly Flight[], loader: () => T): T {
 }
 
 /**
- * What a loader gave at once.
+ * The result of a synchronous loader.
  * @throws InvalidArgument for a promise
  */
 export function given<T>(value: T): T {
   const then = (value as { then?: unknown } | null | undefined)?.then
   if (typeof then !== 'function') return value
-  // Nobody will ask what becomes of it.
+  // Its result is not needed.
   Promise.resolve(value).catch(() => {})
   throw new InvalidArgument(
     'the loader returned a promise: a synchronous one returns the value itself, an asynchronous one is for getOrSet',

@@ -8,7 +8,7 @@ export interface LoaderContext {
   readonly signal: AbortSignal | undefined
 }
 
-/** What makes the value of a key that is not there. */
+/** Loads the value of a missing key. */
 export type Loader<T> = (context: LoaderContext) => T | PromiseLike<T>
 
 /** What `Load.step` answers besides the milliseconds to wait before the next step. */
@@ -23,8 +23,8 @@ export interface Load {
   /** Whether callers that come now may join. */
   isOpen(): boolean
   /**
-   * What to do, after waiting for others so many milliseconds. With `beside` another's load is not waited for: the caller
-   * loads beside it.
+   * What to do, after waiting for others for some milliseconds. With `beside` the caller does not wait for another's
+   * load, but loads beside it.
    */
   step(waited: number, beside?: boolean): number
   /** Stores what was loaded, and ends the load. `shared` says that others wait for the value, too. */
@@ -37,7 +37,7 @@ export interface Load {
 export interface Brought {
   /** The value of the loader's caller: what a reader would be given. May run the user's code, as `copy` may. */
   readonly own: () => unknown
-  /** A value for one who joined, as that one's cache has to `finish` it. Absent where nobody waited. */
+  /** A value for a caller that joined; its cache has to `finish` it. Absent where no caller waited. */
   readonly copy: (() => unknown) | undefined
   readonly stored: boolean
   /** Why it could not be stored. */
@@ -50,9 +50,9 @@ export interface Loading<K> {
   /** The value, or undefined for a miss; counts a hit, and no miss. */
   find(key: K): unknown
   load(key: K): Load
-  /** What is equal for equal keys of equal namespaces only, as a Map compares. */
+  /** Equal, as a Map compares, only for equal keys of equal namespaces. */
   identity(key: K): unknown
-  /** Makes what a load hands to those who joined a value by this cache's registered types: handles share loads. */
+  /** Makes what a load hands to callers that joined a value by this cache's registered types: handles share loads. */
   finish?(value: unknown): unknown
 }
 
@@ -60,7 +60,7 @@ export interface Loading<K> {
 export interface Waiting extends Reporting {
   /** Callers with the same one join each other's loads. */
   readonly loads: object
-  /** Those of this isolate whose loads are other ones, of the same keys. */
+  /** Other loads of the same keys in this isolate. */
   siblings?(): readonly object[]
   /** Milliseconds: how old a load may be that is joined, and how long a caller waits for loads of others. */
   readonly leaseTimeout: number
@@ -80,17 +80,17 @@ export interface Request<T, K = never> {
   readonly joined?: () => void
 }
 
-/** What those who joined are told: a value, an error, or to look for themselves. */
+/** What the callers that joined are told: a value, an error, or to look for themselves. */
 export type Landing = Brought | { readonly error: unknown } | undefined
 
-/** A load that others of this isolate join: one of them polls, none does what another one does already. */
+/** A load that others of this isolate join: only one of them polls. */
 export class Flight {
   /** On the monotonic clock, when its loader began; infinite while it waits for another process' load. */
   since: number = Number.POSITIVE_INFINITY
-  /** Whether nobody joins any more. */
+  /** Whether no caller joins any more. */
   over = false
   readonly load: Load
-  /** Made for the first one: most loads have nobody who joins. */
+  /** Made for the first one: most loads are not joined. */
   #joined: Set<(landing: Landing) => void> | undefined
 
   constructor(load: Load) {
@@ -105,7 +105,7 @@ export class Flight {
     return !this.over && performance.now() - this.since < leaseTimeout && this.load.isOpen()
   }
 
-  /** Tells those who joined what came of it. */
+  /** Tells the callers that joined what came of it. */
   land(landing: Landing): void {
     this.over = true
     const joined = this.#joined
@@ -114,7 +114,7 @@ export class Flight {
   }
 
   /**
-   * What comes of it. A caller that waits for several at once has no `began`, and looks itself how long it has waited.
+   * What comes of it. A caller that waits for several at once has no `began`, and sees itself how long it has waited.
    * @throws WaitTimeout, the signal's reason
    */
   join(handle: Waiting, signal: AbortSignal | undefined, began?: number): Promise<Landing> {
@@ -150,21 +150,21 @@ export class Flight {
 /** The flights of each key, the newest last. */
 export type Flights = Map<unknown, Flight[]>
 
-/** By what those share who join them. */
+/** By the object that callers that may join share. */
 const flights = new WeakMap<object, Flights>()
 
-/** The flights whose loaders are being called right now: what these ask for at once waits for them. */
+/** The flights whose loaders are being called now: what these ask for synchronously waits for them. */
 export const calling: Flight[] = []
 
 /**
- * Sees to it that it is not a loader that asks for its own key.
+ * Makes sure that a loader does not ask for its own key.
  * @throws InvalidArgument
  */
 export function checkOthers(flight: Flight): void {
   if (calling.includes(flight)) throw new InvalidArgument('a loader asks for its own key')
 }
 
-/** Brings the value of a key that was not there a moment ago, with one loader on the whole host. */
+/** Brings the value of a key that was missing a moment ago, with one loader on the whole host. */
 export async function fly<T, K>(request: Request<T, K>): Promise<T> {
   const { namespace, key, signal, joined } = request
   const { handle } = namespace
@@ -188,7 +188,7 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
       try {
         return (await lead(own, flying, request, began)) as T
       } finally {
-        // Those who joined look for themselves, if they have heard nothing yet.
+        // The callers that joined look for themselves, if they have heard nothing yet.
         own.land(undefined)
         flying.splice(flying.indexOf(own), 1)
         if (flying.length === 0) all.delete(name)
@@ -201,7 +201,7 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
 }
 
 /**
- * The value that a caller who joined a load was told, made for it; undefined when it has to look for itself.
+ * The value that a caller that joined a load got, made for it; undefined when it has to look for itself.
  * @throws what the load failed with
  */
 export function broughtBy<K>(
@@ -210,14 +210,14 @@ export function broughtBy<K>(
 ): { value: unknown } | undefined {
   if (landing === undefined) return undefined
   if ('error' in landing) throw landing.error
-  // Not there when it joined while the value was being stored: by a getter of the value's.
+  // Missing when it joined while the value was being stored: by a getter of the value.
   if (landing.copy === undefined) return undefined
   namespace.handle.counts.hits++
   const value = landing.copy()
   return { value: namespace.finish === undefined ? value : namespace.finish(value) }
 }
 
-/** Waits for another process' load, and loads when there is none, or it takes too long. */
+/** Waits for another process' load, and loads if there is none, or it takes too long. */
 async function lead<T, K>(
   own: Flight,
   flying: readonly Flight[],
@@ -248,7 +248,7 @@ async function run<T, K>(
   const { loader, signal, ttl, namespace } = request
   const { handle } = namespace
   own.since = performance.now()
-  // Then those who wait begin anew: one of them loads beside this one, the others join that.
+  // Then the callers that wait begin anew: one of them loads beside this one, the others join that.
   const forget = after(handle.leaseTimeout, () => own.land(undefined))
   try {
     calling.push(own)
@@ -261,7 +261,7 @@ async function run<T, K>(
     const value = await (signal === undefined ? loading : orAbort(Promise.resolve(loading), signal))
     return fill(own, flying, handle, value, ttl).own()
   } catch (error) {
-    // First, for then one of those who joined may load: who cancels has heard of no failure.
+    // First, because then a caller that joined may load. A caller that cancels has heard of no failure.
     own.load.abandon()
     own.land(signal?.aborted ? undefined : { error })
     throw error
@@ -271,7 +271,7 @@ async function run<T, K>(
 }
 
 /**
- * Stores what a flight's loader gave, and tells those who wait.
+ * Stores what a flight's loader gave, and tells the callers that wait.
  * @throws what `handOver` does
  */
 export function fill(
@@ -284,7 +284,7 @@ export function fill(
   const shared = flying.some((flight) => flight.isJoined)
   const brought = own.load.fill(value, ttl, shared)
   if (brought.failure !== undefined) handOver(handle, brought.failure)
-  // What is stored answers every caller that waits for the key.
+  // A stored value answers every caller that waits for the key.
   for (const flight of brought.stored ? flying : [own]) flight.land(brought)
   return brought
 }
@@ -299,7 +299,7 @@ export function flightsOf(loads: object): Flights {
   return all
 }
 
-/** The error of a caller who waited for others as long as it may. */
+/** The error of a caller that waited for others as long as it may. */
 export function timedOut({ counts, waitTimeout }: Waiting): WaitTimeout {
   counts.waitTimeouts++
   return new WaitTimeout(`others loaded for longer than waitTimeout, ${waitTimeout} ms`)

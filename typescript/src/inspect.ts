@@ -6,13 +6,13 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 type Inspect = (value: unknown, options?: object) => string
 
 /**
- * Has an object shown as its class and some facts: `Cache { path: '/srv/cache', namespace: [ 'shop' ] }`. Facts that are
- * undefined are left out. A property of the object, because bundlers keep a class whose prototype is written to.
+ * Shows an object as its class and some facts: `Cache { path: '/srv/cache', namespace: [ 'shop' ] }`. Facts that are
+ * undefined are left out. It is a property of the object, because bundlers keep a class whose prototype is written to.
  */
 export function showAs(object: object, facts: () => Readonly<Record<string, unknown>>): void {
   const value = (_depth: number, options: object, inspect: Inspect): string => {
     const known = Object.entries(facts()).filter(([, fact]) => fact !== undefined)
-    // Whole at any depth: it is small.
+    // Shown whole at any depth, because it is small.
     const text = inspect(Object.fromEntries(known), { ...options, depth: 3 })
     return `${object.constructor.name} ${text}`
   }

@@ -11,8 +11,8 @@ const encoder = new TextEncoder()
 
 /**
  * The full key of one operation: a namespace's prefix and then the key, as bytes and, for the hash and the comparison
- * with a record, as little-endian 32-bit words. It is overwritten by the next operation, so nothing that can run a
- * caller's code may stand between `set` and the use.
+ * with a record, as little-endian 32-bit words. The next operation overwrites it, so no code of callers may run between
+ * `set` and the use.
  */
 export class KeyBuffer {
   /** Where the key begins: the prefix's length. */
@@ -25,7 +25,7 @@ export class KeyBuffer {
   words: Int32Array
   /** What all full keys begin with. */
   readonly prefix: Uint8Array
-  /** The prefix's bytes behind its last whole word, which the key's first ones are put beside. */
+  /** The prefix's bytes behind its last whole word; the first bytes of the key are put beside them. */
   readonly #tail: number
 
   constructor(prefix: Uint8Array) {

@@ -48,7 +48,7 @@ export interface Defaults {
   readonly lifetime: Lifetime
 }
 
-/** An entry with what it says of its value. */
+/** An entry with its facts. */
 export interface CacheEntry<T = unknown> {
   /** The value, as `get` gives it. */
   readonly value: T
@@ -60,9 +60,9 @@ export interface CacheEntry<T = unknown> {
   readonly expires: number | undefined
   /** Bytes of the entry as it is stored, with its header; what it weighs where there is no directory. */
   readonly size: number
-  /** How its value became bytes; undefined without a directory, where it did not. */
+  /** The serializer; undefined without a directory. */
   readonly serializer: SerializerName | undefined
-  /** What made these fewer; undefined without a directory. */
+  /** The compressor; undefined without a directory. */
   readonly compressor: 'none' | 'zstd' | undefined
 }
 
@@ -102,9 +102,9 @@ export interface Keyspace {
   get(key: Key): unknown
   /** Like `get`, for a caller that goes on to a load, which counts its own misses. */
   find(key: Key): unknown
-  /** The value, by no use of the entry: it is neither counted nor marked as read. */
+  /** The value, without a use of the entry: it is neither counted nor marked as read. */
   peek(key: Key): unknown
-  /** The entry, by no use of it. */
+  /** The entry, without a use of it. */
   entry(key: Key): CacheEntry | undefined
   /** @throws InvalidKey */
   checkKey(key: Key): void
@@ -114,7 +114,7 @@ export interface Keyspace {
   touch(key: Key, ttl: Duration | null | undefined): boolean
   /** Deletes the key and returns its value; undefined for a miss. */
   take(key: Key): unknown
-  /** True when an entry stood there. */
+  /** True when it had an entry. */
   delete(key: Key): boolean
   /** Whether there is an entry. */
   has(key: Key): boolean

@@ -6,17 +6,17 @@ import { pause } from './wait.ts'
 export interface Lock {
   /** Asks for it: true when the caller has it, false when it waits no longer, else how many milliseconds to wait. */
   step(waited: number, wait: number): number | boolean
-  /** Gives it back; nothing happens to one that is another's. */
+  /** Gives it back; does nothing if another has it. */
   release(): void
-  /** Whether somebody has it. */
+  /** Whether it is held. */
   isLocked(): boolean
 }
 
 /**
- * A lock by the name of a key, for adapters: one holder on this machine, in whatever process and language, or in this
- * program where the cache has no directory. It has nothing to do with the key's entry, nor with loads of it. A holder that
- * lives keeps it, one whose process dies frees it. Where more than some thousand are held at a time it may be lost: what
- * it guards must stay right without it.
+ * A lock by the name of a key, for adapters: one holder on this machine, in any process and language, or in this
+ * program if the cache has no directory. It has nothing to do with the key's entry, nor with loads of it. A holder
+ * keeps it until it releases it or dies. If more than some thousand are held at a time it may be lost: what it guards
+ * must stay right without it.
  *
  * ```ts
  * const lease = cache.lease('report')
@@ -42,8 +42,8 @@ export class Lease {
   }
 
   /**
-   * Whether the caller has the lock now. It waits while another has it: for `waitTimeout` of the cache at most, or another
-   * duration; with false not at all. It is not reentrant: who has it already waits as anybody.
+   * Whether the caller has the lock now. It waits while another has it: for `waitTimeout` of the cache at most, or
+   * another duration; with false it does not wait. It is not reentrant: a holder that asks again waits.
    * @throws InvalidArgument, InvalidKey, Closed; the signal's reason
    */
   async acquire(
@@ -80,7 +80,7 @@ export class Lease {
     this.#lock.release()
   }
 
-  /** Whether somebody has the lock. */
+  /** Whether the lock is held. */
   async locked(): Promise<boolean> {
     return this.#lock.isLocked()
   }

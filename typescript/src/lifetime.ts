@@ -4,8 +4,8 @@ import { InvalidArgument } from './errors.ts'
 /**
  * The time to live of writes that give none: the cache's `ttl`, shortened by its `jitter`, at random for each write.
  *
- * Entries that are written together (a deployment, an import, a page with fifty parts) would expire together too, and be
- * loaded again at the same moment. It only ever shortens, so no entry is older than `ttl` says.
+ * Entries that are written together (a deployment, an import, a page with fifty parts) would expire together and be
+ * loaded again at the same moment. The jitter only shortens, so no entry is older than `ttl` says.
  */
 export class Lifetime {
   /** Milliseconds; 0 is for ever. */

@@ -10,7 +10,7 @@ export interface MemoizeOptions<A extends unknown[], K> {
    */
   readonly key?: (...args: A) => K
   /**
-   * What tells the function from other ones whose results are in the same cache, in every program that uses it. A
+   * A name that tells the function from others with results in the same cache, in every program that uses it. A
    * function's own name does not: functions made by one function share it, and minifiers change it. Default: none.
    */
   readonly name?: string
@@ -33,13 +33,13 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof MemoizeOptions<[], unknown>>(
 
 /** How a function's results are found. */
 export interface Place<A extends unknown[], K> {
-  /** Undefined where the keys are the user's own. */
+  /** Undefined if `key` makes the keys. */
   readonly name: string | undefined
   readonly keyOf: (args: A) => K
 }
 
 /**
- * Where the results of a function are: under keys of the user's, or under its name and the text of the arguments.
+ * Where the results of a function are: under keys of its `key`, or under its name and the text of the arguments.
  * @throws InvalidArgument
  */
 export function placeOf<A extends unknown[], K>(
@@ -67,7 +67,7 @@ export function placeOf<A extends unknown[], K>(
   return { name, keyOf: argumentsText }
 }
 
-/** What is deeper goes round, or is no argument that anybody wrote. */
+/** What is deeper is circular, or was not written by hand. */
 const DEEPEST = 100
 
 /**
@@ -87,7 +87,7 @@ function check(part: unknown, place: number, depth: number): void {
   if (Number.isFinite(part) && !Object.is(part, -0)) return
   if (typeof part !== 'object' || depth === DEEPEST) throw inexact(part, place)
   const values = Array.isArray(part) ? part : Object.values(part)
-  // An element that is missing reads as undefined, and what is no element would be left out.
+  // A missing element reads as undefined, and properties that are not elements would be left out.
   const isWhole = Array.isArray(part)
     ? Object.keys(part).length === part.length
     : Object.getPrototypeOf(part) === Object.prototype &&

@@ -1,7 +1,7 @@
 import { InvalidArgument } from './errors.ts'
 
 /**
- * Refuses what is no option: a misspelt one would do nothing.
+ * Refuses what is not an option: a misspelt one would do nothing.
  * @throws InvalidArgument
  */
 export function checkNames(options: object, known: ReadonlySet<string>): void {

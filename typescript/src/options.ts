@@ -53,14 +53,13 @@ export interface CacheOptions {
    */
   readonly compressor?: string
   /**
-   * Trained zstd dictionaries for the compressor, `smart` or zstd: with one, values of a few hundred bytes become fewer,
-   * too. The first compresses, every one of them decompresses, so that a new one can take over. `polycache
-   * train-dictionary` makes one from samples. An entry whose dictionary is missing here is `UnknownDictionary`.
-   * Default: none.
+   * Trained zstd dictionaries for the compressor, `smart` or zstd: with one, values of a few hundred bytes get smaller,
+   * too. The first compresses, all of them decompress, so that a new one can take over. `polycache train-dictionary`
+   * makes one from samples. An entry whose dictionary is missing here throws `UnknownDictionary`. Default: none.
    */
   readonly dictionaries?: readonly Uint8Array[]
   /**
-   * Classes of one's own whose instances are values, by names that are the same in every language:
+   * Your own classes whose instances are values, by names that are the same in every language:
    * `{ user: { class: User, encode: ({ id }) => ({ id }), decode: ({ id }) => new User(id) } }`. Every reader gets an
    * object of its own, made by `decode`; a cache that has not registered the name reads a `Named`. Default: none.
    */
@@ -113,7 +112,7 @@ export interface SetOptions {
 
 /** Options of `getOrSet` and `getOrSetMany`. */
 export interface GetOrSetOptions extends SetOptions {
-  /** Stops the wait, with the signal's reason as the error. Others who wait for the same key go on. Default: none. */
+  /** Stops the wait, with the signal's reason as the error. Others that wait for the same key go on. Default: none. */
   readonly signal?: AbortSignal
 }
 

@@ -1,6 +1,6 @@
 import type { Holdings } from './keyspace.ts'
 
-/** What a cache holds and what became of the rest. The first eight count this handle's own operations. */
+/** What a cache holds and why entries left it. The first eight count this handle's own operations. */
 export interface Stats extends Holdings {
   /** Reads that found an entry. */
   hits: number
@@ -16,6 +16,6 @@ export interface Stats extends Holdings {
   voidedFills: number
   /** Loaded values that could not be stored. */
   unstored: number
-  /** Callers who got `WaitTimeout`. */
+  /** Callers that got `WaitTimeout`. */
   waitTimeouts: number
 }

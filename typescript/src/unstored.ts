@@ -1,6 +1,6 @@
 import { PolycacheError } from './errors.ts'
 
-/** What becomes of a loaded value that cannot be stored: it is handed over and reported, or the error is the caller's. */
+/** What happens to a loaded value that cannot be stored: it is handed over and reported, or the error is thrown. */
 export type StoreErrors = 'report' | 'raise'
 
 /** What a handle says of values that it could not store. */
@@ -21,7 +21,7 @@ const CODES: ReadonlySet<string> = new Set([
 
 /**
  * Counts a loaded value that could not be stored, and reports the first of each code.
- * @throws the error, where that is asked for, and where it does not say of the value that it cannot be stored
+ * @throws the error, if asked for, and if it is not about storing the value
  */
 export function handOver(handle: Reporting, error: unknown): void {
   const isOfTheValue = error instanceof PolycacheError && CODES.has(error.code)

@@ -1,10 +1,10 @@
-/** The shortest and the longest wait between two looks at what another does, in milliseconds. */
+/** The shortest and the longest wait between two checks, in milliseconds. */
 const SHORTEST = 0.1
 const LONGEST = 20
 /** What a timer holds. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
-/** Milliseconds to wait after so many of them: an eighth, so that an end is seen at most an eighth later than it comes. */
+/** Milliseconds to wait after so many of them: an eighth, so that an end is noticed at most an eighth late. */
 export function patience(elapsed: number): number {
   return Math.min(Math.max(elapsed / 8, SHORTEST), LONGEST)
 }
@@ -30,10 +30,10 @@ export function after(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** What a promise settles to, unless the signal is aborted first: then its reason is thrown. */
+/** The result of a promise, unless the signal is aborted first: then its reason is thrown. */
 export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
-  // Nobody may be there to hear of what fails after an abort.
+  // A failure after an abort may have no listener.
   promise.catch(() => {})
   signal.throwIfAborted()
   let abort!: () => void

@@ -132,7 +132,7 @@ describe.each(KINDS)('%s', (_, make) => {
     expect(cache.hasSync('k')).toBe(false)
   })
 
-  test('nobody sees a change of what was stored, loaded or read', async () => {
+  test('no caller sees a change of what was stored, loaded or read', async () => {
     const cache = make()
     for (const value of [{ a: { b: [1] } }, { a: { b: [1] }, at: new Date(5) }]) {
       const expected = structuredClone(value)

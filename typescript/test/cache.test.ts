@@ -414,9 +414,9 @@ describe('options', () => {
     ['an unknown option', { path: 'x', tll: '5m' }],
     ['a bare number for a ttl', { path: 'x', ttl: 300 }],
     ['a ttl with more than ms', { path: 'x', ttl: { ms: 1, s: 1 } }],
-    ['a clock that is no function', { path: 'x', clock: 5 }],
+    ['a clock that is not a function', { path: 'x', clock: 5 }],
     ['a namespace of numbers', { path: 'x', namespace: [1] }],
-    ['a maxValue that is no size', { path: 'x', maxValue: 'much' }],
+    ['a maxValue that is not a size', { path: 'x', maxValue: 'much' }],
   ]
   test.each(invalid)('%s is refused', (_, options) => {
     expect(failure(() => new Cache(options as CacheOptions))).toBeInstanceOf(InvalidArgument)

@@ -76,7 +76,7 @@ test('in another engine the native part is asked', () => {
   expect(asked(cache)).toBe(2)
 })
 
-test('what is no reader is refused; without a directory the option means nothing', () => {
+test('what is not a reader is refused; without a directory the option means nothing', () => {
   for (const reader of ['', 'Native', 'mapped', true, null] as never[]) {
     expect(() => open({ reader })).toThrow(InvalidArgument)
   }

@@ -131,7 +131,7 @@ describe.each(CACHES)('%s', (_, make) => {
     expect(Object.fromEntries(await one)).toEqual({ a: 'first' })
   })
 
-  test('an error is the caller’s and that of those who joined; the next one loads', async () => {
+  test('an error goes to the caller and those that joined; the next one loads', async () => {
     const cache = make()
     const many = new Many()
     const all = [
@@ -355,7 +355,7 @@ test('a MemoryCache’s time to idle', async () => {
 })
 
 describe('several processes', () => {
-  test('what another process loads is waited for, after what nobody loads was loaded', async () => {
+  test('what another process loads is waited for, after the rest was loaded', async () => {
     const path = folder()
     const cache = open({ path, limit: '4MiB' })
     const other = child(path)
@@ -389,7 +389,7 @@ describe('several processes', () => {
   })
 })
 
-test.each(CACHES)('%s: an async generator is no result', async (_, make) => {
+test.each(CACHES)('%s: an async generator is not a result', async (_, make) => {
   const cache = make()
   const loader = async function* (keys: string[]) {
     for (const key of keys) yield [key, 1]

@@ -40,7 +40,7 @@ describe.each(CACHES)('%s', (_, make) => {
     expect(cache.getSync('k')).toEqual({ a: Uint8Array.from([120]) })
   })
 
-  test('a promise is refused, nothing is stored, and its failure is nobody’s', async () => {
+  test('a promise is refused, nothing is stored, and its failure is not reported', async () => {
     const cache = make()
     const failing = async () => {
       throw new RangeError('mine')
@@ -54,7 +54,7 @@ describe.each(CACHES)('%s', (_, make) => {
     expect([cache.hasSync('k'), cache.getOrSetSync('k', () => 1)]).toEqual([false, 1])
   })
 
-  test('beside a load of its own thread: the first to end is stored, and those who wait get that', async () => {
+  test('beside a load of its own thread: the first to end is stored, and waiting callers get it', async () => {
     const cache = make()
     let end: (value: unknown) => void = () => {}
     let loads = 0
@@ -197,7 +197,7 @@ test('another process’ load is waited for, without the event loop', async () =
   expect(calls).toBe(0)
 })
 
-test('of several keys, those that nobody loads are loaded before another process’ are waited for', async () => {
+test('of several keys, free ones are loaded before those of another process are waited for', async () => {
   const path = folder()
   const cache = open({ path, limit: '4MiB' })
   const other = child(path)

@@ -98,7 +98,7 @@ describe('callers that come during a load', () => {
     expect(await value).toBe('v')
   })
 
-  test('get a value that is voided meanwhile, for they came before that', async () => {
+  test('get a value that is voided meanwhile, because they came before that', async () => {
     const cache = open()
     const loads = new Loads()
     const { value } = await leading(cache, loads)
@@ -173,7 +173,7 @@ describe('a caller that comes after the key changed during a load never gets the
 })
 
 describe('a loader that fails', () => {
-  test('fails for its caller and those who joined; who comes later loads', async () => {
+  test('fails for its caller and those that joined; a later caller loads', async () => {
     const cache = open()
     const loads = new Loads()
     const { value } = await leading(cache, loads)
@@ -202,7 +202,7 @@ describe('a loader that fails', () => {
 })
 
 describe('a caller that is cancelled', () => {
-  test('while it loads is told at once; those who joined load themselves', async () => {
+  test('while it loads is told at once; those that joined load themselves', async () => {
     const cache = open()
     const loads = new Loads()
     const controller = new AbortController()
@@ -270,7 +270,7 @@ describe('a caller that is cancelled', () => {
   })
 })
 
-test('a loader that hangs is overtaken by one of those who wait, after leaseTimeout', async () => {
+test('a loader that hangs is overtaken by a waiting caller, after leaseTimeout', async () => {
   const cache = open({ leaseTimeout: '63ms' })
   const loads = new Loads()
   const { value } = await leading(cache, loads)
@@ -290,7 +290,7 @@ test('a loader that hangs is overtaken by one of those who wait, after leaseTime
   expect([loads.count, cache.statsSync().writes, cache.statsSync().voidedFills]).toEqual([2, 1, 1])
 })
 
-test('a slow load that ends before the one beside it is stored, and answers those who wait for either', async () => {
+test('a slow load that ends before the one beside it is stored, and answers all waiting callers', async () => {
   const cache = open({ leaseTimeout: '63ms' })
   const loads = new Loads()
   const { value } = await leading(cache, loads)
@@ -308,7 +308,7 @@ test('a slow load that ends before the one beside it is stored, and answers thos
   expect([loads.count, cache.getSync('k')]).toEqual([2, 'slow'])
 })
 
-test('closing during a load is an error for the loader’s caller and those who joined', async () => {
+test('closing during a load is an error for the loader’s caller and those that joined', async () => {
   const cache = open()
   const loads = new Loads()
   const { value } = await leading(cache, loads)

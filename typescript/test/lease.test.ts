@@ -33,7 +33,7 @@ test.each(KINDS)('%s: one has it at a time, and the next waits', async (_, make)
   expect(order).toEqual([])
   await first.release()
   await Promise.all(waiting)
-  // Nobody came in while another was there.
+  // No caller came in while another was there.
   for (let at = 0; at < order.length; at += 2) {
     expect(order[at].replace('in', 'out')).toBe(order[at + 1])
   }

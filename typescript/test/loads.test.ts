@@ -100,7 +100,7 @@ describe.each(KINDS)('loads %s', (_, make) => {
     expect([loader.count, new Set(values).size]).toEqual([1, 1000])
   })
 
-  test('a delete: who comes afterwards does not get the old value, who came before does', async () => {
+  test('a delete: later callers do not get the old value, earlier ones do', async () => {
     for (const change of ['delete', 'clear'] as const) {
       const [cache, loader] = [make(), new Loader()]
       const before = [1, 2].map(() => cache.getOrSet('k', loader.run))
@@ -126,7 +126,7 @@ describe.each(KINDS)('loads %s', (_, make) => {
     expect([await loading, cache.get('k'), loader.count]).toEqual(['loaded', 'set', 1])
   })
 
-  test('a leader that is cancelled: one of those who joined loads, once', async () => {
+  test('a leader that is cancelled: one of those that joined loads, once', async () => {
     const [cache, loader] = [make(), new Loader()]
     const controller = new AbortController()
     const leading = cache.getOrSet('k', loader.run, { signal: controller.signal })
@@ -229,7 +229,7 @@ describe.each(KINDS)('loads %s', (_, make) => {
     expect([heard, cache.stats().unstored]).toEqual([[], 0])
   })
 
-  test('a getter’s error is no storage error', async () => {
+  test('a getter’s error is not a storage error', async () => {
     const cache = make()
     const value = {
       get broken() {
@@ -243,7 +243,7 @@ describe.each(KINDS)('loads %s', (_, make) => {
 })
 
 describe.each(KINDS.slice(1))('loads %s', (_, make) => {
-  test('one that is older than leaseTimeout: one of those who wait loads beside it', async () => {
+  test('one that is older than leaseTimeout: a waiting caller loads beside it', async () => {
     const timers = new Timers()
     const [cache, loader] = [make({ leaseTimeout: '1s' }), new Loader()]
     const slow = cache.getOrSet('k', loader.run)
@@ -257,7 +257,7 @@ describe.each(KINDS.slice(1))('loads %s', (_, make) => {
     const late = cache.getOrSet('k', loader.run)
     await settle()
     expect(loader.count).toBe(2)
-    // The first is stored, and answers all who wait.
+    // The first is stored, and answers all callers that wait.
     loader.ends[0]('slow')
     expect(await slow).toBe('slow')
     expect(await Promise.all(waiting.slice(1))).toEqual(Array(59).fill('slow'))

@@ -13,7 +13,7 @@ const CACHES: [string, () => Any][] = [
 const NO_LISTS: unknown[] = ['abc', '', 5, null, undefined, true, Buffer.from('abc'), () => []]
 
 describe.each(CACHES)('%s', (_, make) => {
-  test.each(NO_LISTS)('%j is no list of keys', async (keys) => {
+  test.each(NO_LISTS)('%j is not a list of keys', async (keys) => {
     const cache = make()
     for (const key of ['a', 'b', 'c']) cache.setSync(key, 1)
     expect(failure(() => cache.getManySync(keys))).toBeInstanceOf(InvalidArgument)
@@ -24,7 +24,7 @@ describe.each(CACHES)('%s', (_, make) => {
     expect(cache.deleteManySync(new Set(['a', 'b'])) + cache.deleteManySync(['c'])).toBe(3)
   })
 
-  test.each([...NO_LISTS, ['ab', 'cd'], [5], [null]])('%j are no entries', async (entries) => {
+  test.each([...NO_LISTS, ['ab', 'cd'], [5], [null]])('%j are not entries', async (entries) => {
     const cache = make()
     expect(failure(() => cache.setManySync(entries))).toBeInstanceOf(InvalidArgument)
     await expect(cache.setMany(entries)).rejects.toBeInstanceOf(InvalidArgument)
@@ -33,7 +33,7 @@ describe.each(CACHES)('%s', (_, make) => {
 })
 
 describe('a MemoryCache', () => {
-  test.each(NO_LISTS)('%j is no list', (keys) => {
+  test.each(NO_LISTS)('%j is not a list', (keys) => {
     const cache: Any = new MemoryCache()
     for (const key of ['a', 'b', 'c']) cache.set(key, 1)
     for (const operation of ['getMany', 'deleteMany', 'setMany']) {
@@ -42,7 +42,7 @@ describe('a MemoryCache', () => {
     expect([...cache.keys()]).toEqual(['a', 'b', 'c'])
   })
 
-  test.each([[['ab', 'cd']], [[5]], [[null]]])('%j are no entries', (entries) => {
+  test.each([[['ab', 'cd']], [[5]], [[null]]])('%j are not entries', (entries) => {
     const cache: Any = new MemoryCache()
     expect(failure(() => cache.setMany(entries))).toBeInstanceOf(InvalidArgument)
     expect(cache.size).toBe(0)

@@ -140,7 +140,7 @@ describe.each(CACHES)('%s', (_, make) => {
   })
 })
 
-test('over a directory another handle has the same results, and nobody else the keys', async () => {
+test('over a directory another handle has the same results; their keys are in the namespace', async () => {
   const cache = open()
   const other = open({ path: cache.path! })
   const of = (one: Cache) =>

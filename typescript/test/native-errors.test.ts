@@ -14,7 +14,7 @@ test('are typed where the program runs in another context, as Jest has its tests
   expect(typed(large)).toMatchObject({ size: 9, limit: 8 })
 })
 
-test('what is no error of the native part is passed on', () => {
+test('what is not an error of the native part is passed on', () => {
   const other = new RangeError('of the engine')
   for (const thrown of [other, 'text', undefined]) expect(typed(thrown)).toBe(thrown)
 })

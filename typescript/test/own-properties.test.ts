@@ -73,7 +73,7 @@ test('other properties of built-in objects are left out, as JSON leaves them out
   }
 })
 
-test('what somebody has given all arrays is no property of one', () => {
+test('a property added to all arrays is not a property of one', () => {
   const prototype = Array.prototype as Any
   prototype.index = 1
   try {

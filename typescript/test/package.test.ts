@@ -40,7 +40,7 @@ const values: unknown[] = [new Decimal('1.50'), new Uuid('123e4567-e89b-12d3-a45
 for (const key of cache.keys()) values.push(key satisfies string | Uint8Array)
 const nested: Cache = cache.namespace('x')
 try {
-  // @ts-expect-error a bare number is no duration
+  // @ts-expect-error a bare number is not a duration
   nested.setSync('k', 1, { ttl: 5 })
 } catch (error) {
   if (!(error instanceof PolycacheError) || error.code !== 'invalid_argument') throw error
@@ -93,9 +93,9 @@ cache.setMany([[1, { name: 'Ada' }], [2, { name: 'Bob' }], [3, { name: 'Cleo' }]
 const found: User | undefined = cache.get(3)
 const keys: number[] = [...cache.keys()]
 const stats: MemoryStats = cache.stats()
-// @ts-expect-error the value is no user
+// @ts-expect-error the value is not a user
 const wrong = () => cache.set(1, 'Ada')
-// @ts-expect-error a bare number is no duration
+// @ts-expect-error a bare number is not a duration
 const ttls = () => cache.touch(1, 5)
 // @ts-expect-error a key is a number
 const key = () => cache.get('1')

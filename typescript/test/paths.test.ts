@@ -7,7 +7,7 @@ import { folder } from './support/caches.ts'
 import { failure } from './support/failure.ts'
 import { runProgram } from './support/program.ts'
 
-test.each(['a\0b', '\0', 'half a \ud800 pair'])('%j is no path', (path) => {
+test.each(['a\0b', '\0', 'half a \ud800 pair'])('%j is not a path', (path) => {
   expect(failure(() => new Cache({ path }))).toBeInstanceOf(InvalidArgument)
 })
 

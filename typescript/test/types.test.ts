@@ -182,7 +182,7 @@ describe.each(SETUPS)('%s', (name, setup) => {
     }
   })
 
-  test('the first call is given what later ones are, and so are those who joined', async () => {
+  test('the first call is given what later ones are, and so are those that joined', async () => {
     const cache = make()
     const given = new User('Ada', ['a'])
     const calls = [1, 2, 3].map(() => cache.getOrSet('k', async () => ({ user: given })))
@@ -193,7 +193,7 @@ describe.each(SETUPS)('%s', (name, setup) => {
       expect(user).not.toBe(given)
     }
     expect(new Set(all.map(({ user }) => user)).size).toBe(4)
-    // Frozen parts are nobody's own.
+    // Frozen parts are shared.
     if (!isFrozen) expect(new Set(all.map(({ user }) => user.tags)).size).toBe(4)
   })
 
@@ -239,7 +239,7 @@ describe.each(SETUPS)('%s', (name, setup) => {
     expect((error as UnsupportedValue).path).toMatch(/^\$(\.self){63,128}$/)
   })
 
-  test('a name that nobody has registered is a Named, which is written as it was read', () => {
+  test('a name that is not registered is a Named, which is written as it was read', () => {
     const cache = make({ types: { order: types.order } })
     cache.setSync('k', { a: [new Named('user', { name: 'Ada', tags: [], secret: 1 })] })
     const read = cache.getSync<{ a: Named<{ tags: string[] }>[] }>('k') as { a: Named[] }
@@ -386,7 +386,7 @@ test('no isolation: without a directory the object itself, with one the object t
   expect(shared.getSync('k')).toBe(one)
 })
 
-test('who joins the load of another handle gets objects of its own classes', async () => {
+test('a caller that joins the load of another handle gets objects of its own classes', async () => {
   class Person {
     readonly name: string
     constructor(name: string) {

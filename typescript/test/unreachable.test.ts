@@ -1,4 +1,4 @@
-/** Caches that nobody closed and nobody holds any more. */
+/** Caches that were not closed and are no longer held. */
 import { expect, test } from 'vitest'
 import { folder } from './support/caches.ts'
 import { COLLECT, runProgram } from './support/program.ts'

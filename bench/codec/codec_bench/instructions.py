@@ -3,7 +3,7 @@
     export PYTHONPATH=bench:bench/codec
     python -m codec_bench.instructions throughput polycache-host skp-cache
 
-The workload, then subjects; all of them where none is named. An instruction is not a nanosecond: a
+The workload, then subjects; all of them if none is named. An instruction is not a nanosecond: a
 miss of the processor's cache is not seen here.
 """
 
@@ -20,8 +20,8 @@ from harness.worker import Unavailable
 from .lane import CriterionLane
 from .program import Program, compiled
 
-# Operations of the shorter run; the longer one has twice as many, the difference is theirs alone.
-# Enough that what differs by chance (the order of a map) does not show.
+# Operations of the shorter run; the longer one has twice as many. Only they make the difference.
+# Enough that random effects (the order of a map) do not show.
 COUNT = 1000
 VALGRIND = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
 
@@ -40,7 +40,7 @@ def main() -> None:
             try:
                 lane = CriterionLane(program, workload, subject, Path(folder) / "lane")
                 for operation, at_once in lane.proven.times.items():
-                    if at_once:  # On several threads; it says no more than on one.
+                    if at_once:  # On several threads; it says nothing new.
                         continue
                     few, many = (count(lane, operation, times) for times in (COUNT, 2 * COUNT))
                     print(f"| {operation} | {subject} | {(many - few) / COUNT:,.0f} |", flush=True)

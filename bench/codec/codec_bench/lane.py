@@ -21,14 +21,14 @@ from .program import Program
 WARM_UP = 0.2
 # Fewest that criterion takes.
 SAMPLES = 10
-# For criterion's confidence intervals, which nobody reads here: the rounds have their own.
+# For criterion's confidence intervals, which are not used here: the rounds have their own.
 RESAMPLES = 100
 
 
 @dataclass(frozen=True)
 class Facts:
     """What the program says of a subject: its operations with what one counts for, where the unit
-    is operations per second, else 0; and the bytes that it wrote."""
+    is operations per second, otherwise 0; and the bytes that it wrote."""
 
     times: dict[str, int]
     sizes: dict[str, int]

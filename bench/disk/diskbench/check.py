@@ -55,7 +55,7 @@ def check_kill(kind: type[Store], place: Place, written: list[tuple[str, str]]) 
     child = os.fork()
     if child == 0:
         try:
-            # Held by a name: some stores write what they have when nobody holds them.
+            # Held by a name: some stores write what they have when they are no longer held.
             store = kind(place)
             store.set_all(written)
             os.kill(os.getpid(), signal.SIGKILL)

@@ -9,8 +9,8 @@ from types import ModuleType
 
 
 def module(name: str) -> ModuleType:
-    """`name` of this Python or else of Debian's of the same version, which has the same binary
-    interface (and no other name would be found). Raises ImportError."""
+    """`name` of this Python, or else of Debian's of the same version, which has the same binary
+    interface (no other name would be found). Raises ImportError."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -12,7 +12,7 @@ from .store import Store
 
 
 def measure(kind: type[Store]) -> None:
-    """`processes` of the group's options says which of the two is asked for."""
+    """`processes` of the group's options chooses one of the two."""
 
     def open(processes: int = 0, **options: Any) -> Subject:
         if processes:

@@ -15,7 +15,7 @@ from .store import Place, Store
 from .usage import allocated
 
 SECONDS, BYTES, MILLISECONDS, MICROSECONDS = "s", "bytes", "ms", "µs per operation"
-# Keys that are read in random order, drawn from all: reading all of them again would tell no more.
+# Keys that are read in random order, drawn from all: reading all again would tell nothing new.
 IN_RANDOM_ORDER = 20_000
 # Operations that are timed one by one, for their p99: so many, and of the keys one in so many.
 SINGLE, ONE_IN = 2000, 4
@@ -74,7 +74,7 @@ class Rounds(Subject):
     def _set(self, _: float) -> float:
         if self.store:
             self.store.close()
-        # What a library still has to give back must not be given back while we measure.
+        # Libraries must not free old memory while we measure.
         self.store = None
         gc.collect()
         empty(self.place)
@@ -100,8 +100,8 @@ class Rounds(Subject):
         return seconds
 
     def _reopen(self, _: float) -> float:
-        """Close, open and the first get. The size is taken in between, while nobody holds anything
-        back from the disk."""
+        """Close, open and the first get. The size is taken in between, when nothing is held back
+        from the disk."""
         store, self.store = self._open, None
         start = perf_counter()
         store.close()
@@ -130,7 +130,7 @@ class Rounds(Subject):
         return self.store
 
     def _timed(self, loop: Callable[[Sequence], object], over: Sequence) -> float:  # type: ignore[type-arg]
-        """Seconds, as if all keys of the workload had been there."""
+        """Seconds, as if all keys of the workload had been used."""
         start = perf_counter()
         loop(over)
         return (perf_counter() - start) * self.all_keys / len(over)

@@ -34,7 +34,8 @@ class NotShared(Exception):
 
 
 class Sharing(Subject):
-    """This process opens nothing: it forks the others, tells them when to start and adds up."""
+    """This process opens nothing: it forks the others, tells them when to start and adds up their
+    results."""
 
     def __init__(
         self,
@@ -87,7 +88,7 @@ class Sharing(Subject):
         start = monotonic() + START
         for member in self.members:
             member.send("run", operation, start, seconds)
-        # All answers are taken before one of them may be an error, so that none is left for later.
+        # All answers are taken before one of them may raise, so that none is left for later.
         replies = [member.reply() for member in self.members]
         for reply in replies:
             if isinstance(reply, Exception):

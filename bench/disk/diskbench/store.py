@@ -1,4 +1,4 @@
-"""What a subject's file fills in: how its store is opened, written, read and closed."""
+"""What a subject's file defines: how its store is opened, written, read and closed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NO = "no compression"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a store lies, and the most that it is going to hold: so many keys with text of `size`
-    bytes each. `churn` says that all keys are overwritten over and over."""
+    """Where a store is, and the most that it will hold: this many keys with text of `size` bytes
+    each. `churn` says that all keys are overwritten over and over."""
 
     directory: Path
     keys: int
@@ -30,7 +30,7 @@ class Place:
 
 
 class Store(ABC):
-    """Opened by its constructor; what is there already is kept. Text goes in and comes out."""
+    """Opened by its constructor; keeps existing data. Text goes in and comes out."""
 
     name: ClassVar[str]
     durability: ClassVar[str] = SURVIVES_KILL
@@ -41,7 +41,7 @@ class Store(ABC):
     versions: ClassVar[Sequence[tuple[str, str]]] = ()
     # Most keys of a round; the figures of slow stores are scaled up from them.
     most: ClassVar[int | None] = None
-    # True where reads are another subject's, and what a few keys say of them would mislead.
+    # True where reads are another subject's, and a few keys would give misleading figures.
     writes_only: ClassVar[bool] = False
     # Why it is not measured with several processes at once.
     alone: ClassVar[str] = ""

@@ -13,7 +13,7 @@ LEVEL = 6
 class GzipFiles(Store):
     name = "gzip-files"
     compression = "compresses: gzip, level 6"
-    notes = ("as the page: a file a key", "who reads during a write reads half a value")
+    notes = ("as the page: a file a key", "a read during a write gets half a value")
     versions = (("zlib", zlib.ZLIB_RUNTIME_VERSION),)
     most = 500
     alone = "a reader sees half-written files"

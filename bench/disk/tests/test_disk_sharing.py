@@ -30,7 +30,7 @@ def test_what_is_not_there_is_no_measurement(files, tmp_path):
             file.unlink()
         with pytest.raises(RuntimeError, match="operations found nothing"):
             subject.operations()[GET][1](0.02)
-        # Nobody's answer to that is taken for one to this.
+        # An answer to that is not taken for one to this.
         assert subject.members[1].ask("get", "000000") is None
     finally:
         subject.close()

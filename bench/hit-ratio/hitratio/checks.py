@@ -1,4 +1,4 @@
-"""What must be true of the rows, or the simulator is wrong."""
+"""What must be true of the rows; otherwise the simulator is wrong."""
 
 from __future__ import annotations
 

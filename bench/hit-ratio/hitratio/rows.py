@@ -37,8 +37,8 @@ def _row(one: Outcome) -> Row:
 
 
 def _absent_once(all_rows: list[Row]) -> list[Row]:
-    """A policy that cannot be had at all, for one reason, is one row a workload, as in other
-    benchmarks; one that only some capacities are too small for is a row for each."""
+    """A policy that is not available at all, for one reason, is one row a workload, as in other
+    benchmarks. If only some capacities are too small for it, each has a row."""
     reasons: dict[str, set[str]] = {}
     for row in all_rows:
         reasons.setdefault(row.subject, set()).add(row.failure)

@@ -36,7 +36,7 @@ class Outcome:
 
 
 def simulate(**request: Any) -> Iterator[Outcome]:
-    """`request` is what rust/src/main.rs calls so. Raises RuntimeError when the simulator fails."""
+    """`request` is that of rust/src/main.rs. Raises RuntimeError when the simulator fails."""
     with subprocess.Popen(
         [PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

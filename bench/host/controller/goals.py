@@ -78,7 +78,7 @@ GOALS = [
 
 
 def evaluate(goal: Goal, workload: Workload, rows: list[Row]) -> Result | None:
-    """`None` where the goal says nothing of the workload, or a side of it was not measured."""
+    """`None` if the goal does not concern the workload, or a side of it was not measured."""
     if goal.size not in (0, workload.size):
         return None
     above = find(rows, goal.language, workload, *goal.above)

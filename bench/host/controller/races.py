@@ -19,7 +19,7 @@ LANGUAGE = "rust"
 OPERATIONS = ("put", "get", "mixed")
 ONE = "one process"
 TWO = "two processes"
-# What the machine itself gives: two processes that share nothing.
+# The machine's own limit: two processes that share nothing.
 APART = "two processes, a directory each"
 # From the word to the start: both must have put their keys together by then. Doubled for another
 # attempt when one comes late.
@@ -48,7 +48,8 @@ def race(subject: Subject, workload: Workload, setting: Setting) -> list[Row]:
 
 
 def _to_cores(crew: list[Opened]) -> None:
-    """A core for each: a round is over before the kernel parts two that it put on one."""
+    """A core for each: a round is over before the kernel separates two processes that it put on
+    one."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise Unavailable("one core only")

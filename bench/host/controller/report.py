@@ -89,7 +89,7 @@ def _table(language: str, workload: Workload, unit: str, rows: list[Row]) -> lis
 
 
 def _beside(row: Row, ours: str, rows: list[Row]) -> str:
-    """How our own way of doing the same compares with a peer's row."""
+    """How our equivalent compares with a peer's row."""
     if row.is_ours or row.unit != NANOSECONDS:
         return ""
     own = [r for r in rows if r.measured and (r.subject, r.operation) == (ours, row.family)]

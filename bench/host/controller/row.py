@@ -17,7 +17,7 @@ FAMILIES = ("put", "get", *TIERED, "mixed")
 
 @dataclass
 class Row(Measured):
-    """`failure` says why there is nothing, where there is nothing."""
+    """`failure` says why there is no figure, if so."""
 
     language: str
     workload: Workload

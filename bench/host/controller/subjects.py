@@ -14,7 +14,7 @@ ROOT = HOST.parent.parent
 
 @dataclass(frozen=True)
 class Subject:
-    """`name` is the file's; the process says its own when it is opened."""
+    """`name` is the file's; the process tells its own when it is opened."""
 
     language: str
     name: str
@@ -25,7 +25,7 @@ class Subject:
         return self.name.startswith("polycache")
 
 
-# Where a language keeps its subjects, and how one is started. What they share lies in `lib`.
+# Where a language keeps its subjects, and how one is started. Shared code is in `lib`.
 FOLDERS = {
     "rust": ("rust/src/bin", ".rs"),
     "python": ("python", ".py"),

@@ -39,7 +39,7 @@ class Workload:
         return 1 + -(-2 * self.limit // (self.keys * self.size))
 
     def write(self, folder: Path) -> None:
-        """The reads go in another order than the writes, so that nobody reads along its own log."""
+        """The reads go in another order than the writes, so no store reads along its log."""
         folder.mkdir(parents=True)
         chance = random.Random(SEED)
         keys = [f"user:{number:06d}" for number in range(self.keys)]

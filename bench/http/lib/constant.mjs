@@ -1,4 +1,4 @@
-// An answer that was made once, in memory: what the framework could do at best.
+// A constant answer in memory: the framework's limit.
 
 import { answer } from './answer.mjs'
 import { reader } from './ioredis.mjs'

@@ -1,4 +1,4 @@
-// What is written by hand where there is no cache: a Map that keeps the value for one second. It holds
+// A cache written by hand: a Map that keeps the value for one second. It holds
 // the object itself, shared by all requests of this process; when the second is over, every request
 // that comes before the first load has ended loads again.
 

@@ -1,5 +1,5 @@
 // Our host tier: the value is shared by all processes of the machine, loaded once a second, and
-// decoded for each request. No request waits for Redis but those that find it expired.
+// decoded for each request. Only requests that find it expired wait for Redis.
 
 import { Cache } from '../../../typescript/dist/index.js'
 

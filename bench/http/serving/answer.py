@@ -1,4 +1,4 @@
-"""What a server answered, held against what the stream holds."""
+"""What a server answered, compared with the stream's content."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from harness.worker import Unavailable
 from . import answer, load, stream
 from .server import Ready, Server
 
-# As the page: 200 requests, three times, and the third counts.
+# As on the page: 200 requests, three times; the third counts.
 REQUESTS, TIMES = 200, 3
 # Requests of the check.
 CHECKED = 3
@@ -81,7 +81,7 @@ class Sustained(ServerLane):
 
 
 class Fresh(ServerLane):
-    """A new server for each round, as one who tries the page's command meets it."""
+    """A new server for each round, as a user of the page's command gets it."""
 
     def __init__(self, subject: Subject, setting: Setting) -> None:
         super().__init__(subject, setting)

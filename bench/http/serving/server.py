@@ -36,7 +36,7 @@ class Ready:
 
 
 class Server:
-    """Listens when it is made. Ends with everything that it started."""
+    """Listens after construction. Ends with everything that it started."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115, closed by close()
@@ -59,7 +59,7 @@ class Server:
             raise
 
     def close(self) -> None:
-        """The group outlives its leader where the leader fell."""
+        """The group outlives its leader if that crashed."""
         self._signal(signal.SIGTERM)
         try:
             self.process.wait(GRACE)
@@ -81,7 +81,7 @@ class Server:
         printed = b""
         descriptor = _output(self.process).fileno()
         while time.monotonic() < deadline:
-            # A server that fell may leave a child that holds its output open.
+            # A crashed server may leave a child that keeps its output open.
             ended = self.process.poll() is not None
             if select.select([descriptor], [], [], 0 if ended else 0.2)[0]:
                 part = os.read(descriptor, 65536)

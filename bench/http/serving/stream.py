@@ -11,7 +11,7 @@ from harness.subject import ROOT
 FILE = ROOT / "examples" / "http" / "stream.json"
 KEY = "OPTIONS:test:STREAM"
 
-# What a list of entries looks like: [id, [field, value, ...]] each.
+# The form of a list of entries: [id, [field, value, ...]] each.
 Entries = list[Any]
 
 # INFO takes many lines; a script's number takes one.
@@ -47,5 +47,5 @@ def memory_usage(redis: Redis) -> int:
 
 
 def reads(redis: Redis) -> int:
-    """How often anybody has read the stream since Redis started."""
+    """How often the stream was read since Redis started."""
     return int(redis.command("EVAL", COUNT_READS, "0").removeprefix(":"))

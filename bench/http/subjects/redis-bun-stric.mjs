@@ -15,6 +15,6 @@ ready({
   reads: READS.EACH,
   packages: ['@stricjs/router', 'redis'],
   notes: [
-    'version 1.0.6 of the page is not to be had: the last one, which nobody works on any more',
+    'version 1.0.6 of the page is not available: this is the last one; it is unmaintained',
   ],
 })

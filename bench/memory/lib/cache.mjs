@@ -1,6 +1,6 @@
 // What every subject of this benchmark shares. A subject's file calls `serve` with
 //   packages     npm packages whose versions are told; `versions` holds others
-//   isolation    `clone`: what is got is a copy of what was set; `frozen`: all get one frozen copy; `none`: it is the same object
+//   isolation    `clone`: a get returns a copy; `frozen`: all get one frozen copy; `none`: it is the same object
 //   ttl          true where entries expire
 //   bounded      true where it evicts when it is full
 //   awaited      true where its methods return promises

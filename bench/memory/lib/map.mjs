@@ -14,7 +14,7 @@ export const open = () => {
   }
 }
 
-/** Each value lies beside the time at which it expires; one that has is deleted by the get that finds it. */
+/** Each value is kept with its expiry; a get that finds it expired deletes it. */
 export const openExpiring = ({ ttl }) => {
   const map = new Map()
   const entry = (key) => {

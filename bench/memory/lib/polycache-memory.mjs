@@ -1,6 +1,6 @@
 import { MemoryCache } from '../../../typescript/dist/memory.js'
 
-/** Our memory tier alone, as it is published. Of bytes it may hold more than any workload brings. */
+/** Our memory tier alone, as published. Its byte limit is larger than any workload. */
 export const open =
   ({ ttl: expiring = true, ...given }) =>
   ({ capacity, ttl }) => {

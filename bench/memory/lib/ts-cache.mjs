@@ -64,14 +64,14 @@ export const tsCacheAsync = (options, more = {}) => {
 export const memory = (useClones) =>
   tsCacheAsync(({ ttl }) => ({ driver: 'memory', stdTTL: ttl, useClones }), { bounded: false })
 
-/** What the page calls `memory-lru`: its script gives the memory driver a limit, and that driver refuses. */
+/** The page's `memory-lru`: its script gives the memory driver a limit, and the driver refuses. */
 export const memoryLru = (useClones) =>
   tsCacheAsync(
     ({ capacity, ttl }) => ({ driver: 'memory', stdTTL: ttl, maxKeys: capacity, useClones }),
     { bounded: true, notes: ["the page's memory-lru: the memory driver with maxKeys", FULL] },
   )
 
-/** The driver that is called so, which the page did not measure. */
+/** The driver of that name, which the page did not measure. */
 export const lruDriver = (useClones) =>
   tsCacheAsync(
     async ({ capacity, ttl }, load) => {

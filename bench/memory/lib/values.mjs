@@ -1,4 +1,4 @@
-// What is stored: the values of the page, and more of them where one alone would flatter.
+// The stored values: those of the page, and more where one alone would flatter.
 
 /** 79 bytes of JSON; `number` makes it another value of the same size. */
 export const small = (number = 123) => ({
@@ -12,7 +12,7 @@ const large = (data) => ({ id: 123, name: 'John Doe', email: 'john@example.com',
 
 export const values = {
   small: () => small(),
-  /** 2,664 bytes of JSON. As on the page one object stands there 100 times, so that a clone that knows it copies one. */
+  /** 2,664 bytes of JSON. As on the page, it is one object 100 times, so that a clone that notices copies one. */
   large: () => large(Array(100).fill({ foo: 'bar', baz: 'qux' })),
   /** The same JSON out of 100 objects. */
   distinct: () => large(Array.from({ length: 100 }, () => ({ foo: 'bar', baz: 'qux' }))),

@@ -170,7 +170,7 @@ const churn = async ({ cache, entries }) => {
     if (full) return
     for (const name of names) await cache.set(name, VALUES[turn++ & LAST_VALUE])
     full = true
-    // Not of which: some policies keep the first ones, for nobody has asked for those that came later.
+    // Not of which: some policies keep the first ones, because later ones were not asked for.
     let kept = 0
     for (const name of names) if ((await cache.get(name)) != null) kept++
     if (kept > names.length / 2) throw new Error('it is full and evicted nothing')

@@ -1,4 +1,4 @@
-// Our host tier alone, called synchronously. It is no memory cache: every process of the machine sees it.
+// Our host tier alone, called synchronously. It is not a memory cache: every process of the machine sees it.
 
 import { CLONE, serve } from '../lib/cache.mjs'
 import { openTiers, polycacheTiers, sync } from '../lib/polycache-tiers.mjs'

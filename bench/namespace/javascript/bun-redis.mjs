@@ -1,4 +1,4 @@
-// Bun's own client without a namespace: the limit for what sits on it.
+// Bun's own client without a namespace: the limit for what is built on it.
 
 import { open, operations } from './lib/bun-redis.mjs'
 import { nameOf, serve } from './lib/namespace-subject.mjs'

@@ -1,4 +1,4 @@
-// ioredis without a namespace: the limit for what sits on it.
+// ioredis without a namespace: the limit for what is built on it.
 
 import { open, operationsOf } from './lib/ioredis.mjs'
 import { nameOf, serve } from './lib/namespace-subject.mjs'

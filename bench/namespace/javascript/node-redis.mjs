@@ -1,4 +1,4 @@
-// node-redis without a namespace: the limit for what sits on it.
+// node-redis without a namespace: the limit for what is built on it.
 
 import { nameOf, serve } from './lib/namespace-subject.mjs'
 import { open, operations } from './lib/node-redis.mjs'

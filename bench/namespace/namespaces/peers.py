@@ -14,7 +14,7 @@ PYTHON = HERE / "python"
 JAVASCRIPT = HERE / "javascript"
 RUST = HERE / "rust"
 
-# The peer that is no package anywhere: a folder with its source, given in this variable.
+# The peer that is not a package anywhere: a folder with its source, given in this variable.
 CHECKOUT = "REDIS_CLIENT_NAMESPACE"
 FROM_CHECKOUT = ("redis-client-namespace", "redis-client-namespace-on-redis-rb")
 

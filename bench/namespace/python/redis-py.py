@@ -1,4 +1,4 @@
-"""redis-py without a namespace: the limit for what sits on it."""
+"""redis-py without a namespace: the limit for what is built on it."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# redis-client without a namespace: the limit for what sits on it.
+# redis-client without a namespace: the limit for what is built on it.
 
 require "namespace_subject"
 require "redis_client_commands"

@@ -1,4 +1,4 @@
-"""Who takes part, and where Ruby finds their libraries."""
+"""Which peers take part, and where Ruby finds their libraries."""
 
 from pathlib import Path
 

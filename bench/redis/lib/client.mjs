@@ -1,7 +1,7 @@
 // What every subject of this benchmark shares. A subject's file calls `serve` with
 //   packages     npm packages whose versions are told; `versions` holds others
 //   notes        said in each row
-//   open({ port, prefix, directory }) a connection to the Redis on that port, or what stands in for it. Its methods:
+//   open({ port, prefix, directory }) a connection to the Redis on that port, or its replacement. Its methods:
 //     set(key, value), get(key)                values are objects, encoded as JSON and parsed (lib/json.mjs)
 //     setFor(key, value, seconds), ttl(key)    in one round trip each; seconds
 //     has(key), delete(key), keys()            keys: those that begin with the prefix and `key-`, by pattern

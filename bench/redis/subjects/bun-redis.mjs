@@ -1,4 +1,4 @@
-// Bun's own client; on Bun only (run.py). What is asked for in one turn of the event loop it sends at once.
+// Bun's own client; on Bun only (run.py). It sends all commands of one turn of the event loop at once.
 
 import { RedisClient } from 'bun'
 import { serve } from '../lib/client.mjs'

@@ -1,4 +1,4 @@
-// node-redis (npm: redis). Its pipeline is a method of its own, quicker than many calls at once.
+// node-redis (npm: redis). Its pipeline is a method of its own, faster than many calls at once.
 
 import { createClient } from 'redis'
 import { serve } from '../lib/client.mjs'

@@ -1,4 +1,4 @@
-// What a Redis on the same host can be spared for: our host tier, as it is published, through promises.
+// A replacement for a Redis on the same host: our host tier, as published, through promises.
 
 import { Cache } from '../../../typescript/dist/index.js'
 import { serve } from '../lib/client.mjs'

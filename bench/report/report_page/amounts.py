@@ -53,7 +53,7 @@ def times(value: float) -> str:
 
 def margin(value: float, unit: str) -> str:
     """How much better or worse ours is, always as a factor above 1 with its word: 4.0 is
-    `4.00x faster` and 0.25 is `4.00x slower`, so that nobody takes one for the other."""
+    `4.00x faster` and 0.25 is `4.00x slower`, so that one is not taken for the other."""
     better, worse = WORDS.get(
         unit, FASTER if unit in TIMES or unit.endswith("per second") else FEWER
     )

@@ -39,8 +39,7 @@ BENCHES = (
         "memory",
         "One process' memory",
         "Caches in the memory of one Node or Bun process. Isolation decides what a hit costs: a "
-        "cache that hands out its own object is changed by whoever changes that object; a copy is "
-        "not.",
+        "caller that changes the cache's own object changes the cache; a copy is safe.",
         page="1-ts-cache",
         main=r"small value|batch",
     ),

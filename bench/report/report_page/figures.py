@@ -14,7 +14,7 @@ from harness.row import is_ours
 
 @dataclass(frozen=True)
 class Figure:
-    """A row of a results file. `reason` says why there is no median, where there is none."""
+    """A row of a results file. `reason` says why there is no median, if so."""
 
     workload: str
     subject: str

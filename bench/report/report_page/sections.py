@@ -22,7 +22,7 @@ Column = tuple[str, str]
 # Peers that are shown before the others are unfolded.
 FIRST = 5
 
-# How much a round was is no property of a subject.
+# The size of a round is not a property of a subject.
 EFFORT = re.compile(r"^\d+ operations a round$")
 
 
@@ -36,7 +36,7 @@ class Line:
     cells: Sequence[Standing | None]
     notes: Sequence[str] = ()
     reason: str = ""
-    # Of our empty cells: the operation of ours that peers are held against instead.
+    # For our empty cells: the operation of ours that peers are compared with instead.
     instead: Sequence[str] = ()
 
 
@@ -56,7 +56,7 @@ class Workload:
 
     @property
     def first(self) -> list[Line]:
-        """The strongest peers, and those rows of ours that they are held against."""
+        """The strongest peers, and those rows of ours that they are compared with."""
         peers = strongest(self.standings, FIRST)
         beside = {
             one.beside.reference
@@ -96,7 +96,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Lead:
-    """Of the operations that ours and at least one peer were measured in: who is best."""
+    """The best of the operations that ours and at least one peer were measured in."""
 
     ours: int = 0
     close: int = 0
@@ -127,7 +127,7 @@ class Section:
 
     @property
     def counted(self) -> list[Standing]:
-        """Every row of a peer that is held against one of ours, the worst for us first."""
+        """Every row of a peer that is compared with one of ours, the worst for us first."""
         all = [one for workload in self.workloads for one in workload.standings]
         found = [one for one in all if one.verdict in COUNTED]
         return sorted(found, key=lambda one: one.beside.times if one.beside else 0)
@@ -180,7 +180,7 @@ class Section:
 
 
 def sections(results: dict[str, Results]) -> list[Section]:
-    """All that are known, and behind them results that nobody knows."""
+    """All known ones, and behind them unknown results."""
     unknown = [bench_of(name) for name in results if name not in {b.name for b in BENCHES}]
     return [section(bench, results.get(bench.name)) for bench in (*BENCHES, *unknown)]
 

@@ -88,7 +88,7 @@ def family(operation: str) -> str:
 
 
 def times_as_good(standard: Figure, one: Figure) -> float:
-    """How many times as good (as quick, as small, as many) the standard is."""
+    """How many times as good (as fast, as small, as many) the standard is."""
     better, worse = (
         (standard.value, one.value) if more_is_better(one.unit) else (one.value, standard.value)
     )
@@ -115,11 +115,11 @@ def isolates_less(one: Figure, ours: Figure) -> bool:
 
 
 def counterpart(one: Figure, figures: Sequence[Figure]) -> Figure | None:
-    """Our row that this one is held against. It is of the same operation, or else of its family:
-    who works in batches of 100 is held against our single operations, where we have no batches.
-    Of several of ours it is the one that does the same for its user: that isolates values alike,
-    whose writes survive as much, that expires entries or does not; of those the first. Our own
-    rows are held against our first."""
+    """Our row that this one is compared with. It is of the same operation, or else of its family: a
+    peer that works in batches of 100 is compared with our single operations, where we have no
+    batches. If several are ours, it is the one that does the same for its user: that isolates
+    values alike, whose writes survive as much, that expires entries or does not; of those the
+    first. Our own rows are compared with our first."""
     ours = [f for f in figures if f.is_ours and f.measured and f.unit == one.unit]
     exact = [f for f in ours if f.operation == one.operation]
     kin = [f for f in ours if f.operation == family(one.operation)]

@@ -13,7 +13,7 @@ sys.path[:0] = [str(TESTS), str(TESTS.parent), str(TESTS.parent.parent)]
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with made-up results of every benchmark but host, and one that nobody knows."""
+    """A folder with made-up results of every benchmark but host, and an unknown one."""
     import made_up
 
     folder = tmp_path_factory.mktemp("results")

@@ -1,4 +1,4 @@
-"""Results that nobody measured: small files in the shape that the benchmarks write, with what a
+"""Results that were not measured: small files in the shape that the benchmarks write, with what a
 page has to cope with. Figures are chosen so that each verdict is known."""
 
 from __future__ import annotations

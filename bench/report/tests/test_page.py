@@ -89,7 +89,7 @@ def test_a_ratio_is_a_factor_above_one_with_a_sign_and_a_word(pages: dict[str, s
         assert not re.search(r"\b0\.\d+\W", words), words
         assert (css == "won") == bool(re.search("faster|smaller|fewer$|more hits", words)), words
         assert (css == "lost") == bool(re.search("slower|larger|more$|fewer hits", words)), words
-    # Our own rows are no verdict on anybody.
+    # Our own rows have no verdict.
     assert ("ours", "ours") in ratios
 
 

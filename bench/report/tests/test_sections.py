@@ -37,7 +37,7 @@ def test_sections_follow_the_pages_and_end_with_what_nobody_knows(
 
 def test_rows_are_counted_by_their_verdict(found: dict[str, Section]) -> None:
     tally = found["codec"].tally
-    # skp-cache is won thrice; moka is quicker thrice, and sizes are alike.
+    # skp-cache is won three times; moka is faster three times, and sizes are alike.
     assert (tally[Verdict.WON], tally[Verdict.LOST], tally[Verdict.CLOSE]) == (3, 3, 2)
     # Ours is empty, and 2 peers have 6 operations.
     assert found["redis"].tally[Verdict.EMPTY] == 1 + 2 * 6

@@ -94,7 +94,7 @@ def test_who_hands_out_its_own_object_is_a_limit_where_all_of_ours_hand_out_copi
     # One of ours that does the same makes it a peer.
     shared = figure("polycache-shared", 50, notes=("isolation: none",))
     assert of(ours, shared, peer)["peer"].verdict == Verdict.LOST
-    # Who copies is never a limit, and neither is who does not say.
+    # A peer that copies is never a limit, and neither is one that does not say.
     assert (
         of(shared, figure("peer", 10, notes=("isolation: clone",)))["peer"].verdict == Verdict.LOST
     )

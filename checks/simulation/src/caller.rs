@@ -222,7 +222,7 @@ impl Caller {
         access();
     }
 
-    /// Writes the entry that stands there once more, as one under other times.
+    /// Writes the present entry again, with other times.
     fn touch(&self, key: usize) {
         let start = self.note(Some(key), Note::Touches);
         loop {

@@ -99,7 +99,7 @@ impl Process {
         move |epoch| namespace.floor(epoch, |names| self.engine.floor_of(names))
     }
 
-    /// The value that stands there.
+    /// The present value.
     pub fn get(&self, key: usize) -> Option<Serial> {
         let full = self.full_key(key);
         let mut entry = Vec::new();
@@ -150,7 +150,7 @@ impl Process {
         self.engine.delete(self.engine.key(&full));
     }
 
-    /// The entry that stands there, and where; no use of it.
+    /// The present entry and its place; not a use of it.
     pub fn peek(&self, key: usize) -> Option<(Hit, Vec<u8>)> {
         let full = self.full_key(key);
         let mut entry = Vec::new();

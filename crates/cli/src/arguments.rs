@@ -10,40 +10,40 @@ use std::time::Duration;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a key is not there; check found damage; clear was declined
-  2  the command line is wrong, or names a value that cannot be stored; clear without -y
-     where nobody can be asked
-  3  there is no cache in the directory (only `set` makes one)
+  1  a key has no entry; check found damage; clear was declined
+  2  the command line is wrong, or the value cannot be stored; clear without a terminal and
+     without -y
+  3  there is no cache in the directory (only `set` creates one)
   4  the cache or the operating system failed; the message says what to do
 
 JSON:
   With --json each command prints one object (keys: one a line); errors go to stderr as
   {\"error\": {\"code\", \"message\", \"retryable\"}}. Sizes are bytes, times milliseconds since 1970,
-  durations milliseconds, null is never. What JSON cannot hold is an object of one key:
+  durations milliseconds, null is never. A value that JSON cannot hold is an object of one key:
     {\"$bytes\": hex}  {\"$int\": digits}, beyond 2^53  {\"$float\": \"nan\" | \"inf\" | \"-inf\"}
     {\"$set\": [..]}  {\"$timestamp\": \"2026-01-31T12:00:00.5Z\"}  {\"$decimal\": text}
     {\"$uuid\": text}  {\"$named\": [type, value]}, of a type that a program has registered
     {\"$map\": [[key, value], ..]}, for a map that looks like one of these
 
 Encryption:
-  POLYCACHE_ENCRYPTION=ID:HEX has the keys that values are encrypted with, several separated by
-  commas: the first encrypts. Without them `get` shows what an encrypted entry says of itself.
+  POLYCACHE_ENCRYPTION=ID:HEX sets the encryption keys, separated by commas. The first one
+  encrypts. Without them `get` shows only the facts of an encrypted entry.
 
 Dictionaries:
-  POLYCACHE_DICTIONARIES=FILE has those that `get` reads entries with, several separated by colons.
+  POLYCACHE_DICTIONARIES=FILE sets the dictionaries for `get`, separated by colons.
 
 Keys:
-  A KEY is text; hex:00ff, or --hex 00ff, is bytes. A key that begins with hex: itself is written
-  in hexadecimal, and so are keys with control characters when they are printed.
+  A KEY is text; hex:00ff, or --hex 00ff, is bytes. Write a key that itself begins with hex: in
+  hexadecimal. Keys with control characters are printed in hexadecimal, too.
 
-What is changed:
-  Only set, delete and clear change anything; only set makes a cache. All others read the directory
-  without changing a byte of its files.";
+Changes:
+  Only set, delete and clear change anything, and only set creates a cache. The other commands
+  change no byte of its files.";
 
-/// Look into a polycache directory and change it
+/// Inspect and change a polycache directory
 ///
 /// A cache is a directory that processes in Rust, TypeScript, Python and Ruby share. This command is
-/// one more such process: what it sets or deletes is seen by the others on their next read.
+/// one more such process: the others see what it sets or deletes on their next read.
 #[derive(Debug, Parser)]
 #[command(name = "polycache", version, after_long_help = EXIT_CODES)]
 pub struct Arguments {
@@ -59,7 +59,7 @@ pub struct Arguments {
     pub path: Option<PathBuf>,
     /// The namespace, as `keys -A` prints it: shop, or shop:eu for eu nested in shop
     ///
-    /// In a part %3A is a colon and %25 a percent sign. Given again it goes on: -n shop -n eu.
+    /// In a part, %3A is a colon and %25 a percent sign. -n shop -n eu is the same as -n shop:eu.
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
     pub namespace: Vec<String>,
     /// Print JSON for programs (see `polycache --help`)
@@ -75,29 +75,29 @@ pub struct Arguments {
 pub enum Command {
     /// Print the values of keys, with their size, age and time to live
     ///
-    /// Exits with 1 when one of the keys is not there.
+    /// Exits with 1 when a key has no entry.
     ///
     /// JSON, one line a key: {"key", "found": true, "value", "type", "serializer", "compressor", "size" as stored,
     /// "payload" uncompressed, "encryption_key" its id or null, "created", "expires", "ttl"}, or
     /// {"key", "found": false}. Without "type" and "value", and with an error, when the entry cannot
     /// be decrypted.
     Get(Get),
-    /// Store a value under a key, making the cache when there is none
+    /// Store a value under a key; create the cache if there is none
     ///
     /// JSON: {"key", "size", "created", "expires", "ttl"}.
     Set(Set),
-    /// Delete keys; loads of them that are under way are not stored
+    /// Delete keys; what is being loaded for them is not stored
     ///
-    /// Exits with 1 when none of them was there.
+    /// Exits with 1 when none of them had an entry.
     ///
-    /// JSON: {"deleted": how many were there}.
+    /// JSON: {"deleted": how many had an entry}.
     Delete(Delete),
     /// List the keys of the namespace, in no order
     ///
     /// JSON, one line a key: {"key"}, with --long also "size", "created", "expires", "ttl"; with
     /// --all-namespaces also "namespace", a list of its parts.
     Keys(Keys),
-    /// Show what the whole directory holds and what became of the rest
+    /// Show what the directory holds and what was removed from it
     ///
     /// JSON: {"path", "entries", "bytes", "limit", "max_record", "evicted_by_age",
     /// "evicted_by_conflict", "evicted_by_failed_put", "expired", "reinserted", "blocks_claimed",
@@ -105,29 +105,28 @@ pub enum Command {
     Stats,
     /// Verify every entry of the directory against its checksums
     ///
-    /// Others may go on using the cache. Exits with 1 when something is damaged.
+    /// Other processes can go on using the cache. Exits with 1 when an entry is damaged.
     ///
     /// JSON: {"whole", "damaged": [text, ..], "leases"}.
     Check,
     /// Clear the namespace and everything nested in it; without one, the whole cache
     ///
-    /// Asks first; where nobody can be asked it wants -y. Exits with 1 when the answer was no.
+    /// Asks first; without a terminal it needs -y. Exits with 1 when the answer was no.
     ///
     /// JSON: {"cleared": true or false}.
     Clear(Clear),
     /// Train a dictionary from samples, for the option `dictionaries` of a cache with small values
     ///
-    /// Samples are values as the cache's serializer writes them, such as JSON; a hundred or more. No
-    /// cache is needed.
+    /// Give a hundred samples or more: values as the cache's serializer writes them, such as JSON. No cache is needed.
     ///
     /// JSON: {"path", "id", "bytes", "samples"}.
     TrainDictionary(TrainDictionary),
-    /// Print the completions of a shell, for it to read when it starts
+    /// Print completions for a shell
     ///
     /// bash: polycache completions bash > ~/.local/share/bash-completion/completions/polycache.
     /// zsh: a file _polycache in a folder of $fpath. fish: ~/.config/fish/completions/polycache.fish.
     Completions(Completions),
-    /// Print the manual page, or that of a command, for `man -l -`
+    /// Print the manual page of polycache or of a command, for `man -l -`
     Man(Man),
 }
 
@@ -139,9 +138,9 @@ pub struct Get {
     pub keys: Vec<OsString>,
     #[command(flatten)]
     pub form: KeyForm,
-    /// Print the value of one key alone: text and bytes as they are, anything else as JSON in one line
+    /// Print only the value of one key: text and bytes as they are, other types as one line of JSON
     ///
-    /// On a terminal what could steer it is escaped; a pipe or a file gets every byte.
+    /// On a terminal, control characters are escaped; a pipe or a file gets every byte.
     #[arg(long, conflicts_with = "json")]
     pub raw: bool,
 }
@@ -151,26 +150,25 @@ pub struct Get {
 pub struct Set {
     /// The key; hex:00ff is bytes
     pub key: OsString,
-    /// The value, `-` to read it from the standard input; for bytes in hexadecimal (from the
-    /// standard input as they are)
+    /// The value, or `-` to read it from standard input; with --type bytes it is hexadecimal, but
+    /// from standard input raw
     #[arg(allow_hyphen_values = true)]
     pub value: OsString,
     #[command(flatten)]
     pub form: KeyForm,
-    /// How long it lives, like 250ms, 30s, 5m, 2h, 1d; without it until it is evicted
+    /// Time to live, like 250ms, 30s, 5m, 2h, 1d; without it, until it is evicted
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub ttl: Option<Duration>,
-    /// What the value is
+    /// Type of the value
     #[arg(long = "type", value_name = "TYPE", value_enum, default_value_t = Type::Text)]
     pub kind: Type,
-    /// How it becomes bytes: messagepack, json, text or bytes
+    /// Serializer: messagepack, json, text or bytes
     #[arg(long, value_parser = serializer::parse, default_value = "messagepack")]
     pub serializer: Serializer,
-    /// What makes them fewer: none, smart (where it is worth it), zstd, or zstd:1 to zstd:22
+    /// Compressor: none, smart (where it is worth it), zstd, or zstd:1 to zstd:22
     #[arg(long, value_parser = compressor::parse, default_value = "none")]
     pub compressor: Compressor,
-    /// Byte limit of the directory, like 64MiB; without it what the directory has, 256MiB for a new
-    /// one
+    /// Byte limit of the directory, like 64MiB; without it, the directory's own, or 256MiB if new
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub limit: Option<u64>,
 }
@@ -199,11 +197,11 @@ pub struct Delete {
 /// Options of `keys`.
 #[derive(Debug, Args)]
 pub struct Keys {
-    /// What the keys begin with
+    /// Prefix of the keys
     #[arg(default_value = "")]
     pub prefix: OsString,
     /// List only keys that match: * is any text, ? one character, [a-z] one of these, [!a-z] none of
-    /// them; quote it from the shell
+    /// them; quote it for the shell
     #[arg(short, long, value_name = "PATTERN", value_parser = pattern::parse)]
     pub glob: Option<glob::Pattern>,
     #[command(flatten)]
@@ -236,10 +234,10 @@ pub struct TrainDictionary {
     /// Every line of the files is a sample
     #[arg(long)]
     pub lines: bool,
-    /// The file that the dictionary is written to
+    /// The file to write the dictionary to
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Most bytes that it may have, like 16KiB
+    /// Maximum size of the dictionary, like 16KiB
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "16KiB")]
     pub size: u64,
 }
@@ -255,7 +253,7 @@ pub struct Completions {
 /// Options of `man`.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The command whose page is printed; without it, that of polycache
+    /// The command; without it, polycache itself
     pub of: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub fn keys() -> Result<Option<Keys>, Failure> {
     let keys = text.to_str().and_then(parse);
     keys.map(Some).ok_or_else(|| {
         Failure::Usage(format!(
-            "{VARIABLE} is ID:KEY, several separated by commas: a number, and a key of 64 hexadecimal digits"
+            "{VARIABLE} is ID:KEY, a number and a key of 64 hexadecimal digits; separate several by commas"
         ))
     })
 }

@@ -104,7 +104,7 @@ impl fmt::Display for Failure {
             Failure::Usage(what) => f.write_str(what),
             Failure::Cache(error @ Error::NoCache(_)) => write!(
                 f,
-                "{error}; `polycache set` makes one, and so does every program that opens it"
+                "{error}; `polycache set` creates one, and so does a program that opens it"
             ),
             Failure::Cache(error) => error.fmt(f),
             Failure::Io(error) => error.fmt(f),

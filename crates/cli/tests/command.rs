@@ -33,7 +33,7 @@ fn a_key_that_is_not_there_is_exit_code_1() {
     place.run(&["set", "k", "v"]).ok();
     place
         .run(&["get", "absent"])
-        .failed(1, "absent is not there");
+        .failed(1, "absent has no entry");
     assert_eq!(
         place.json(&["get", "absent"]),
         json!({"key": "absent", "found": false})

@@ -125,5 +125,5 @@ fn the_manual_has_a_page_a_command() {
         "{page}"
     );
     let refused = polycache().args(["man", "frob"]).output().unwrap();
-    Ran::new(refused).failed(2, "no command");
+    Ran::new(refused).failed(2, "not a command");
 }

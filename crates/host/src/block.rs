@@ -153,7 +153,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
             sequence,
             tail: 0,
         });
-        // All blocks may be taken. A missing reserve is no error, since this block is usable.
+        // All blocks may be taken. A missing reserve is not an error, since this block is usable.
         if let Ok(block) = self.claim(me) {
             let budget = (self.geometry.block_size / 4 * 3).min(self.geometry.block_size - size);
             self.recycle(block, Some(open), budget);

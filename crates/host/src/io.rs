@@ -34,7 +34,7 @@ pub trait Io: Send + Sync {
     fn sync(&self, mapping: &MmapRaw) -> io::Result<()>;
     /// Renames a file.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Removes a file, or a directory with its content; a missing one is no error.
+    /// Removes a file, or a directory with its content; a missing one is not an error.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Takes the open-file-description lock of one byte; false when another description holds it.
     fn lock(&self, file: &File, byte: u64) -> io::Result<bool>;

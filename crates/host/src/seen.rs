@@ -11,7 +11,7 @@ use crate::read::Hit;
 use crate::word::Word;
 
 impl<M: Memory, E: Environment> Engine<M, E> {
-    /// Removes the entry that a read of the key found; false when it stands there no more.
+    /// Removes the entry that a read of the key found; false if it is gone.
     pub fn remove(&self, key: Key<'_>, hit: Hit) -> bool {
         let word = Word(hit.word);
         self.seen(key, hit).is_some() && self.swap(hit.slot, word, word.to_empty())

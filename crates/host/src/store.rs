@@ -241,7 +241,7 @@ impl Store {
         inner.count(if found { &inner.hits } else { &inner.misses });
     }
 
-    /// True while nobody changed the key since this hit, no clear happened and its slot did not come
+    /// True while the key is unchanged since this hit, no clear happened and its slot did not come
     /// round: what a memory tier asks before it serves its object.
     #[inline]
     #[must_use]
@@ -263,7 +263,7 @@ impl Store {
     /// Stores an entry. When it returns, every read on this host that begins sees it or a later one.
     ///
     /// # Errors
-    /// `MalformedEntry` for bytes that are no entry; `EntryTooLarge`, `NoSpace`, `Io`, after which the
+    /// `MalformedEntry` for bytes that are not an entry; `EntryTooLarge`, `NoSpace`, `Io`, after which the
     /// old value is gone as well; `Closed`.
     pub fn put(&self, namespace: &Namespace, key: &[u8], entry: &[u8]) -> Result<(), Error> {
         let inner = self.open_inner()?;
@@ -271,7 +271,7 @@ impl Store {
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
         let process = inner.process().inspect_err(|_| {
-            // What stands there is superseded, as by any other failed put.
+            // The present entry is superseded, as by any other failed put.
             if !inner.read_only {
                 inner.engine.delete_unreplaced(key);
             }
@@ -332,7 +332,7 @@ impl Store {
         Ok(lease)
     }
 
-    /// The right to load the key beside the caller who holds this lease, of a [`Lease::Busy`]; `None` when
+    /// The right to load the key beside the caller that holds this lease, of a [`Lease::Busy`]; `None` when
     /// that lease stands no more: ask for one again.
     ///
     /// # Errors
@@ -345,7 +345,7 @@ impl Store {
         word: u64,
     ) -> Result<Option<Token>, Error> {
         let inner = self.open_inner()?;
-        // Only who can append loads.
+        // Only a caller that can append loads.
         inner.process()?;
         let full = namespace.full_key(key);
         let token = inner.engine.beside(inner.engine.key(&full), slot, word);
@@ -370,7 +370,7 @@ impl Store {
         self.0.count(&self.0.unstored);
     }
 
-    /// Counts a caller who waited in vain for the loads of others.
+    /// Counts a caller that waited in vain for the loads of others.
     pub fn count_wait_timeout(&self) {
         self.0.count(&self.0.wait_timeouts);
     }
@@ -394,7 +394,7 @@ impl Store {
         if token.slot >= inner.engine.geometry.slots() {
             return Ok(false);
         }
-        // Nobody would be served what was born before a clear.
+        // What was born before a clear would not be served.
         if token.born < inner.floor(namespace)(inner.engine.epoch()) {
             self.release(token);
             inner.count(&inner.voided_fills);
@@ -428,8 +428,8 @@ impl Store {
         slot < self.0.engine.geometry.slots() && self.0.engine.lease_stands(slot, word)
     }
 
-    /// True while what is loaded by this token would be stored and served: nobody set, deleted or cleared the
-    /// key since, nor filled it.
+    /// True while what is loaded by this token would be stored and served: the key was not set, deleted, cleared or
+    /// filled since.
     #[must_use]
     pub fn may_fill(&self, namespace: &Namespace, token: Token) -> bool {
         token.slot < self.0.engine.geometry.slots()
@@ -693,7 +693,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.close();
-        // SAFETY: nobody else holds self; the pointer comes from a box.
+        // SAFETY: nothing else holds self; the pointer comes from a box.
         let mut process = unsafe { Box::from_raw(*self.engine.environment.process.get_mut()) };
         if process.forks != platform::forks() {
             process.membership.forget();
@@ -710,7 +710,7 @@ impl Process {
         }
     }
 
-    /// The first appender nobody uses, so that few blocks are open; else waits for the first.
+    /// The first free appender, so that few blocks are open; else waits for the first.
     fn appender(&self) -> MutexGuard<'_, Appender> {
         self.appenders
             .iter()

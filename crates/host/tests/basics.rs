@@ -258,7 +258,7 @@ fn void_loads_leaves_entries_alone() {
     a.put(&ns, b"k", &entry("set")).unwrap();
     assert!(!b.void_loads(&nb, b"k").unwrap());
     assert!(b.get(&nb, b"k", &mut out).unwrap().is_some());
-    // What was cleared is no entry.
+    // What was cleared is not an entry.
     a.clear(&ns).unwrap();
     assert!(b.void_loads(&nb, b"k").unwrap());
 }

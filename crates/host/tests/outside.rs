@@ -210,8 +210,7 @@ fn a_full_disk_is_asked_once_a_claim() {
     assert!(claims > 40 && refused <= 2 * claims, "{claims} {refused}");
 }
 
-/// Opening removes anything in its directory that is no cache; another user must not choose that
-/// directory.
+/// Opening removes anything in its directory that is not a cache; another user must not choose that directory.
 #[test]
 fn a_link_that_another_user_laid_is_refused() {
     let (dir, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

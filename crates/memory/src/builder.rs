@@ -22,8 +22,8 @@ const MOST_ENTRIES: u64 = u32::MAX as u64 - 1;
 /// Shards at most, unless asked for.
 const MOST_SHARDS: usize = 1024;
 
-/// The hasher that keys are hashed by unless another is given: quick, seeded anew for every cache,
-/// and not made to withstand those who choose keys to collide.
+/// The hasher for keys unless another is given: fast, seeded anew for every cache, and not made to
+/// withstand keys that were chosen to collide.
 #[derive(Clone, Debug, Default)]
 pub struct DefaultHashBuilder(foldhash::fast::RandomState);
 

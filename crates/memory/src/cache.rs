@@ -26,7 +26,7 @@ use std::time::Duration;
 /// Keep values whose `Clone` does more than copy in an `Arc`.
 ///
 /// A child that was forked while another thread used the cache must not use it: what that thread
-/// was in the middle of, nobody ends there.
+/// was in the middle of is never finished there.
 ///
 /// ```
 /// use polycache_memory::MemoryCache;

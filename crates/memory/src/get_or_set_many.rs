@@ -224,7 +224,7 @@ fn asked<'q, K: Eq + Hash, V: Clone, S: BuildHasher, Q: ?Sized>(
     granted.iter().map(|(key, _)| *key).collect()
 }
 
-/// Stores what was loaded. A load whose key was left out is dropped: those who wait look again.
+/// Stores what was loaded. A load whose key was left out is dropped: those that wait look again.
 fn end<'q, K, V, S, Q>(
     granted: Vec<(&'q Q, Loading<'_, K, V, S>)>,
     loaded: impl IntoIterator<Item = (K, V)>,
@@ -263,7 +263,7 @@ where
     failed.map_or(Ok(()), Err)
 }
 
-/// Tells those who wait of the loader's error, which is its caller's too.
+/// Tells those that wait of the loader's error, which is its caller's too.
 fn fail<K: Eq + Hash, V: Clone, S: BuildHasher, Q: ?Sized>(
     granted: Vec<(&Q, Loading<'_, K, V, S>)>,
     error: Error,

@@ -1,4 +1,4 @@
-//! Entries on their way out, and whom to tell.
+//! Entries on their way out, and the listener to tell.
 
 use crate::sync::Arc;
 

@@ -298,7 +298,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         if !matches!(swapped, Swapped::Done) {
             self.put(key.to_owned(), value, terms, moment);
         }
-        // Who waited for the load finds this value.
+        // Callers that waited for the load find this value.
         drop(voided);
     }
 
@@ -406,8 +406,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
     }
 
-    /// Takes an entry from another shard, so that this one, which is empty, may store one. The room
-    /// is anybody's: who finds none calls again.
+    /// Takes an entry from another shard, so that this one, which is empty, may store one. Any
+    /// caller may use the room: one that finds none calls again.
     #[cold]
     pub(crate) fn make_room(&self, shard: usize) {
         let shards = self.0.shards.iter();

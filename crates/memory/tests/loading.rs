@@ -43,7 +43,7 @@ fn a_loader_that_fails_leaves_the_key_to_the_next() {
     let cache = small::<u64>(100);
     let error = cache.get_or_set(&1, || "x".parse::<u64>()).unwrap_err();
     assert_eq!(error.code(), "loader_failed");
-    // A text that is no number fails the next time too.
+    // A text that is not a number fails the next time too.
     assert!(!error.retryable());
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.downcast_ref::<std::num::ParseIntError>().is_some());

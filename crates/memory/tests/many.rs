@@ -68,7 +68,7 @@ fn the_loader_is_asked_for_what_is_missing_once() {
     assert_eq!((cache.get(&2), cache.has(&4)), (Some(20), false));
     let Stats { hits, misses, .. } = cache.stats();
     assert_eq!((hits, misses), (2, 3), "with the get above");
-    // Nobody waits for the one that was left out.
+    // No caller waits for the one that was left out.
     assert_eq!(cache.get_or_insert_with(&4, || 40).unwrap(), 40);
 }
 

@@ -37,15 +37,15 @@ pub trait Leases {
 
     /// Reads the key, or takes the lease to load it.
     ///
+    /// # Errors
     /// Errors of the tiers.
-    /// The tiers' own.
     fn lease(&mut self) -> Result<Lease<Self::Fence>, Self::Error>;
 
     /// The right to load beside the holder of a lease, which keeps it; `None` when that lease no longer
     /// stands.
     ///
+    /// # Errors
     /// Errors of the tiers.
-    /// The tiers' own.
     fn beside(&mut self, holder: Holder) -> Result<Option<Self::Fence>, Self::Error>;
 
     /// True when a holder took its lease directly from another one whose process had died: the dead

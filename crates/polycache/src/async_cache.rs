@@ -17,12 +17,12 @@ use std::task::{ready, Poll};
 use std::time::Duration;
 use tokio::time::{sleep, Instant};
 
-/// A [`Cache`] for asynchronous programs on tokio, whose timers are to be enabled: its methods as futures.
-/// Those that wait for nobody and nothing, like [`Cache::typed`], are called by [`AsyncCache::cache`].
+/// A [`Cache`] for asynchronous programs on tokio: its methods as futures. The runtime's timers must be enabled. Call
+/// methods that never wait, like [`Cache::typed`], by [`AsyncCache::cache`].
 ///
-/// Reads and writes take about a microsecond and wait for nobody, so they run where they are called. What
-/// waits for another caller's load sleeps instead of blocking its thread. What walks the whole cache
-/// runs on tokio's threads for blocking work.
+/// Reads and writes take about a microsecond and do not wait for others, so they run where they are called. A call that
+/// waits for another caller's load sleeps without blocking its thread. A call that walks the whole cache runs on
+/// tokio's threads for blocking work.
 ///
 /// A future may be dropped at any time: a load that is cancelled leaves its key to the next caller.
 ///
@@ -50,13 +50,13 @@ impl Builder {
     /// Opens the cache for an asynchronous program, on one of tokio's threads for blocking work.
     ///
     /// # Errors
-    /// As for [`Builder::build`].
+    /// Those of [`Builder::build`].
     pub async fn build_async(self) -> Result<AsyncCache, Error> {
         blocking(move || self.build()).await.map(AsyncCache)
     }
 }
 
-/// Runs what may take long on a thread where it may.
+/// Runs slow work on a thread for blocking work.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -79,7 +79,7 @@ impl AsyncCache {
     /// See [`Cache::namespace`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub fn namespace(&self, part: impl Into<String>) -> Result<AsyncCache, Error> {
         self.0.namespace(part).map(AsyncCache)
     }
@@ -87,7 +87,7 @@ impl AsyncCache {
     /// See [`Cache::get`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get<T: DeserializeOwned>(
         &self,
         key: impl AsRef<[u8]>,
@@ -98,7 +98,7 @@ impl AsyncCache {
     /// See [`Cache::get_value`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get_value(&self, key: impl AsRef<[u8]>) -> Result<Option<Value<'static>>, Error> {
         self.0.get_value(key)
     }
@@ -106,7 +106,7 @@ impl AsyncCache {
     /// See [`Cache::peek`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn peek<T: DeserializeOwned>(
         &self,
         key: impl AsRef<[u8]>,
@@ -117,7 +117,7 @@ impl AsyncCache {
     /// See [`Cache::entry`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         self.0.entry(key)
     }
@@ -125,7 +125,7 @@ impl AsyncCache {
     /// See [`Cache::take`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn take<T: DeserializeOwned>(
         &self,
         key: impl AsRef<[u8]>,
@@ -136,7 +136,7 @@ impl AsyncCache {
     /// See [`Cache::touch`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn touch(&self, key: impl AsRef<[u8]>, ttl: impl Into<Ttl>) -> Result<bool, Error> {
         self.0.touch(key, ttl)
     }
@@ -144,7 +144,7 @@ impl AsyncCache {
     /// See [`Cache::set`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn set<T: Serialize + ?Sized>(
         &self,
         key: impl AsRef<[u8]>,
@@ -156,7 +156,7 @@ impl AsyncCache {
     /// See [`Cache::set_with_ttl`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn set_with_ttl<T: Serialize + ?Sized>(
         &self,
         key: impl AsRef<[u8]>,
@@ -166,11 +166,11 @@ impl AsyncCache {
         self.0.set_with_ttl(key, value, ttl)
     }
 
-    /// The key's value, loaded when it is not there; see [`Cache::get_or_set`]. The loader is called,
-    /// and its future polled, only if its caller is the one who loads.
+    /// The key's value, loaded when it is not there; see [`Cache::get_or_set`]. The loader is called, and its future
+    /// polled, only if this caller is the one that loads.
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get_or_set<T, E, F>(
         &self,
         key: impl AsRef<[u8]>,
@@ -187,7 +187,7 @@ impl AsyncCache {
     /// As [`AsyncCache::get_or_set`], with a time to live that counts from the end of the load.
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set`].
+    /// Those of [`Cache::get_or_set`].
     pub async fn get_or_set_with_ttl<T, E, F>(
         &self,
         key: impl AsRef<[u8]>,
@@ -211,7 +211,7 @@ impl AsyncCache {
     /// See [`Cache::get_many`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get_many<T: DeserializeOwned, K: AsRef<[u8]> + Eq + Hash>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -222,7 +222,7 @@ impl AsyncCache {
     /// See [`Cache::set_many`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn set_many<K: AsRef<[u8]>, T: Serialize>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
@@ -233,7 +233,7 @@ impl AsyncCache {
     /// See [`Cache::set_many_with_ttl`].
     ///
     /// # Errors
-    /// As for [`Cache::set_many`].
+    /// Those of [`Cache::set_many`].
     pub async fn set_many_with_ttl<K: AsRef<[u8]>, T: Serialize>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
@@ -286,8 +286,7 @@ impl AsyncCache {
         self.0.ttl(key)
     }
 
-    /// The keys of this namespace that begin with `prefix`, in no order, all of them; see
-    /// [`Cache::keys`].
+    /// All keys of this namespace that begin with `prefix`, in no order; see [`Cache::keys`].
     ///
     /// # Errors
     /// `Closed`.
@@ -347,8 +346,8 @@ impl AsyncCache {
     }
 }
 
-/// The value of a key that was missed. It waits without blocking; dropped, it leaves the key to those who joined,
-/// or to the next caller.
+/// The value of a key that was missed. It waits without blocking. If it is dropped, the key goes to callers that
+/// joined, or to the next caller.
 async fn load_async<T: Serialize, V: View<T>>(
     view: &V,
     key: &[u8],
@@ -376,13 +375,12 @@ async fn load_async<T: Serialize, V: View<T>>(
     }
 }
 
-/// With the cargo feature `tokio`. The other methods wait for nobody, so that an asynchronous program calls
-/// them as they are.
+/// With the cargo feature `tokio`. The other methods do not wait, so an asynchronous program calls them as they are.
 impl<T: TypedValue> TypedCache<T> {
     /// As [`TypedCache::get_or_set`], without blocking; see [`AsyncCache::get_or_set`].
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set`].
+    /// Those of [`Cache::get_or_set`].
     pub async fn get_or_set_async<E, F>(
         &self,
         key: impl AsRef<[u8]>,
@@ -399,7 +397,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// As [`TypedCache::get_or_set_async`], with a time to live that counts from the end of the load.
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set`].
+    /// Those of [`Cache::get_or_set`].
     pub async fn get_or_set_async_with_ttl<E, F>(
         &self,
         key: impl AsRef<[u8]>,

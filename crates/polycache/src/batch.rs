@@ -1,8 +1,8 @@
 //! One caller of `get_or_set_many`: a [`Caller`] for each key that was not there, side by side. Threads and futures have
 //! it in common; how they wait is theirs.
 //!
-//! It never holds a lease while it waits. What it is granted it loads at once, in one call; only then it waits for
-//! what others load, and what falls to it in the end it loads in another call.
+//! It never holds a lease while it waits. It loads what it is granted at once, in one call. After that it waits for
+//! what others load, and loads what falls to it in the end in another call.
 
 use crate::caller::{Cached, Caller, Next, View};
 use crate::{Error, Ttl};
@@ -19,13 +19,13 @@ pub(crate) struct Batch<'a, V: Cached, K, T> {
     keys: &'a [K],
     ttl: Ttl,
     runner: u64,
-    /// When it began to wait, had it not run loaders of its own.
+    /// When it began to wait; time in its own loaders does not count.
     began: Duration,
     /// By the places of their keys.
     values: Vec<Option<T>>,
-    /// Those that wait for others, or have not asked yet.
+    /// Loads that wait for others, or have not asked yet.
     waiting: Vec<One<'a, V>>,
-    /// Those whose values are to be loaded.
+    /// Loads that were granted.
     granted: Vec<One<'a, V>>,
     /// Places of keys that were given up while a loader ran.
     given_up: Vec<usize>,
@@ -39,7 +39,7 @@ struct One<'a, V: Cached> {
 
 /// What the caller is to do next.
 pub(crate) enum BatchNext {
-    /// Nothing: all is there that there is.
+    /// Nothing: it is done.
     Done,
     /// Run the loader for the keys [`Batch::asked`]; then [`Batch::loaded`] or [`Batch::failed`].
     Load,
@@ -47,7 +47,7 @@ pub(crate) enum BatchNext {
     Wait(Duration),
 }
 
-/// The keys without those that come again.
+/// The keys without repetitions.
 pub(crate) fn distinct<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> Vec<K> {
     let keys: Vec<K> = keys.into_iter().collect();
     let mut seen = HashSet::with_capacity(keys.len());
@@ -57,7 +57,7 @@ pub(crate) fn distinct<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> Vec
         .collect()
 }
 
-/// The keys that have values, with those.
+/// The keys that have values, with their values.
 pub(crate) fn found<K: Eq + Hash, T>(keys: Vec<K>, values: Vec<Option<T>>) -> HashMap<K, T> {
     let pairs = keys.into_iter().zip(values);
     pairs
@@ -69,7 +69,7 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
     /// Looks for all keys.
     ///
     /// # Errors
-    /// Those of reads.
+    /// Those of a read.
     pub fn new(
         view: &'a V,
         keys: &'a [K],
@@ -138,8 +138,8 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
 
     /// The keys that the loader is to be called with.
     pub fn asked(&mut self) -> Vec<K> {
-        // While the loader runs nobody asks for those that other processes load. Callers of this process that
-        // joined such a one would wait for as long as the loader takes: they go on without this caller.
+        // While the loader runs, this caller does not ask for keys that other processes load. Callers of this process
+        // that joined such a key would wait for as long as the loader takes: they go on without this caller.
         let waiting = std::mem::take(&mut self.waiting).into_iter();
         let (follow, lead): (Vec<_>, Vec<_>) = waiting.partition(|one| one.caller.follows());
         self.waiting = follow;
@@ -176,7 +176,7 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
         }
         let mut failed = None;
         for (mut one, value) in std::mem::take(&mut self.granted).into_iter().zip(values) {
-            // Without a value the caller is dropped: those who joined look again, and load.
+            // Without a value the caller is dropped: those that joined look again, and load.
             let Some(value) = value else { continue };
             match one.caller.loaded(value) {
                 Ok(value) => self.values[one.place] = Some(value),
@@ -192,7 +192,7 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Tells those who joined of the loader's error, which is the caller's too.
+    /// Tells those that joined of the loader's error, which is the caller's too.
     pub fn failed(&mut self, error: Error) -> Error {
         for mut one in std::mem::take(&mut self.granted) {
             one.caller.failed(error.clone());

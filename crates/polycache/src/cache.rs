@@ -1,4 +1,4 @@
-//! The cache, at the level of [`Value`]s: what the packages of other languages stand on.
+//! The cache, at the level of [`Value`]s: the packages of other languages are built on it.
 
 use crate::caller::AllFlights;
 use crate::encryption::{self, Encryption};
@@ -20,9 +20,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An open cache: one namespace of a directory that every process of the machine may share. Cheap
-/// to clone; every method may be called from any thread, and over a directory from a forked child (of what
-/// is in memory, so without a path and by [`Cache::typed`], only if no other thread used it at the fork).
+/// An open cache: one namespace of a directory that every process of the machine may share. Cheap to clone. Every
+/// method may be called from any thread. A forked child may use a directory, but what is in memory (without a path, or
+/// by [`Cache::typed`]) only if no other thread used it at the fork.
 #[derive(Clone)]
 pub struct Cache(Arc<Inner>);
 
@@ -30,7 +30,7 @@ struct Inner {
     tier: Arc<dyn Tier>,
     /// The tier's directory, if it has one: a hit in memory asks it without a virtual call.
     store: Option<Store>,
-    /// Of all caches over the handle.
+    /// Shared by all caches over the handle.
     flights: Arc<AllFlights>,
     parts: Vec<String>,
     settings: Settings,
@@ -44,13 +44,13 @@ pub(crate) struct Settings {
     pub serializer: Serializer,
     pub structs: Structs,
     pub compressor: Compressor,
-    /// Of writes that do not say how long they live.
+    /// For writes that do not say how long they live.
     pub lifetime: Lifetime,
     pub limits: Limits,
     pub encryption: Option<Encryption>,
     /// What a memory tier may hold; `None` is none.
     pub memory: Option<Bounds>,
-    /// How old a load may be that others wait for.
+    /// How old a load may be that others join.
     pub lease_timeout: Duration,
     /// How long a caller waits for others.
     pub wait_timeout: Duration,
@@ -168,8 +168,8 @@ impl Cache {
         self.get_by(key, reading_typed)
     }
 
-    /// Reads the key, for a caller that goes on to a load, which counts the miss and tells of it. `about` is told
-    /// where the entry stands, and its bytes.
+    /// Reads the key for a caller that goes on to a load, which counts and reports the miss. `about` is given the
+    /// entry's place and its bytes.
     #[inline]
     pub(crate) fn find_by<R, A>(
         &self,
@@ -205,7 +205,7 @@ impl Cache {
         result
     }
 
-    /// Stores a value. When it returns, every read on this machine that begins sees it or a later one.
+    /// Stores a value. Every read on this machine that begins after it returned sees it or a later one.
     ///
     /// # Errors
     /// `UnsupportedValue` and `InvalidArgument`, which change nothing; `EntryTooLarge`, `ValueTooLarge`,
@@ -227,7 +227,7 @@ impl Cache {
         self.set_object(key, value, ttl, || None)
     }
 
-    /// As [`Cache::set_typed`]; `object` is the value for the memory tier, where it is alone.
+    /// As [`Cache::set_typed`]; `object` is the value for the memory tier, where there is no other.
     #[inline]
     pub(crate) fn set_object<T: Serialize + ?Sized>(
         &self,
@@ -241,7 +241,7 @@ impl Cache {
         self.set_by(key, ttl, write, object)
     }
 
-    /// Stores a value in the place of what was seen; false when that is there no more.
+    /// Stores a value in the place of the one that was seen; false if that one is gone.
     pub(crate) fn replace_typed<T: Serialize>(
         &self,
         key: &[u8],
@@ -282,7 +282,7 @@ impl Cache {
         result
     }
 
-    /// Deletes the key and voids every load of it under way; true when an entry stood there.
+    /// Deletes the key and voids every load of it under way; true if it had an entry.
     ///
     /// # Errors
     /// `Closed`.
@@ -323,7 +323,7 @@ impl Cache {
         Ok(())
     }
 
-    /// What the whole directory holds and what this handle did; walks the index.
+    /// What the directory holds and what this handle did; walks the index.
     ///
     /// # Errors
     /// `Closed`.
@@ -339,7 +339,7 @@ impl Cache {
         self.0.tier.check()
     }
 
-    /// Writes everything to the disk; only `keep_after_reboot` has a use for it.
+    /// Writes everything to the disk; needed only with `keep_after_reboot`.
     ///
     /// # Errors
     /// `Io`, `Closed`.
@@ -347,8 +347,7 @@ impl Cache {
         self.0.tier.flush()
     }
 
-    /// Closes the handle with all its clones and namespaces; later calls give `Closed`, and closing
-    /// again does nothing.
+    /// Closes the handle with all its clones and namespaces; later calls give `Closed`. Closing again does nothing.
     pub fn close(&self) {
         self.0.tier.close();
     }
@@ -447,7 +446,7 @@ impl Cache {
         Ok(result)
     }
 
-    /// The keys for the entry of this key, where the cache has some.
+    /// The encryption keys for this key's entry, if the cache has some.
     #[inline]
     pub(crate) fn encryption<'a>(&'a self, key: &'a [u8]) -> Option<EntryEncryption<'a>> {
         let encryption = self.0.settings.encryption.as_ref()?;
@@ -471,7 +470,7 @@ impl Cache {
             .inspect_err(|error| observe::unreadable(self, key, error))
     }
 
-    /// The value of the key's entry, which is at hand.
+    /// The value of the given entry.
     pub(crate) fn decode<T: DeserializeOwned>(&self, key: &[u8], entry: &[u8]) -> Result<T, Error> {
         let mut scratch = Scratch::take();
         scratch.entry.extend_from_slice(entry);
@@ -500,14 +499,14 @@ impl Cache {
             expires: ttl::expires(ttl, || settings.lifetime.next(), now)?,
             encryption: self.encryption(key),
             max_length: settings.limits.max_length,
-            // Nobody could have changed it, who could not change the checksum too.
+            // Code that could change the value could change its checksum, too.
             unsealed: !self.0.tier.is_shared(),
             ..EntryOptions::default()
         };
         Ok(write(&options, entry)?)
     }
 
-    /// A set that was refused for its argument changes nothing; one that failed on its way deletes
+    /// A set that was refused for its argument changes nothing. One that failed on its way deletes
     /// the old value, which is superseded.
     #[cold]
     pub(crate) fn refused(&self, key: &[u8], error: Error) -> Error {
@@ -515,7 +514,7 @@ impl Cache {
             error,
             Error::UnsupportedValue { .. } | Error::InvalidArgument(_)
         ) {
-            // Closed meanwhile: then nobody reads the old value through this handle.
+            // If it was closed meanwhile, the old value is not read through this handle.
             let _ = self.0.tier.delete(key);
         }
         error

@@ -5,9 +5,9 @@ use std::fmt::{Display, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a key can be made of. Text and numbers are keys as they stand; tuples and types that derive
-/// `CacheKey` (cargo feature `derive`) are made of parts, each escaped like a namespace's, joined by
-/// colons (`spec/keys.md`): no two values of a type share a key, nor do two types with other prefixes.
+/// What a key can be made of. Text and numbers are keys as they are. Tuples and types that derive `CacheKey` (cargo
+/// feature `derive`) are made of parts, each escaped like a namespace's and joined by colons (`spec/keys.md`): no two
+/// values of a type share a key, nor do types with different prefixes.
 ///
 /// ```
 /// use polycache::CacheKey;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// assert_eq!(("a", "b:c").cache_key(), "a:b%3Ac");
 /// ```
 ///
-/// A derived key begins with the type's name, or with its `prefix`; then come its fields in their
-/// order, for an enum the variant's name before them. Other languages write the same text.
+/// A derived key begins with the type's name, or with its `prefix`. Then come an enum's variant and
+/// the fields in order. Other languages write the same text.
 ///
 #[cfg_attr(feature = "derive", doc = "```")]
 #[cfg_attr(not(feature = "derive"), doc = "```ignore")]
@@ -52,8 +52,8 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Floats are no keys (what is the key of NaN?), nor are lists, whose order and length would have to
-/// be told; `#[cache_key(display)]` takes the `Display` of any field instead.
+/// Floats are not keys (what is the key of NaN?). Neither are lists: their order and length would have to be encoded.
+/// `#[cache_key(display)]` takes the `Display` of any field instead.
 pub trait CacheKey {
     /// Appends the key.
     fn write_key(&self, out: &mut String);
@@ -145,7 +145,7 @@ impl<K: CacheKey + ToOwned + ?Sized> CacheKey for Cow<'_, K> {
     }
 }
 
-/// What stands for `None`; what begins so by itself has one more of it before.
+/// Stands for `None`; text that begins with it gets one more of it.
 const NONE: &str = "%-";
 
 impl<K: CacheKey> CacheKey for Option<K> {

@@ -1,5 +1,5 @@
 //! One caller of `get_or_set` whose key was not there: it joins the load of another caller of the process, or steps the
-//! machine of `polycache-operations`. Threads and futures have it in common; how they wait is theirs.
+//! machine of `polycache-operations`. Threads and futures share it; each has its own way to wait.
 
 use crate::observe::{self, Answer, Waiting};
 use crate::origin::Origin;
@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// The loads of a handle's callers: those who join are given the entry, and decode it for themselves.
+/// The loads of a handle's callers: those that join are given the entry, and decode it themselves.
 pub(crate) type AllFlights = Flights<Vec<u8>, Arc<[u8]>, Error, Token>;
 
 /// What stands on a cache.
@@ -28,7 +28,7 @@ pub(crate) trait Cached {
 pub(crate) trait View<T>: Cached {
     /// The value, if it is there; a miss is not counted.
     fn find(&self, key: &[u8]) -> Result<Option<T>, Error>;
-    /// The value of the entry at hand, and where it was found, if it stands somewhere.
+    /// The value of the given entry, and its place, if it has one.
     fn read_entry(
         &self,
         key: &[u8],
@@ -50,7 +50,7 @@ pub(crate) struct Caller<'a, V: Cached> {
     view: &'a V,
     key: &'a [u8],
     ttl: Ttl,
-    /// Who runs its loader, by number; 0 is a future, which any thread may run.
+    /// The thread that runs its loader, by number; 0 is a future, which any thread may run.
     runner: u64,
     began: Duration,
     state: State<'a>,
@@ -61,7 +61,7 @@ enum State<'a> {
     Begins,
     Joined(Joined<Arc<[u8]>, Error, Token>),
     Leads(Leader<'a, Vec<u8>, Arc<[u8]>, Error, Token>, Load<Token>),
-    /// It loads for itself alone.
+    /// It loads only for itself.
     Unshared,
 }
 
@@ -146,7 +146,7 @@ impl<'a, V: Cached> Caller<'a, V> {
         matches!(self.state, State::Joined(_))
     }
 
-    /// So long of the time in which it followed its caller did something else than wait.
+    /// Takes off time in which its caller did something other than wait.
     pub fn did_not_wait(&mut self, time: Duration) {
         self.began += time;
     }
@@ -226,7 +226,7 @@ impl<'a, V: Cached> Caller<'a, V> {
         value.map(Next::Value)
     }
 
-    /// Stores what the loader returned, which is the caller's in any case, unless errors are to be raised.
+    /// Stores what the loader returned; its caller gets that in any case, unless errors are to be raised.
     pub fn loaded<T: Serialize>(&mut self, value: T) -> Result<T, Error>
     where
         V: View<T>,
@@ -248,7 +248,7 @@ impl<'a, V: Cached> Caller<'a, V> {
         let entry: Option<Arc<[u8]>> =
             (is_encoded && self.is_joined()).then(|| scratch.entry.as_slice().into());
         scratch.keep();
-        // Those who joined when nobody looked find the value where it is stored, or begin anew.
+        // Those that joined after that look find the value where it is stored, or begin anew.
         let landed = match entry {
             Some(entry) => Landed::Value(entry),
             None if is_encoded => Landed::Nothing,
@@ -288,7 +288,7 @@ impl<'a, V: Cached> Caller<'a, V> {
         Ok(step == Step::Done(Done::Filled))
     }
 
-    /// Tells those who joined of the loader's error, which is the caller's too.
+    /// Tells those that joined of the loader's error, which is the caller's too.
     pub fn failed(&mut self, error: Error) -> Error {
         self.cancel();
         self.end(Landed::Failed(error.clone()), false);
@@ -323,7 +323,7 @@ impl<'a, V: Cached> Caller<'a, V> {
     }
 }
 
-/// A caller that fails, panics or is dropped leaves the key to those who joined, or to the next.
+/// A caller that fails, panics or is dropped leaves the key to those that joined, or to the next.
 impl<V: Cached> Drop for Caller<'_, V> {
     fn drop(&mut self) {
         self.cancel();

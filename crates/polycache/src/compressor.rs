@@ -3,11 +3,10 @@
 use crate::{Compressor, Error};
 
 /// Trains a dictionary for the option `dictionaries` of at most `max_size` bytes (16,384 suit small
-/// values) from samples of what is to be compressed: values as the serializer writes them.
+/// values) from samples: values as the serializer writes them.
 ///
 /// # Errors
-/// `InvalidArgument` for too few samples, a hundred being a good number, and for a size that is not 256 bytes
-/// to 1 MiB.
+/// `InvalidArgument` for too few samples (a hundred is a good number), and for a size outside 256 bytes to 1 MiB.
 pub fn train<S: AsRef<[u8]>>(samples: &[S], max_size: usize) -> Result<Vec<u8>, Error> {
     Ok(polycache_entry::train(samples, max_size)?)
 }

@@ -1,4 +1,4 @@
-//! Drives the load of a key that was missed, in a thread, which blocks while others load.
+//! Loads a missed key in a thread, which blocks while others load.
 
 use crate::batch::{Batch, BatchNext};
 use crate::caller::{since_start, Caller, Next, View};
@@ -22,13 +22,13 @@ impl Wake for Sleeper {
     }
 }
 
-/// The number of this thread; that of no other, nor 0.
+/// The number of this thread: unique, and never 0.
 fn this_thread() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     thread_local! {
         static NUMBER: u64 = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     }
-    // While the thread ends nothing of it loads.
+    // A thread that ends loads nothing any more.
     NUMBER.try_with(|number| *number).unwrap_or(0)
 }
 

@@ -1,4 +1,4 @@
-//! An entry with its facts, for those who look into a cache.
+//! An entry with its facts, for programs that inspect a cache.
 
 use crate::{ttl, Cache, Error, Serializer, TtlLeft, Value};
 use polycache_entry::{
@@ -6,25 +6,25 @@ use polycache_entry::{
 };
 use std::time::Duration;
 
-/// An entry: its value, and what it says of it.
+/// An entry: its value, and its facts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The value.
     pub value: Value<'static>,
-    /// The rest.
+    /// The facts.
     pub facts: Facts,
 }
 
-/// What an entry says of its value.
+/// The facts of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Who wrote the payload.
+    /// What wrote the payload.
     pub serializer: Serializer,
-    /// Who made it smaller.
+    /// What made it smaller.
     pub compressor: CompressorId,
     /// When the entry was written, in milliseconds since 1970.
     pub created: u64,
-    /// When it ceases to be valid, in milliseconds since 1970; `None` is never.
+    /// When it expires, in milliseconds since 1970; `None` is never.
     pub expires: Option<u64>,
     /// How long ago it was written.
     pub age: Duration,
@@ -39,7 +39,7 @@ pub struct Facts {
 }
 
 impl Cache {
-    /// The key's entry, with its facts; no use of it, as [`Cache::peek`].
+    /// The key's entry, with its facts; not a use of it, as [`Cache::peek`].
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -52,7 +52,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_with`].
+    /// Those of [`Cache::get_with`].
     pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         let key = key.as_ref();
         self.peek_raw(key, |entry| {
@@ -73,11 +73,10 @@ impl Cache {
         .transpose()
     }
 
-    /// The facts of the key's entry, whose value is neither decrypted nor decoded; no use of it, as
-    /// [`Cache::peek`].
+    /// The facts of the key's entry; the value is neither decrypted nor decoded. Not a use of it, as [`Cache::peek`].
     ///
     /// # Errors
-    /// As for [`Cache::get_with`], as far as its header goes.
+    /// Those of [`Cache::get_with`], as far as its header goes.
     pub fn facts(&self, key: impl AsRef<[u8]>) -> Result<Option<Facts>, Error> {
         self.peek_raw(key.as_ref(), |entry| {
             let header = Header::parse(entry, Verify::Trusted)?;

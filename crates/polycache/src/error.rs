@@ -14,14 +14,14 @@ pub enum Error {
     InvalidKey(String),
     /// The value is not in the serializer's row of the type map.
     UnsupportedValue {
-        /// Where the culprit stands: `$` is the value itself, `$.user.tags[3]` a part of it.
+        /// The path to the culprit: `$` is the value itself, `$.user.tags[3]` a part of it.
         path: String,
         /// What is wrong with it.
         reason: String,
     },
     /// The value that was read is not of the type asked for.
     WrongType {
-        /// Where the culprit stands, as above.
+        /// The path to the culprit, as above.
         path: String,
         /// What is there, and what was expected.
         reason: String,
@@ -66,10 +66,9 @@ pub enum Error {
     NoSpace(String),
     /// The directory exists with another byte limit.
     ConfigMismatch(String),
-    /// The directory holds no cache. Only a mode that makes none answers this, as the command `polycache`
-    /// does.
+    /// The directory holds no cache. Only a mode that creates none gives this error, as the command `polycache` does.
     NoCache(String),
-    /// The directory holds something that is no whole cache; as above.
+    /// The directory holds a damaged or partial cache; given as above.
     Damaged(String),
     /// A file system on which memory is not shared.
     UnsupportedFilesystem(String),
@@ -83,20 +82,20 @@ pub enum Error {
     Closed,
     /// The operating system failed.
     Io(String),
-    /// The caller waited for the loads of others as long as `wait_timeout` says, and none brought the value.
+    /// The caller waited for the loads of others for `wait_timeout`, and none brought the value.
     WaitTimeout,
     /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Arc<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
-    /// True of errors that a load gives its caller, whatever becomes of the value: they are of the program,
-    /// not of the data or the disk.
+    /// True of errors that a load gives its caller whatever becomes of the value: they come from the program, not from
+    /// the data or the disk.
     pub(crate) fn is_of_program(&self) -> bool {
         matches!(self, Error::Closed | Error::InvalidArgument(_))
     }
 
-    /// A loader's own error; whoever joined the load gets the same.
+    /// A loader's own error; callers that joined the load get the same.
     pub(crate) fn of_loader(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::LoaderFailed(error.into().into())
     }
@@ -163,7 +162,7 @@ impl Error {
     }
 }
 
-/// Whether a loader's error may pass by itself: one of ours says so, of others the memory tier knows.
+/// Whether a loader's error may pass by itself. Our errors say so; the memory tier knows of others.
 fn loader_may_pass(source: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(source), |error| error.source());
     match causes.find_map(|error| error.downcast_ref::<Error>()) {

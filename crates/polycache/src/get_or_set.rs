@@ -11,16 +11,16 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 
 impl Cache {
-    /// The key's value, loaded when it is not there. Of all callers on this machine, in every
-    /// language, one runs its loader; the others wait for its value.
+    /// The key's value, loaded if it is missing. Of all callers on this machine, in every language,
+    /// one runs its loader; the others wait for its value.
     ///
-    /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value
-    /// is returned, but not stored. Whoever waits for a loader of this process that fails gets its error; one
-    /// that panics or dies with its process leaves the key to the next caller. A loader that takes longer than
-    /// [`Builder::lease_timeout`](crate::Builder::lease_timeout) goes on, and another caller loads beside it. A
-    /// loader may use the cache, except for its own key.
+    /// No lock is held while the loader runs. A set, delete or clear meanwhile wins: the loaded value is returned, but
+    /// not stored. When a loader of this process fails, the callers that wait for it get its error; one that panics or
+    /// dies with its process leaves the key to the next caller. A loader that takes longer than
+    /// [`Builder::lease_timeout`](crate::Builder::lease_timeout) goes on, and another caller loads beside it. A loader
+    /// may use the cache, except for its own key.
     ///
-    /// What cannot be stored is returned all the same, counted, and told to observers;
+    /// A value that cannot be stored is returned all the same, counted, and told to observers;
     /// [`Builder::store_errors`](crate::Builder::store_errors) makes it an error.
     ///
     /// ```
@@ -36,7 +36,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// `LoaderFailed` with the loader's error as its source; `WaitTimeout`; as for [`Cache::get`].
+    /// `LoaderFailed` with the loader's error as its source; `WaitTimeout`; those of [`Cache::get`].
     pub fn get_or_set<T, E>(
         &self,
         key: impl AsRef<[u8]>,
@@ -63,7 +63,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set`].
+    /// Those of [`Cache::get_or_set`].
     pub fn get_or_set_with_ttl<T, E>(
         &self,
         key: impl AsRef<[u8]>,

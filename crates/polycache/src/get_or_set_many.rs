@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 impl Cache {
-    /// The values of the keys, as [`Cache::get_many`] gives them, loaded where they are not there: the loader is called
-    /// with the list of the keys that this caller is to load, no key twice, and returns them with their values. A key
-    /// that it leaves out has no value: it is not stored, and missing in the result.
+    /// The values of the keys, as [`Cache::get_many`] gives them; missing ones are loaded. The loader is called with
+    /// the list of the keys that this caller is to load, no key twice, and returns them with their values. A key that
+    /// it leaves out is not stored, and missing in the result.
     ///
-    /// What is true of [`Cache::get_or_set`] is true of each key: of all callers on this machine one loads it. This caller
-    /// first loads what falls to it, in one call, and then waits for what others load. The loader is called again only
-    /// where such a load brings nothing.
+    /// The rules of [`Cache::get_or_set`] hold for each key: of all callers on this machine one loads it. This caller
+    /// first loads its own keys, in one call, and then waits for what others load. The loader is called again only if
+    /// such a load brings nothing.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -31,8 +31,8 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set`], for the first key; `InvalidArgument` for a key that the loader was not asked for, and then
-    /// nothing of what it returned is stored.
+    /// Those of [`Cache::get_or_set`], for the first key; `InvalidArgument` for a key that the loader was not asked for:
+    /// then nothing of what it returned is stored.
     pub fn get_or_set_many<K, T, M, Q, E>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -48,7 +48,7 @@ impl Cache {
         self.get_or_set_many_with_ttl(keys, Ttl::Default, load)
     }
 
-    /// As [`Cache::get_or_set_many`], with one time to live for all that is loaded. It counts from the end of the load.
+    /// As [`Cache::get_or_set_many`], with one time to live for all, which counts from the end of the load.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -63,7 +63,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set_many`].
+    /// Those of [`Cache::get_or_set_many`].
     pub fn get_or_set_many_with_ttl<K, T, M, Q, E>(
         &self,
         keys: impl IntoIterator<Item = K>,

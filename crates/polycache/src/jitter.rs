@@ -8,11 +8,10 @@ use std::time::Duration;
 
 /// By how much a cache shortens its default time to live, at random for each write.
 ///
-/// Entries that are written together (a deployment, an import, a page with fifty parts) would expire
-/// together too, and be loaded again at the same moment: a stampede on the database, once every
-/// time to live. With a jitter their ends are spread evenly over that span. It only ever shortens, so
-/// that no entry is older than [`Builder::ttl`](crate::Builder::ttl) says. A time to live that a write
-/// gives itself is taken as it is.
+/// Entries that are written together (a deployment, an import, a page with fifty parts) would expire together and be
+/// loaded again at the same moment: a stampede on the database, once every time to live. With a jitter they expire
+/// evenly over a span. It only shortens, so no entry is older than [`Builder::ttl`](crate::Builder::ttl) says. It does
+/// not change a time to live that a write gives itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jitter {
     /// At most this part of the time to live, from 0 to below 1: 0.1 is a tenth of it.
@@ -59,7 +58,7 @@ impl fmt::Debug for Source {
     }
 }
 
-/// The time to live that writes without one of their own have.
+/// The default time to live of writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lifetime {
     /// Milliseconds, 0 = none.
@@ -71,7 +70,7 @@ pub(crate) struct Lifetime {
 
 impl Lifetime {
     /// # Errors
-    /// `InvalidArgument` for what is no time to live, a jitter without one, and one out of range.
+    /// `InvalidArgument` for a wrong time to live, a jitter without one, and a jitter out of range.
     pub fn new(
         longest: Option<Duration>,
         jitter: Option<Jitter>,

@@ -7,7 +7,7 @@ const PAGE: u64 = 4096;
 
 impl Cache {
     /// The keys of this namespace that begin with `prefix`, in no order, looked up page by page. A
-    /// key whose entry stays throughout comes exactly once. Keys of nested namespaces don't come.
+    /// key whose entry stays throughout comes exactly once. Keys of nested namespaces are left out.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -33,8 +33,8 @@ impl Cache {
 
 impl Cache {
     /// Deletes the keys of this namespace that begin with `prefix`, and returns how many entries it deleted. Keys of
-    /// nested namespaces stay, and keys that are written meanwhile may. It goes through the whole index, as
-    /// [`Cache::keys`] does, and deletes one key after the other: [`Cache::clear`] is for a whole namespace.
+    /// nested namespaces stay, and keys written meanwhile may. It walks the whole index, as [`Cache::keys`] does, and
+    /// deletes one key after the other: use [`Cache::clear`] for a whole namespace.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! Leases for their own sake: locks by a key's name, for adapters such as dogpile.cache's mutex.
+//! Locks by a key's name, for adapters such as dogpile.cache's mutex.
 
 use crate::lock::LockStep;
 use crate::{Cache, Error};
@@ -7,11 +7,11 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A lock by a key's name, which every process and language on the machine respects. From [`Cache::lease`].
+/// A lock by a key's name, for every process and language on the machine. From [`Cache::lease`].
 ///
-/// It has nothing to do with the key's entry, nor with loads of it. A holder that lives keeps it, and one that
-/// dies frees it. Under great pressure of other leases it may be lost: what it guards must stay right without
-/// it. Dropped, it is released.
+/// It has nothing to do with the key's entry, nor with loads of it. A holder keeps it until it releases it or dies.
+/// Under great pressure of other leases it may be lost: what it guards must stay right without it. Dropping it releases
+/// it.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -32,7 +32,7 @@ pub struct Lease {
 }
 
 impl Cache {
-    /// A lock by the key's name; nobody holds it yet.
+    /// A lock by the key's name; it is not held yet.
     #[must_use]
     pub fn lease(&self, key: impl AsRef<[u8]>) -> Lease {
         Lease {
@@ -72,7 +72,7 @@ impl Lease {
     /// As [`Lease::acquire`], without blocking the thread.
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     #[cfg(feature = "tokio")]
     pub async fn acquire_async(&self, wait: Duration) -> Result<bool, Error> {
         let locking = self.cache.locking(wait);
@@ -85,7 +85,7 @@ impl Lease {
         }
     }
 
-    /// Gives the lock back; nothing happens when it is not held by this one.
+    /// Gives the lock back; does nothing if this one does not hold it.
     pub fn release(&self) {
         let held = self
             .held
@@ -97,7 +97,7 @@ impl Lease {
         }
     }
 
-    /// True while somebody holds the lock, in whatever process.
+    /// True while the lock is held, by any process.
     ///
     /// # Errors
     /// `Closed`.

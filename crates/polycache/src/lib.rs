@@ -15,17 +15,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Without a path a cache is this process's own. Where the same values are read again and again,
-//! [`Cache::typed`] keeps them decoded in memory; `AsyncCache` (cargo feature `tokio`) is for asynchronous
-//! programs. [`coming_from_skp_cache`] has that crate's names beside ours.
+//! Without a path a cache is this process's own. [`Cache::typed`] keeps values that are read again and again decoded in
+//! memory; `AsyncCache` (cargo feature `tokio`) is for asynchronous programs. [`coming_from_skp_cache`] has that
+//! crate's names beside ours.
 //!
-//! With the cargo feature `metrics` a cache counts for exporters, with `tracing` it tells what it does: loads
-//! as spans `polycache.load`, what cannot be read or stored as warnings, every read (`has` and `ttl` are some)
-//! and write at the level `TRACE`. Keys are part of what is told. A subscriber must not use the cache.
+//! With the cargo feature `metrics` a cache counts for exporters. With `tracing` it reports loads as spans
+//! `polycache.load`, what cannot be read or stored as warnings, and every read (also `has` and `ttl`) and write at the
+//! level `TRACE`. Events contain keys. A subscriber must not use the cache.
 //!
 //! Values are any serde type ([`Cache::get`], [`Cache::set`]) or, without one, [`Value`]s:
 //! [`Cache::get_with`] reads 100 bytes of text in well under a microsecond and allocates nothing.
-//! What every language's package does alike is `spec/semantics.md`.
+//! `spec/semantics.md` says what the packages of all languages have in common.
 
 #[cfg(feature = "tokio")]
 mod async_cache;

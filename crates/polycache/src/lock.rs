@@ -6,14 +6,14 @@ use polycache_host::Token;
 use polycache_operations::{Acquire, Acquiring};
 use std::time::{Duration, Instant};
 
-/// A caller who wants the lock of a key's name, step by step.
+/// A caller that wants the lock of a key's name, step by step.
 #[derive(Debug)]
 pub struct Locking {
     machine: Acquire,
     began: Instant,
 }
 
-/// What the caller who wants a lock is to do next.
+/// What a caller that wants a lock is to do next.
 #[derive(Debug)]
 pub enum LockStep {
     /// Nothing: it has the lock, and gives it back by `unlock`.
@@ -25,7 +25,7 @@ pub enum LockStep {
 }
 
 impl Cache {
-    /// Begins to wait for the lock of a key's name, so long at most.
+    /// Begins to wait for the lock of a key's name, at most this long.
     #[must_use]
     pub(crate) fn locking(&self, wait: Duration) -> Locking {
         Locking {
@@ -51,12 +51,12 @@ impl Cache {
         })
     }
 
-    /// Gives a lock back; nothing happens when it is another's by now.
+    /// Gives a lock back; does nothing if another has it by now.
     pub(crate) fn unlock(&self, key: &[u8], token: Token) {
         self.tier().unlock(key, token);
     }
 
-    /// True while somebody has the lock of a key's name.
+    /// True while the lock of a key's name is held.
     ///
     /// # Errors
     /// `Closed`.

@@ -1,9 +1,9 @@
 //! Numbers for the crate [`metrics`](https://docs.rs/metrics) (cargo feature `metrics`), which exporters
 //! such as `metrics-exporter-prometheus` read.
 //!
-//! Two kinds. **Loads** are recorded as they happen, as histograms. **Counts** are kept by the cache anyway,
-//! and are handed over when [`Cache::record_metrics`] or [`TypedCache::record_metrics`] is called: every few
-//! seconds, or before an exporter's page is rendered. So a hit costs with metrics what it costs without.
+//! There are two kinds. **Loads** are recorded as they happen, as histograms. **Counts** are kept by the cache anyway;
+//! [`Cache::record_metrics`] or [`TypedCache::record_metrics`] hands them over: call it every few seconds, or before an
+//! exporter's page is rendered. So metrics make a hit no slower.
 //!
 //! | name | what | of |
 //! |---|---|---|
@@ -15,10 +15,10 @@
 //! | `polycache_memory_hits_total` `polycache_memory_misses_total` `polycache_memory_evictions_total` `polycache_memory_expirations_total` | counters | one memory tier |
 //! | `polycache_memory_entries` `polycache_memory_bytes` | gauges | one memory tier |
 //!
-//! Each has the label `cache`: [`Builder::name`](crate::Builder::name), by default the namespace. What is the
-//! directory's is the same in every process that opened it: take its maximum, not its sum. A cache without
-//! a directory is its own. A handle counts for all its namespaces together, so call [`Cache::record_metrics`]
-//! on one of them; typed caches that are to be told apart need names: [`Cache::named`].
+//! Each has the label `cache`: [`Builder::name`](crate::Builder::name), by default the namespace. Values of the
+//! directory are the same in every process that opened it: take their maximum, not their sum. A cache without a
+//! directory counts for itself. A handle counts for all its namespaces together, so call [`Cache::record_metrics`] on
+//! one of them; typed caches need names to be told apart: [`Cache::named`].
 //!
 //! ```
 //! use polycache::Cache;
@@ -73,12 +73,12 @@ const COUNTERS: [(&str, &str); 11] = [
     ),
     (
         "polycache_memory_expirations_total",
-        "Objects of the memory tier whose time was over.",
+        "Objects of the memory tier that expired.",
     ),
 ];
 
-/// Says to the program's recorder what each number means, and its unit. To be called once, after the
-/// recorder was installed; without it the numbers come without descriptions.
+/// Tells the program's recorder what each number means, and its unit. Call it once, after the recorder was installed;
+/// without it the numbers have no descriptions.
 pub fn describe() {
     metrics::describe_histogram!(LOADS, Unit::Seconds, "What a loader took.");
     metrics::describe_histogram!(WAITS, Unit::Seconds, "Waiting for another caller's load.");
@@ -117,8 +117,8 @@ impl Cache {
 }
 
 impl<T: TypedValue> TypedCache<T> {
-    /// Hands the numbers of [`TypedCache::memory_stats`] to the program's recorder. What they count the cache
-    /// below does not: its hits are reads that memory had no answer to.
+    /// Hands the numbers of [`TypedCache::memory_stats`] to the program's recorder. They differ from those of the cache
+    /// below: its hits are reads that memory could not answer.
     ///
     /// # Errors
     /// `Closed`.

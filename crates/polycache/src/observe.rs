@@ -1,5 +1,5 @@
-//! What a cache tells as it goes: spans and events for the crate `tracing`, times of loads for the crate
-//! `metrics`. Without the cargo features of these names, everything here is empty.
+//! What a cache reports: spans and events for the crate `tracing`, times of loads for the crate `metrics`. Without the
+//! cargo features of these names, everything here is empty.
 
 use crate::{Cache, Error};
 
@@ -34,7 +34,7 @@ impl Outcome {
     }
 }
 
-/// A key, as a person reads it.
+/// A key in readable form.
 #[cfg(feature = "tracing")]
 fn text(key: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(key)
@@ -147,7 +147,7 @@ impl Waiting {
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
 pub(crate) enum What<'a> {
     Key(&'a [u8]),
-    /// So many keys.
+    /// How many keys.
     Keys(usize),
 }
 

@@ -7,8 +7,8 @@ use crate::{Cache, Error};
 use polycache_entry::CLOCK_TOLERANCE_MS;
 use polycache_host::Hit;
 
-/// Where and when an entry was read. While it stands, a read of the key would find
-/// that very entry, in any process (`spec/memory.md`, "Over the host tier").
+/// Where and when an entry was read. While it stands, a read of the key would find the same entry,
+/// in any process (`spec/memory.md`, "Over the host tier").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     hit: Hit,
@@ -28,7 +28,7 @@ impl Origin {
         }
     }
 
-    /// The number of the entry's slot in the directory: another key's is another one, while both have entries.
+    /// The number of the entry's slot in the directory. No two keys that have entries share one.
     #[must_use]
     pub fn place(&self) -> u64 {
         self.hit.slot
@@ -41,14 +41,14 @@ impl Origin {
         self.created
     }
 
-    /// When the entry ceases to be valid, in milliseconds since 1970; `None` is never.
+    /// When the entry expires, in milliseconds since 1970; `None` is never.
     #[cfg(feature = "bindings")]
     #[must_use]
     pub fn expires(&self) -> Option<u64> {
         Some(self.expires).filter(|expires| *expires != 0)
     }
 
-    /// Whether it is served at `now`, as any reader of the entry would decide.
+    /// Whether a reader would serve it at `now`.
     fn is_valid_at(&self, now: u64) -> bool {
         self.created <= now.saturating_add(CLOCK_TOLERANCE_MS) && now < self.expires
     }
@@ -78,9 +78,8 @@ impl Cache {
         result
     }
 
-    /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its
-    /// time is over: two atomic loads, and a look at the clock where the entry has a time to live.
-    /// False after [`Cache::close`].
+    /// True while the key was not written, deleted, cleared or evicted since its value was read, and is not expired:
+    /// two atomic loads, and a look at the clock where the entry has a time to live. False after [`Cache::close`].
     #[inline]
     #[must_use]
     pub(crate) fn stands(&self, origin: &Origin) -> bool {
@@ -88,7 +87,7 @@ impl Cache {
             && (origin.expires == 0 || origin.is_valid_at(self.now()))
     }
 
-    /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
+    /// Tells the host tier that the entry is in use, as a read there does; for an origin that
     /// stands. Entries that are only read from memory look unused to it, and would be recycled.
     #[inline]
     pub(crate) fn mark_visited(&self, origin: &Origin) {

@@ -1,4 +1,4 @@
-//! Looking at an entry without being a use of it.
+//! Reading an entry without using it.
 
 use crate::cache::{reading, reading_typed, Read};
 use crate::scratch::Scratch;
@@ -6,8 +6,8 @@ use crate::{Cache, Error, Value};
 use serde::de::DeserializeOwned;
 
 impl Cache {
-    /// The key's value as [`Cache::get`] gives it, without being a use of the entry: the read is not counted,
-    /// the entry's chances to stay are as before, and a memory tier does not take it in.
+    /// The key's value as [`Cache::get`] gives it, without using the entry: the read is not counted, does not protect
+    /// the entry from eviction, and fills no memory tier.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -21,7 +21,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get`].
+    /// Those of [`Cache::get`].
     pub fn peek<T: DeserializeOwned>(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
         self.peek_by(key.as_ref(), reading_typed)
     }
@@ -42,7 +42,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_with`].
+    /// Those of [`Cache::get_with`].
     pub fn peek_with<R>(
         &self,
         key: &[u8],
@@ -59,7 +59,7 @@ impl Cache {
         value.transpose()
     }
 
-    /// What `f` makes of the key's entry bytes, without being a use of it.
+    /// What `f` makes of the key's entry bytes, without using the entry.
     pub(crate) fn peek_raw<R>(
         &self,
         key: &[u8],

@@ -21,18 +21,18 @@
 //!
 //! # Which one
 //!
-//! **The default is MessagePack without compression.** It is the one serializer that every language of a
-//! shared cache reads and that has all of their types: bytes, whole numbers of 64 bits, timestamps. It costs
-//! next to nothing in size: of the page's data with 3, 100 and 1,000 numbers Bincode makes 13, 272 and
-//! 13,592 bytes, MessagePack with names of fields left out 14, 275 and 13,564, JSON 57, 542 and 15,172
-//! (the page's own figures, which `make bench-codec` reproduces; an entry's header adds 24 bytes, and names of fields theirs, because other
-//! languages read structs by name). Compression is off because it is paid by every write and read and saves
-//! memory alone: choose [`SMART`] where values are large and alike, which compresses those it is worth it for.
+//! **The default is MessagePack without compression.** It is the one serializer that every language of a shared cache
+//! reads and that has all of their types: bytes, whole numbers of 64 bits, timestamps. It costs almost no space: for
+//! the page's data with 3, 100 and 1,000 numbers Bincode makes 13, 272 and 13,592 bytes, MessagePack without field
+//! names 14, 275 and 13,564, JSON 57, 542 and 15,172 (the page's own figures, which `make bench-codec` reproduces). An
+//! entry's header adds 24 bytes, and field names theirs, because other languages read structs by name. Compression is
+//! off because every write and read pays for it and it saves only memory: choose [`SMART`] for large values with
+//! repetitions; it compresses where that is worth it.
 //!
-//! **Bincode** is the fastest, and typed Rust alone reads it, with the very type that was written: fields
-//! have neither names nor types in it. Another language that finds such an entry raises
-//! `UnsupportedSerializer`, as does [`Cache::get_value`](crate::Cache::get_value); it is never a miss.
-//! So the presets that use it are for caches of Rust programs only.
+//! **Bincode** is the fastest, but only typed Rust reads it, with exactly the type that was written: its fields have
+//! neither names nor types. Another language that finds such an entry raises `UnsupportedSerializer`, as does
+//! [`Cache::get_value`](crate::Cache::get_value); it is never a miss. So use the presets with it only for caches of
+//! Rust programs.
 
 use crate::{Compressor, Serializer};
 
@@ -42,7 +42,7 @@ use crate::{Compressor, Serializer};
 pub struct Preset {
     /// How values become bytes.
     pub serializer: Serializer,
-    /// What makes the bytes fewer.
+    /// How they are compressed.
     pub compressor: Compressor,
 }
 
@@ -53,7 +53,7 @@ const fn preset(serializer: Serializer, level: i32) -> Preset {
     }
 }
 
-/// What a cache has that is told nothing: MessagePack, not compressed. Every language reads it.
+/// The default of a cache: MessagePack, not compressed. Every language reads it.
 ///
 /// ```
 /// # use polycache::{presets, Cache, Serializer};
@@ -67,7 +67,7 @@ pub const DEFAULT: Preset = Preset {
     compressor: Compressor::None,
 };
 
-/// MessagePack, and zstd for the values that it is worth it for. Every language reads it.
+/// MessagePack, and zstd for values where it is worth it. Every language reads it.
 ///
 /// ```
 /// # use polycache::{presets, Cache, CompressorId};
@@ -120,8 +120,8 @@ pub const BALANCED: Preset = preset(Serializer::Bincode, 1);
 /// ```
 pub const STORAGE_OPTIMIZED: Preset = preset(Serializer::Bincode, 3);
 
-/// The page's "API/Cross-platform": JSON, Zstd 1. Every language reads it; bytes, sets and timestamps are no
-/// JSON and are refused.
+/// The page's "API/Cross-platform": JSON, Zstd 1. Every language reads it; JSON has no bytes, sets and timestamps: they
+/// are refused.
 ///
 /// ```
 /// # use polycache::{presets, Cache};
@@ -143,8 +143,8 @@ pub const CROSS_PLATFORM: Preset = preset(Serializer::Json, 1);
 /// ```
 pub const NETWORK_TRANSFER: Preset = preset(Serializer::MessagePack, 1);
 
-/// The page's "Maximum Compression": Bincode, Zstd 9. For Rust programs only, and for what is written
-/// seldom: its writes take ten times as long as those of [`BALANCED`] and more.
+/// The page's "Maximum Compression": Bincode, Zstd 9. For Rust programs only, and for values that are rarely written: a
+/// write takes at least ten times as long as with [`BALANCED`].
 ///
 /// ```
 /// # use polycache::{presets, Cache};

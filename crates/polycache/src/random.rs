@@ -1,4 +1,4 @@
-//! Random numbers that are no secrets: fast, and each thread's own.
+//! Random numbers that are not secret: fast, and each thread's own.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
@@ -23,7 +23,7 @@ pub(crate) fn random() -> u64 {
     })
 }
 
-/// True once in 16 calls, by chance: whoever reads keys in turn would else come to the same ones.
+/// True once in 16 calls, at random: a fixed turn would always mark the same keys of a program that reads keys in turn.
 #[inline]
 pub(crate) fn one_in_16() -> bool {
     thread_local! {

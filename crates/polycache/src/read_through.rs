@@ -1,4 +1,4 @@
-//! Caches that know how to load what they lack.
+//! Caches that load what they lack.
 
 use crate::{Error, TypedCache, TypedValue};
 use std::fmt;
@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 type Loader<K, T> = dyn Fn(&K) -> Result<T, Error> + Send + Sync;
 
-/// A [`TypedCache`] with a loader: a read of a key that is not there loads it. Of all callers on this
-/// machine one does, as with [`Cache::get_or_set`](crate::Cache::get_or_set). From
-/// [`TypedCache::with_loader`]. Cheap to clone.
+/// A [`TypedCache`] with a loader: a read of a missing key loads it. Of all callers on this machine one loads, as with
+/// [`Cache::get_or_set`](crate::Cache::get_or_set). From [`TypedCache::with_loader`]. Cheap to clone.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -51,8 +50,7 @@ impl<K: ?Sized, T: TypedValue> fmt::Debug for ReadThrough<K, T> {
 }
 
 impl<T: TypedValue> TypedCache<T> {
-    /// This cache, with what loads a key that is not there. It takes keys of one type: the one that the
-    /// closure names.
+    /// This cache, with a loader for missing keys. It takes keys of one type: that of the closure's argument.
     #[must_use]
     pub fn with_loader<K, E>(
         self,
@@ -74,28 +72,27 @@ impl<K: AsRef<[u8]> + ?Sized, T: TypedValue> ReadThrough<K, T> {
     /// The key's value, loaded when it is not there.
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set`](crate::Cache::get_or_set).
+    /// Those of [`Cache::get_or_set`](crate::Cache::get_or_set).
     pub fn get(&self, key: &K) -> Result<T, Error> {
         self.cache.get_or_load(key.as_ref(), || (self.load)(key))
     }
 
-    /// The key's value if it is there; nothing is loaded, and it is no use of the entry, as [`TypedCache::peek`].
+    /// The key's value if it is there; nothing is loaded, and the entry is not used, as [`TypedCache::peek`].
     ///
     /// # Errors
-    /// As for [`Cache::get`](crate::Cache::get).
+    /// Those of [`Cache::get`](crate::Cache::get).
     pub fn peek(&self, key: &K) -> Result<Option<T>, Error> {
         self.cache.peek(key)
     }
 
-    /// Loads the key again, whether it is there or not, and stores what comes. Others are served the old
-    /// value meanwhile; a load that is under way already is not joined, for it may have begun too early.
+    /// Loads the key again, whether it is there or not, and stores what comes. Others get the old value meanwhile. A
+    /// load that is under way already is not joined, because it may have begun too early.
     ///
-    /// A set, delete or clear during the load is not overruled: then the loaded value is the caller's alone,
-    /// and the key is deleted, so that the next reader loads it.
+    /// A set, delete or clear during the load wins: then only the caller gets the loaded value, and the key is deleted,
+    /// so that the next reader loads it.
     ///
     /// # Errors
-    /// The loader's, as `LoaderFailed`, after which the old value stays; as for
-    /// [`Cache::set`](crate::Cache::set).
+    /// The loader's, as `LoaderFailed`, after which the old value stays; those of [`Cache::set`](crate::Cache::set).
     pub fn refresh(&self, key: &K) -> Result<T, Error> {
         self.cache.reload(key.as_ref(), || (self.load)(key))
     }

@@ -10,7 +10,7 @@ thread_local! {
 }
 
 /// One read's or write's buffers, both empty at first. They are taken out of the thread while they
-/// are used: a caller's closure may use the cache again, and finds fresh ones then.
+/// are used: a caller's closure may use the cache again, and gets fresh ones.
 pub(crate) struct Scratch {
     /// The entry's bytes.
     pub entry: Vec<u8>,
@@ -42,7 +42,7 @@ impl Scratch {
         }
         self.entry.clear();
         self.payload.clear();
-        // While the thread ends there is nothing to keep them for.
+        // A thread that ends has no use for them.
         let _ = KEPT_BUFFERS.try_with(|kept| kept.set(self));
     }
 }

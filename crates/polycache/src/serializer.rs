@@ -22,12 +22,12 @@ pub struct Json;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessagePack;
 
-/// [`Serializer::Bincode`], where a type reads better: `.serializer(Bincode)`. Typed Rust alone reads it.
+/// [`Serializer::Bincode`], where a type reads better: `.serializer(Bincode)`. Only typed Rust reads it.
 ///
 /// ```
 /// use polycache::{Bincode, Cache, Noop, Zstd};
 ///
-/// // High performance, and with a tenth of the bytes where values are alike.
+/// // Fast; and with fewer bytes, where values repeat themselves.
 /// let fast = Cache::builder().serializer(Bincode).compressor(Noop).build()?;
 /// let balanced = Cache::builder().serializer(Bincode).compressor(Zstd::new(1)).build()?;
 /// fast.set("key", &42)?;

@@ -1,4 +1,4 @@
-//! Taking a value out: it is one caller's.
+//! Taking a value out: only one caller gets it.
 
 use crate::cache::{reading, reading_typed, Read};
 use crate::observe::{self, Answer};
@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 
 impl Cache {
-    /// Deletes the key and returns the value that it had; `None` is a miss. Of all callers on this machine, in
-    /// every language, one gets a value. Loads of the key under way are not stored, be it there or not.
+    /// Deletes the key and returns the value that it had; `None` is a miss. Of all callers on this machine, in every
+    /// language, one gets the value. Loads of the key under way are not stored, also after a miss.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -22,14 +22,13 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get`]; an entry that cannot be read stays.
+    /// Those of [`Cache::get`]; an entry that cannot be read stays.
     pub fn take<T: DeserializeOwned>(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
         self.take_by(key.as_ref(), || reading_typed::<T>)
     }
 
-    /// As [`Cache::take`], and hands the value to `f`, as [`Cache::get_with`] does. The entry is deleted after
-    /// that. Was it replaced meanwhile, `f` is called once more, with the value that stands there then: what counts
-    /// is what it returned last.
+    /// As [`Cache::take`], and hands the value to `f`, as [`Cache::get_with`] does. The entry is deleted after that. If
+    /// it was replaced meanwhile, `f` is called again, with the new value; its last result counts.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -42,18 +41,18 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_with`]; an entry that cannot be read stays.
+    /// Those of [`Cache::get_with`]; an entry that cannot be read stays.
     pub fn take_with<R>(
         &self,
         key: &[u8],
         f: impl FnMut(Value<'_>) -> R,
     ) -> Result<Option<R>, Error> {
-        // Each attempt has a reader of its own.
+        // Each attempt has its own reader.
         let f = &RefCell::new(f);
         self.take_by(key, || reading(move |value| (*f.borrow_mut())(value)))
     }
 
-    /// Reads the entry, and then deletes just that one; else somebody changed the key in between.
+    /// Reads the entry, and then deletes just that one, unless the key was changed in between.
     pub(crate) fn take_by<R, F: Read<R>>(
         &self,
         key: &[u8],

@@ -1,12 +1,12 @@
-//! Another time to live for an entry that is there.
+//! Changing the time to live of an entry.
 
 use crate::scratch::Scratch;
 use crate::{observe, ttl, Cache, Error, Ttl};
 
 impl Cache {
     /// Gives the key's entry another time to live, from now on: a [`Duration`](std::time::Duration), the cache's own
-    /// ([`Ttl::Default`]), or none ([`Ttl::Forever`]). True when there is an entry. Its value is not decoded, and what was
-    /// set, deleted or cleared meanwhile stays so.
+    /// ([`Ttl::Default`]), or none ([`Ttl::Forever`]). True if there is an entry. Its value is not decoded. A set,
+    /// delete or clear meanwhile wins.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -46,7 +46,7 @@ impl Cache {
         Ok(touched)
     }
 
-    /// Appends the entry under the times that it has when it is written now.
+    /// Appends the entry with the times that it has if it is written now.
     fn renewed(&self, key: &[u8], ttl: Ttl, entry: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let now = self.now();
         let expires = ttl::expires(ttl, || self.settings().lifetime.next(), now)?;

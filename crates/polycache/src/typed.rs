@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 /// Reading and writing typed values. `T` is any serde type; [`Value`] takes every row of the type map.
 ///
-/// Structs are maps for other languages, enums what serde makes of them, `Vec<u8>` is a list of
+/// Other languages read structs as maps, enums as serde writes them, and `Vec<u8>` as a list of
 /// integers (write [`Value::Bytes`] for bytes). A map whose keys are not text is refused.
 impl Cache {
     /// The key's value; `None` is a miss.
@@ -24,13 +24,13 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// `WrongType` when the value is no `T`, and as for [`Cache::get_with`].
+    /// `WrongType` when the value is not a `T`, and those of [`Cache::get_with`].
     pub fn get<T: DeserializeOwned>(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
         self.get_typed(key.as_ref())
     }
 
-    /// Stores a value under the key, with the cache's default time to live. When it returns, every
-    /// read on this machine that begins sees it or a later one.
+    /// Stores a value under the key, with the cache's default time to live. Every read on this
+    /// machine that begins after it returned sees it or a later one.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -45,7 +45,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::set_value`].
+    /// Those of [`Cache::set_value`].
     pub fn set<T: Serialize + ?Sized>(
         &self,
         key: impl AsRef<[u8]>,
@@ -67,7 +67,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::set_value`].
+    /// Those of [`Cache::set_value`].
     pub fn set_with_ttl<T: Serialize + ?Sized>(
         &self,
         key: impl AsRef<[u8]>,
@@ -91,7 +91,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_with`].
+    /// Those of [`Cache::get_with`].
     pub fn get_value(&self, key: impl AsRef<[u8]>) -> Result<Option<Value<'static>>, Error> {
         self.get_with(key.as_ref(), |value| value.into_owned())
     }
@@ -109,7 +109,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get`], for the first key that cannot be read.
+    /// Those of [`Cache::get`], for the first key that cannot be read.
     pub fn get_many<T: DeserializeOwned, K: AsRef<[u8]> + Eq + Hash>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -136,7 +136,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::set`], for the first value that cannot be stored; those before it are stored.
+    /// Those of [`Cache::set`], for the first value that cannot be stored; those before it are stored.
     pub fn set_many<K: AsRef<[u8]>, T: Serialize>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
@@ -156,7 +156,7 @@ impl Cache {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::set_many`].
+    /// Those of [`Cache::set_many`].
     pub fn set_many_with_ttl<K: AsRef<[u8]>, T: Serialize>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
@@ -171,7 +171,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Deletes several keys; says how many of them had an entry.
+    /// Deletes several keys; returns how many of them had an entry.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! The cache for asynchronous programs: who waits, who is cancelled, who panics.
+//! The cache for asynchronous programs: callers that wait, are cancelled, or panic.
 
 use polycache::{AsyncCache, Cache, Error};
 use std::convert::Infallible;
@@ -87,7 +87,7 @@ async fn one_of_many_loads() {
             })
             .collect();
         gate.begun.notified().await;
-        // The others wait, and block nobody.
+        // The others wait, and block no thread.
         sleep(Duration::from_millis(20)).await;
         gate.open.notify_one();
         for caller in callers {
@@ -205,7 +205,7 @@ async fn is_pending<F: Future>(mut future: Pin<&mut F>) -> bool {
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await
 }
 
-/// What is set during a load is there to stay: who waits for the load finds it, without loading.
+/// What is set during a load stays: callers that wait for the load find it, without loading.
 #[tokio::test]
 async fn a_set_during_a_load_is_what_the_others_find() {
     let directory = tempfile::tempdir().unwrap();

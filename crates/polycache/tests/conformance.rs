@@ -176,7 +176,7 @@ fn run(case: &Case, tiers: Tiers) -> Result<(), Failed> {
 }
 
 struct Runner {
-    /// Reads are repeated, where nobody counts them.
+    /// Reads are repeated, where they are not counted.
     twice: bool,
     tiers: Tiers,
     root: tempfile::TempDir,
@@ -406,7 +406,7 @@ impl Runner {
 fn dictionaries(given: &Json) -> Vec<Vec<u8>> {
     let bytes = |one: &Json| match value(one) {
         Value::Bytes(bytes) => bytes.into_owned(),
-        other => panic!("{other:?} is no dictionary"),
+        other => panic!("{other:?} is not a dictionary"),
     };
     given
         .as_array()

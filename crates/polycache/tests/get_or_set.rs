@@ -15,7 +15,7 @@ fn open(directory: &tempfile::TempDir) -> Cache {
         .unwrap()
 }
 
-/// Whether nobody loads the key `k`.
+/// Whether no caller loads the key `k`.
 fn is_free(cache: &Cache) -> bool {
     let mut loading = cache.loading();
     let step = cache.step(b"k", &mut loading, |_| ()).unwrap();
@@ -87,7 +87,7 @@ fn a_loaders_error_is_the_source() {
     let directory = tempfile::tempdir().unwrap();
     let cache = open(&directory);
     let error = cache.get_or_set("k", || "x".parse::<u64>()).unwrap_err();
-    // A text that is no number is none the next time either.
+    // A text that is not a number is none the next time either.
     assert!(matches!(error, Error::LoaderFailed(_)) && !error.retryable());
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.is::<std::num::ParseIntError>());

@@ -25,7 +25,7 @@ fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Nobody holds a lease.
+/// No caller holds a lease.
 fn is_free(cache: &Cache) -> bool {
     cache.check().unwrap().leases == 0
 }
@@ -127,7 +127,7 @@ fn what_another_handle_loads_is_waited_for_in_the_end() {
     assert_eq!(asked_for, [["b"]]);
 }
 
-/// While a loader runs, nobody of its process waits for a key that its caller only waits for itself.
+/// While a loader runs, no caller of its process waits for a key that the loading caller waits for, too.
 #[test]
 fn a_slow_loader_holds_up_no_other_key() {
     let directory = tempfile::tempdir().unwrap();

@@ -157,7 +157,7 @@ fn a_panic_in_a_loader_or_a_value_frees_its_key() {
     assert_eq!(cache.get_or_set("k", || Ok::<_, Infallible>(7)).unwrap(), 7);
 }
 
-/// The clock went back: what stands there is of a time to come, and is not served.
+/// The clock went back: the entry is from the future, and is not served.
 #[test]
 fn an_entry_that_is_not_served_makes_way_for_a_load() {
     let time = Arc::new(AtomicU64::new(1_700_000_000_000));
@@ -294,7 +294,7 @@ fn hits_misses_and_expiry_are_counted() {
     assert_eq!((stats.writes, stats.expired, stats.entries), (1, 1, 0));
 }
 
-/// Writers count up; whoever reads sees no number go down, in whatever way it reads.
+/// Writers count up; readers see no number go down, however they read.
 #[test]
 fn no_read_is_stale() {
     let cache = in_memory();

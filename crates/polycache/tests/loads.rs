@@ -63,7 +63,7 @@ fn a_failing_loader_runs_once_for_all_who_wait() {
             .all(|error| error.to_string().contains("the source is down")));
         // A caller may have been on its way when the first load failed.
         assert!(loads.load(Ordering::SeqCst) <= 2, "{loads:?}");
-        // Whoever comes later starts afresh.
+        // A later caller starts afresh.
         let later = cache.get_or_set("k", || Ok::<_, Infallible>(7));
         assert_eq!(later.unwrap(), 7);
     });

@@ -24,7 +24,7 @@ fn a_peek_takes_nothing_into_memory() {
     cache.set("k", "v").unwrap();
     assert_eq!(typed.peek("k").unwrap().as_deref(), Some("v"));
     assert_eq!(typed.memory_stats().entries, 0);
-    // What is there is handed out, and is no hit.
+    // What is there is handed out, and is not a hit.
     let kept = typed.get("k").unwrap().unwrap();
     let peeked = typed.peek("k").unwrap().unwrap();
     assert!(Arc::ptr_eq(&kept, &peeked));

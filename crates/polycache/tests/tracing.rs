@@ -253,7 +253,7 @@ fn a_load_tells_how_it_began_and_ended() {
     }
 }
 
-/// Who waits tells of a hit, as it would have without the load.
+/// A caller that waits tells of a hit, as it would have without the load.
 #[test]
 fn who_waits_for_a_load_tells_of_a_hit() {
     let _one = one_at_a_time();

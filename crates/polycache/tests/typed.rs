@@ -117,7 +117,7 @@ fn values_enter_by_reads_alone() {
     assert_eq!(
         typed.memory_stats().entries,
         0,
-        "what stands no more leaves when it is asked for"
+        "a stale object leaves when it is asked for"
     );
 }
 

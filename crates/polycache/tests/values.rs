@@ -126,7 +126,7 @@ fn closing_a_namespace_closes_the_handle() {
     assert_eq!(set.unwrap_err().code(), "closed");
 }
 
-/// Typed Rust alone reads Bincode. Whoever asks for a value is told so, and told that it is there.
+/// Only typed Rust reads Bincode. A reader of a `Value` is told so, and told that it is there.
 #[test]
 fn bincode_is_for_typed_rust() {
     let directory = tempfile::tempdir().unwrap();

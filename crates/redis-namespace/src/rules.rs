@@ -229,7 +229,7 @@ fn count(number: &[u8]) -> Result<usize, Error> {
         .ok_or_else(|| {
             let number = String::from_utf8_lossy(number);
             Error::InvalidArgument(format!(
-                "the number of keys is no number from 0 on: {number}"
+                "the number of keys is not a number from 0 on: {number}"
             ))
         })
 }

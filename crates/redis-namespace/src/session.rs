@@ -348,5 +348,5 @@ fn alone(command: &Command) -> Error {
 }
 
 pub(crate) fn not_encoded() -> Error {
-    Error::InvalidArgument("these bytes are no encoded commands".to_owned())
+    Error::InvalidArgument("these bytes are not encoded commands".to_owned())
 }

@@ -205,7 +205,7 @@ fn events() {
 #[test]
 fn a_separator_of_names_that_are_asked_for() {
     let namespace = Namespace::asked(|| vec!["a".to_owned(), "b".to_owned()]);
-    let namespace = namespace.separator("-").expect("it is no empty one");
+    let namespace = namespace.separator("-").expect("it is not an empty one");
     assert_eq!(namespace.prefix().expect("two names").text(), b"a-b-");
     assert!(namespace.separator("").is_err());
 }

@@ -82,7 +82,7 @@ class Measure:
 
 
 def measure(workers: list[Worker]) -> Iterator[Measure]:
-    """One worker after the other, so that nobody disturbs the clock: what a hit and a load cost,
+    """One worker after the other, so that no other disturbs the clock: what a hit and a load cost,
     and whether its own loader would have made of a record what the cache holds."""
     for worker in workers:
         answer = worker.call("measure")

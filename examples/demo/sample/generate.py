@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes packages.txt, the data set for machines without dpkg: packages that nobody has ever made.
+"""Writes packages.txt, the data set for machines without dpkg: packages that do not exist.
 
 The same text at every run. A package depends on packages before it, as in any distribution.
 """

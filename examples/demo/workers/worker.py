@@ -38,7 +38,7 @@ SAMPLES: dict[str, Any] = {
 
 
 def load(name: str) -> dict[str, Any]:
-    """What a package is and all that it needs, directly or not: nobody keeps an index of it."""
+    """What a package is and all that it needs, directly or not: there is no index of it."""
     database = Path("records.txt").read_bytes()
     found: dict[str, bytes | None] = {}
 
@@ -112,7 +112,7 @@ class Worker:
         os.write(self.log, f"{event} python {os.getpid()} {key}\n".encode())
 
     def ask(self) -> dict[str, Any]:
-        """Asks for every record, and loads those that nobody has loaded yet."""
+        """Asks for every record, and loads those that are not loaded yet."""
         loaded = 0
         waits = [0.0]
 
@@ -132,7 +132,7 @@ class Worker:
             if package["name"] != key:
                 raise ValueError(f"asked for {key}, got {package['name']}")
             milliseconds = 1000 * (time.monotonic() - started)
-            # A hit takes microseconds; the shortest sleep of one who waits is 0.1 ms.
+            # A hit takes microseconds; the shortest sleep of a waiting caller is 0.1 ms.
             if loaded == before and milliseconds >= 0.1:
                 waits.append(milliseconds)
         return {"loaded": loaded, "waited": len(waits) - 1, "longest_wait_ms": max(waits)}

@@ -26,7 +26,7 @@ SAMPLES = {
   "uuid" => Polycache::UUID.new("018bcfe5-6800-7abc-8def-0123456789ab")
 }.freeze
 
-# What a package is and all that it needs, directly or not. Nobody keeps an index of the raw file.
+# What a package is and all that it needs, directly or not. There is no index of the raw file.
 module Package
   module_function
 
@@ -94,7 +94,7 @@ class Worker
     @loaded = 0
   end
 
-  # Asks for every record, and loads those that nobody has loaded yet.
+  # Asks for every record, and loads those that are not loaded yet.
   def ask
     waits = []
     @keys.each_with_index do |key, asked|
@@ -104,7 +104,7 @@ class Worker
       package = @packages.fetch(key) { noted_load(key) }
       raise "asked for #{key}, got #{package["name"]}" unless package["name"] == key
 
-      # A hit takes microseconds; the shortest sleep of one who waits is 0.1 ms.
+      # A hit takes microseconds; the shortest sleep of a waiting caller is 0.1 ms.
       waited = (now - started) / 1e6
       waits << waited if before == @loaded && waited >= 0.1
     end

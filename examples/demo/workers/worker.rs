@@ -75,7 +75,7 @@ struct Package {
     fields: BTreeMap<String, String>,
 }
 
-/// Looks the package up in the raw file: nobody keeps an index of it.
+/// Looks the package up in the raw file: there is no index of it.
 fn load(name: &str) -> Anything<Package> {
     let database = fs::read_to_string("records.txt")?;
     let mut found: HashMap<String, Option<&str>> = HashMap::new();
@@ -197,7 +197,7 @@ impl Worker {
         (&self.log).write_all(line.as_bytes())
     }
 
-    /// Asks for every record, and loads those that nobody has loaded yet.
+    /// Asks for every record, and loads those that are not loaded yet.
     fn ask(&self) -> Anything<Json> {
         let mut loaded = 0;
         let mut waits = Vec::new();
@@ -216,7 +216,7 @@ impl Worker {
             if package.name != *key {
                 return Err(format!("asked for {key}, got {}", package.name).into());
             }
-            // A hit takes microseconds; the shortest sleep of one who waits is 0.1 ms.
+            // A hit takes microseconds; the shortest sleep of a waiting caller is 0.1 ms.
             let waited = started.elapsed();
             if loaded == before && waited >= Duration::from_micros(100) {
                 waits.push(waited);

@@ -39,7 +39,7 @@ interface Package {
   fields: Record<string, string>
 }
 
-/** What a package is and all that it needs, directly or not: nobody keeps an index of the raw file. */
+/** What a package is and all that it needs, directly or not: there is no index of the raw file. */
 function load(name: string): Package {
   const database = readFileSync('records.txt')
   const found = new Map<string, string | undefined>()
@@ -120,7 +120,7 @@ function note(event: string, key: string): void {
   writeSync(log, `${event} typescript ${process.pid} ${key}\n`)
 }
 
-/** Asks for every record, and loads those that nobody has loaded yet. */
+/** Asks for every record, and loads those that are not loaded yet. */
 async function ask(): Promise<object> {
   let loaded = 0
   const waits = [0]
@@ -136,7 +136,7 @@ async function ask(): Promise<object> {
       return value
     })
     if (found.name !== key) throw new Error(`asked for ${key}, got ${found.name}`)
-    // A hit takes microseconds; the shortest sleep of one who waits is 0.1 ms.
+    // A hit takes microseconds; the shortest sleep of a waiting caller is 0.1 ms.
     const waited = performance.now() - started
     if (loaded === before && waited >= 0.1) waits.push(waited)
   }

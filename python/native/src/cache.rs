@@ -158,10 +158,9 @@ impl Cache {
 
     /// The value of the key, or `default` when there is none.
     ///
-    /// Lists, dicts and sets are each caller's own, unless the memory tier was told to share them.
-    /// None is a value that can be stored: pass `polycache.MISSING` as the default to tell it from a
-    /// miss. Raises `MalformedEntry`, `UnsupportedSerializer` and their like for an entry that cannot
-    /// be read; `set` and `delete` get rid of it.
+    /// Each caller gets its own lists, dicts and sets, unless the memory tier shares them. A stored None is a value:
+    /// `default=polycache.MISSING` tells it from a miss. Raises `MalformedEntry`, `UnsupportedSerializer` and others
+    /// for an entry that cannot be read; `set` and `delete` remove it.
     #[pyo3(signature = (key, default = None))]
     fn get<'py>(
         &self,
@@ -195,8 +194,7 @@ impl Cache {
         }
     }
 
-    /// The value of the key as `get` gives it, without a trace: it is no use of the entry, is not counted,
-    /// and fills no memory tier.
+    /// The value of the key as `get` gives it, without using the entry: it is not counted and fills no memory tier.
     #[pyo3(signature = (key, default = None))]
     fn peek<'py>(
         &self,
@@ -208,8 +206,8 @@ impl Cache {
         Ok(found.unwrap_or_else(|| or_none(py, default)))
     }
 
-    /// Deletes the key and returns its value, or `default` when it has none. Of several callers of all
-    /// processes one gets it.
+    /// Deletes the key and returns its value, or `default` when it has none. Of all callers in all processes one gets
+    /// it.
     ///
     /// An entry that cannot be read raises what `get` raises, and stays. Counted as a read and a delete;
     /// like `delete`, it voids loads of the key.
@@ -224,16 +222,16 @@ impl Cache {
         Ok(found.unwrap_or_else(|| or_none(py, default)))
     }
 
-    /// Gives the key's entry another time to live from now on: the cache's own without `ttl`, None for
-    /// ever. True when there is one. Its value is not decoded.
+    /// Gives the key's entry another time to live from now on: the cache's own without `ttl`, None for ever. True when
+    /// there is an entry. Its value is not decoded.
     ///
-    /// A set, delete or clear that comes between wins. Counted as nothing.
+    /// A set, delete or clear meanwhile wins. Not counted.
     #[pyo3(signature = (key, *, ttl = TtlArgument::default()))]
     fn touch(&self, key: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<bool> {
         self.tiers().touch(key, ttl)
     }
 
-    /// What an `Entry` is made of, as keyword arguments; None for a miss.
+    /// The fields of an `Entry`, as keyword arguments; None for a miss.
     fn _entry<'py>(
         &self,
         py: Python<'py>,
@@ -243,8 +241,8 @@ impl Cache {
         facts.map(|facts| statistics::entry(py, facts)).transpose()
     }
 
-    /// What `get_or_set` begins with: the value, or MISSING. The time to live is checked also for a
-    /// hit, which has no use for it.
+    /// The first step of `get_or_set`: the value, or MISSING. The time to live is checked even for
+    /// a hit, which does not need it.
     #[pyo3(signature = (key, ttl))]
     fn _hit<'py>(
         &self,
@@ -262,7 +260,7 @@ impl Cache {
         }
     }
 
-    /// What `get_or_set_many` begins with: the keys in a list, and the values of those that are there.
+    /// The first step of `get_or_set_many`: the keys in a list, and the values of those that have one.
     #[pyo3(signature = (keys, ttl))]
     fn _hits<'py>(
         &self,
@@ -278,10 +276,9 @@ impl Cache {
 
     /// Stores a value; every read on this machine that begins afterwards sees it or a later one.
     ///
-    /// `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for ever, and
-    /// without it the cache's own `ttl` counts. Raises `InvalidArgument` and `UnsupportedValue`,
-    /// which change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after which the old value
-    /// is gone as well.
+    /// `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for ever. Default: the
+    /// cache's own `ttl`. Raises `InvalidArgument` and `UnsupportedValue`, which change nothing, and `EntryTooLarge`,
+    /// `NoSpace` or `IoError`, after which the old value is gone as well.
     #[pyo3(signature = (key, value, *, ttl = TtlArgument::default()))]
     fn set(
         &self,
@@ -292,12 +289,12 @@ impl Cache {
         self.tiers().set(key, value, ttl)
     }
 
-    /// Deletes the key and voids every load of it under way. True when an entry stood there.
+    /// Deletes the key and voids all loads of it under way. True when it had an entry.
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.tiers().delete(key)
     }
 
-    /// True when the key has an entry; its value is not decoded. So does `key in cache`.
+    /// True when the key has an entry; its value is not decoded. The same as `key in cache`.
     fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.tiers().has(key)
     }
@@ -311,7 +308,7 @@ impl Cache {
         self.tiers().ttl(key)
     }
 
-    /// The values of those keys that are there, in a dict, under the keys as they were given.
+    /// The values of the keys that have one, in a dict, under the keys as they were given.
     fn get_many<'py>(
         &self,
         py: Python<'py>,
@@ -350,14 +347,14 @@ impl Cache {
         Ok(stood)
     }
 
-    /// Deletes the keys of this namespace, without those nested in it, that begin with `prefix`, and
-    /// returns how many entries it deleted. Keys that are written meanwhile may stay.
+    /// Deletes the keys of this namespace, without those nested in it, that begin with `prefix`, and returns how many
+    /// entries it deleted. Keys written meanwhile may stay.
     fn delete_prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<u64> {
         self.tiers().delete_prefix(prefix)
     }
 
-    /// The load of a key that was missed, by a task of asyncio's (weak references to it and its loop) or a thread:
-    /// one to join, or the caller's own. It has waited so many seconds for others before.
+    /// The load of a missed key, by a task of asyncio's (weak references to it and its loop) or a thread: one to join,
+    /// or the caller's own. `waited` is how many seconds it has waited for others.
     fn _begin(
         &self,
         key: &Bound<'_, PyAny>,
@@ -437,7 +434,7 @@ impl Cache {
         statistics::report(py, self.tiers().check(py)?)
     }
 
-    /// Writes the directory to its disk; only `keep_after_reboot` has a use for it.
+    /// Writes the directory to its disk; needed only with `keep_after_reboot`.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.tiers().flush(py)
     }
@@ -447,7 +444,7 @@ impl Cache {
         self.tiers().close(py);
     }
 
-    /// What readers share, and may have put into a cycle.
+    /// Objects that readers share, and may have put into a cycle.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.tiers().traverse(&visit)
     }

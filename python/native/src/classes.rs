@@ -17,8 +17,8 @@ pub struct Classes {
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
-/// What is made once. Nothing is locked while it is: making it may run code of users, a `__del__` in
-/// the midst of an import for one, which may come here again. If several make it, the first one's is kept.
+/// An object made once. No lock is held while it is made: that may run code of users, such as a `__del__` in the middle
+/// of an import, which may come here again. If several make it, the first one is kept.
 pub fn once<'py, T>(
     py: Python<'py>,
     cell: &'py PyOnceLock<T>,

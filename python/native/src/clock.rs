@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// A callable that returns milliseconds since 1970. It is asked before each operation, because
-/// within one no Python code runs.
+/// A callable that returns milliseconds since 1970. It is called before each operation, because no
+/// Python code runs within one.
 pub struct CallableClock {
     callable: Py<PyAny>,
     time: Arc<AtomicU64>,

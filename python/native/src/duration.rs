@@ -8,8 +8,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use pyo3::Borrowed;
 use std::time::Duration;
 
-/// The argument `ttl` as it was given, to be read after the key: the first wrong argument is the one
-/// that is reported.
+/// The argument `ttl` as it was given, to be read after the key, because the first wrong argument is reported.
 #[derive(Default)]
 pub struct TtlArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
@@ -22,7 +21,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for TtlArgument<'a, 'py> {
 }
 
 impl TtlArgument<'_, '_> {
-    /// None is "never", `MISSING` or nothing the cache's own.
+    /// None is "never"; `MISSING` or nothing is the cache's own.
     #[inline]
     pub fn read(self) -> PyResult<Ttl> {
         match self.0 {
@@ -75,7 +74,7 @@ enum Seconds {
     OutOfRange,
 }
 
-/// None of what is no number. Of any class that is one, like numpy's; no bool.
+/// None of what is not a number. Takes any class of numbers, like numpy's; no bool.
 fn seconds(object: &Bound<'_, PyAny>) -> Option<Seconds> {
     if object.is_instance_of::<PyBool>() {
         return None;
@@ -94,7 +93,7 @@ fn seconds(object: &Bound<'_, PyAny>) -> Option<Seconds> {
     seconds.map(Seconds::Parts)
 }
 
-/// Whether a lifetime is 0 or less: of what a callable says that is no mistake.
+/// Whether a lifetime is 0 or less, which is allowed when a callable returns it.
 pub fn is_over_at_once(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if seconds(object).is_some() {
         return object.le(0);
@@ -116,13 +115,13 @@ fn timedelta(object: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
         .map(|days| Duration::new(days * 86_400 + seconds, microseconds * 1000)))
 }
 
-/// For what is of a right type: below 0, infinite, NaN, or beyond what a clock counts.
+/// For a value of a right type: below 0, infinite, NaN, or beyond what a clock counts.
 #[cold]
 fn no_length(object: &Bound<'_, PyAny>) -> PyErr {
     errors::invalid_argument(
         object.py(),
         &format!(
-            "{} is no length of time: it must be longer than 0 and at most 2^48 - 1 ms; leave it out, or \
+            "{} is not a length of time: it must be longer than 0 and at most 2^48 - 1 ms; leave it out, or \
              write None, for entries that do not expire",
             errors::represent(object)
         ),

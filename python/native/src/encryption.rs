@@ -16,7 +16,7 @@ impl AsRef<[u8]> for KeyBytes<'_> {
     }
 }
 
-/// Reads the option. Nothing that is wrong is shown, because it may be a key.
+/// Reads the option. An error does not show what is wrong, because it may be a key.
 ///
 /// # Errors
 /// `InvalidArgument`.

@@ -13,7 +13,7 @@ fn from_code(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     classes::imported(py, &FROM_CODE, "polycache.errors", "from_code")
 }
 
-/// Finds what makes exceptions, as long as things can be imported: not at the interpreter's end.
+/// Finds the class of exceptions, while imports still work: not at the interpreter's end.
 pub fn prepare(py: Python<'_>) -> PyResult<()> {
     from_code(py).map(|_| ())
 }
@@ -60,7 +60,7 @@ pub fn invalid_argument(py: Python<'_>, what: &str) -> PyErr {
 /// The KeyError of a key that has no entry.
 #[cold]
 pub fn no_key(key: &Bound<'_, PyAny>) -> PyErr {
-    // In a tuple: a key that is one is not taken for several arguments.
+    // In a tuple: a key that is a tuple must not be taken for several arguments.
     PyKeyError::new_err((key.clone().unbind(),))
 }
 

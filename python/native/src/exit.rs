@@ -3,17 +3,17 @@
 //! A daemon thread that asks for the GIL of an interpreter that is shutting down is ended there, by
 //! `pthread_exit` (CPython 3.14 and later let it wait for ever instead). With glibc that unwinds the thread's
 //! stack. When the thread is in code of users that this library called (a listener, an `__eq__`, a
-//! `__del__`, a clock), frames of Rust are on the stack: their destructors would let go of Python objects
+//! `__del__`, a clock), frames of Rust are on the stack: their destructors would release Python objects
 //! without the GIL, and the first `extern "C"` function or caught panic on the way aborts the process.
 //!
 //! So the thread stops for ever at the first such frame, as CPython 3.14 does and as pyo3 does
 //! where it takes the GIL itself. It holds no lock: code of users runs under none. The process ends with the
 //! main thread, as it does while any daemon thread sleeps.
 //!
-//! How: the unwinder asks each frame's personality routine what is to be done. Those of Rust's frames
-//! in this library find it by one word, `DW.ref.rust_eh_personality`, which the compiler makes. There
-//! [`personality`] is put in front of Rust's own, which goes on to handle panics. No call of Python's API needs
-//! a guard of its own, so none can be forgotten. Other systems' `pthread_exit` does not unwind.
+//! How: the unwinder asks each frame's personality routine what to do. Rust's frames in this library find it by one
+//! word, `DW.ref.rust_eh_personality`, which the compiler makes. There [`personality`] is put in front of Rust's own,
+//! which still handles panics. No call of Python's API needs a guard of its own, so none can be forgotten.
+//! `pthread_exit` of other systems does not unwind.
 
 /// Makes threads that the interpreter ends stop in this library. Called when it is imported.
 pub fn hold_ended_threads() {

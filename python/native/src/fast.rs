@@ -1,6 +1,6 @@
-//! `cache.get(key)` and `cache[key]` of `polycache.Cache` as a C extension would write them: a hit of the
-//! memory tier takes less time than what pyo3 puts around a method, and one of the host tier not much more.
-//! No call that is right goes by the name of the ordinary method, which costs more than all the rest.
+//! `cache.get(key)` and `cache[key]` of `polycache.Cache` as a C extension would have them: a hit of the memory tier
+//! takes less time than what pyo3 puts around a method, and one of the host tier not much more. No correct call goes
+//! through the ordinary method, which costs more than all the rest.
 
 use crate::cache::Cache;
 use crate::errors;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is alike for all loads of a handle.
+/// The settings of all loads of a handle.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub lease_timeout: Duration,
@@ -152,7 +152,7 @@ impl Flight {
         }
     }
 
-    /// Takes someone off that list.
+    /// Takes a callback off that list.
     pub fn let_sleep(&self, wake: &Bound<'_, PyAny>) {
         let mut state = lock(&self.state);
         let place = state.waiting.iter().position(|one| one.is(wake));
@@ -181,7 +181,7 @@ impl Flight {
         lock(&self.state).over
     }
 
-    /// What a caller that joined gets; it asks for it once. None while there is nothing.
+    /// What a caller that joined gets; it takes it once. None while there is nothing.
     pub fn answer<'py>(
         &self,
         py: Python<'py>,

@@ -1,6 +1,6 @@
 //! The loads under way in this process, of one handle: which caller joins which (`spec/semantics.md`, "Joining").
 //!
-//! No lock is held over Python code: keys are compared, and objects let go of, outside.
+//! No lock is held over Python code: keys are compared, and objects released, outside.
 
 use crate::duration::TtlArgument;
 use crate::errors;
@@ -53,7 +53,7 @@ pub struct Reads {
 }
 
 impl Flights {
-    /// `listed_is_leased` where there is no host tier, whose leases count there.
+    /// `listed_is_leased` is for caches without a host tier, where the list is the lease.
     pub fn new(
         bounds: Bounds,
         copies: Copies,
@@ -226,7 +226,7 @@ impl Flights {
         reports: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = value.py();
-        // Before anything is locked, for `encode` of registered types is code of users.
+        // Before anything is locked, because `encode` of registered types is code of users.
         let read = self.reads.as_ref();
         let read = read.map(|reads| read_value(value, reads.serializer, reads.types.as_ref()));
         if let Some(Err(error)) = &read {

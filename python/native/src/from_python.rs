@@ -26,8 +26,8 @@ use refusal::{base_of, Refusal};
 use std::borrow::Cow;
 use std::ptr;
 
-/// Hands the value that `object` stands for to `use_it`, with about how many bytes it takes. The value
-/// borrows text and bytes from the Python objects.
+/// Converts `object` and hands the value to `use_it`, with about how many bytes it takes. The value borrows text and
+/// bytes from the Python objects.
 ///
 /// # Errors
 /// `UnsupportedValue` with the path of the first culprit in writing order, and what passes through the
@@ -56,15 +56,15 @@ struct Reader<'a, 'py> {
     /// What the program has registered.
     types: Option<&'a Types>,
     /// Owners of what the value borrows. A container may lose its elements while it is read: the
-    /// garbage collector can run anyone's finalizer at every allocation.
+    /// garbage collector can run any finalizer at every allocation.
     kept: Vec<Bound<'py, PyAny>>,
     /// Why the value is refused. Then the walk ends: the culprit is the last leaf of what was made.
-    // In a box, because it is rare, and each part of a value is followed by a look at it.
+    // Boxed, because it is rare, and checked after each part of a value.
     refusal: Option<Box<Refusal>>,
     /// Bytes of text and bytes, and a few for everything else.
     size: usize,
-    /// True once there was a value that only writing tells to be unsupported: a set of lists, a decimal
-    /// that is no number, a time far away.
+    /// True once there was a value that only writing finds to be unsupported: a set of lists, a decimal that is not a
+    /// number, a time far away.
     to_be_tried: bool,
     /// True once there was a part that reading makes another type of.
     differs: bool,
@@ -327,7 +327,7 @@ impl<'a, 'py> Reader<'a, 'py> {
         let name = errors::class_of(object);
         if name == "coroutine" {
             return Ok(self.refuse(
-                "a coroutine is no value: await it, or use AsyncCache, whose get_or_set awaits its loader",
+                "a coroutine is not a value: await it, or use AsyncCache, whose get_or_set awaits its loader",
             ));
         }
         Ok(self.refuse(match base_of(object) {
@@ -416,7 +416,7 @@ impl<'a, 'py> Reader<'a, 'py> {
     ) -> PyResult<Value<'v>> {
         if object.call_method0("utcoffset")?.is_none() {
             return Ok(self.refuse(
-                "a naive datetime is no moment: give it a time zone, like datetime.now(timezone.utc)",
+                "a naive datetime is not a moment: give it a time zone, like datetime.now(timezone.utc)",
             ));
         }
         self.differs |= !object.getattr("tzinfo")?.is(&classes.utc);

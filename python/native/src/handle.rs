@@ -63,20 +63,20 @@ impl Handle {
     }
 }
 
-/// What a quick look into memory finds.
+/// The result of a fast look into memory.
 pub enum Quick<'a> {
     /// A reference that is the caller's.
     Value(*mut ffi::PyObject),
-    /// Nothing: to be read from the host tier, and kept in memory.
+    /// Nothing: read it from the host tier, and keep it in memory.
     Missed(&'a Handle, &'a Memory),
-    /// There was no look: the handle has no memory tier, or a clock that is to be asked first.
+    /// No look: the handle has no memory tier, or a clock that has to be called first.
     Unasked(&'a Handle),
     /// To be asked of the memory tier, which is alone.
     ProcessTier(&'a ProcessTier),
 }
 
 impl Quick<'_> {
-    /// The value of a key that was not found quickly, or a default.
+    /// The value of a key that the fast way did not find, or a default.
     #[inline]
     pub fn read_or<'py>(
         &self,
@@ -88,7 +88,7 @@ impl Quick<'_> {
         Ok(found.unwrap_or_else(|| default.unwrap_or_else(|| py.None().into_bound(py))))
     }
 
-    /// The value of a key that was not found quickly; None for a miss.
+    /// The value of a key that the fast way did not find; None for a miss.
     #[inline]
     pub fn read<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self {
@@ -101,7 +101,7 @@ impl Quick<'_> {
 }
 
 impl Handle {
-    /// A read that is all done at once, if it can be.
+    /// A read that completes at once, if possible.
     ///
     /// # Safety
     /// Of an object, in an attached thread.

@@ -1,4 +1,4 @@
-//! A cache over a directory: what its methods do that are no hits (those are in `cache.rs`).
+//! A cache over a directory: its methods except hits (those are in `cache.rs`).
 
 use crate::cache::Cache;
 use crate::duration::TtlArgument;
@@ -29,7 +29,7 @@ fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| errors::raise(py, error))
 }
 
-/// What takes long: other Python threads run meanwhile. Apart, so that the short way is one function.
+/// Slow calls: other Python threads run meanwhile. Separate, so that the fast way is one function.
 #[cold]
 #[inline(never)]
 fn store_slowly(
@@ -146,7 +146,7 @@ impl Tiers for Handle {
         let py = key.py();
         let bytes = key::bytes(key)?;
         self.tick(py)?;
-        // With what `decode` of a registered type makes of it, for that may fail: then the entry stays.
+        // With the result of a registered type's `decode`, because that may fail: then the entry stays.
         let read = |value: Value<'_>| {
             let named = Cell::new(false);
             self.finished(to_python::object(py, value, &named)?, &named)

@@ -21,7 +21,7 @@ pub fn bytes<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
     }
 }
 
-/// A key as loads and memory keep it: exact text, or bytes where they are no UTF-8, so that text and its bytes are
+/// A key as loads and memory keep it: exact text, or bytes where they are not UTF-8, so that text and its bytes are
 /// one key. Raises `InvalidKey`.
 #[inline]
 pub fn named<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

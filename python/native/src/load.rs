@@ -126,8 +126,7 @@ impl Load {
         self.flight.let_sleep(wake);
     }
 
-    /// The value, for a caller that joined; MISSING when there is none yet, or there will be none. Raises the loader's
-    /// error.
+    /// The value, for a caller that joined; MISSING if there is none yet, or never will be. Raises the loader's error.
     fn answer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.flight.is_over() && self.finish() {
             if let Some(value) = self.flight.answer(py, self.flights.types())? {

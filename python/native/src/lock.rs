@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Where the locks of a namespace are.
 pub trait Locks: Send + Sync {
-    /// Begins to wait for a key's lock, so long at most.
+    /// Begins to wait for a key's lock, at most this long.
     fn begin(&self, wait: Duration) -> Box<dyn Waiting>;
     /// Raises `Closed`.
     fn is_locked(&self, py: Python<'_>, key: &[u8]) -> PyResult<bool>;
@@ -106,7 +106,7 @@ impl Lock {
 
 #[pymethods]
 impl Attempt {
-    /// Asks for the lock: True, False when it is another's for good, or seconds after which to ask again.
+    /// Asks for the lock: True; False when another keeps it; or seconds after which to ask again.
     fn step<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let lock = self.lock.get();
         let acquired = match self.waiting.step(py, &lock.key)? {

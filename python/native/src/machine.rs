@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// What one caller's load of a key asks of the tiers; no lock of the loads is held meanwhile.
 pub trait Machine: Send {
-    /// Says what is to be done next. Raises `WaitTimeout`, and what reads raise.
+    /// Says what to do next. Raises `WaitTimeout`, and what reads raise.
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>>;
     /// Stores what was loaded, unless a set, delete, clear or another load came first. The load is over.
     fn fill<'py>(
@@ -19,7 +19,7 @@ pub trait Machine: Send {
         loaded: Loaded<'_, 'py>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<Filled<'py>>;
-    /// Ends the load without a value; nothing happens when it has ended.
+    /// Ends the load without a value; does nothing if it has ended.
     fn abandon(&mut self);
     /// False once a set, delete or clear came, or a value was stored, or when it runs without a lease.
     fn is_open(&self) -> bool;
@@ -44,7 +44,7 @@ pub struct Loaded<'a, 'py> {
 pub struct Filled<'py> {
     /// As a reader would get it.
     pub value: Bound<'py, PyAny>,
-    /// It holds `Named` for values of registered types: what each caller is given is made of it without a lock.
+    /// It holds `Named` for values of registered types: each caller's own is made of it without a lock.
     pub named: bool,
     pub outcome: Outcome,
 }

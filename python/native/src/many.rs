@@ -45,7 +45,7 @@ pub type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 /// The keys and values that `set_many` is given, in their order.
 ///
 /// # Errors
-/// `InvalidArgument` for what is no mapping.
+/// `InvalidArgument` for what is not a mapping.
 pub fn pairs<'py>(
     entries: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<Pair<'py>>>> {

@@ -17,7 +17,7 @@ pub struct Named {
     /// The type's name.
     #[pyo3(get)]
     pub name: Py<PyAny>,
-    /// What its `encode` made of the object: most often a dict of the fields.
+    /// What its `encode` made of the object: usually a dict of the fields.
     #[pyo3(get)]
     pub value: Py<PyAny>,
 }
@@ -29,7 +29,7 @@ pub fn prepare(py: Python<'_>) {
     CLASS.store(py.get_type::<Named>().as_type_ptr(), Ordering::Relaxed);
 }
 
-/// True of the class itself. Asked of every part of a value that is copied: a comparison, and no more.
+/// True of the class itself. Asked of every part of a copied value, so it is only a comparison.
 #[inline(always)]
 pub fn is_class(class: *mut ffi::PyTypeObject) -> bool {
     class == CLASS.load(Ordering::Relaxed)

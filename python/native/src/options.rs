@@ -217,7 +217,7 @@ impl ProcessOptions {
 #[cold]
 fn unknown(py: Python<'_>, name: &str) -> PyErr {
     let names = NAMES.join(", ");
-    errors::invalid_argument(py, &format!("{name} is no option: there are {names}"))
+    errors::invalid_argument(py, &format!("{name} is not an option: there are {names}"))
 }
 
 const NAMES: [&str; 16] = [

@@ -1,4 +1,4 @@
-//! Whose a load is: a thread's or a task's, of this process.
+//! Which thread or task of this process a load belongs to.
 
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

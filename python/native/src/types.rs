@@ -57,7 +57,7 @@ impl Types {
         Ok((!types.all.is_empty()).then_some(types))
     }
 
-    /// The type whose very class the object has.
+    /// The type that is registered for the object's own class.
     pub fn of(&self, object: &Bound<'_, PyAny>) -> Option<&Type> {
         let class = object.get_type().as_ptr().addr();
         self.by_class

@@ -12,7 +12,7 @@ native extension.
 import sys
 from typing import TYPE_CHECKING, Any
 
-# pip asks for it, but a copied package does not. What follows would fail with a riddle.
+# pip checks this, but not for a copied package. The code below would fail with an obscure error.
 if sys.version_info < (3, 11):  # noqa: UP036
     raise ImportError(
         f"polycache needs Python 3.11 or newer, and this is {sys.version.split()[0]}: install a "
@@ -147,7 +147,7 @@ _NATIVE = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """What loads the extension, loaded when it is first asked for."""
+        """Names that load the extension when they are first used."""
         if name == "_native":  # `from . import _native` asks here first.
             from .extension import load
 

@@ -19,20 +19,20 @@ class Cache:
     def get(self, key: str | bytes, default: Any = None) -> Any:
         """The value of the key, or `default` when there is none.
 
-        Lists, dicts and sets are each caller's own, unless the memory tier was told to share them.
-        A stored None is a value: `default=polycache.MISSING` tells it from a miss. Raises
-        `MalformedEntry`, `UnsupportedSerializer` and their like for an entry that cannot be read.
+        Each caller gets its own lists, dicts and sets, unless the memory tier shares them. A stored
+        None is a value: `default=polycache.MISSING` tells it from a miss. Raises `MalformedEntry`,
+        `UnsupportedSerializer` and others for an entry that cannot be read.
         """
     def __getitem__(self, key: str | bytes, /) -> Any: ...
     def __setitem__(self, key: str | bytes, value: Any, /) -> None: ...
     def __delitem__(self, key: str | bytes, /) -> None: ...
     def peek(self, key: str | bytes, default: Any = None) -> Any:
-        """The value of the key as `get` gives it, without a trace: it is no use of the entry, is
-        not counted, and fills no memory tier.
+        """The value of the key as `get` gives it, without using the entry: it is not counted and
+        fills no memory tier.
         """
     def take(self, key: str | bytes, default: Any = None) -> Any:
-        """Deletes the key and returns its value, or `default` when it has none. Of several callers
-        of all processes one gets it.
+        """Deletes the key and returns its value, or `default` when it has none. Of all callers in
+        all processes one gets it.
 
         An entry that cannot be read raises what `get` raises, and stays. Counted as a read and a
         delete; like `delete`, it voids loads of the key.
@@ -41,29 +41,29 @@ class Cache:
         """Stores a value; every read on this machine that begins afterwards sees it or a later one.
 
         `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for
-        ever, and without it the cache's own `ttl` counts. Raises `InvalidArgument` and
-        `UnsupportedValue`, which change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after
-        which the old value is gone as well.
+        ever. Default: the cache's own `ttl`. Raises `InvalidArgument` and `UnsupportedValue`, which
+        change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after which the old value is
+        gone as well.
         """
     def delete(self, key: str | bytes) -> bool:
-        """Deletes the key and voids every load of it under way. True when an entry stood there."""
+        """Deletes the key and voids all loads of it under way. True when it had an entry."""
     def delete_prefix(self, prefix: str | bytes) -> int:
         """Deletes the keys of this namespace, without those nested in it, that begin with `prefix`,
-        and returns how many entries it deleted. Keys that are written meanwhile may stay.
+        and returns how many entries it deleted. Keys written meanwhile may stay.
         """
     def touch(self, key: str | bytes, *, ttl: Duration | Missing | None = ...) -> bool:
         """Gives the key's entry another time to live from now on: the cache's own without `ttl`,
-        None for ever. True when there is one. Its value is not decoded.
+        None for ever. True when there is an entry. Its value is not decoded.
 
-        A set, delete or clear that comes between wins. Counted as nothing.
+        A set, delete or clear meanwhile wins. Not counted.
         """
     def has(self, key: str | bytes) -> bool:
-        """True when the key has an entry; its value is not decoded. So does `key in cache`."""
+        """True when the key has an entry; its value is not decoded. The same as `key in cache`."""
     def __contains__(self, key: str | bytes) -> bool: ...
     def ttl(self, key: str | bytes) -> float | None:
         """Seconds that the entry has left: infinite when it does not expire, None for a miss."""
     def get_many(self, keys: Iterable[str | bytes]) -> dict[str | bytes, Any]:
-        """The values of those keys that are there, in a dict, under the keys as they were given."""
+        """The values of the keys that have one, in a dict, under the keys as they were given."""
     def set_many(
         self,
         entries: Mapping[str, Any] | Mapping[bytes, Any],
@@ -79,7 +79,7 @@ class Cache:
     def clear(self) -> None:
         """Clears this namespace and those nested in it, at once; loads under way are not stored."""
     def flush(self) -> None:
-        """Writes the directory to its disk; only `keep_after_reboot` has a use for it."""
+        """Writes the directory to its disk; needed only with `keep_after_reboot`."""
     def close(self) -> None:
         """Closes the handle and every namespace made from it. Closing again does nothing."""
     @property
@@ -169,23 +169,23 @@ class MemoryCache(Generic[K, V]):
     def get(self, key: K, default: V | D, /) -> V | D: ...
     @overload
     def peek(self, key: K, /) -> V | None:
-        """As `get`, without being a use of the entry, and not counted."""
+        """As `get`, but not a use of the entry, and not counted."""
     @overload
     def peek(self, key: K, default: V | D, /) -> V | D: ...
     def has(self, key: K, /) -> bool:
-        """True when the key has an entry; not a use of it. So does `key in cache`."""
+        """True when the key has an entry; not a use of it. The same as `key in cache`."""
     @overload
     def take(self, key: K, /) -> V | None:
-        """Deletes the key and returns its value, or `default` when it has none. Of several callers
-        one gets it. Counted as a read; like `delete`, it voids a load of the key.
+        """Deletes the key and returns its value, or `default` when it has none. Only one of several
+        callers gets it. Counted as a read; like `delete`, it voids a load of the key.
         """
     @overload
     def take(self, key: K, default: V | D, /) -> V | D: ...
     def increment(self, key: K, by: float = ..., /) -> V:
-        """Adds to the key's number, which begins at 0 where there is none, and returns the sum. The
-        entry keeps its time to live. No addition is lost.
+        """Adds to the key's number, which is 0 if it has none, and returns the sum. The entry keeps
+        its time to live. No addition is lost.
 
-        Raises `InvalidArgument` when the value or `by` is no int or float.
+        Raises `InvalidArgument` when the value or `by` is not an int or float.
         """
     def decrement(self, key: K, by: float = ..., /) -> V:
         """As `increment`, downwards."""
@@ -193,23 +193,23 @@ class MemoryCache(Generic[K, V]):
         """Stores a value; every read that begins afterwards sees it or a later one.
 
         `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for
-        ever, and without it the cache's own `ttl` counts. Raises `InvalidArgument`,
-        `UnsupportedValue` (with `isolation="clone"`) and `EntryTooLarge`, which change nothing.
+        ever. Default: the cache's own `ttl`. Raises `InvalidArgument`, `UnsupportedValue` (with
+        `isolation="clone"`) and `EntryTooLarge`, which change nothing.
         """
     def setdefault(self, key: K, default: V = ..., /) -> V:
-        """The key's value; when it has none, `default`, which is stored then."""
+        """The key's value; when it has none, `default`, which is then stored."""
     def delete(self, key: K, /) -> bool:
-        """Deletes the key and voids a load of it under way; True when an entry stood there."""
+        """Deletes the key and voids a load of it under way. True when it had an entry."""
     def touch(self, key: K, *, ttl: Duration | Missing | None = ...) -> bool:
         """Gives the key's entry another time to live from now on, the cache's own without `ttl`,
-        and is a use of it. True when there is one.
+        and uses it. True when there is an entry.
         """
     def ttl(self, key: K, /) -> float | None:
         """Seconds that the key's entry has left, to live or to idle: infinite when it does not
         expire, None when there is none. Not a use of it.
         """
     def get_many(self, keys: Iterable[K], /) -> dict[K, V]:
-        """The values of those keys that are there, in a dict."""
+        """The values of the keys that have one, in a dict."""
     def set_many(self, entries: Mapping[K, V], *, ttl: Duration | Missing | None = ...) -> None:
         """Stores every value of a mapping, in its order, with one time to live.
 
@@ -218,9 +218,9 @@ class MemoryCache(Generic[K, V]):
     def delete_many(self, keys: Iterable[K], /) -> int:
         """Deletes several keys, and returns how many of them had an entry."""
     def clear(self) -> None:
-        """Deletes everything, and voids all loads under way."""
+        """Deletes all entries, and voids all loads under way."""
     def purge_expired(self) -> None:
-        """Takes out every entry whose time is over. Each write does so for a few."""
+        """Removes all expired entries. Each write removes a few."""
     @property
     def max_entries(self) -> int | None:
         """The most entries that may be held; None: any number."""
@@ -261,9 +261,9 @@ class QuickMemoryCache(MemoryCache[K, V]): ...
 class Named:
     """A value under the name of a type that this program has not registered.
 
-    Reads give it where the option `types` has no such name. When it is set it is written as it was
-    read, so that nothing is lost. `name` is text of 1 to 255 bytes in UTF-8, and `value` is any
-    value of the type map; both are checked when it is set (`UnsupportedValue`).
+    A read gives it if the option `types` has no such name. It is written as it was read, so nothing
+    is lost. `name` is text of 1 to 255 bytes in UTF-8, and `value` is any value of the type map;
+    `set` checks both (`UnsupportedValue`).
     """
 
     __match_args__ = ("name", "value")
@@ -273,7 +273,7 @@ class Named:
         """The type's name."""
     @property
     def value(self) -> Any:
-        """What its `encode` made of the object: most often a dict of the fields."""
+        """What its `encode` made of the object, usually a dict of the fields."""
 
 class Arguments:
     def __new__(

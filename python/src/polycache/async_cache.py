@@ -25,11 +25,11 @@ T = TypeVar("T")
 class AsyncCache:
     """`Cache` for asyncio: the same arguments, methods and errors, to be awaited.
 
-    Reads and writes are done in place, without a hop to another thread: they take about a
-    microsecond. (Compressing large values takes longer: `await asyncio.to_thread(cache.set, ...)`
-    on a `Cache` does that elsewhere.) What walks the whole directory (`stats`, `check`, `flush`,
-    `delete_prefix`) runs in a thread, and waiting for another's load never blocks the event loop.
-    There is no `cache[key]`: it could not be awaited.
+    Reads and writes run in place, without another thread: they take about a microsecond.
+    (Compressing large values takes longer: use `await asyncio.to_thread(cache.set, ...)` with a
+    `Cache`.) Calls that walk the whole directory (`stats`, `check`, `flush`, `delete_prefix`) run
+    in a thread, and waiting for another's load never blocks the event loop. There is no
+    `cache[key]`: it could not be awaited.
     """
 
     def __init__(
@@ -115,9 +115,8 @@ class AsyncCache:
     ) -> T:
         """See `Cache.get_or_set`; what `loader` returns is awaited.
 
-        When the task that loads is cancelled its loader is too, and one of the tasks that wait
-        loads. Cancelling one that waits disturbs no other. Threads that use the same cache join,
-        too.
+        When the task that loads is cancelled, so is its loader, and a waiting task loads.
+        Cancelling a waiting task disturbs no other. Threads that use the same cache join, too.
         """
         value = self._cache._hit(key, ttl)
         if value is MISSING:

@@ -28,24 +28,24 @@ _log = logging.getLogger("polycache")
 class Cache(_native.QuickCache):
     """A cache directory, shared with every process of the machine that opens it.
 
-    `path` is the directory, made when it is missing; a relative one is resolved once. The options
+    `path` is the directory, created if it is missing; a relative one is resolved once. The options
     are those of `polycache.options.Options`. Keys are str or bytes; a str stands for its UTF-8
-    bytes. Values are those of the type map: None, bool, int, float, str, bytes, list, dict with
-    str keys, set, aware datetime, Decimal and UUID; tuples come back as lists. Classes of your own
-    are registered by name, with the option `types`; everything else is refused as
-    `UnsupportedValue`, instances of subclasses included.
+    bytes. Values are those of the type map: None, bool, int, float, str, bytes, list, dict with str
+    keys, set, aware datetime, Decimal and UUID; tuples come back as lists. Register your own
+    classes by name, with the option `types`; everything else, also an instance of a subclass,
+    raises `UnsupportedValue`.
 
     Without a path the cache is the memory tier alone: the same operations and results, inside this
-    process. What is stored and handed out are copies; with `memory={"isolation": "none"}` it is the
-    object itself, of any class. Options about bytes and directories are `InvalidArgument`, it
-    cannot be pickled, and a child that is forked has a cache of its own from then on.
+    process. It stores and hands out copies; with `memory={"isolation": "none"}` it hands out the
+    object itself, of any class. Options about bytes and directories raise `InvalidArgument`, the
+    cache cannot be pickled, and a child that is forked has a cache of its own from then on.
 
-    Every method may be called from any thread, and from a child that was forked. Pickling a cache
-    opens its directory again where it is unpickled, so it can be handed to processes that
-    multiprocessing spawns; not with `encryption`, whose keys would be in the pickle. Every method
-    raises `Closed` after `close`, and `InvalidKey` for a key that is none. `cache[key]` is `get`
-    with a KeyError for a miss, `cache[key] = value` is `set`, and `del cache[key]` is `delete` with
-    a KeyError where there is no entry.
+    Every method may be called from any thread, and from a forked child. Unpickling a cache opens
+    its directory again, so it can be handed to processes that multiprocessing spawns; not with
+    `encryption`, because the pickle would hold its keys. Every method raises `Closed` after
+    `close`, and `InvalidKey` for an invalid key. `cache[key]` is `get` with a KeyError for a miss,
+    `cache[key] = value` is `set`, and `del cache[key]` is `delete` with a KeyError where there is
+    no entry.
 
     Raises `InvalidArgument` for an unknown option or one out of range, `ConfigMismatch`,
     `UnsupportedFilesystem`, `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`,
@@ -74,18 +74,18 @@ class Cache(_native.QuickCache):
         """The key's value; when there is none, `loader` is called and what it returns is stored.
 
         Of all callers on this machine, in every language, one loads and the others wait. Those in
-        this process get its value, each one of their own, or its error; when it is interrupted or
+        this process each get their own copy of its value, or its error; when it is interrupted or
         its process dies, one of the others loads. A caller that has waited `lease_timeout` for a
-        load begins another beside it. A set, delete or clear of the key during the load wins over
-        it: the loaded value is returned, not stored. No lock is held while the loader runs. It may
-        use the cache, but for its own key (`InvalidArgument`).
+        load begins another beside it. A set, delete or clear of the key during the load wins: the
+        loaded value is returned, not stored. No lock is held while the loader runs. It may use the
+        cache, except for its own key (`InvalidArgument`).
 
-        A loaded value that cannot be stored is returned, counted in `stats().unstored`, and told to
-        the logger `polycache`, the first of each kind; with `store_errors="raise"` it is the error
-        that `set` raises.
+        A loaded value that cannot be stored is returned, counted in `stats().unstored`, and the
+        first of each kind is reported to the logger `polycache`; with `store_errors="raise"` the
+        error of `set` is raised.
 
-        A loaded value of a registered type is what `decode` makes of it already for its first
-        caller, as for every later one.
+        A loaded value of a registered type is what `decode` makes of it, for its first caller as
+        for every later one.
 
         Raises what the loader raises, what `get` raises, and `WaitTimeout` after `wait_timeout`.
         """
@@ -104,11 +104,11 @@ class Cache(_native.QuickCache):
     ) -> dict[K, Any]:
         """The values of the keys, in a dict; `loader` is called once for those that have none.
 
-        It is given the list of those that this caller is to load, no key twice, and returns a
+        It is given the list of the keys that this caller is to load, no key twice, and returns a
         mapping of keys to values. A key that it leaves out has no entry, and is missing in the
-        result. For each key the rules of `get_or_set` hold. The caller loads what falls to it
-        before it waits for keys that others load; where one of these falls to it after all,
-        `loader` is called again.
+        result. The rules of `get_or_set` hold for each key. The caller loads its own keys before it
+        waits for keys that others load; if one of these falls to it after all, `loader` is called
+        again.
 
         Raises what `get_or_set` raises, and `InvalidArgument` for a key that `loader` was not asked
         for; then nothing is stored. With `store_errors="raise"` the values that can be stored are,
@@ -139,13 +139,13 @@ class Cache(_native.QuickCache):
         """A decorator that stores what a function returns, under its arguments.
 
         For synchronous and asynchronous functions, by the rules of `get_or_set`. Arguments are
-        values of the type map or of registered types (`UnsupportedValue` for others, `self` among
-        them). The results are kept in a nested namespace called after the function's module and
-        name; `name` is another one, which lambdas and functions that capture variables need. They
-        outlive the program, and changes of the function's code.
+        values of the type map or of registered types (`UnsupportedValue` for others, also for
+        `self`). The results are kept in a nested namespace with the function's module and name;
+        `name` is another one, which lambdas and functions that capture variables need. They outlive
+        the program, and changes of the function's code.
 
         `key` makes the key of a call from its arguments, which may then be any objects. Without a
-        `name` it is a key of this very namespace, where `get` and `delete` find it, too.
+        `name` it is a key of this namespace, where `get` and `delete` find it, too.
 
             @cache.memoize(ttl="5m")
             def load_user(number: int) -> dict[str, object]: ...
@@ -163,7 +163,7 @@ class Cache(_native.QuickCache):
         return decorate if function is None else decorate(function)
 
     def entry(self, key: str | bytes) -> Entry | None:
-        """The key's value with what its entry says, or None. It is no use of the entry, and not
+        """The key's value with the facts of its entry, or None. Not a use of the entry, and not
         counted."""
         found = self._entry(key)
         return None if found is None else Entry(**found)
@@ -172,7 +172,7 @@ class Cache(_native.QuickCache):
         """The keys of this namespace, without those nested in it, that begin with `prefix`.
 
         They are looked up as they are consumed, in no order; an entry that stays throughout is
-        yielded exactly once. Keys that are valid UTF-8 are str, others bytes.
+        yielded exactly once. Keys in valid UTF-8 are str, others bytes.
         """
         cursor: int | None = 0
         while cursor is not None:

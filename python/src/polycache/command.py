@@ -1,5 +1,5 @@
-"""The command `polycache`: looks into a cache directory and changes it. `polycache --help` lists
-what it does."""
+"""The command `polycache`: inspects and changes a cache directory. `polycache --help` describes
+it."""
 
 import signal
 import sys
@@ -17,8 +17,8 @@ def main() -> int:
         print(f"polycache: {error}", file=sys.stderr)
         return 4  # As the command itself where a cache cannot be opened.
 
-    # Ctrl-C ends it at once: there is no Python that could clean up. SIGPIPE Python ignores by
-    # itself, so that `| head` is no failure.
+    # Ctrl-C ends it at once: there is no Python state to clean up. Python ignores SIGPIPE by
+    # default, so `| head` would be an error.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     code: int = native.cli(["polycache", *sys.argv[1:]])
     return code

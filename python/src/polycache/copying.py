@@ -23,9 +23,9 @@ def copied(value: Any) -> Any:
 
 
 def _culprit(value: Any) -> tuple[Any, str]:
-    """The innermost part that has no copy, as far as it lies in lists, dicts and tuples."""
+    """The innermost part that has no copy, as far as it is in lists, dicts and tuples."""
     path = "$"
-    # No value is nested deeper that is not nested too deeply.
+    # A value that is nested deeper is refused anyway.
     for _ in range(128):
         for part, step in _parts(value):
             try:

@@ -16,8 +16,9 @@ def cache_of(
     getsizeof: Callable[[Any], int] | None = None,
     **options: Any,
 ) -> C:
-    """A cache by the words and with the defaults of Python's other caches: it hands out the objects
-    themselves, and `maxsize` bounds entries, or the sum of what `getsizeof` says of their values.
+    """A cache with the words and defaults of Python's other caches: it hands out the objects
+    themselves, and `maxsize` bounds entries, or the sum of what `getsizeof` returns for their
+    values.
     """
     wanted: MemoryOptions = {"isolation": "none", **options}  # type: ignore[typeddict-item]
     return _native.MemoryCache.__new__(kind, None, _maxsize=maxsize, _getsizeof=getsizeof, **wanted)

@@ -6,8 +6,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A key's value, and what its entry says. In a cache without a path nothing becomes bytes:
-    `created`, `serializer` and `compressor` are None there, and `size` is an estimate."""
+    """A key's value, and the facts of its entry. A cache without a path stores no bytes: `created`,
+    `serializer` and `compressor` are None there, and `size` is an estimate."""
 
     value: Any
     """The value, as `get` gives it."""
@@ -18,9 +18,9 @@ class Entry:
     expires: int | None
     """When it expires, in milliseconds since 1970; None when it does not."""
     size: int | None
-    """Bytes of the entry as it is stored, header included; without a path what it takes in memory,
+    """Bytes of the entry as it is stored, header included; without a path its bytes in memory, or
     None when nothing is weighed."""
     serializer: str | None
-    """What made bytes of the value."""
+    """The serializer."""
     compressor: str | None
-    """What made the bytes fewer: "none" or "zstd"."""
+    """The compressor: "none" or "zstd"."""

@@ -40,7 +40,7 @@ class UnsupportedValue(PolycacheError, TypeError):
 
 
 class WrongType(PolycacheError, TypeError):
-    """The `decode` of a registered type does not take what was read; its error is `__cause__`.
+    """The `decode` of a registered type does not accept what was read; its error is `__cause__`.
 
     `path` leads to the value: `$` is the whole one, `$.user.tags[3]` a part of it.
     """
@@ -68,7 +68,7 @@ class EntryTooLarge(PolycacheError, ValueError):
 
 
 class ValueTooLarge(PolycacheError):
-    """An entry declares more uncompressed bytes than a reader takes. Sizes are in bytes."""
+    """An entry declares more uncompressed bytes than a reader accepts. Sizes are in bytes."""
 
     code = "value_too_large"
 
@@ -183,7 +183,7 @@ class Closed(PolycacheError):
 
 
 class UnknownCommand(PolycacheError):
-    """A Redis command that is not known, so that it cannot be said which of its words are keys."""
+    """An unknown Redis command: it is unclear which of its words are keys."""
 
     code = "unknown_command"
 
@@ -220,5 +220,5 @@ _BY_CODE: dict[str, type[PolycacheError]] = {
 
 
 def from_code(code: str, message: str, **facts: object) -> PolycacheError:
-    """The error of that code; the native extension makes all of its errors with it."""
+    """The error of that code; the native extension creates all of its errors with it."""
     return _BY_CODE[code](message, **facts)

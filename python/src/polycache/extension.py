@@ -1,5 +1,4 @@
-"""Loads the native extension, or says what to do when it is not there or is none for this
-Python."""
+"""Loads the native extension, or says what to do when it is missing or does not fit this Python."""
 
 import platform
 import sys
@@ -12,8 +11,8 @@ def load() -> ModuleType:
     try:
         return import_module("polycache._native")
     except ImportError as error:
-        # The finder of modules gives the long name, the loader of libraries the short one. What the
-        # extension itself refuses, a subinterpreter for one, has none.
+        # The module finder gives the long name, the library loader the short one. An error of the
+        # extension itself, for a subinterpreter say, has none.
         if error.name not in ("polycache._native", "_native"):
             raise
         absent = isinstance(error, ModuleNotFoundError)

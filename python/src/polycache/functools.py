@@ -1,9 +1,9 @@
-"""What a program that uses `functools.lru_cache` and `cache` imports instead.
+"""A replacement for `functools.lru_cache` and `functools.cache`.
 
     from polycache.functools import lru_cache
 
-They are `polycache.cached` with the words and defaults of functools: results are handed out
-themselves. docs/from-functools.md says what stays different.
+They are `polycache.cached` with the words and defaults of functools: results are not copied.
+docs/from-functools.md says what differs.
 """
 
 from collections.abc import Callable

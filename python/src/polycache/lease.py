@@ -17,14 +17,14 @@ class Lease:
     this process.
 
     It has nothing to do with the key's entry, or with loads of it. A caller that holds it keeps it
-    until it is released, or its process dies. Any thread may release what another acquired. It is
-    for adapters, like the mutex of a dogpile.cache backend:
+    until it is released, or its process dies. Any thread may release it. It is for adapters, like
+    the mutex of a dogpile.cache backend:
 
         class Backend(CacheBackend):
             def get_mutex(self, key: str) -> Lease:
                 return self.cache.lease(key)
 
-    It may be lost under a great number of other leases (`spec/semantics.md`): what it guards must
+    Under a great number of other leases it may be lost (`spec/semantics.md`): what it guards must
     stay right without it.
     """
 
@@ -32,7 +32,7 @@ class Lease:
         self._lock = lock
 
     def acquire(self, wait: bool | Duration = True) -> bool:
-        """True when the lease is the caller's now.
+        """True when the caller has the lease now.
 
         `wait` is True to wait for `wait_timeout` at most, False not to wait, or how long to wait.
         Raises `InvalidArgument` and `Closed`.
@@ -43,7 +43,7 @@ class Lease:
         return step
 
     def release(self) -> None:
-        """Gives the lease back; does nothing when this object does not hold it."""
+        """Gives the lease back; does nothing if this object does not hold it."""
         self._lock.release()
 
     def locked(self) -> bool:

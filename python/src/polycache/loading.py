@@ -1,8 +1,8 @@
 """Loading what was missed, in threads: of all callers of a key one runs its loader.
 
 The rules are those of spec/semantics.md, "get_or_set". `_native.Load` is one caller's part in a
-load: it knows which callers join it, and asks the tiers of the cache. Here is what only Python can
-do.
+load: it knows which callers join it, and asks the tiers of the cache. This module does what only
+Python can do.
 """
 
 import os
@@ -23,12 +23,12 @@ from .missing import MISSING, Missing
 Ttl = Duration | Missing | None
 
 POLL = 1.0
-"""Seconds between two looks at whether the event loop of another's load is closed: closing it wakes
+"""Seconds between two checks whether the event loop of another's load is closed: closing it wakes
 no caller."""
 
 inside: ContextVar[tuple[ReferenceType[_native.Load], ...]] = ContextVar("inside", default=())
-"""The loads that the code at hand is part of, outermost first. Tasks that a loader starts inherit
-it. Weak: such a task may outlive the load."""
+"""The loads that the current code is part of, outermost first. Tasks that a loader starts inherit
+it. Weak, because such a task may outlive the load."""
 
 os.register_at_fork(after_in_child=_native.forked)
 
@@ -45,8 +45,8 @@ class Loads(Protocol):
 def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: bool = False) -> Any:
     """The key's value: another caller's as soon as it is there, else the loader's.
 
-    `lenient` is for functions that are memoized in memory: a call with equal arguments within a
-    call runs the function, and a value that is too large is not reported.
+    `lenient` is for functions memoized in memory: a nested call with equal arguments runs the
+    function, and a value that is too large is not reported.
     """
     check_loader(loader)
     part = cache._begin(key, None, 0.0)
@@ -88,8 +88,8 @@ def again(cache: Loads, key: Any, task: Any, waited: float) -> _native.Load:
 
 @contextmanager
 def joining(part: _native.Load, caller: Any, lenient: bool) -> Iterator[bool]:
-    """Around waiting for a load; gives True when it would wait for the caller in turn, which
-    then loads alone."""
+    """Around waiting for a load; gives True when that load would wait for the caller in turn. Then
+    the caller loads alone."""
     is_own = part.is_run_by(caller)
     if is_own and not lenient:
         raise InvalidArgument("the loader of a key asks for the same key")
@@ -118,14 +118,13 @@ def checked(loaded: Any) -> Any:
         loaded.close()
         raise InvalidArgument(
             "the loader returned a coroutine, not a value: use AsyncCache, in a MemoryCache "
-            "`await get_or_set_async(...)`, or a loader that is no `async def`"
+            "`await get_or_set_async(...)`, or a loader that is not an `async def`"
         )
     return loaded
 
 
 def wait(part: _native.Load, left: float) -> Any:
-    """Blocks until the load is over, or for as long as it is to be waited for: its value, or
-    MISSING."""
+    """Blocks until the load is over, or the bound is reached: its value, or MISSING."""
     over = threading.Event()
     wake = over.set
     if part.wake(wake):

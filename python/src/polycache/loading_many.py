@@ -1,7 +1,7 @@
 """Loading several keys at once: of all callers of a key one loads it, among others of its own.
 
 The rules are those of spec/semantics.md, "get_or_set_many". A caller loads and stores what it was
-granted before it waits for any other: no load of another caller waits for one that waits.
+granted before it waits for others, so no load waits for a caller that waits.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -82,7 +82,7 @@ class Many:
                 self._left.setdefault(name(key), key)
         # Loads of this caller, not granted yet: other processes may load these keys.
         self._begun: dict[Any, _native.Load] = {}
-        # Those that it was granted.
+        # Loads that were granted.
         self._granted: dict[Any, _native.Load] = {}
         # Loads of others in this process.
         self._joined: dict[Any, _native.Load] = {}
@@ -91,7 +91,7 @@ class Many:
         self._waited = 0.0
 
     def turn(self) -> Load | LoadAlone | Sleep | Join | None:
-        """What the caller is to do next; None when it has all there is."""
+        """What the caller is to do next; None when it is done."""
         if self._joined and self._joining:
             return Join(*next(iter(self._joined.items())))
         self._joining = False
@@ -108,7 +108,7 @@ class Many:
         return Join(*next(iter(self._joined.items())))
 
     def _ask(self) -> float | None:
-        """Asks for the keys that are left; the seconds to wait until it is done again, if any."""
+        """Asks for the remaining keys; returns the seconds until it has to ask again, if any."""
         for name, key in self._left.items():
             if name not in self._joined and name not in self._begun:
                 part = self._begin(key)
@@ -129,7 +129,8 @@ class Many:
                 continue
             del self._begun[name]
         if self._granted:
-            # No load is listed that does nothing while the loader runs. They are begun anew then.
+            # A load must not be listed while the loader runs and it makes no progress. They are
+            # begun again then.
             self._abandon(self._begun)
         return pause
 
@@ -159,7 +160,8 @@ class Many:
                 inside.reset(token)
 
     def fill(self, loaded: Any) -> None:
-        """Stores what the loader returned. Of errors the first is raised, after the last value."""
+        """Stores what the loader returned. Raises the first error, after the last value was
+        stored."""
         values = self._named(loaded, self._granted)
         failure: Exception | None = None
         for name, part in self._granted.items():
@@ -203,7 +205,7 @@ class Many:
 
     @contextmanager
     def waiting(self) -> Iterator[float]:
-        """Around waiting; gives the seconds that may be waited at most."""
+        """Around waiting; gives the longest wait in seconds."""
         began = monotonic()
         try:
             yield self._cache._wait_timeout - self._waited
@@ -211,12 +213,12 @@ class Many:
             self._waited += monotonic() - began
 
     def joined(self, join: Join, value: Any) -> None:
-        """Takes what another load gave; MISSING when it gave nothing yet, or will give nothing."""
+        """Takes what another load gave; MISSING if it gave nothing yet, or never will."""
         if value is not MISSING:
             del self._joined[join.name]
             self._settle(join.name, value)
             return
-        # Before the old one is let go of, for it may be the same load.
+        # Before the old one is released, because it may be the same load.
         part = self._begin(self._left[join.name])
         if part.mine:
             # It is asked for with the others that fall to this caller.
@@ -231,7 +233,7 @@ class Many:
         self._alone.append(join.name)
 
     def result(self) -> dict[Any, Any]:
-        """The values of those keys that have one, under the keys as they were given."""
+        """The values of the keys that have one, under the keys as they were given."""
         values: dict[Any, Any] = {}
         given = set()
         for key in self._keys:

@@ -22,14 +22,14 @@ class Memoized(Protocol[P, R]):
     """A memoized function; it is called as before."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result for these arguments, called for when it is not there."""
+        """The result for these arguments; the function is called if there is none."""
 
     def forget(self, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Deletes the result for these arguments; True when there was one."""
 
     def forget_all(self) -> None:
-        """Deletes all results of this function. `InvalidArgument` where they are kept under keys
-        that `key` makes, among others."""
+        """Deletes all results of this function. Raises `InvalidArgument` if its keys come from
+        `key` and are kept among others."""
 
 
 def memoized(
@@ -73,7 +73,7 @@ def memoized(
 
 
 def cannot_forget() -> NoReturn:
-    """What `forget_all` does where the results stand among other entries."""
+    """`forget_all` for results that are kept among other entries."""
     raise InvalidArgument(
         "forget_all would clear all of the cache, because nothing tells these results from other "
         'entries: give the function a place of its own, a cache or memoize(name="users", key=...)'
@@ -81,22 +81,22 @@ def cannot_forget() -> NoReturn:
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """What calls are bound by: the function's own parameters. A decorator may pass others to the
-    function that it wraps."""
+    """Binds the arguments of calls to the function's own parameters. A decorator may pass others to
+    the function that it wraps."""
     return inspect.signature(function, follow_wrapped=False)
 
 
 def _key_maker(
     encode: Callable[[Any], bytes], function: Callable[..., Any]
 ) -> Callable[[Any, Any], bytes]:
-    """What turns arguments into a key: all of them in order, defaults included, so that it does not
+    """Turns arguments into a key: all of them in order, defaults included, so that it does not
     matter how they are passed."""
     signature = signature_of(function)
     if next(iter(signature.parameters), "") in ("self", "cls"):
         encode = _for_methods(encode)
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    # Arguments that are all given by place are in order already.
+    # Positional arguments are in order already.
     complete = len(kinds) if all(kind in by_place for kind in kinds) else None
 
     def key_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
@@ -104,15 +104,15 @@ def _key_maker(
             return encode(args)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        # In the order of the signature; those of `**kwargs` as they were given, because a function
-        # may make something of their order.
+        # In the order of the signature. Those of `**kwargs` as they were given, because a function
+        # may depend on their order.
         return encode(list(bound.arguments.values()))
 
     return key_for
 
 
 def _for_methods(encode_arguments: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """The same, whose refusal says what an instance among the arguments may mean."""
+    """The same, with a refusal that says what an instance among the arguments may mean."""
 
     def encode(values: Any) -> bytes:
         try:
@@ -128,17 +128,18 @@ def _for_methods(encode_arguments: Callable[[Any], bytes]) -> Callable[[Any], by
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What tells the function from every other one, in each process that has it."""
-    # A wrapper may hold what the function inside does not, and a bound method has its instance.
+    """A name that tells the function from all others, in each process that has it."""
+    # A wrapper may hold state that the function inside does not, and a bound method has its
+    # instance.
     layers = _layers(function)
     inner = layers[-1]
     name = getattr(inner, "__qualname__", "<lambda>")
     module = getattr(inner, "__module__", None) or "__main__"
-    # Spawned children have the program's module under another name.
+    # In spawned children the program's module has another name.
     if module in ("__main__", "__mp_main__"):
         file = getattr(sys.modules.get(module), "__file__", None)
         module = abspath(file) if file else None
-    # Lambdas share one name, and what a closure or an instance holds is no part of its name.
+    # Lambdas share one name, and the name does not tell what a closure or an instance holds.
     if not module or "<lambda>" in name or any(_holds_values(layer, layers) for layer in layers):
         raise InvalidArgument(
             f"{function!r} has no name that tells it from other functions: give it one, "
@@ -148,7 +149,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def _layers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """The function and those inside it, as decorators tell (`__wrapped__`), the innermost last."""
+    """The function and the functions that it wraps (`__wrapped__`), the innermost last."""
     innermost = inspect.unwrap(function)
     layers = [function]
     while layers[-1] is not innermost:
@@ -157,8 +158,8 @@ def _layers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
 
 
 def _holds_values(layer: Callable[..., Any], layers: list[Callable[..., Any]]) -> bool:
-    """Whether its name does not say all: a bound method has its instance or class, and a closure
-    what it captured, other than the function that it wraps."""
+    """Whether its name is not enough: a bound method has its instance or class, and a closure what
+    it captured, other than the function that it wraps."""
     owner = getattr(layer, "__self__", None)
     if owner is not None and not inspect.ismodule(owner):
         return True

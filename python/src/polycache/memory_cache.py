@@ -85,23 +85,23 @@ class MemoryEntry(Generic[K, V]):
 
 @_native.quickened
 class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
-    """A cache of this program's own: its objects, in memory, within bounds.
+    """A cache of this program's own objects, in memory, within bounds.
 
     A mapping. Keys are any hashable objects, equal by `==` as in a dict. Values are objects of any
     class: each reader gets a copy of what can change, or with `isolation="none"` the object itself.
     `max_entries` is the most entries (None: any number; 0: none, every write is refused; default:
-    10,000). The other options are those of `MemoryOptions`. A subclass with a `__missing__` is
-    asked for what `cache[key]` does not find.
+    10,000). The other options are those of `MemoryOptions`. `cache[key]` calls the `__missing__` of
+    a subclass for a missing key.
 
-    Every method may be called from any thread, and no lock is held over code of yours: `__eq__` and
-    `__hash__` of keys, `__del__`, weighers, loaders and listeners may use the cache. Reading counts
-    as a use of the entry; `peek`, `entry`, `in`, `ttl` and walking through the cache do not.
-    Iterations go over the entries that were there when they began. Caches can be neither copied nor
-    pickled; a child that is forked has a copy of its own.
+    Every method may be called from any thread, and no lock is held while your code runs: `__eq__`
+    and `__hash__` of keys, `__del__`, weighers, loaders and listeners may use the cache. Reading is
+    a use of the entry; `peek`, `entry`, `in`, `ttl` and iteration are not. An iteration covers the
+    entries that were there when it began. Caches can be neither copied nor pickled; a forked child
+    has a copy of its own.
 
     Raises `InvalidArgument` for an unknown option or one out of range. A write raises
     `UnsupportedValue` for a value that has no copy, and `EntryTooLarge`, a ValueError, for one that
-    is heavier than all may be together; then nothing is changed.
+    is heavier than the whole cache may be; then nothing is changed.
     """
 
     __slots__ = ("__weakref__",)
@@ -112,14 +112,14 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         return super().__new__(cls, max_entries, **options)
 
     def entry(self, key: K, /) -> MemoryEntry[K, V] | None:
-        """The key's value with what is known of its entry, or None. Not a use of the entry."""
+        """The key's value with the facts of its entry, or None. Not a use of the entry."""
         found = self._entry(key)
         return None if found is None else MemoryEntry(key, *found)
 
     def expire(self, time: float | None = None) -> list[tuple[K, V]]:
-        """Takes out the entries whose time is over, and returns their keys and values.
+        """Removes all expired entries, and returns their keys and values.
 
-        In a cache with a `clock`, `time` is what it is to say, in milliseconds.
+        In a cache with a `clock`, `time` is used instead of its time, in milliseconds.
         """
         return self._expire(time)
 
@@ -130,13 +130,13 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
 
         Of all callers one loads, and the others get its value or its error; when it is interrupted
         one of the others loads. A caller that has waited `lease_timeout` for a load begins another
-        beside it. A set, delete or clear of the key during the load wins over it: the loaded value
-        is returned, not stored. A loader may use the cache, but for its own key
+        beside it. A set, delete or clear of the key during the load wins: the loaded value is
+        returned, not stored. A loader may use the cache, except for its own key
         (`InvalidArgument`).
 
         A loaded value that cannot be stored (it has no copy, or is too large) is returned, counted
-        in `stats().unstored`, and told to the logger `polycache`, the first of each kind; with
-        `store_errors="raise"` it is the error that `set` raises. Raises `WaitTimeout` after
+        in `stats().unstored`, and the first of each kind is reported to the logger `polycache`;
+        with `store_errors="raise"` the error of `set` is raised. Raises `WaitTimeout` after
         `wait_timeout`.
         """
         value = self._hit(key, ttl)
@@ -151,9 +151,9 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     ) -> V:
         """See `get_or_set`; what `loader` returns is awaited.
 
-        When the task that loads is cancelled its loader is too, and one of the tasks that wait
-        loads. Cancelling one that waits disturbs no other. It waits for loads in threads and other
-        loops, too.
+        When the task that loads is cancelled, so is its loader, and a waiting task loads.
+        Cancelling a waiting task disturbs no other. It also waits for loads in threads and other
+        loops.
         """
         value = self._hit(key, ttl)
         if value is MISSING:
@@ -169,10 +169,10 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     ) -> dict[K, V]:
         """The values of the keys, in a dict; `loader` is called once for those that have none.
 
-        It is given the list of those that this caller is to load, and returns a mapping of keys to
-        values. A key that it leaves out has no entry, and is missing in the result. For each key
-        the rules of `get_or_set` hold. The caller loads what falls to it before it waits for keys
-        that others load; where one of these falls to it after all, `loader` is called again.
+        It is given the list of the keys that this caller is to load, and returns a mapping of keys
+        to values. A key that it leaves out has no entry, and is missing in the result. The rules of
+        `get_or_set` hold for each key. The caller loads its own keys before it waits for keys that
+        others load; if one of these falls to it after all, `loader` is called again.
 
         Raises what `get_or_set` raises, and `InvalidArgument` for a key that `loader` was not asked
         for; then nothing is stored.
@@ -239,11 +239,11 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
         raise KeyError("the cache is empty") from None
 
     def items(self) -> ItemsView[K, V]:
-        """A view of the entries; walking through it takes them as they are when it begins."""
+        """A view of the entries; an iteration covers those that are there when it begins."""
         return _Items(self)
 
     def values(self) -> ValuesView[V]:
-        """A view of the values; walking through it takes them as they are when it begins."""
+        """A view of the values; an iteration covers those that are there when it begins."""
         return _Values(self)
 
     def stats(self) -> MemoryStats:
@@ -255,7 +255,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
             return NotImplemented
         return dict(self.items()) == dict(other.items())
 
-    # Equal by what it holds, which changes.
+    # Equal by its contents, which change.
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:

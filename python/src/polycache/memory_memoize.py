@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class CacheInfo(NamedTuple):
-    """What `cache_info` tells, in the words of `functools.lru_cache`."""
+    """The result of `cache_info`, in the words of `functools.lru_cache`."""
 
     hits: int
     misses: int
@@ -49,7 +49,7 @@ class MemoryMemoized(Memoized[P, R], Protocol[P, R]):
 
     @property
     def cache(self) -> "MemoryCache[Any, Any]":
-        """Where the results are."""
+        """The cache of the results."""
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the cache since `cache_clear`, and how much it holds."""
@@ -68,8 +68,8 @@ class CachedOptions(MemoryOptions, total=False):
     """Makes the key of a call, from its arguments. Default: all of them, with their types."""
 
     typed: bool
-    """Whether arguments that are equal but of different types (1, 1.0, True) make different keys.
-    Default: True."""
+    """Whether equal arguments of different types (1, 1.0, True) make different keys. Default:
+    True."""
 
 
 @overload
@@ -97,15 +97,15 @@ def cached(max_entries: Any = MISSING, **options: Any) -> Any:
         load_user.forget(1)
         load_user.forget_all()
 
-    It makes a `MemoryCache` with these options for the function (`@cached` alone: with the default
-    ones), or uses the one that it is given, which functions may share. For synchronous and
+    It creates a `MemoryCache` with these options for the function (`@cached` alone: with the
+    default options), or uses the given one, which functions may share. For synchronous and
     asynchronous functions, by the rules of `get_or_set`: of all callers one runs. Each caller gets
     a copy of a result that can change; with `isolation="none"` it is the object itself. A value
-    that is too large is returned and not kept, and a call with equal arguments within a call runs
-    the function. Arguments are hashable, and told apart by value and type, however they are
-    passed; those that `**kwargs` takes by their order, too, which the function can see. The
-    signature stays. Under `@staticmethod` and `@classmethod` it works as on a function; on a method
-    `self` would be an argument, kept alive by the cache: use `cached_method`.
+    that is too large is returned and not kept, and a nested call with equal arguments runs the
+    function. Arguments are hashable, and told apart by value and type, however they are passed;
+    those of `**kwargs` also by their order, because the function can see it. The signature stays.
+    `@staticmethod` and `@classmethod` may be applied on top. Use `cached_method` for methods: here
+    `self` would be an argument, which the cache keeps alive.
 
     Raises `InvalidArgument` for an option that is unknown or out of range.
     """
@@ -135,7 +135,7 @@ def cached_method(
 def cached_method(max_entries: Any = MISSING, **options: Any) -> Any:
     """A decorator for methods: each instance gets a `MemoryCache` of its own, with these options.
 
-    `self` is no part of the key, need not be hashable, and goes when no other reference is left;
+    `self` is not part of the key, need not be hashable, and goes when no other reference is left;
     its results go with it. An instance needs a `__dict__`, where its memoized method is kept under
     the method's name. `instance.method.forget(...)`, `.forget_all()` and `.cache` are that
     instance's.
@@ -147,7 +147,7 @@ def cached_method(max_entries: Any = MISSING, **options: Any) -> Any:
 
 
 class _CachedMethod(Generic[S, P, T]):
-    """What stands in the class; in the instance stands the memoized method, which hides it."""
+    """The descriptor in the class; the memoized method in the instance hides it."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class _CachedMethod(Generic[S, P, T]):
             )
         cache = _cache(self._size, self._options)
         bound = self._function.__get__(instance, owner)
-        # Of threads that come here at once, one makes it.
+        # If several threads come here at once, one makes it.
         return kept.setdefault(self._name, memoized(cache, bound, MISSING, **self._how))
 
     def __call__(self, instance: S, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -258,8 +258,8 @@ def memoized(
         hits, misses = stats["hits"], stats["misses"]
 
     def forget_all() -> None:
-        """Deletes all results of this function. `InvalidArgument` for one with `key` in a cache
-        that it was given: nothing tells its results from other entries there."""
+        """Deletes all results of this function. Raises `InvalidArgument` with `key` in a given
+        cache: its results cannot be told from other entries there."""
         if keyed:
             if shares:
                 cannot_forget()
@@ -281,7 +281,7 @@ def memoized(
 def _keys(
     cache: "MemoryCache[Any, Any]", function: Callable[..., Any], mark: object, typed: bool
 ) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], tuple[Any, ...]]]:
-    """What looks for a result quickly, given a call's arguments, and what turns them into its key.
+    """A function that looks up a result fast by a call's arguments, and one that makes its key.
 
     A key is all of them in order, defaults included, and their types if it is `typed`.
     """
@@ -301,7 +301,7 @@ def _keys(
         def in_order(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
             key = arguments.key(args, kwargs)
             if key is None:
-                # They don't fit: this says how.
+                # They do not fit: this raises the error.
                 signature.bind(*args, **kwargs)
                 raise TypeError(f"{function!r} cannot be called with these arguments")
             return key
@@ -312,7 +312,7 @@ def _keys(
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         # Parameters in the order of the signature, then those of `**kwargs` as they were given: a
-        # function may make something of their order.
+        # function may depend on their order.
         named = tuple(bound.kwargs.items())
         if not typed:
             return mark, bound.args, named

@@ -10,16 +10,16 @@ class MemoryOptions(TypedDict, total=False):
     """The options of a `MemoryCache` beside `max_entries`. None stands for an option's default."""
 
     max_bytes: int | str | None
-    """How many bytes keys and values take at most, by an estimate or by what `weigher` says: a
-    number, or text like "64MiB". Default: nothing is weighed."""
+    """Most bytes that keys and values take, by an estimate or by `weigher`: a number, or text like
+    "64MiB". Default: nothing is weighed."""
 
     weigher: Callable[[Any, Any], int] | None
-    """Says of a key and its value how many bytes they count of `max_bytes`, a whole number; 0 is
-    taken for 1. Asked once, when the entry is stored. Default: an estimate."""
+    """Called with key and value; returns how many bytes they count of `max_bytes`, a whole number;
+    0 counts as 1. Called once, when the entry is stored. Default: an estimate."""
 
     ttl: Duration | Callable[[Any, Any], Duration | None] | None
-    """How long an entry lives when its write does not say, or a function that says so of a key and
-    a value: None is for ever, 0 or less is not at all. Default: until it is evicted."""
+    """How long an entry lives if its write does not say, or a function of key and value that says
+    so: None is for ever, 0 or less is not at all. Default: until it is evicted."""
 
     time_to_idle: Duration | None
     """How long an entry stays without being read or written. Default: until it is evicted."""
@@ -29,14 +29,14 @@ class MemoryOptions(TypedDict, total=False):
 
     isolation: Literal["clone", "none"] | None
     """"clone": the cache stores a copy and hands out another (`copy.deepcopy`), so that no caller
-    sees what another does to a value. What cannot change (text, bytes, numbers, tuples of those)
-    is shared at no cost. "none": what is stored is what is handed out, the object itself, of any
-    class. Default: "clone"."""
+    sees what another does to a value. What cannot change (text, bytes, numbers, tuples of those) is
+    shared at no cost. "none": the object itself is stored and handed out, of any class. Default:
+    "clone"."""
 
     removal_listener: Callable[[Any, Any, str], object] | None
-    """Called with key, value and cause of each entry that left, after it left, without a lock:
-    "replaced", "deleted", "expired", "evicted" or "cleared". What it raises goes to
-    `sys.unraisablehook`. Default: none."""
+    """Called with key, value and cause of each entry after it left, without a lock: "replaced",
+    "deleted", "expired", "evicted" or "cleared". Its errors go to `sys.unraisablehook`. Default:
+    none."""
 
     lease_timeout: Duration | None
     """How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8

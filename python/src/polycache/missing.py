@@ -1,4 +1,4 @@
-"""What stands for "nothing was found" and "nothing was given" where None is a value."""
+"""Stands for "nothing was found" and "nothing was given" where None is a value."""
 
 from enum import Enum
 from typing import Final

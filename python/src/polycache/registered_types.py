@@ -117,8 +117,8 @@ def _registered(name: str, given: Any) -> Registered:
         )
     if known is None:
         raise InvalidArgument(
-            f"{where}: {one.cls.__qualname__} is no dataclass, attrs class, named tuple, pydantic "
-            "model or enum: give polycache.Type(cls, encode=..., decode=...)"
+            f"{where}: {one.cls.__qualname__} is not a dataclass, attrs class, named tuple, "
+            "pydantic model or enum: give polycache.Type(cls, encode=..., decode=...)"
         )
     return Registered(name, one.cls, *known)
 

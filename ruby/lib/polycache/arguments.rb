@@ -3,11 +3,11 @@
 require_relative "errors"
 
 module Polycache
-  # What memoized functions make keys of: a name and arguments, such that two calls have one key
-  # only if they are of one function with equal arguments.
+  # Makes keys of memoized functions from a name and arguments. Two calls have one key only if they
+  # are of one function with equal arguments.
   # @api private
   module Arguments
-    # Lists and maps within each other at most.
+    # The deepest nesting of lists and maps.
     DEEPEST = 128
     CLASS_OF = ::Kernel.instance_method(:class)
     SIMPLE = [Integer, Float, NilClass, TrueClass, FalseClass].freeze
@@ -54,7 +54,7 @@ module Polycache
       raise InvalidArgument, "name is text, not #{name.inspect}"
     end
 
-    # What tells a method from every other one, in each process that has it.
+    # A name that tells a method from all others, in each process that has it.
     def name_of(function)
       name = function.is_a?(Method) && name_of_method(function)
       return name if name
@@ -73,7 +73,7 @@ module Polycache
       end
     end
 
-    # String#dump tells texts from each other, and from bytes that are no text.
+    # String#dump tells texts from each other, and from bytes that are not text.
     def encode(value, depth)
       refuse("nested deeper than #{DEEPEST} Arrays and Hashes") if depth > DEEPEST
       type = Object === value ? CLASS_OF.bind_call(value) : BasicObject # rubocop:disable Style/CaseEquality

@@ -11,8 +11,8 @@ require_relative "ttl_option"
 module Polycache
   # An open cache: one namespace of a directory that every process of the machine may share.
   #
-  # A cache may be used by any number of threads and fibers, and goes on working in forked children
-  # (Puma, Sidekiq, Process.fork) without being opened again.
+  # Any number of threads and fibers may use a cache. It goes on working in forked children (Puma,
+  # Sidekiq, Process.fork) without being opened again.
   #
   # *Keys* are Strings (text, or bytes with the encoding BINARY) or Symbols, which stand for their
   # text. *Values* are what every language of Polycache has: nil, true, false, Integer, Float,
@@ -31,7 +31,7 @@ module Polycache
     include Memoize
     include TtlOption
 
-    # Options and what they are when they are left out (see +new+).
+    # Options and their defaults (see +new+).
     OPTIONS = {
       path: nil, namespace: nil, ttl: nil, jitter: nil, limit: nil, serializer: "messagepack",
       compressor: "none", dictionaries: nil, encryption: nil, types: nil, lease_timeout: "30s",
@@ -39,10 +39,10 @@ module Polycache
       memory: nil, clock: nil
     }.freeze
 
-    # What +entry+ tells. +ttl+ is seconds left (infinity: it does not expire); +created+ and
+    # The result of +entry+. +ttl+ is seconds left (infinity: it does not expire); +created+ and
     # +expires+ are milliseconds since 1970 (nil: it does not); +size+ is the bytes as stored, with
     # the header; +serializer+ and +compressor+ are names. Without a directory nothing becomes
-    # bytes: there +size+ is what the entry weighs in memory, and the names are nil.
+    # bytes: +size+ is then what the entry weighs in memory, and the names are nil.
     Entry = Struct.new(:value, :ttl, :created, :expires, :size, :serializer, :compressor, # rubocop:disable Lint/StructNewOverride
                        keyword_init: true)
 
@@ -67,10 +67,10 @@ module Polycache
       end
     end
 
-    # @param path [String, Pathname] the directory of the cache, made when it is missing. Default:
-    #   left out; the cache is the memory tier alone, inside this process.
+    # @param path [String, Pathname] the directory of the cache, created if it is missing. Default:
+    #   none; the cache is the memory tier alone, inside this process.
     # @param namespace [String, Symbol, Array<String>, nil] one part, or several. Default: nil.
-    # @param ttl [String, Numeric, nil] how long an entry lives when its write does not say; nil is
+    # @param ttl [String, Numeric, nil] how long an entry lives if its write does not say; nil is
     #   until it is evicted. +expires_in+ is another name for it. Default: nil.
     # @param jitter [String, Numeric, nil] by how much +ttl+ is shortened, at random for each write,
     #   so that what is written together does not expire together: a number from 0 to below 1 is a
@@ -83,44 +83,43 @@ module Polycache
     # @param compressor [String, Symbol] "none", "smart" (zstd where it is worth it,
     #   value by value), "zstd", or "zstd:1" to "zstd:22". Default: "none".
     # @param dictionaries [Array<String>, nil] trained zstd dictionaries for the compressor, "smart"
-    #   or zstd: with one, values of a few hundred bytes become fewer, too. The first
-    #   compresses, every one of them decompresses, so that a new one can take over.
-    #   <tt>polycache train-dictionary</tt> makes one from samples. An entry whose dictionary is
-    #   missing here raises UnknownDictionary. Default: nil.
-    # @param encryption [Array<Hash>, nil] keys that values are encrypted with, by AES-256-GCM, each
-    #   <tt>{ id: Integer, key: String }</tt> with an id of 0 to 2**32 - 1 and 32 random bytes with
-    #   the encoding BINARY (+SecureRandom.bytes+): the first encrypts, every one of them decrypts,
-    #   so that keys can be changed. Plain entries then raise NotEncrypted. Keys of the cache, sizes
-    #   and times stay readable. One key is good for 2**32 entries. With nil, values are stored as
-    #   they are. Default: nil.
+    #   or zstd: with one, values of a few hundred bytes get smaller, too. The first compresses, all
+    #   of them decompress, so that a new one can take over. <tt>polycache train-dictionary</tt>
+    #   makes one from samples. An entry whose dictionary is missing here raises UnknownDictionary.
+    #   Default: nil.
+    # @param encryption [Array<Hash>, nil] keys for AES-256-GCM, with which values are encrypted,
+    #   each <tt>{ id: Integer, key: String }</tt> with an id of 0 to 2**32 - 1 and 32 random bytes
+    #   with the encoding BINARY (+SecureRandom.bytes+). The first encrypts, all of them decrypt, so
+    #   that keys can be changed. Plain entries then raise NotEncrypted. Keys of the cache, sizes
+    #   and times stay readable. One key is good for 2**32 entries. nil: values are not encrypted.
+    #   Default: nil.
     # @param lease_timeout [String, Numeric] how old a load may be before a caller stops waiting for
     #   it and loads beside it, 63 ms to 8 h. Default: "30s".
     # @param wait_timeout [String, Numeric] how long a caller waits for the loads of others before
     #   it gets WaitTimeout, 1 ms to 24 h. Default: "60s".
-    # @param store_errors [String, Symbol] what becomes of a loaded value that cannot be stored:
-    #   "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of once)
-    #   or "raise" (the error that +set+ would give). Default: "report".
-    # @param types [Hash, nil] classes of the program's own by name, whose instances may be values
-    #   and parts of them: <tt>{ "user" => User, "point" => Polycache::Type.new(Point, ...) }</tt>.
-    #   A Struct or a Data is given itself, any other class as a Type with its functions. A value is
-    #   stored as the name and what +encode+ makes of it; each reader gets an object of its own that
-    #   +decode+ makes of that, in other languages of the class that is registered there by the
-    #   same name. A reader that has not registered the name gets a Named. Instances of the very
-    #   class are stored so, not those of its subclasses. The +serializer+ has to be
-    #   "messagepack". With the isolation "none" and without a path nothing is encoded.
-    #   Default: nil.
-    # @param keep_after_reboot [Boolean] keeps what is whole after a reboot, though it may be older
-    #   than the last write; with false, a reboot empties the cache. Default: false.
-    # @param max_value [Integer, String] the most bytes of a value, before compression, that is
-    #   written or read, or text like "16MiB". Default: "64MiB".
+    # @param store_errors [String, Symbol] what happens to a loaded value that cannot be stored:
+    #   "report" (its caller gets it, +stats+ counts it as +:unstored+, and one warning is given) or
+    #   "raise" (the error of +set+). Default: "report".
+    # @param types [Hash, nil] classes of the program by name, whose instances may be values and
+    #   parts of them: <tt>{ "user" => User, "point" => Polycache::Type.new(Point, ...) }</tt>. Give
+    #   a Struct or a Data itself, any other class as a Type with its functions. A value is stored
+    #   as the name and what +encode+ makes of it. +decode+ makes each reader an object of its own
+    #   of that; other languages use the class that is registered there under the same name. A
+    #   reader that has not registered the name gets a Named. Instances of subclasses are not
+    #   stored. The +serializer+ has to be "messagepack". With the isolation "none" and without a
+    #   path nothing is encoded. Default: nil.
+    # @param keep_after_reboot [Boolean] keeps whole entries after a reboot, though they may be
+    #   older than the last write; with false, a reboot empties the cache. Default: false.
+    # @param max_value [Integer, String] the most bytes of a value, uncompressed, that is written or
+    #   read, or text like "16MiB". Default: "64MiB".
     # @param memory [Hash, Boolean, nil] options of the memory tier, which hands out objects that
     #   were read before without decoding: +max_entries+ (10,000), +max_bytes+ (64 MiB), +policy+
     #   ("2q-clock", "lru"), +isolation+ ("clone", "freeze", "none"), as for MemoryCache. With nil
     #   there is one only without a path: over a directory it pays for values that are read about
     #   ten times or more between two writes, because Ruby takes several microseconds to keep one.
     #   Default: nil.
-    # @param clock [#call, nil] answers with milliseconds since 1970, for tests; nil is the
-    #   system's. Default: nil.
+    # @param clock [#call, nil] returns milliseconds since 1970, for tests; nil is the system's.
+    #   Default: nil.
     # @raise [InvalidArgument] for an unknown option or a wrong value
     # @raise [ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
     #   ForeignDirectory, TooManyParticipants, NoSpace, IoError]
@@ -137,15 +136,15 @@ module Polycache
     # @param key [String, Symbol]
     # @param default [Object] the answer when there is no entry
     # @return [Object, nil] its value
-    # @raise [WrongType] for a value that the +decode+ of its type does not take
+    # @raise [WrongType] for a value that the +decode+ of its type does not accept
     # @raise [ValueTooLarge, MalformedEntry, UnsupportedVersion, UnsupportedFlags,
     #   UnsupportedSerializer, UnsupportedCompressor, UnknownDictionary, NotEncrypted,
     #   UnknownEncryptionKey, DecryptionFailed] for an entry that cannot be read
     def get(key, default = nil) = @reader.get(key, default)
     alias [] get
 
-    # As +get+, but no use of the entry: it is neither counted nor marked as read, and memory does
-    # not keep it.
+    # As +get+, but not a use of the entry: it is neither counted nor marked as read, and memory
+    # does not keep it.
     #
     # @param key [String, Symbol]
     # @param default [Object] the answer when there is no entry
@@ -153,7 +152,7 @@ module Polycache
     # @raise what +get+ raises
     def peek(key, default = nil) = @tiers.peek(key, default)
 
-    # The value of a key with what its entry says of it. Not a use of it.
+    # The value of a key with the facts of its entry. Not a use of it.
     #
     # @param key [String, Symbol]
     # @return [Entry, nil] nil when there is none
@@ -163,13 +162,13 @@ module Polycache
       Entry.new(**facts) if facts
     end
 
-    # Stores a value. When it returns, every read on this machine that begins sees it or a later
+    # Stores a value. Every read on this machine that begins after it returned sees it or a later
     # one.
     #
     # @param key [String, Symbol]
     # @param value [Object]
-    # @param ttl [String, Numeric, nil, :default] how long it lives: nil is without end, :default
-    #   what the cache's own +ttl+ says. +expires_in+ is another name for it
+    # @param ttl [String, Numeric, nil, :default] how long it lives: nil is for ever, :default
+    #   the cache's own +ttl+. +expires_in+ is another name for it
     # @return [nil]
     # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
     # @raise [EntryTooLarge, NoSpace, IoError] and the old value is gone as well
@@ -199,8 +198,8 @@ module Polycache
       @tiers.touch(key, expires_in)
     end
 
-    # Deletes a key, and gives its value: of several callers on this machine, one gets it. Voids
-    # every load of the key under way.
+    # Deletes a key and returns its value: of several callers on this machine, one gets it. Voids
+    # all loads of the key under way.
     #
     # @param key [String, Symbol]
     # @param default [Object] the answer when there is no entry
@@ -208,10 +207,10 @@ module Polycache
     # @raise what +get+ raises; such an entry stays
     def take(key, default = nil) = @tiers.take(key, default)
 
-    # Deletes a key, and voids every load of it under way.
+    # Deletes a key, and voids all loads of it under way.
     #
     # @param key [String, Symbol]
-    # @return [Boolean] whether an entry stood there
+    # @return [Boolean] whether it had an entry
     def delete(key) = @tiers.delete(key)
 
     # @param key [String, Symbol]
@@ -220,25 +219,25 @@ module Polycache
     alias exist? has?
     alias key? has?
 
-    # Reads a key; when there is no entry, runs the block and stores what it returns. Of all
-    # callers on this machine, in every language, one runs its block; the others wait for the value
-    # without blocking other threads (or, under a Fiber scheduler, other fibers). All of them get
-    # what a reader would get, each a value of its own.
+    # Reads a key; when there is no entry, runs the block and stores its result. Of all callers on
+    # this machine, in every language, one runs its block; the others wait for the value without
+    # blocking other threads (or, under a Fiber scheduler, other fibers). All of them get what a
+    # reader would get, each its own value.
     #
-    # A +set+, +delete+ or +clear+ during the load wins over it: the loaded value is returned and
-    # not stored. When a block raises, those of its process who waited for it get its error. A
-    # caller that is killed or timed out holds nobody up: another loads. A load that takes longer
-    # than +lease_timeout+ is not waited for, but goes on: a caller loads beside it, and the first
-    # of the two is stored. A block that asks for its own key raises InvalidArgument.
+    # A +set+, +delete+ or +clear+ during the load wins: the loaded value is returned and not
+    # stored. When a block raises, the callers of its process that waited for it get its error. If a
+    # caller is killed or timed out, another loads at once. A load that takes longer than
+    # +lease_timeout+ goes on, but one caller loads beside it; the first of the two is stored. A
+    # block that asks for its own key raises InvalidArgument.
     #
-    # +fetch+ is another name for it, which users of ActiveSupport know.
+    # +fetch+ is another name for it, known from ActiveSupport.
     #
     # @param key [String, Symbol]
     # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
     # @yieldreturn [Object] the value
     # @return [Object] the value
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
-    # @raise whatever the block raises; what +get+ raises
+    # @raise what the block raises; what +get+ raises
     def get_or_set(key, ttl: ((one = true) && :default),
                    expires_in: ((other = true) && ttl), **unknown, &load)
       refuse_both unless one || other
@@ -250,7 +249,7 @@ module Polycache
     end
     alias fetch get_or_set
 
-    # A lock by a key's name, for whoever makes values by itself: see Lease.
+    # A lock by a key's name, for callers that make values: see Lease.
     #
     # @param key [String, Symbol]
     # @return [Lease]
@@ -261,8 +260,8 @@ module Polycache
     #   nil when there is no entry
     def ttl(key) = @tiers.ttl(key)
 
-    # The keys of this namespace (not of nested ones) that begin with +prefix+, in no order, page by
-    # page as they are asked for. Text where it is valid UTF-8, else bytes.
+    # The keys of this namespace (not of nested ones) that begin with +prefix+, in no order, looked
+    # up page by page. Text where it is valid UTF-8, otherwise bytes.
     #
     # @param prefix [String, Symbol]
     # @yieldparam key [String]
@@ -284,7 +283,7 @@ module Polycache
     # @return [nil]
     def clear = @tiers.clear
 
-    # @return [Hash{Symbol => Integer}] what the whole directory holds and what this handle did
+    # @return [Hash{Symbol => Integer}] what the directory holds and what this handle did
     def stats = @tiers.stats
 
     # Verifies every entry of the whole directory against its checksums.
@@ -293,7 +292,7 @@ module Polycache
     #   under way)
     def check = @tiers.check
 
-    # Writes everything to the disk; only +keep_after_reboot+ has a use for it.
+    # Writes everything to the disk; needed only with +keep_after_reboot+.
     #
     # @return [nil]
     # @raise [IoError]
@@ -319,7 +318,7 @@ module Polycache
     # @return [String, nil] the directory, absolute
     def path = @tiers.path
 
-    # Never what it holds, nor its encryption keys: it may land in a log.
+    # Shows neither contents nor encryption keys, because it may end up in a log.
     #
     # @return [String]
     def inspect

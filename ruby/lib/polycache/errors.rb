@@ -36,15 +36,15 @@ module Polycache
   # what it raised is the cause.
   class UnsupportedValue < Error
     CODE = "unsupported_value"
-    # @return [String] where the culprit stands: "$" is the value itself, "$.user.tags[3]" a part
+    # @return [String] the path to the culprit: "$" is the value itself, "$.user.tags[3]" a part
     attr_reader :path
   end
 
-  # The +decode+ of a registered type does not take the value that was read; what it raised is the
+  # The +decode+ of a registered type does not accept the value that was read; what it raised is the
   # cause.
   class WrongType < Error
     CODE = "wrong_type"
-    # @return [String] where the culprit stands: "$" is the value itself, "$.user.tags[3]" a part
+    # @return [String] the path to the culprit: "$" is the value itself, "$.user.tags[3]" a part
     attr_reader :path
   end
 
@@ -57,7 +57,7 @@ module Polycache
     attr_reader :limit
   end
 
-  # An entry declares more uncompressed bytes than a reader takes.
+  # An entry declares more uncompressed bytes than a reader accepts.
   class ValueTooLarge < Error
     CODE = "value_too_large"
     # @return [Integer] bytes that it declares
@@ -154,7 +154,7 @@ module Polycache
     CODE = "closed"
   end
 
-  # A Redis command that is not known, so that it cannot be said which of its words are keys.
+  # An unknown Redis command: it is unclear which of its words are keys.
   class UnknownCommand < Error
     CODE = "unknown_command"
   end

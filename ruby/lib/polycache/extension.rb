@@ -5,17 +5,17 @@ require "rbconfig"
 require_relative "errors"
 
 module Polycache
-  # Loads the native extension, Polycache::Native, and knows why it is not there. The host tier (a
+  # Loads the native extension, Polycache::Native, and knows why it is missing. The host tier (a
   # Cache with a path) and the command need it; memory and Redis namespaces do not.
   module Extension
-    # A gem has it in a folder for the Ruby that it was compiled for, as gems with compiled files
-    # do; a checkout has it beside this file (`make build`).
+    # A gem keeps it in a folder for the Ruby that it was compiled for, as usual for compiled gems;
+    # a checkout keeps it beside this file (`make build`).
     FILES = ["#{RUBY_VERSION[/\A\d+\.\d+/]}/polycache", "polycache"].freeze
     private_constant :FILES
 
     module_function
 
-    # @return [String, nil] why the extension is not there; nil when it is
+    # @return [String, nil] why the extension is missing; nil when it is there
     def load
       file = FILES.map { |name| "#{__dir__}/#{name}.#{RbConfig::CONFIG["DLEXT"]}" }
                   .find { |name| File.exist?(name) }
@@ -29,8 +29,8 @@ module Polycache
     end
 
     # A write past `ulimit -f` sends SIGXFSZ, which by default ends the process before it could say
-    # what happened. Python and Node ignore it; a handler that does nothing is as good, and unlike
-    # that does not reach the programs that this process starts. A handler of the user's stays.
+    # what happened. Python and Node ignore it. A handler that does nothing has the same effect, but
+    # is not inherited by the programs that this process starts. A user's own handler stays.
     def outlive_file_limits
       return unless Signal.list.key?("XFSZ")
 
@@ -39,7 +39,7 @@ module Polycache
     end
 
     # @return [nil]
-    # @raise [UnsupportedPlatform] when the extension is not there, with what to do
+    # @raise [UnsupportedPlatform] when the extension is missing, with what to do
     def needed_for(what)
       return unless MISSING
 

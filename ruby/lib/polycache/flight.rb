@@ -3,7 +3,7 @@
 require_relative "memory/copies"
 
 module Polycache
-  # What a load brought those who joined it.
+  # What a load brought the callers that joined it.
   # @api private
   class Landed
     extend Memory::HandOut
@@ -23,32 +23,32 @@ module Polycache
     # @return [Object] a value of the caller's own
     # @raise the loader's error
     def value
-      # The cause is the loader's, and not what the caller is rescuing just now.
+      # The cause is the loader's, not what the caller is rescuing now.
       raise @value, cause: @value.cause if @how == :failed
 
       Landed.out(@value, @plan)
     end
 
-    # Its caller is gone, or its value is for nobody else: those who joined look for themselves.
+    # Its caller is gone, or its value is for no other caller: those that joined look themselves.
     NOTHING = new(:nothing, nil, nil).freeze
 
     private_class_method :new
   end
 
-  # The callers of this process who joined one load. None of them polls: they are woken.
+  # The callers of this process that joined one load. None of them polls: they are woken.
   #
   # Each has a lock of its own. When a thread is killed that waits for a Mutex, it may keep the
   # wake-up that was meant for the next in the queue (CRuby's do_mutex_lock): here there is none.
   # @api private
   class Flight
-    # Nobody who tells others is stopped in the middle of it.
+    # A thread that tells others is not stopped in the middle of it.
     LATER = { Object => :never }.freeze
     private_constant :LATER
 
     # Seconds on a clock that is never set.
     def self.now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
-    # Tells what came of a load. The first time counts.
+    # Tells what came of a load. Only the first call counts.
     #
     # @param flights [Array<Flight>]
     def self.tell(flights, landed)
@@ -70,16 +70,16 @@ module Polycache
       tell(flights, Landed.with(*Memory::Copies.keep_mapped(value, false, Types::NONE).first(2)))
     end
 
-    # Types stand in it as Named; each gets what +decode+ makes of a copy.
+    # It holds types as Named; each gets what +decode+ makes of a copy.
     def self.land_named(flights, value, types)
       tell(flights, Landed.with(value, types.plan(false)))
     end
 
-    # The value has none: all get the object itself.
+    # The value has no copies: all get the object itself.
     def self.share(flights, value) = tell(flights, Landed.with(value, nil))
 
-    # The block was left by an error; one that is no error of the loader's, but the caller's end,
-    # is nobody else's.
+    # The block was left by an error. One that is not the loader's, but the caller's end, is not
+    # told to others.
     def self.fail(flights, error)
       return give_up(flights) unless of_loader?(error)
 
@@ -93,7 +93,7 @@ module Polycache
 
     def initialize
       @landed = nil
-      # Those who wait, in order.
+      # The callers that wait, in order.
       @waiters = {}.compare_by_identity
     end
 
@@ -117,14 +117,14 @@ module Polycache
       end
     end
 
-    # One who waits.
+    # A caller that waits.
     class Waiter
       def initialize
         @lock = Mutex.new
         @woken = ConditionVariable.new
       end
 
-      # Until the block says so, or the time is over.
+      # Until the block is true, or the time is over.
       def wait(seconds)
         last = Flight.now + seconds
         @lock.synchronize do

@@ -6,14 +6,14 @@ require_relative "memory/duration"
 require_relative "memory/key"
 
 module Polycache
-  # A lock by a key's name, from +Cache#lease+ and +MemoryCache#lease+: over a directory of all
-  # processes of the machine in every language, without one of this process' threads and fibers. It
-  # has nothing to do with the key's entry, nor with loads of it.
+  # A lock by a key's name, from +Cache#lease+ and +MemoryCache#lease+. Over a directory it is for
+  # all processes of the machine in every language, otherwise for this process' threads and fibers.
+  # It has nothing to do with the key's entry, nor with loads of it.
   #
-  # A holder that lives keeps it, and one whose process dies frees it. Under great pressure of other
-  # loads and leases it may be lost: what it guards must stay right without it.
+  # A holder keeps it until it releases it or dies. Under great pressure of other loads and leases
+  # it may be lost: what it guards must stay right without it.
   #
-  # An adapter for a cache that makes values by itself uses it so, as dogpile does its mutex:
+  # An adapter for a cache that makes values itself uses it like dogpile's mutex:
   #
   #   lease = cache.lease("report")
   #   if lease.acquire(false)
@@ -26,9 +26,9 @@ module Polycache
   #     cache.get("report") # The old one, while another makes the new.
   #   end
   #
-  # or, to do it after the others, <tt>lease.synchronize { ... }</tt>.
+  # or, to run after the others, <tt>lease.synchronize { ... }</tt>.
   class Lease
-    # Seconds between two looks: an eighth of the time waited, within these.
+    # Seconds between two attempts: an eighth of the time waited, within these bounds.
     PAUSES = (0.0001..0.02)
     private_constant :PAUSES
 
@@ -62,8 +62,8 @@ module Polycache
       true
     end
 
-    # Gives the lock back. Nothing happens if this object does not hold it, or in a forked child,
-    # for it is the parent's.
+    # Gives the lock back. Does nothing if this object does not hold it, or in a forked child,
+    # because the parent holds it.
     #
     # @return [nil]
     def release
@@ -73,7 +73,7 @@ module Polycache
       nil
     end
 
-    # @return [Boolean] whether anybody holds the lock
+    # @return [Boolean] whether the lock is held
     # @raise [Closed]
     def locked? = @tiers.locked?(@key)
 

@@ -4,13 +4,13 @@ require_relative "errors"
 require_relative "flight"
 
 module Polycache
-  # One loader for all callers of a key (spec/semantics.md, "get_or_set"): what a caller does whose
-  # key is not there and whom the quick way did not serve. It is the same over a directory and in
+  # One loader for all callers of a key (spec/semantics.md, "get_or_set"): what a caller does when
+  # its key is not there and the fast way did not serve it. It is the same over a directory and in
   # memory alone, for threads and, under a Fiber scheduler, for fibers.
   #
-  # Tiers that are driven answer:
+  # The tiers answer these calls:
   # - <tt>fetch(key, ttl, waited, busy) { loader }</tt>: the value; or what the loader returns,
-  #   which is stored, and told to those who joined; or +busy+. +waited+ is nil for the quick way,
+  #   which is stored, and told to callers that joined; or +busy+. +waited+ is nil for the fast way,
   #   which does not wait for other processes; else the seconds that the caller has waited so far.
   # - <tt>flight(key, scheduled)</tt>: the newest load of the key in this process that is open, as
   #   <tt>[Flight, seconds that it may still be waited for]</tt>, or nil. InvalidArgument when it is
@@ -24,7 +24,7 @@ module Polycache
   # - +wait_timeout+ (seconds), +count_wait_timeout+, <tt>closed?</tt>.
   # @api private
   module Loading
-    # What the quick way answers when somebody else loads.
+    # The answer of the fast way when another caller loads.
     BUSY = Object.new.freeze
 
     module_function
@@ -35,7 +35,7 @@ module Polycache
     # @raise what a loader raised that the caller joined; what +fetch+ raises
     def wait(tiers, key, ttl, &load)
       began = Flight.now
-      # Not `loop`, which takes a StopIteration of the loader's for its own end.
+      # Not `loop`, which would take a loader's StopIteration for its own end.
       while true # rubocop:disable Style/InfiniteLoop
         waited = Flight.now - began
         landed = join(tiers, key, waited)

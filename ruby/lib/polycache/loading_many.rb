@@ -8,14 +8,14 @@ require_relative "several"
 require_relative "ttl_option"
 
 module Polycache
-  # get_or_set_many of one caller (spec/semantics.md): it begins the load of every key that nobody
-  # loads, and runs its block once for all of them. Only then, when it holds no load any more, it
-  # waits for keys that others load; for those that fall to it after all, it runs the block again.
+  # get_or_set_many of one caller (spec/semantics.md). It begins the load of every key that no other
+  # caller loads, and runs its block once for all of them. It waits for keys that others load after
+  # that, when it holds no load; for those that fall to it after all, it runs the block again.
   # @api private
   class LoadingMany
     include TtlOption
 
-    # Nobody is stopped in the middle of giving loads back.
+    # A thread that gives loads back is not stopped in the middle of it.
     LATER = { Object => :never }.freeze
     private_constant :LATER
 
@@ -40,8 +40,8 @@ module Polycache
 
     # @return [Hash] the keys that have a value, as they were given, with it
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
-    # @raise [InvalidArgument] for what is no answer of the block's, and when it would wait for
-    #   itself; whatever the block raises; what +get+ raises
+    # @raise [InvalidArgument] for a wrong answer of the block, and when it would wait for
+    #   itself; what the block raises; what +get+ raises
     def values
       busy = load_free(@given.keys, nil)
       busy = wait(busy) until busy.empty?
@@ -61,7 +61,7 @@ module Polycache
     # @return [Array<String>] those that are still loaded by others
     def wait(busy)
       landed = waiting { Loading.join(@tiers, busy.first, @waited) }
-      # Nobody of this process loads it, but maybe another does.
+      # No caller of this process loads it, but another process may.
       return load_free(busy, @waited) if landed.nil?
       return busy unless landed
 
@@ -69,7 +69,7 @@ module Polycache
       busy.drop(1)
     end
 
-    # Reads keys, and loads those that nobody loads.
+    # Reads keys, and loads those that no other caller loads.
     #
     # @param waited [Float, nil] seconds that the caller has waited, if it is to wait for other
     #   processes that load the first key
@@ -135,7 +135,7 @@ module Polycache
       raise InvalidArgument, "the block of get_or_set_many was not asked for #{key.inspect}"
     end
 
-    # Counts the time that this takes as time that the caller has waited, if it does.
+    # Counts the time of the block as time that the caller has waited, if it waits.
     def waiting(waits = true) # rubocop:disable Style/OptionalBooleanParameter
       return yield unless waits
 

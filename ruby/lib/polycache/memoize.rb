@@ -20,10 +20,10 @@ module Polycache
     def forget(*args, **options) = @cache.delete(@key_for.call(*args, **options))
   end
 
-  # Functions whose results a cache keeps.
+  # Functions with cached results.
   module Memoize
-    # A function whose results are kept in this cache: it is called when there is none for its
-    # arguments, as the block of +get_or_set+.
+    # A function with results kept in this cache. It is called when there is none for its arguments,
+    # like the block of +get_or_set+.
     #
     #   price = cache.memoize(name: "price", ttl: "5m") { |fruit, unit: "kg"| load(fruit, unit) }
     #   price.call("apple", unit: "lb")
@@ -35,15 +35,15 @@ module Polycache
     # InvalidArgument. <tt>price.forget("apple")</tt> deletes one result,
     # <tt>cache.delete_prefix("price(")</tt> all of them.
     #
-    # A method of a module or class has a name (<tt>Users.find</tt>), and so has one of a program's
-    # main object (with the path of its file). A block has none. Nor has a method of any other
-    # object, for what it returns may depend on that object.
+    # A method of a module or class has a name (<tt>Users.find</tt>), and so does one of a program's
+    # main object (with the path of its file). A block has none. A method of any other object has
+    # none either, because its result may depend on that object.
     #
-    # @param function [Method, nil] what else is memoized than the block
+    # @param function [Method, nil] memoized instead of the block
     # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
-    # @param name [String, Symbol, nil] what the function is called in keys; a method's own by
+    # @param name [String, Symbol, nil] the function's name in keys; a method's own by
     #   default
-    # @param key [#call, nil] is given the arguments, and answers with the key in the place of name
+    # @param key [#call, nil] is given the arguments, and returns the key instead of name
     #   and arguments
     # @yieldreturn [Object] the value for these arguments
     # @return [Memoized] a lambda

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Polycache::MemoryCache alone. It does without the native extension where that is not built.
+# Polycache::MemoryCache alone. It works without the native extension.
 
 require_relative "version"
 require_relative "errors"

@@ -18,15 +18,14 @@ module Polycache
   #   users = Polycache::MemoryCache.new(max_entries: 10_000, ttl: "5m")
   #   users.get_or_set("user:1") { load_user(1) }
   #
-  # It may be used by any number of threads and fibers, and in forked children, which go on with a
-  # copy of their own. Which entries go when there is no room: spec/eviction.md.
+  # Any number of threads and fibers may use it. Forked children go on with a copy of their own.
+  # spec/eviction.md says which entries go when there is no room.
   #
-  # *Keys* are Strings and Symbols, which stand for their text. *Values* are, with the isolation
-  # "clone" (the default: what is stored is a copy, and so is what is handed out) and "freeze"
-  # (one frozen copy is handed out to all): nil, true, false, numbers, Symbols, Strings, Arrays,
-  # Hashes, Sets, Times (of these classes, not of what extends them), and whatever is frozen to its
-  # depth. With "none" they are any objects,
-  # handed out themselves.
+  # *Keys* are Strings and Symbols, which stand for their text. *Values*: with the isolation "clone"
+  # (the default: what is stored is a copy, and so is what is handed out) and "freeze" (one frozen
+  # copy is handed out to all) they are nil, true, false, numbers, Symbols, Strings, Arrays, Hashes,
+  # Sets, Times (not subclasses of these), and objects that are frozen to their depth. With "none"
+  # they are any objects, handed out themselves.
   #
   # *Durations* are text ("250ms", "30s", "5m", "2h", "1d") or seconds as any Numeric. Methods
   # that take a key raise InvalidKey.
@@ -35,24 +34,24 @@ module Polycache
     include Memoize
     include TtlOption
 
-    # What +entry+ tells: +ttl+ is seconds left (infinity: it does not expire), +bytes+ what it
-    # weighs.
+    # The result of +entry+: +ttl+ is seconds left (infinity: it does not expire), +bytes+ is its
+    # weight.
     Entry = Struct.new(:key, :value, :ttl, :bytes, keyword_init: true)
 
     # @param options
     #   * +max_entries+ [Integer] the most entries, 1 to 2^24. Default: 10,000.
     #   * +max_bytes+ [Integer, String, nil] the most bytes that keys and values take together, by
     #     an estimate; nil: nothing is weighed. Default: "64MiB".
-    #   * +weigher+ [#call, nil] is given key and value and answers with a whole number, which
-    #     counts of +max_bytes+ instead of the estimate. Default: nil.
-    #   * +ttl+ [String, Numeric, nil] how long an entry lives when its write does not say; nil is
-    #     for ever. +expires_in+ is another name for it. Default: nil.
-    #   * +time_to_idle+ [String, Numeric, nil] how long an entry lives that is neither read nor
+    #   * +weigher+ [#call, nil] is given key and value and returns a whole number, which counts of
+    #     +max_bytes+ instead of the estimate. Default: nil.
+    #   * +ttl+ [String, Numeric, nil] how long an entry lives if its write does not say; nil is for
+    #     ever. +expires_in+ is another name for it. Default: nil.
+    #   * +time_to_idle+ [String, Numeric, nil] how long an entry lives without being read or
     #     written; with +ttl+ too, whichever comes first. +set+ and +touch+ begin it anew; +peek+,
-    #     +has?+, +ttl+, +entry+ and +each+ are no use. nil is for ever. Default: nil.
+    #     +has?+, +ttl+, +entry+ and +each+ are not uses. nil is for ever. Default: nil.
     #   * +policy+ [String, Symbol] "2q-clock", or "lru", which evicts exactly what was used longest
     #     ago. Default: "2q-clock".
-    #   * +isolation+ [String, Symbol] who sees a change of an object that was stored or handed out:
+    #   * +isolation+ [String, Symbol] which callers see a change of a stored or returned object:
     #     "clone", "freeze" (see above) or "none". Default: "clone".
     #   * +removal_listener+ [#call, nil] is given key, value and why the entry left: +:replaced+
     #     +:deleted+ +:expired+ +:evicted+ +:cleared+. It runs after the operation, in the thread
@@ -61,14 +60,13 @@ module Polycache
     #     it and loads beside it, 63 ms to 8 h. Default: "30s".
     #   * +wait_timeout+ [String, Numeric] how long a caller waits for the loads of others before it
     #     gets WaitTimeout, 1 ms to 24 h. Default: "60s".
-    #   * +store_errors+ [String, Symbol] what becomes of a loaded value that cannot be stored:
-    #     "report" (it is handed to its caller, counted in +stats+ as +:unstored+, and warned of
-    #     once) or "raise". Default: "report".
-    #   * +types+ [Hash, nil] classes of the program's own by name, as for Cache.new: with the
-    #     isolations "clone" and "freeze" each reader gets an object that +decode+ makes of what
-    #     +encode+ made. What is frozen to its depth is handed out itself all the same.
-    #     Default: nil.
-    #   * +clock+ [#call, nil] answers with milliseconds since 1970, for tests; nil is the system's.
+    #   * +store_errors+ [String, Symbol] what happens to a loaded value that cannot be stored:
+    #     "report" (its caller gets it, +stats+ counts it as +:unstored+, and one warning is given)
+    #     or "raise". Default: "report".
+    #   * +types+ [Hash, nil] classes of the program by name, as for Cache.new: with the isolations
+    #     "clone" and "freeze" each reader gets an object that +decode+ makes of what +encode+ made.
+    #     An object that is frozen to its depth is handed out itself. Default: nil.
+    #   * +clock+ [#call, nil] returns milliseconds since 1970, for tests; nil is the system's.
     #     Default: nil.
     # @raise [InvalidArgument] for an unknown option or a wrong value
     def initialize(**options)
@@ -81,18 +79,18 @@ module Polycache
     def get(key, default = nil) = @entries.get(key, default)
     alias [] get
 
-    # As +get+; neither counts nor is it a use.
+    # As +get+, but not counted and not a use.
     def peek(key, default = nil) = @entries.peek(key, default)
 
     # @param key [String, Symbol]
     # @param value [Object]
-    # @param ttl [String, Numeric, nil, :default] how long it lives: nil is without end, :default
-    #   what the cache's own +ttl+ says. +expires_in+ is another name for it
-    # @param time_to_idle [String, Numeric, nil, :default] how long it lives when it is neither read
-    #   nor written: nil is without end, :default what the cache's own says
+    # @param ttl [String, Numeric, nil, :default] how long it lives: nil is for ever, :default
+    #   the cache's own +ttl+. +expires_in+ is another name for it
+    # @param time_to_idle [String, Numeric, nil, :default] how long it lives without being read
+    #   or written: nil is for ever, :default the cache's own
     # @return [nil]
     # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
-    # @raise [EntryTooLarge] it is heavier than all entries may be; the old value is gone as well
+    # @raise [EntryTooLarge] it is heavier than the whole cache may be; the old value is gone, too
     def set(key, value, ttl: ((one = true) && :default),
             expires_in: ((other = true) && ttl), time_to_idle: :default)
       refuse_both unless one || other
@@ -114,27 +112,27 @@ module Polycache
 
     # Deletes a key; loads of it under way are not stored.
     #
-    # @return [Boolean] whether an entry stood there
+    # @return [Boolean] whether it had an entry
     def delete(key) = @entries.delete(key)
 
-    # Deletes a key, and gives its value: of several callers, one gets it. Loads of the key that
-    # are under way are not stored.
+    # Deletes a key and returns its value: of several callers, one gets it. Loads of the key under
+    # way are not stored.
     #
     # @param default [Object] the answer when there is no entry
     # @return [Object, nil] its value
     def take(key, default = nil) = @entries.take(key, default)
 
-    # Reads a key; when there is no entry, runs the block and stores what it returns. Of all
-    # callers in this process one runs its block; the others wait for the value without blocking
-    # other threads (or, under a Fiber scheduler, other fibers). All of them get what a reader would
-    # get. What happens when a block raises, takes long, or asks for its own key:
-    # Cache#get_or_set. +fetch+ is another name for it, which users of ActiveSupport know.
+    # Reads a key; when there is no entry, runs the block and stores its result. Of all callers in
+    # this process one runs its block; the others wait for the value without blocking other threads
+    # (or, under a Fiber scheduler, other fibers). All of them get what a reader would get.
+    # Cache#get_or_set says what happens when a block raises, takes long, or asks for its own key.
+    # +fetch+ is another name for it, known from ActiveSupport.
     #
     # @param ttl [String, Numeric, nil, :default] as for +set+; it counts from the end of the load
     # @yieldreturn [Object] the value
     # @return [Object] the value
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
-    # @raise whatever the block raises
+    # @raise what the block raises
     def get_or_set(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl), &load)
       refuse_both unless one || other
       value = @entries.fetch(key, expires_in, nil, Loading::BUSY, &load)
@@ -144,7 +142,7 @@ module Polycache
     end
     alias fetch get_or_set
 
-    # A lock by a key's name within this process, for whoever makes values by itself: see Lease.
+    # A lock by a key's name within this process, for callers that make values: see Lease.
     #
     # @param key [String, Symbol]
     # @return [Lease]
@@ -159,7 +157,7 @@ module Polycache
       end
     end
 
-    # Stores in order; the first error ends it, and what came before stays.
+    # Stores in order; the first error ends it, and earlier entries stay.
     #
     # @param values [Hash] keys with their values
     # @param ttl [String, Numeric, nil, :default] as for +set+; so is +time_to_idle+
@@ -180,7 +178,7 @@ module Polycache
 
     # Reads keys, and loads those that are missing: the block is called with an Array of them,
     # once, and returns a Hash of these keys to their values. A key that it leaves out has no
-    # entry, and is not in the result. More on it: Cache#get_or_set_many.
+    # entry, and is not in the result. See Cache#get_or_set_many.
     #
     # @param keys [Enumerable<String, Symbol>]
     # @param ttl [String, Numeric, nil, :default] as for +get_or_set+, of what is loaded
@@ -189,7 +187,7 @@ module Polycache
     # @return [Hash] the keys that have a value, as they were given, with it
     # @raise [InvalidArgument] for a key that the block was not asked for; nothing is stored
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
-    # @raise whatever the block raises
+    # @raise what the block raises
     def get_or_set_many(keys, ttl: ((one = true) && :default),
                         expires_in: ((other = true) && ttl), &load)
       refuse_both unless one || other
@@ -200,10 +198,10 @@ module Polycache
     alias fetch_many get_or_set_many
 
     # @param by [Integer, Float]
-    # @param ttl [String, Numeric, nil, :default] of a number that begins now; one that is there
+    # @param ttl [String, Numeric, nil, :default] for a number that begins now; an existing one
     #   keeps its time to live
     # @return [Numeric] the number after it; +by+ where there was none
-    # @raise [InvalidArgument] when the value is no number
+    # @raise [InvalidArgument] when the value is not a number
     def increment(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
       refuse_both unless one || other
       @entries.add(key, by, expires_in)
@@ -228,7 +226,7 @@ module Polycache
       @entries.touch(key, expires_in)
     end
 
-    # @return [Entry, nil] what is known of an entry; neither counts nor is it a use
+    # @return [Entry, nil] the facts of an entry; not counted and not a use
     def entry(key)
       found = @entries.entry(key) or return
       value = @entries.core.out(found.value, found.plan)
@@ -241,7 +239,7 @@ module Polycache
     #   UTF-8
     def keys(prefix = "") = @entries.keys_page(prefix).first
 
-    # The entries as they stand when it begins.
+    # The entries that are there when it begins.
     #
     # @yieldparam key [String]
     # @yieldparam value [Object]
@@ -254,17 +252,17 @@ module Polycache
     end
     include Enumerable
 
-    # Deletes everything; loads under way are not stored.
+    # Deletes all entries; loads under way are not stored.
     #
     # @return [nil]
     def clear = @entries.clear
 
-    # Frees the entries whose time is over. Every write looks at two of them anyway.
+    # Frees the expired entries. Every write looks at two of them anyway.
     #
     # @return [Integer] how many there were
     def purge_expired = @entries.purge_expired
 
-    # @return [Integer] entries, with those whose time is over and that are not freed yet
+    # @return [Integer] entries, with expired ones that are not freed yet
     def size = @entries.core.store.size
 
     # @return [Integer] what they weigh
@@ -279,7 +277,7 @@ module Polycache
       )
     end
 
-    # Never what it holds: it may land in a log.
+    # Does not show its contents, because it may end up in a log.
     #
     # @return [String]
     def inspect

@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
 module Polycache
-  # A value under the name of a registered type. A cache that has not registered the name (the
-  # option +types+ of Cache.new) reads one. Nothing is lost: set it, and it is written as it was
-  # read.
+  # A value under the name of a registered type. A cache without the name in its option +types+
+  # reads one. Nothing is lost: +set+ writes it as it was read.
   #
   #   Polycache::Named.new("user", { "id" => 1 })
   class Named
-    # @return [String] what the type is called: text of 1 to 255 bytes, which +set+ checks
+    # @return [String] the type's name: text of 1 to 255 bytes, which +set+ checks
     attr_reader :name
-    # @return [Object] what the type's +encode+ made of the object, most often a Hash of its members
+    # @return [Object] what the type's +encode+ made of the object, usually a Hash of its members
     attr_reader :value
 
     # @param name [String, Symbol]

@@ -5,24 +5,23 @@ require_relative "redis_namespace/session"
 require_relative "redis_namespace/subscribing"
 
 module Polycache
-  # A middleware of redis-client, and so of redis-rb 5 and Sidekiq 7: every key, pattern and channel
-  # that a client sends gets the prefix `namespace:`, and what comes back loses it. Needs no native
-  # extension.
+  # A middleware of redis-client, and so of redis-rb 5 and Sidekiq 7. It puts the prefix
+  # `namespace:` before every key, pattern and channel that a client sends, and takes it off what
+  # comes back. It needs no native extension.
   #
   #   RedisClient.config(middlewares: [Polycache::RedisNamespace], custom: { namespace: "shop" })
   #   Redis.new(middlewares: [Polycache::RedisNamespace], custom: { namespace: -> { Tenant.name } })
   #
   # In `custom`:
-  # - namespace: text, a list of nested ones, or a Proc that is asked at every command.
-  # - separator: what stands behind each name. Default: ":".
-  # - allow: commands that pass as they are, because they touch the whole server (`["FLUSHALL"]`) or
-  #   are not known and have no keys. Default: none.
+  # - namespace: text, a list of nested ones, or a Proc that is called at every command.
+  # - separator: the text behind each name. Default: ":".
+  # - allow: commands that pass unchanged, because they touch the whole server (`["FLUSHALL"]`) or
+  #   are unknown and have no keys. Default: none.
   # - commands: where further commands have their keys: `{ "JSON.GET" => [["key", 1, 1, 1]] }`
   #   (spec/commands.md says what a rule is). Default: none.
   #
-  # A command that is not known raises UnknownCommand, one that touches the whole server
-  # CommandNotAllowed. A Lua script gets its KEYS rewritten; one that makes up keys of its own has
-  # to know the prefix itself.
+  # An unknown command raises UnknownCommand, one that touches the whole server CommandNotAllowed. A
+  # Lua script gets its KEYS rewritten; one that makes up keys has to know the prefix itself.
   module RedisNamespace
     def initialize(client)
       super

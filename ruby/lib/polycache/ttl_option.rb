@@ -6,10 +6,9 @@ require_relative "memory/duration"
 module Polycache
   # The option +ttl+ and its other name, +expires_in+: one of the two.
   #
-  # Methods take them as
-  # <tt>ttl: ((one = true) && :default), expires_in: ((other = true) && ttl)</tt>: Ruby runs what
-  # stands for an option that was left out, so both variables are nil when both were given. That
-  # costs nothing where a call of a method would.
+  # Methods take them as <tt>ttl: ((one = true) && :default), expires_in: ((other = true) &&
+  # ttl)</tt>. Ruby evaluates the default of an option that was left out, so both variables are nil
+  # when both were given. That costs nothing, and a method call would.
   # @api private
   module TtlOption
     TTL_OPTIONS = %i[ttl expires_in].freeze

@@ -10,20 +10,20 @@ module Polycache
   #                              decode: ->(value) { Point.new(*value) })
   #
   # A Struct or a Data needs no functions: it is stored as a Hash of its members, and made by +new+.
-  # Members that the class no longer has are passed over. Those that it has since gained are
-  # nil, or what +initialize+ says where it takes them as optional keywords or last arguments.
+  # Members that the class no longer has are ignored. New members are nil, or have the default of
+  # +initialize+ if it takes them as optional keywords or last arguments.
   class Type
     # @return [Class]
     attr_reader :type
 
-    # What a registered class is: itself, if it is of a known kind, or a Type.
+    # The form of a registered class: the class itself, if its kind is known, or a Type.
     # @api private
     def self.of(given) = given.is_a?(Type) ? given : new(given)
 
-    # @param type [Class] instances of this very class are stored so, not those of its subclasses
-    # @param encode [#call, nil] is given an instance, and answers with any value that can be stored
-    # @param decode [#call, nil] is given that value, as it is read, and answers with an instance
-    # @raise [InvalidArgument] for what is no class; without functions for one that is neither a
+    # @param type [Class] only instances of this class are stored so, not those of its subclasses
+    # @param encode [#call, nil] is given an instance, and returns any value that can be stored
+    # @param decode [#call, nil] is given that value, as it is read, and returns an instance
+    # @raise [InvalidArgument] for what is not a class; without functions for one that is neither a
     #   Struct nor a Data
     def initialize(type, encode: nil, decode: nil)
       unless type.is_a?(Class)
@@ -60,7 +60,7 @@ module Polycache
     # The members of a Struct or a Data.
     module Members
       OF_STRUCT = Struct.instance_method(:to_h)
-      # Of Ruby 3.2 and newer; before, Data was another, without +define+.
+      # For Ruby 3.2 and newer; before, Data was another class, without +define+.
       DATA = defined?(::Data.define) ? ::Data : nil
       OF_DATA = DATA&.instance_method(:to_h)
       private_constant(*constants(false))
@@ -69,10 +69,10 @@ module Polycache
 
       def known?(type) = (type < Struct || (DATA && type < DATA)) && type.respond_to?(:members)
 
-      # Asked of Struct itself, for a class may have a +to_h+ of its own.
+      # Asked of Struct itself, because a class may have its own +to_h+.
       def of(object) = (object.is_a?(Struct) ? OF_STRUCT : OF_DATA).bind_call(object)
 
-      # What makes an instance of a Hash of members.
+      # Makes an instance of a Hash of members.
       def reader(type)
         by_keyword = !(type < Struct) || type.keyword_init?
         optional = optional_keywords(type)
@@ -86,8 +86,8 @@ module Polycache
         end
       end
 
-      # Without the last ones that are missing, but those that +initialize+ has to be given: what it
-      # takes without them is its business.
+      # Without the last missing ones, except those that +initialize+ requires: what it takes
+      # without them is its business.
       def in_order(members, least, value)
         last = members.rindex { |name| value.key?(name.name) }
         count = [last ? last + 1 : 0, least].max

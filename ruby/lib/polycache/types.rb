@@ -14,7 +14,7 @@ module Polycache
   class Types
     MOST_BYTES = 255
     CLASS_OF = ::Kernel.instance_method(:class)
-    # What has a row of its own in the type map.
+    # Classes with a row of their own in the type map.
     OF_THE_MAP = [NilClass, TrueClass, FalseClass, Integer, Float, String, Array, Hash, Set, Time,
                   UUID, Named].freeze
     private_constant(*constants(false) - [:Reading])
@@ -30,8 +30,8 @@ module Polycache
       end
     end
 
-    # The errors that the functions of a type become: the cause tells what they raised, and may
-    # quote the value; the message does not.
+    # The errors that a type's functions become. The cause is what they raised, and may quote the
+    # value; the message does not.
     #
     # @return [Error]
     def self.error(code, path, message, cause)
@@ -60,7 +60,7 @@ module Polycache
     # Whether instances of the object's class are stored under a name.
     def registered?(object) = !empty? && @by_class.key?(class_of(object))
 
-    # Runs a function of the user's.
+    # Runs a function of users.
     #
     # @return [Named, nil] what is stored of an object; nil when its class is not registered
     def encode(object)
@@ -70,7 +70,7 @@ module Polycache
       Named.new(name, @by_name[name].encode(object))
     end
 
-    # What becomes of an error of +encode+.
+    # Turns an error of +encode+ into ours.
     # @return [UnsupportedValue]
     def unsupported(object, path, cause)
       message = "cannot store the value at #{path}: the encode of #{class_of(object)} raised " \
@@ -78,7 +78,7 @@ module Polycache
       Types.error("unsupported_value", path, message, cause)
     end
 
-    # What a reader is given of a value that nobody else has. Runs functions of the user's.
+    # What a reader is given of a value that has no other owner. Runs functions of users.
     #
     # @raise [WrongType]
     def read(value) = empty? ? value : Reading.new(self).of(value)
@@ -95,7 +95,7 @@ module Polycache
 
     private
 
-    # Also of a BasicObject, as every SimpleDelegator is: Kernel's method binds to any object.
+    # Also for a BasicObject, as every SimpleDelegator is: Kernel's method binds to any object.
     def class_of(object) = CLASS_OF.bind_call(object)
 
     def name_of(name)

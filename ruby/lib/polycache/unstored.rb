@@ -3,7 +3,7 @@
 require_relative "errors"
 
 module Polycache
-  # What becomes of loaded values of one handle that cannot be stored (spec/semantics.md, "Unstored
+  # What happens to loaded values of one handle that cannot be stored (spec/semantics.md, "Unstored
   # values").
   # @api private
   class Unstored
@@ -24,7 +24,7 @@ module Polycache
     # @return [Boolean] whether it is the error that +set+ would give
     def raises? = @raises
 
-    # Warns, once of each code.
+    # Warns, once for each code.
     def report(error)
       return if @reported[error.code]
 

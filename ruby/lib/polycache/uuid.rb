@@ -3,7 +3,7 @@
 require "securerandom"
 
 module Polycache
-  # A UUID as a value of its own, apart from its text; Ruby has no such class.
+  # A UUID as a value, distinct from its text; Ruby has no such class.
   #
   #   Polycache::UUID.new("018bcfe5-6800-7abc-8def-0123456789ab")
   class UUID

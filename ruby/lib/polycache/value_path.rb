@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Polycache
-  # Where in a value the culprit of an error stands: "$.user.tags[3]" (spec/errors.md).
+  # The path to the culprit of an error in a value: "$.user.tags[3]" (spec/errors.md).
   # @api private
   module ValuePath
     ESCAPES = { "\"" => "\\\"", "\\" => "\\\\", "\b" => "\\b", "\f" => "\\f", "\n" => "\\n",

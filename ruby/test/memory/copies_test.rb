@@ -52,8 +52,8 @@ class CopiesTest < Minitest::Test
     end
   end
 
-  # Everything that can be told of an object by looking: classes, frozen or not, encodings, who is
-  # whom. An object that is met again is a number.
+  # Everything that can be told of an object by looking: classes, frozen or not, encodings, and
+  # which parts are the same object. An object that is met again is a number.
   def look(object, seen = {}.compare_by_identity)
     case object
     when nil, true, false, Integer, Float, Symbol, Module then return object.inspect
@@ -105,7 +105,7 @@ class CopiesTest < Minitest::Test
       end
     end
 
-    # A list, for what is no container is soon seen through.
+    # A list, because anything but a container is simple.
     def root = Array.new(@random.rand(1..12)) { self.next }
 
     def next(depth = 4)
@@ -279,7 +279,7 @@ class CopiesTest < Minitest::Test
     end
   end
 
-  # Keys run code of the user's while a copy is filled. What it raises comes out; what it changes
+  # Keys run code of users while a copy is filled. What it raises comes out; what it changes
   # is seen or not, and nothing breaks.
   def test_keys_with_code_of_their_own
     WAYS.each do |way|

@@ -9,8 +9,8 @@ class KilledThreadsTest < Minitest::Test
 
   ROUNDS = 40
 
-  # Whoever is killed in the queue for the lock must not keep the wake-up of the next one. A thread
-  # that sleeps for ever keeps the process from exiting.
+  # A thread that is killed in the queue for the lock must not keep the wake-up of the next one. A
+  # thread that sleeps for ever keeps the process from exiting.
   def test_no_killed_thread_is_left_waiting
     cache = Polycache::MemoryCache.new(max_entries: 50)
     ROUNDS.times do |round|
@@ -25,7 +25,7 @@ class KilledThreadsTest < Minitest::Test
     assert_equal 1, cache.get("k")
   end
 
-  # Nor in a load that is joined, nor who tells those who joined.
+  # Nor one in a load that is joined, nor one that tells those that joined.
   def test_no_killed_thread_leaves_those_who_joined_waiting
     cache = Polycache::MemoryCache.new
     ROUNDS.times do |round|

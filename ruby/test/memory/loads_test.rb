@@ -5,7 +5,7 @@ require "support/children"
 require "support/load_cases"
 require "support/load_many_cases"
 
-# Of all callers in the process one loads; nobody waits in vain. And what threads and forks may
+# Of all callers in the process one loads; none waits in vain. And what threads and forks may
 # break.
 class LoadsTest < Minitest::Test
   include MemoryCaches

@@ -425,7 +425,7 @@ class MemoryCacheTest < Minitest::Test
     assert_equal [1], tested.peek("a")
     tested.set("c", 3)
 
-    refute tested.has?("a"), "a peek is no use"
+    refute tested.has?("a"), "a peek is not a use"
     found = tested.entry("c")
 
     assert_equal ["c", 3, Float::INFINITY], [found.key, found.value, found.ttl]
@@ -477,7 +477,7 @@ class MemoryCacheTest < Minitest::Test
     tested.set("list", Array.new(50) { +"x" })
     error = assert_raises(Polycache::InvalidArgument) { tested.increment("list") }
 
-    assert_match(/is no number: Array\z/, error.message)
+    assert_match(/is not a number: Array\z/, error.message)
   end
 
   def test_a_loaded_value_that_cannot_be_weighed_does_not_keep_others_from_being_stored

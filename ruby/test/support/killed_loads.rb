@@ -34,7 +34,7 @@ module KilledLoads
     end
   end
 
-  # @return [Array(Boolean, Thread)] whether the load has so many steps, and the caller who joined
+  # @return [Array(Boolean, Thread)] whether the load has so many steps, and the caller that joined
   def load_and_be_killed(cache, way, step, early)
     joiner = loader = trace = nil
     left = step

@@ -53,12 +53,12 @@ module LoadCases
     leader
   end
 
-  # Others, who wait.
+  # Others, which wait.
   def waiting(count, cache, &load)
-    load ||= -> { flunk "nobody else loads" }
+    load ||= -> { flunk "no other caller loads" }
     threads = Array.new(count) { thread { cache.fetch("k") { load.call } } }
     # One that was woken a moment ago, of a Mutex, say, still says that it sleeps. One that has
-    # ended waits no more.
+    # ended no longer waits.
     calm = 0
     until calm == 100
       Thread.pass
@@ -91,7 +91,7 @@ module LoadCases
     assert_equal(["the source is down"] * 100, errors.map(&:message))
     assert_equal [IOError], errors.map(&:class).uniq
     assert_equal 1, @gate.loads
-    assert_equal("afterwards", cache.fetch("k") { "afterwards" }, "who comes later starts afresh")
+    assert_equal("afterwards", cache.fetch("k") { "afterwards" }, "a later caller starts afresh")
     assert_equal 0, count_loads(cache)
   end
 
@@ -279,11 +279,11 @@ module LoadCases
     before = waiting(2, cache)
     cache.delete("k")
 
-    assert_equal("new", cache.fetch("k") { "new" }, "who begins afterwards loads")
+    assert_equal("new", cache.fetch("k") { "new" }, "a later caller loads")
     @gate.open("old")
 
     assert_equal "old", first.value
-    # Those who waited before are answered by whichever ends first.
+    # The callers that waited before are answered by whichever ends first.
     assert_empty outcomes(before) - %w[old new]
     assert_equal "new", cache.get("k")
   end

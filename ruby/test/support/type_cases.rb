@@ -303,7 +303,7 @@ module TypeCases
     assert_equal [IOError, IOError], [leader.value, joined.value]
   end
 
-  # An error that is nobody's but the thread's goes through, and nothing is left behind.
+  # An error that is only the thread's goes through, and nothing is left behind.
   def test_what_ends_a_thread_goes_through
     how = nil
     type = Polycache::Type.new(Point, encode: ->(_) { how.call }, decode: ->(_) { how.call })
@@ -329,7 +329,7 @@ module TypeCases
     end
   end
 
-  # A caller who is killed within encode or decode: those who joined go on.
+  # A caller is killed within encode or decode: those that joined go on.
   def test_a_thread_that_is_killed_in_a_function
     stops = %i[encode decode].to_h { |name| [name, [Thread::Queue.new, Thread::Queue.new]] }
     at = nil

@@ -115,7 +115,7 @@ impl<const N: usize> Call<N> {
         let mut found = 0;
         let mut length = 0;
         let mut data = ptr::null_mut();
-        // SAFETY: the value belongs to this call; the engine refuses one that is no typed array.
+        // SAFETY: the value belongs to this call; the engine refuses one that is not a typed array.
         let status = unsafe {
             sys::napi_get_typedarray_info(
                 self.env,

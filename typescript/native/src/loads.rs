@@ -61,7 +61,7 @@ fn wait(left: Duration) -> Answer {
     Answer::Number(code::WAIT - left.as_micros() as f64)
 }
 
-/// A key for a caller that waits for nobody, if `beside`: it stops the thread on which another's loader runs.
+/// A key for a caller that does not wait, if `beside`: it stops the thread on which another's loader runs.
 struct Hurried<'a> {
     at: AtKey<'a>,
     beside: bool,
@@ -197,8 +197,8 @@ fn end(
     let _ = load.step(&mut at, event, Duration::ZERO);
 }
 
-/// `load_open(namespace, load)`: true while others may join: it waits for another's load; or it loads, and
-/// nobody set, deleted, cleared or filled the key since.
+/// `load_open(namespace, load)`: true while others may join: it waits for another's load; or it loads, and the key was
+/// not set, deleted, cleared or filled since.
 pub(crate) unsafe extern "C" fn open(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -265,7 +265,7 @@ pub(crate) unsafe extern "C" fn unlock(
     })
 }
 
-/// `locked(namespace, key, from, to)`: true while somebody has the lock of a key's name.
+/// `locked(namespace, key, from, to)`: true while the lock of a key's name is held.
 pub(crate) unsafe extern "C" fn locked(
     env: sys::napi_env,
     info: sys::napi_callback_info,

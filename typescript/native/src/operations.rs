@@ -70,8 +70,8 @@ unsafe extern "C" fn put(env: sys::napi_env, info: sys::napi_callback_info) -> s
         let ttl = call.number(6)?;
         on(call, |namespace, store, key| {
             if let Err(failure) = namespace.write(store, key, payload, ttl) {
-                // The arguments were looked at before: the old value is superseded, though its successor
-                // cannot be stored. Closed meanwhile: then nobody reads it through this handle.
+                // The arguments were looked at before: the old value is superseded, though its successor cannot be
+                // stored. If it was closed meanwhile, it is not read through this handle.
                 let _ = store.delete(&namespace.inner, key);
                 return Err(failure);
             }

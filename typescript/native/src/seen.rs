@@ -11,7 +11,7 @@ use polycache_host::Hit;
 /// expires, 0 for never; its bytes; its compressor, 0 for none.
 const WORDS: usize = 7;
 
-/// `peek(namespace, key, from, to, out, seen)`: like `get`, but it is no use of the entry. `seen` gets
+/// `peek(namespace, key, from, to, out, seen)`: like `get`, but it is not a use of the entry. `seen` gets
 /// what the entry says.
 pub(crate) unsafe extern "C" fn peek(
     env: sys::napi_env,
@@ -40,8 +40,7 @@ pub(crate) unsafe extern "C" fn peek(
     })
 }
 
-/// `remove(namespace, key, from, to, seen)`: deletes just the entry that `peek` saw; false when it stands
-/// there no more.
+/// `remove(namespace, key, from, to, seen)`: deletes just the entry that `peek` saw; false if it is gone.
 pub(crate) unsafe extern "C" fn remove(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -85,7 +84,7 @@ pub(crate) unsafe extern "C" fn touch(
                     return Ok(Answer::Boolean(false));
                 };
                 let later = namespace.renewed(store, key, ttl)?;
-                // Else somebody changed the key meanwhile, and what that left is looked at.
+                // Else the key was changed meanwhile, and what that left is looked at.
                 let replaced = store.replace(&namespace.inner, key, hit, &later);
                 if replaced.map_err(error::host)? {
                     return Ok(Answer::Boolean(true));

@@ -16,10 +16,10 @@ import {
 const NOT_FINITE = 'JSON has no NaN and no infinity: use messagepack'
 const UNSAFE = 'JSON takes integers within ±(2^53 - 1) only: use messagepack'
 
-/** Whether a reader is given something else than what was written last: a Map comes back as an object. */
+/** Whether a reader gets something other than what was written last: a Map comes back as an object. */
 let converted = false
 
-/** A value as JSON, and whether a reader is given something else. */
+/** A value as JSON, and whether a reader gets something else. */
 export interface Json {
   readonly text: string
   readonly converted: boolean
@@ -30,7 +30,7 @@ export interface Json {
  * @throws UnsupportedValue with the path to what JSON does not have.
  */
 export function writeJson(value: unknown): Json {
-  // A getter of the value's may come here again.
+  // A getter of the value may come here again.
   const outer = converted
   converted = false
   try {

@@ -14,7 +14,7 @@ export interface RegisteredType<T = any, V = any> {
     readonly prototype: T
   }
   /**
-   * What is stored of an instance: any value that the cache takes, most often a plain object of the fields. It may hold
+   * What is stored of an instance: any value that the cache takes, usually a plain object of the fields. It may hold
    * instances of other registered classes. What it throws is the cause of an `UnsupportedValue`.
    */
   encode(instance: T): V
@@ -30,7 +30,7 @@ export type RegisteredTypes =
   | Readonly<Record<string, RegisteredType>>
   | ReadonlyMap<string, RegisteredType>
 
-/** A registered type, whose functions know what they are given: `types: { user: registered(User, { encode, decode }) }`. */
+/** A registered type with typed functions: `types: { user: registered(User, { encode, decode }) }`. */
 export function registered<T, V>(
   type: RegisteredType<T>['class'],
   { encode, decode }: { encode(instance: T): V; decode(value: V): T },
@@ -67,7 +67,7 @@ export class Types {
     if (isKnown || this.#byPrototype.has(prototype)) {
       throw new InvalidArgument(`the class of the type ${name} has another name, or needs none`)
     }
-    // Of the caller's object only what it says now counts; it stays what the functions are called on.
+    // Of the caller's object only its present state counts; the functions are still called on it.
     const own: Type = {
       name,
       class: made,
@@ -97,7 +97,7 @@ export class Types {
   }
 
   /**
-   * The object of a name's class; a `Named` where nobody has registered the name.
+   * The object of a name's class; a `Named` where the name is not registered.
    * @throws WrongType
    */
   decode(named: Named, way: Way): unknown {
@@ -127,7 +127,7 @@ const BUILT_IN: readonly { prototype: object }[] = [
 ]
 
 /**
- * What the option says. `reserved` are classes that a value may have without it.
+ * The types of the option. `reserved` are classes that a value may have without it.
  * @throws InvalidArgument
  */
 export function typesOf(
@@ -143,7 +143,7 @@ function pairsOf(given: RegisteredTypes): Iterable<[unknown, RegisteredType]> {
   if (kind !== Kind.Plain && kind !== Kind.Bare) {
     throw new InvalidArgument('types is an object of types by their names, or a Map')
   }
-  // Symbols are no names, and told so.
+  // Symbols are not names, and refused.
   const names = [...Object.keys(given), ...Object.getOwnPropertySymbols(given)]
   return names.map((name) => [name, (given as Record<PropertyKey, RegisteredType>)[name]])
 }

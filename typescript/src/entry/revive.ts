@@ -3,8 +3,8 @@ import type { Segment } from './path.ts'
 import { decode, type Types } from './registered.ts'
 
 /**
- * A value as its payload has it, with a `Named` for each value of a registered type. What decodes payloads makes these
- * alone: `decode` is the user's code and may come here again, so it has to wait until the buffers are free.
+ * A value as its payload has it, with a `Named` for each value of a registered type. Only decoding makes these:
+ * `decode` is the user's code and may come here again, so it has to wait until the buffers are free.
  */
 export class Unrevived {
   readonly value: unknown
@@ -15,14 +15,14 @@ export class Unrevived {
 }
 
 /**
- * What a reader is given of a payload. Call it last: it runs the user's code.
+ * What a reader gets of a payload. Call it last: it runs the user's code.
  * @throws WrongType
  */
 export function revive(value: unknown, types: Types | undefined): unknown {
   return value instanceof Unrevived ? reviveParts(value.value, types, []) : value
 }
 
-/** Puts what each `decode` makes into the place of its `Named`, inner ones first. The value is nobody else's yet. */
+/** Puts what each `decode` makes into the place of its `Named`, inner ones first. The value has no other owner yet. */
 function reviveParts(value: unknown, types: Types | undefined, path: Segment[]): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {

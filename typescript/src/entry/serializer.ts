@@ -54,10 +54,10 @@ export function readPayload(
   }
 }
 
-/** What writes payloads: the bytes of the last one are the first ones of `bytes`. */
+/** Writes payloads: the last one is at the beginning of `bytes`. */
 export interface PayloadWriter {
   readonly bytes: Uint8Array
-  /** Whether a reader of the last value is given something else: an object for a Map, a number for a small bigint. */
+  /** Whether a reader of the last value gets something else: an object for a Map, a number for a small bigint. */
   readonly converted: boolean
   /**
    * Writes a value and returns the payload's length.
@@ -128,8 +128,8 @@ const WRITERS: Record<SerializerName, new (types?: Types) => PayloadWriter> = {
 }
 
 /**
- * The writers of one serializer. A value that is written may run a caller's code (a getter, the `encode` of a registered type), which may write another, so
- * a writer is taken while it is in use.
+ * The writers of one serializer. Writing a value may run a caller's code (a getter, the `encode` of a registered type),
+ * which may write another, so a writer is taken while it is in use.
  */
 export class WriterPool {
   readonly #make: new (

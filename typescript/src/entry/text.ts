@@ -17,7 +17,7 @@ export function readText(scratch: Scratch, from: number, to: number): string {
     if (short !== undefined) return short
   }
   const text = scratch.buffer.utf8Slice(from, to)
-  // What is not UTF-8 becomes U+FFFD, which may also stand there itself. In ASCII the engine finds none at once.
+  // Invalid UTF-8 becomes U+FFFD, which may also be in the text itself. In ASCII the engine finds none at once.
   return text.includes('\ufffd') ? readStrictly(scratch, from, to) : text
 }
 
@@ -78,7 +78,7 @@ const LONGEST = 32
 const keys: string[] = new Array(KEYS).fill('')
 
 /**
- * Like `readText`, for the keys of maps, which are few and come again: an object is made three times faster from strings
+ * Like `readText`, for the keys of maps, which are few and repeat: an object is made three times faster from strings
  * that the engine has seen as keys before.
  */
 export function readKey(scratch: Scratch, from: number, to: number): string {

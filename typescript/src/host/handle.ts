@@ -10,7 +10,7 @@ import type { StoreErrors } from '../unstored.ts'
 import type { OpenOptions } from './native.ts'
 import { HostStore } from './store.ts'
 
-/** What caches that nobody closed had open: a directory's descriptors and mapping would stay until the process ends. */
+/** What caches that were not closed had open: else their descriptors and mappings would stay until the process ends. */
 const unreachable = new FinalizationRegistry<HostStore>((store) => store.release())
 
 /** An open cache: what a `Cache` and the caches of its namespaces share. */
@@ -18,7 +18,7 @@ export class Handle implements AnyHandle {
   readonly store: HostStore
   readonly counts: Counts = noCounts()
   readonly clock: (() => number) | undefined
-  /** Absent where it is not wanted, and where JavaScript does not see the mapping. */
+  /** Absent if it is not wanted, or if JavaScript does not see the mapping. */
   readonly memory: MemoryTier | undefined
   readonly leaseTimeout: number
   readonly waitTimeout: number
@@ -66,7 +66,7 @@ export class Handle implements AnyHandle {
     if (this.closed) throw new Closed('the cache was closed; open another')
   }
 
-  /** Tells a store with a clock of its own what time it is. */
+  /** Sets the time of a store with its own clock. */
   setTime(): void {
     if (this.clock !== undefined) this.store.native.setClock(this.clock())
   }
@@ -74,7 +74,7 @@ export class Handle implements AnyHandle {
   close(): void {
     if (this.closed) return
     this.closed = true
-    // The store may be open on, for other handles.
+    // The store may stay open for other handles.
     for (const lock of this.locks) lock.release()
     unreachable.unregister(this)
     this.memory?.close()

@@ -23,7 +23,7 @@ export interface LoadedInto {
   readonly waitTimeout: number
   readonly counts: { hits: number; misses: number; writes: number; voidedFills: number }
   /**
-   * Where the key stands for a native call that follows at once.
+   * Where the key is for a native call that follows at once.
    * @throws Closed
    */
   readonly begin: (key: Key) => {
@@ -31,7 +31,7 @@ export interface LoadedInto {
     readonly from: number
     readonly to: number
   }
-  /** What is handed out of a value that was decoded or loaded: by the registered types, and frozen where readers get it so. */
+  /** What is handed out of a decoded or loaded value: by the registered types, and frozen if readers get it so. */
   readonly finish: (value: unknown) => unknown
   /** Decodes what the native part left in the scratch buffer. */
   readonly take: (length: number) => unknown
@@ -87,7 +87,7 @@ export class HostLoad implements Load {
         this.value = this.#into.finish(this.#into.take(answer))
         return HIT
       }
-      // The machine is over with its hit: what it found is read once more.
+      // The machine has ended with its hit: what it found is read again.
       this.#restart()
       scratch.reserve(answer)
     }
@@ -114,7 +114,7 @@ export class HostLoad implements Load {
     try {
       length = writer.write(value)
     } catch (failure) {
-      // What has no entry has no copies.
+      // A value without an entry has no copies.
       const own = () => value
       return { own, copy: shared ? own : undefined, stored: false, failure }
     }
@@ -136,7 +136,7 @@ export class HostLoad implements Load {
 
   #store(payload: Uint8Array, length: number, ttl: number): boolean {
     const { calls, number, counts, begin } = this.#into
-    // A getter of the value's may have closed the cache.
+    // A getter of the value may have closed the cache.
     const { bytes, from, to } = begin(this.#key)
     const ended = this.#end()
     const filled = calls.loadFill(number, bytes, from, to, payload, length, ttl, ended)

@@ -17,7 +17,7 @@ export class HostLock implements Lock {
   step(waited: number, wait: number): number | boolean {
     const { calls, number } = this.#into
     const { bytes, from, to } = this.#into.begin(this.#key)
-    // Not into that of a lock which this one has already.
+    // Not into the token of a lock that this one has already.
     const token = new BigUint64Array(3)
     const answer = guarded(() => calls.lockStep(number, bytes, from, to, token, waited, wait))
     if (answer === WAITED_IN_VAIN) return false

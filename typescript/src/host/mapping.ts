@@ -33,9 +33,9 @@ export class Mapping {
   }
 
   /**
-   * The mapping of a store, or undefined where JavaScript must not read it: in engines that it was not tested in, on
-   * processors that reorder loads (on ARM64 a load does not order those before it, and JavaScript has no fence), in engines
-   * without external memory (Electron), and for an index that no typed array takes.
+   * The mapping of a store, or undefined where JavaScript must not read it: in untested engines, on processors that
+   * reorder loads (on ARM64 a load does not order those before it, and JavaScript has no fence), in engines without
+   * external memory (Electron), and for an index that no typed array can hold.
    */
   static of(store: NativeStore, layout: Layout): Mapping | undefined {
     if (!readsMapping(process.versions)) return undefined

@@ -51,14 +51,14 @@ export interface Settings extends Defaults {
 /** Slots that are looked at for one page of keys. */
 const PAGE = 4096
 
-/** Where the native part says the payload came from that it copied last. */
+/** The origin of the payload that the native part copied last. */
 const asked = new NativeOrigin()
-/** What it says of an entry that was peeked at. */
+/** The facts of the entry that was peeked at. */
 const seen = new Seen()
 
 /**
- * Where payloads are copied to before they are decoded. Nothing that decodes runs a caller's code, so one is enough: that
- * of registered types runs when all is decoded (`revive`).
+ * Where payloads are copied to before they are decoded. Decoding runs no caller's code, so one is enough: the code of
+ * registered types runs after all is decoded (`revive`).
  */
 const scratch = new Scratch()
 
@@ -114,7 +114,7 @@ export class HostNamespace implements Keyspace {
       locks: handle.locks,
     }
     const floor = () => this.#calls.floor(this.#number)
-    // What JavaScript would need to make a cipher takes longer than the native part does for the whole read.
+    // Making a cipher in JavaScript takes longer than the native part's whole read.
     if (mapping !== undefined && encryption === undefined) {
       this.#reader = new MappedReader(mapping, this.#key, scratch, maxValue, floor, handle.clock)
     }
@@ -131,14 +131,14 @@ export class HostNamespace implements Keyspace {
   }
 
   find(key: Key): unknown {
-    // Of a closed cache memory has nothing, and bytes are no keys there.
+    // Memory has nothing of a closed cache, and its keys are not bytes.
     const slot = this.#held.get(key as string)
     if (slot === undefined) return this.#lookUp(key, true)
     const remembered = this.#memory?.read(slot)
     return remembered === undefined ? this.#lookUp(key, false) : remembered
   }
 
-  /** What the host tier has. `isNew` when the memory tier had nothing of the key. */
+  /** What the host tier has. `isNew` if the memory tier had nothing of the key. */
   #lookUp(key: Key, isNew: boolean): unknown {
     const { handle } = this
     handle.check()
@@ -162,7 +162,7 @@ export class HostNamespace implements Keyspace {
     return memory.remember(this.#held, key, value, origin as Origin)
   }
 
-  /** Like the end of `#lookUp`. The user's code runs last: it may use the cache, and where a value came from is then lost. */
+  /** Like the end of `#lookUp`. The user's code runs last: it may use the cache, and the origin is lost then. */
   #revive(key: Key, found: Unrevived, origin: Origin, isNew: boolean): unknown {
     const memory = this.#memory
     if (memory === undefined || typeof key !== 'string') return this.finish(found)
@@ -170,7 +170,7 @@ export class HostNamespace implements Keyspace {
     if (memory.shares) {
       const { slot, ver, epoch, created, expires } = origin
       const value = this.finish(found)
-      // All readers get this one.
+      // All readers get this object.
       if (turnedAway || this.handle.closed) return value
       return memory.remember(this.#held, key, value, { slot, ver, epoch, created, expires })
     }
@@ -181,12 +181,12 @@ export class HostNamespace implements Keyspace {
     return given instanceof Graph ? given.copy() : this.finish(found)
   }
 
-  /** What is handed out of a value that was just decoded or loaded, and that nobody else has. */
+  /** What is handed out of a value that was just decoded or loaded, and has no other owner. */
   finish(value: unknown): unknown {
     if (this.#memory?.freezes) {
       const given = this.#memory.giveOnly(value instanceof Unrevived ? value.value : value)
       if (given instanceof Graph) return given.copy()
-      // One that has no frozen form is handed out as it is.
+      // A value without a frozen form is handed out as it is.
       if (!(value instanceof Unrevived)) return given
     }
     return revive(value, this.settings.types)
@@ -233,7 +233,7 @@ export class HostNamespace implements Keyspace {
     for (;;) {
       const found = this.#see(key)
       if (found === undefined) {
-        // A load under way is void, as by a delete. One that has just ended is taken.
+        // A load under way is void, as by a delete. A value just loaded is taken.
         const { bytes, from, to } = this.#key
         if (!guarded(() => this.#calls.voidLoads(this.#number, bytes, from, to))) continue
         counts.misses++
@@ -241,7 +241,7 @@ export class HostNamespace implements Keyspace {
         return undefined
       }
       const place = seen.words.slice()
-      // It may run the user's code, which may use the cache: the key is begun anew.
+      // It may run the user's code, which may use the cache: the key is set again.
       const value = this.finish(found.value)
       this.#begin(key)
       const { bytes, from, to } = this.#key
@@ -253,7 +253,7 @@ export class HostNamespace implements Keyspace {
     }
   }
 
-  /** The key's value, not yet finished, by no use of the entry; what the entry says is in `seen`. */
+  /** The key's value, not yet finished, without a use of the entry; its facts are in `seen`. */
   #see(key: Key): { value: unknown } | undefined {
     this.#begin(key)
     const { bytes, from, to } = this.#key
@@ -315,12 +315,12 @@ export class HostNamespace implements Keyspace {
     this.#forget(key)
   }
 
-  /** What is in memory of a key has been superseded, so that nobody would be given it: its memory is freed. */
+  /** What memory has of a key was superseded and will not be given to a reader: it is freed. */
   #forget(key: Key): void {
     if (typeof key === 'string') this.#memory?.forget(this.#held, key)
   }
 
-  /** Goes on with a key after a value was written: a getter of the value's may have used the cache, or closed it. */
+  /** Goes on with a key after a value was written: a getter of the value may have used the cache, or closed it. */
   #resume(key: Key, use: number): void {
     this.handle.check()
     this.handle.setTime()

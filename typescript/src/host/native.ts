@@ -107,7 +107,7 @@ export interface EntryHeader {
   tags: { name: string; generation: string }[]
 }
 
-/** Who has a lock: slot, word and the invalidation clock when it was taken. */
+/** The holder of a lock: slot, word and the invalidation clock when it was taken. */
 export type Token = BigUint64Array
 
 /** What `get` answers instead of a length. */
@@ -247,8 +247,8 @@ function found(): Native {
 }
 
 /**
- * What resolves from this file; nothing where it was made CommonJS, which has a `require` anyway. Nothing is imported for it:
- * bundles of ES modules often begin with an import of `createRequire`, and a second one would be an error.
+ * What resolves from this file; nothing in CommonJS, which has a `require` anyway. It needs no import: bundles of ES
+ * modules often begin with an import of `createRequire`, and a second one would be an error.
  */
 function requireHere(): NodeJS.Require | undefined {
   const url = import.meta.url
@@ -279,9 +279,9 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
   io: IoError,
 }
 
-/** The typed error for what the native part threw: code, two numbers and the message, each on a line. */
+/** The typed error for an error of the native part: code, two numbers and the message, each on a line. */
 export function typed(failure: unknown): unknown {
-  // Not instanceof: where tests run in a context of their own (Jest), the native part's errors are of another.
+  // Not instanceof: in tests with a context of their own (Jest), the native part's errors are of another class.
   if (!types.isNativeError(failure)) return failure
   const [code, size, limit, ...rest] = failure.message.split('\n')
   const message = rest.join('\n')

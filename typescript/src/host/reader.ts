@@ -32,12 +32,12 @@ const ODD = 2
  * Reads hits of one namespace in the mapping, without a native call (`spec/host.md`, "Reading"; the Rust twin is
  * `crates/host/src/read.rs`).
  *
- * EPOCH, the slot's word, the record, then the word and EPOCH again: when both still stand, what was read in between is
- * one whole record. The words are loaded by `Atomics.load`, which no engine moves other loads across, in either direction
- * (in Node it is a call; in JavaScriptCore it clobbers all typed arrays), and x86-64 keeps loads in order. All other loads
- * are plain ones, of bytes that another process may be writing over: every length is checked against its block, and
- * nothing looks at what was read before the second look, but for counting and copying. Text is copied by `latin1Slice`,
- * which takes as many bytes as it is told whatever they are.
+ * It loads EPOCH, the slot's word, the record, then the word and EPOCH again: if both are unchanged, what was read in
+ * between is one whole record. The words are loaded by `Atomics.load`, across which no engine moves other loads, in
+ * either direction (in Node it is a call; in JavaScriptCore it clobbers all typed arrays), and x86-64 keeps loads in
+ * order. All other loads are plain ones, of bytes that another process may be writing over: every length is checked
+ * against its block, and until the second look the bytes read are only counted and copied. Text is copied by
+ * `latin1Slice`, which takes as many bytes as it is told whatever they are.
  */
 export class MappedReader implements Origin {
   readonly #mapping: Mapping
@@ -175,8 +175,8 @@ export class MappedReader implements Origin {
       for (let slot = from; slot < from + 8; slot++) {
         const at = this.#slotsAt + (slot << 1)
         if (index[at] >>> 20 !== tagged) continue
-        // The location must be read after the word's half that is remembered: with a plain load an engine
-        // might turn the two round, and an older location would pass for the newer word's.
+        // The location must be read after the word's half that is remembered: with a plain load an engine might swap
+        // the two, and an older location would pass for the newer word's.
         const ver = Atomics.load(index, at)
         if (ver >>> 20 !== tagged) return ODD
         // Asked for early, so that the processor fetches it beside the record.
@@ -187,7 +187,7 @@ export class MappedReader implements Origin {
           this.#ver = ver
           return FOUND
         }
-        // Another key with this tag, unless it changed under the look.
+        // Another key with this tag, unless it changed meanwhile.
         if (Atomics.load(index, at) !== ver) return ODD
       }
       bucket = hash.high & this.#bucketMask
@@ -269,7 +269,7 @@ export class MappedReader implements Origin {
     return from + 3 + ((bytes[from + 1] << 8) | bytes[from + 2]) === to ? from + 3 : 0
   }
 
-  /** Whether nobody changed the word meanwhile: then all that was read belongs together. */
+  /** Whether the word is unchanged: then all that was read belongs together. */
   #stands(): boolean {
     const index = this.#index
     return (
@@ -297,7 +297,7 @@ export class MappedReader implements Origin {
     return value
   }
 
-  /** Looks the floor up at an epoch. Whoever raised a floor moved the epoch afterwards. */
+  /** Looks the floor up at an epoch. The epoch is moved after a floor was raised. */
   #renewFloor(epoch: number): void {
     this.#floor = this.#floorNow()
     this.#floorEpoch = epoch

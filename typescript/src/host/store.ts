@@ -9,8 +9,8 @@ const stores = new Map<string, HostStore>()
 const opened = new Set<HostStore>()
 
 /**
- * A directory as this isolate has it open: the native store and the ArrayBuffers over its mapping. Handles with the same
- * options share it: a mapping costs address space and page tables, and a directory has few ids for participants.
+ * A directory as this isolate has it open: the native store and the ArrayBuffers over its mapping. Handles with the
+ * same options share it: a mapping costs address space and page tables, and a directory has few participant ids.
  */
 export class HostStore {
   readonly native: NativeStore
@@ -65,8 +65,8 @@ export class HostStore {
 }
 
 /**
- * What a store is shared under: its index file, so that a directory that was removed and made anew is another one, and
- * its options. A store with a clock of its own is not shared, nor is a directory that does not exist yet.
+ * What a store is shared under: its index file, so that a directory that was removed and created again is another one,
+ * and its options. A store with its own clock is not shared, nor is a directory that does not exist yet.
  */
 function nameOf(options: OpenOptions): string | undefined {
   if (options.manualClock) return undefined
@@ -78,10 +78,10 @@ function nameOf(options: OpenOptions): string | undefined {
 
 function indexOf(path: string): BigIntStats | undefined {
   try {
-    // The folder of the one layout that there is. With another, nothing is shared and all is right.
+    // The folder of the only layout so far. With another, nothing is shared, which is safe.
     return statSync(resolve(path, 'v1', 'index'), { bigint: true, throwIfNoEntry: false })
   } catch {
-    // Without permission, for example: opening it says so, by a typed error.
+    // Without permission, for example: opening it throws a typed error.
     return undefined
   }
 }

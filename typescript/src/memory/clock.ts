@@ -3,7 +3,7 @@ const MOST = 64
 /** Milliseconds after which it is looked at again in any case. */
 const STALE = 1
 
-/** What tests may have done before this module was loaded, or in Bun behind `Date`'s back. */
+/** Changes that tests may have made before this module was loaded, or in Bun without changing `Date`. */
 function isMovedByTests(): boolean {
   const { Bun, process } = globalThis as {
     Bun?: unknown
@@ -13,15 +13,15 @@ function isMovedByTests(): boolean {
   return !Function.prototype.toString.call(Date.now).includes('[native code]')
 }
 
-/** The machine's clock. What stands in `Date.now` instead is a test's, which moves as the test says. */
+/** The machine's clock. Any other `Date.now` is a test's, which moves as the test says. */
 export const machine: { now: () => number } = { now: isMovedByTests() ? () => 0 : Date.now }
 
 /**
- * Milliseconds since 1970, at the price of a memory read: the system's clock, which takes longer than a look-up, is asked
- * again after a millisecond and after a few dozen reads, fewer while reads are rare. So a read may see an entry up to a
- * millisecond after its expiry. (Timers don't run while a program computes: what computes for long between two of a
- * quick succession of reads may see the time of the first.) A clock of the user's is asked every time, and so is a fake
- * one that a test has put in the place of `Date`, before or after this was made.
+ * Milliseconds since 1970, at the price of a memory read: the system's clock, which takes longer than a look-up, is
+ * read again after a millisecond and after a few dozen reads, fewer while reads are rare. So a read may see an entry up
+ * to a millisecond after its expiry. (Timers do not run while a program computes: if it computes for long between two
+ * reads of a fast succession, the second may see the time of the first.) A clock of users is read every time, and so is
+ * a fake one that a test has put in the place of `Date`, before or after this was made.
  */
 export class CoarseClock {
   readonly #own: (() => number) | undefined
@@ -36,11 +36,11 @@ export class CoarseClock {
   }
 
   now(): number {
-    // Compilers take the comparison for granted until somebody changes `Date`.
+    // Compilers assume the comparison until `Date` is changed.
     return Date.now === machine.now && this.#left-- > 0 ? this.#time : this.exactly()
   }
 
-  /** The time by a look at the clock itself: where a span of time begins. */
+  /** The time by the clock itself: for the beginning of a span of time. */
   exactly(): number {
     this.#left = 0
     if (this.#own !== undefined) return this.#own()
@@ -67,7 +67,7 @@ export class CoarseClock {
   }
 }
 
-/** A timer for which no process stays. */
+/** A timer that does not keep the process alive. */
 export class Timer {
   // Its own: a test may put fake timers in their place, and take them away again.
   readonly #set = setTimeout
@@ -80,7 +80,7 @@ export class Timer {
     if (typeof this.#timer === 'object') this.#timer.unref()
   }
 
-  /** Whether it runs by the timers that there are now. */
+  /** Whether it uses the present timers. */
   get isCurrent(): boolean {
     return this.#set === setTimeout
   }

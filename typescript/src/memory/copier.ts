@@ -3,7 +3,7 @@ import { namedOf, type Types, type Way } from '../entry/registered.ts'
 import type { Plan } from './plan.ts'
 import type { CloneInstance } from './stored.ts'
 
-/** The way of a value that is part of no other. */
+/** The way of a value that is not part of another. */
 export const TO_THE_VALUE: Way = () => []
 
 /** What makes walks: a `Cloner` or a `Freezer`. */
@@ -12,12 +12,12 @@ export interface Copier {
   readonly cloneInstance: CloneInstance | undefined
   readonly plan: Plan
   readonly weight: number
-  /** How many registered types lie around what is copied. */
+  /** How many registered types are around what is copied. */
   level: number
   copyIn(value: unknown, way: Way): unknown
 }
 
-/** Like `namedOf`; what cannot even be asked (a revoked proxy) is of no type. */
+/** Like `namedOf`; a revoked proxy, which cannot even be asked, has no type. */
 export function namedIn(value: object, types: Types | undefined, way: Way): Named | undefined {
   try {
     Object.getPrototypeOf(value)

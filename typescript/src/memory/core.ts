@@ -19,10 +19,10 @@ import { Store } from './store.ts'
 import { type Sweepable, Sweeper } from './sweeper.ts'
 import { weighKey } from './weigh.ts'
 
-/** The keys of one namespace, and who hears of them. */
+/** The keys of one namespace, and what hears of them. */
 export class Owner<K> {
   readonly index: Map<K, number> = new Map()
-  /** Undefined while nobody listens. */
+  /** Undefined while there are no listeners. */
   listeners: Listeners | undefined
 }
 
@@ -49,12 +49,12 @@ export class MemoryCore<K, V> {
   readonly keeper: Keeper
   readonly clock: CoarseClock
   readonly sweeper: Sweeper
-  /** Milliseconds that an entry lives when its write does not say; 0 is for ever. */
+  /** Milliseconds that an entry lives if its write does not say; 0 is for ever. */
   readonly ttl: number
-  /** Milliseconds that an entry lives without a use when its write does not say; 0 is for ever. */
+  /** Milliseconds that an entry lives without a use if its write does not say; 0 is for ever. */
   readonly idle: number
   readonly behaviour: Behaviour
-  /** Of the behaviour what every write looks at: an entry that is set again keeps its expiry. */
+  /** Checked by every write: an entry that is set again keeps its expiry. */
   readonly keepsExpiry: boolean
   /** Is told of every value that leaves. */
   readonly removalListener: Heard | undefined
@@ -62,7 +62,7 @@ export class MemoryCore<K, V> {
   readonly loader: MemoryLoader<K, V> | undefined
   /** Bytes of one entry at most. */
   readonly heaviest: number
-  /** The same object from beginning to end. */
+  /** Always the same object. */
   readonly counts: Counts = {
     hits: 0,
     misses: 0,
@@ -74,13 +74,13 @@ export class MemoryCore<K, V> {
     unstored: 0,
     waitTimeouts: 0,
   }
-  /** The codes of values that could not be stored, as far as they were reported. */
+  /** The codes of values that could not be stored, once they were reported. */
   readonly reported: Set<string> = new Set()
   /** Entries freed because they had expired. */
   freed = 0
-  /** What hears of the slot that is evicted, while somebody takes one out by himself. */
+  /** What hears of the slot that is evicted, while a caller takes one out itself. */
   popping: ((slot: number) => void) | undefined
-  /** By slot, whose key it is. Absent while there is one namespace only. */
+  /** The owner of each slot's key. Absent while there is only one namespace. */
   owners: (Owner<K> | undefined)[] | undefined
   #first: Owner<K> | undefined
   readonly #weigher: ((key: K, value: V) => number) | undefined
@@ -116,7 +116,7 @@ export class MemoryCore<K, V> {
       slots: () => slots.length,
       sweep: (from, to, now, asked) => this.#sweep(from, to, now, asked),
     }
-    // What reads may still ask for is not freed behind their backs; that it has expired may be told.
+    // What reads may still ask for must not be freed unnoticed; its expiry may be told.
     const { keepsStale, deleteOnExpire, checkPeriod } = behaviour
     const isLeftToReads = keepsStale && deleteOnExpire
     this.sweeper = new Sweeper(
@@ -126,7 +126,7 @@ export class MemoryCore<K, V> {
   }
 
   /**
-   * Makes values for those who share a load.
+   * Makes values for callers that share a load.
    * @throws UnsupportedValue
    */
   copyOf(value: unknown): () => unknown {
@@ -137,7 +137,7 @@ export class MemoryCore<K, V> {
 
   /**
    * Bytes of an entry whose value the keeper has just kept.
-   * @throws InvalidArgument for what is no weight
+   * @throws InvalidArgument for what is not a weight
    */
   weigh(key: K, value: V): number {
     if (!this.#weighs) return 0
@@ -201,14 +201,14 @@ export class MemoryCore<K, V> {
     if (expires < sweeper.seen) sweeper.expect(expires, now)
   }
 
-  /** Whether no entry has expired, nor is held back because the clock was set back. */
+  /** Whether no entry has expired, or is hidden because the clock was set back. */
   allServed(): boolean {
     if (this.behaviour.keepsStale) return false
     const now = this.clock.now()
     return now < this.sweeper.first && now >= this.slots.settled
   }
 
-  /** A namespace more. */
+  /** Adds a namespace. */
   join(owner: Owner<K>): void {
     if (this.#first === undefined) this.#first = owner
     else this.owners ??= new Array(this.slots.length).fill(this.#first)
@@ -218,13 +218,13 @@ export class MemoryCore<K, V> {
     return (this.owners === undefined ? this.#first : this.owners[slot]) as Owner<K>
   }
 
-  /** Lets a slot's key lead nowhere. It is told of when the operation that this is part of has done its work. */
+  /** Lets a slot's key lead nowhere. It is told when the operation that this is part of has done its work. */
   #drop(slot: number, cause: 'evicted' | 'expired'): void {
     const { keys, values, plan, state } = this.slots
     const { index, listeners } = this.#ownerOf(slot)
     const key = keys[slot]
     index.delete(key)
-    // Or a namespace that is not used any more would be held by what was its own.
+    // Otherwise an unused namespace would be held by its former slots.
     if (this.owners !== undefined) this.owners[slot] = undefined
     if (listeners === undefined) return
     // The event of an entry that was to stay was told when its time was over.
@@ -249,7 +249,7 @@ export class MemoryCore<K, V> {
     this.sweeper.clear()
   }
 
-  /** Whether an entry has room where nothing makes room for it; what has expired does. */
+  /** Whether there is room for an entry without eviction; expired entries make room. */
   hasRoom(index: Map<K, number>, key: K, weight: number): boolean {
     if (this.store.hasRoom(index.get(key), weight)) return true
     this.sweeper.sweep()

@@ -2,15 +2,15 @@ import { Ghosts } from './ghosts.ts'
 import { NO_HASH } from './hash.ts'
 
 /**
- * Lets a value in when it comes for the second time within a while (`spec/memory.md`, "Admission"). Reading far more keys than
- * the tier holds then costs a look here, instead of an entry that comes in and another that goes.
+ * Admits a value when it comes for the second time within a while (`spec/memory.md`, "Admission"). Reading far more
+ * keys than the tier holds then costs only a look here, and not an entry in and another out.
  */
 export class Doorkeeper {
   readonly #turnedAway = new Ghosts()
 
   /**
-   * Whether the value of a host slot is among the last `entries` that were turned away: as many as the tier holds. Else it is
-   * turned away, too, and remembered.
+   * Whether the value of a host slot is among the last `entries` that were turned away: as many as the tier holds. If
+   * not, it is turned away, too, and remembered.
    */
   admits(slot: number, entries: number): boolean {
     const hash = spread(slot)

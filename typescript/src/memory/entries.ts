@@ -27,9 +27,9 @@ export class MemoryEntries<K = string, V = unknown> {
   readonly #slots: Slots<K, V>
   readonly #owner = new Owner<K>()
   readonly #index: Map<K, number> = this.#owner.index
-  /** Undefined while nobody listens, and nobody loads. */
+  /** Undefined while there are no listeners and no loads. */
   #listeners: Listeners | undefined
-  /** The same, while somebody listens to hits: other reads are quicker. */
+  /** The same, while there are listeners to hits: other reads are faster. */
   #watched: Listeners | undefined
 
   /** @throws InvalidArgument for an option that is unknown or out of range */
@@ -43,7 +43,7 @@ export class MemoryEntries<K = string, V = unknown> {
     if (removalListener !== undefined) this.told().removal = [removalListener]
   }
 
-  /** Entries that are there. Some may have expired: they are freed when they are read, and within seconds if they are not. */
+  /** Entries that are there. Some may have expired: they are freed when they are read, and within seconds otherwise. */
   get size(): number {
     return this.#core.store.live
   }
@@ -68,7 +68,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return slots.values[slot]
   }
 
-  /** Like `get`, but it counts as no use: the entry's place and time to live stay, and nobody is told. */
+  /** Like `get`, but not a use: the entry's place and time to live stay, and listeners are not told. */
   peek(key: K, options?: StaleOptions): V | undefined {
     if (options !== undefined) checkGet(options)
     if (options?.allowStale) {
@@ -79,7 +79,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return slot < 0 ? undefined : this.give(slot)
   }
 
-  /** Whether the key has an entry that has not expired. Counts as no use. */
+  /** Whether the key has an entry that has not expired. Not a use. */
   has(key: K, options?: MemoryHasOptions<V>): boolean {
     if (options !== undefined) checkHas(options)
     const slot = this.#index.get(key)
@@ -92,7 +92,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return true
   }
 
-  /** The key's value with what is known of it, also after its time is over, as long as it is not freed. Counts as no use. */
+  /** The key's value with its facts, also after it expired, as long as it is not freed. Not a use. */
   entry(key: K): MemoryEntry<K, V> | undefined {
     const slot = this.#index.get(key)
     if (slot === undefined) return undefined
@@ -103,8 +103,8 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /**
-   * Milliseconds that the key's entry has left, to live or to idle, whichever is shorter; `Infinity` when it does not expire,
-   * undefined when there is none. Counts as no use.
+   * Milliseconds that the key's entry has left, to live or to idle, whichever is shorter; `Infinity` when it does not
+   * expire, undefined when there is none. Not a use.
    */
   ttl(key: K): number | undefined {
     const slot = this.#find(key)
@@ -115,14 +115,14 @@ export class MemoryEntries<K = string, V = unknown> {
 
   /**
    * Stores a value.
-   * @throws UnsupportedValue for undefined, and for what the isolation has no copy of; InvalidArgument; both change
-   *   nothing. EntryTooLarge for one that is heavier than an entry may be, and NoSpace where nothing is evicted and there is
-   *   no room: then the old value is gone as well
+   * @throws UnsupportedValue for undefined, and for what the isolation cannot copy; InvalidArgument; both change
+   *   nothing. EntryTooLarge for one that is heavier than an entry may be, and NoSpace with the policy `none` if there
+   *   is no room: then the old value is gone as well
    */
   set(key: K, value: V, options?: MemorySetOptions<V>): void {
     const core = this.#core
     if (options !== undefined || core.keepsExpiry) this.#setBy(key, value, options)
-    // All arguments, for JavaScriptCore calls slower with some left out.
+    // All arguments, because JavaScriptCore's calls are slower with some left out.
     else this.#put(key, value, core.ttl, core.idle, undefined, undefined)
   }
 
@@ -130,13 +130,13 @@ export class MemoryEntries<K = string, V = unknown> {
   delete(key: K): boolean {
     this.#listeners?.loads?.delete(key)
     const slot = this.#find(key)
-    // What has expired may have been kept.
+    // An expired entry may have been kept.
     const left = slot < 0 && this.#core.behaviour.keepsStale ? this.#index.get(key) : slot
     if (left !== undefined && left >= 0) this.#drop(key, left)
     return slot >= 0
   }
 
-  /** Deletes the key and returns the value that it had. Is a hit or a miss, and a hit is told of first. */
+  /** Deletes the key and returns the value that it had. Counts as a hit or a miss; a hit is told first. */
   take(key: K): V | undefined {
     for (;;) {
       this.#listeners?.loads?.delete(key)
@@ -144,7 +144,7 @@ export class MemoryEntries<K = string, V = unknown> {
       if (slot < 0) return this.#miss(key)
       const kept = this.#slots.values[slot]
       const plan = this.#slots.plan[slot]
-      // First, for it may run the user's code: that may throw, and then the entry stays, or change the cache.
+      // First, because it may run the user's code: that may throw, and then the entry stays, or change the cache.
       const value = copyOut(kept, plan) as V
       const stands = this.#index.get(key) === slot && Object.is(this.#slots.values[slot], kept)
       if (!stands) continue
@@ -156,8 +156,8 @@ export class MemoryEntries<K = string, V = unknown> {
   }
 
   /**
-   * Gives the key's entry another time to live from now on: the cache's `ttl` or another, `null` for ever. Counts as a use, so
-   * a time to idle begins anew.
+   * Gives the key's entry another time to live from now on: the cache's `ttl` or another, `null` for ever. It is a use,
+   * so a time to idle begins again.
    * @returns whether the key has an entry
    * @throws InvalidArgument
    */
@@ -170,7 +170,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return true
   }
 
-  /** Deletes everything and voids all loads. What was counted stays. */
+  /** Deletes everything and voids all loads. The counts stay. */
   clear(): void {
     const listeners = this.#listeners
     if (listeners !== undefined) {
@@ -206,7 +206,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return this
   }
 
-  /** Like `on`, for the next time alone. */
+  /** Like `on`, for the next time only. */
   once<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
     if (typeof listener !== 'function') return this.on(event, listener)
     return this.on(
@@ -215,17 +215,17 @@ export class MemoryEntries<K = string, V = unknown> {
     )
   }
 
-  /** Calls a function no longer. */
+  /** Stops calling a function. */
   off<E extends EventName>(event: E, listener: Listener<K, V, E>): this {
     const listeners = this.#listeners ?? new Listeners()
     listeners.remove(event, listener as Heard)
     this.#watched = listeners.hit && listeners
-    // Writes are quicker without.
+    // Writes are faster without.
     if (!listeners.heard) this.#listeners = undefined
     return this
   }
 
-  /** Deletes everything. The cache may be used on. */
+  /** Deletes everything. The cache may still be used. */
   [Symbol.dispose](): void {
     this.clear()
   }
@@ -240,7 +240,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return this.#core.store.isByUse
   }
 
-  /** Those who hear of what happens. */
+  /** The listeners. */
   protected told(): Listeners {
     this.#listeners = this.#owner.listeners ??= new Listeners()
     return this.#listeners
@@ -251,14 +251,14 @@ export class MemoryEntries<K = string, V = unknown> {
     return this.#index.get(key)
   }
 
-  /** Stores a value for a time that is known already. */
+  /** Stores a value for a known time. */
   protected put(key: K, value: V, { ttl, idle, expires, size }: Timed): void {
     this.#put(key, value, ttl, idle, expires, size)
   }
 
   /**
-   * What a load finds: the value, or the one that has expired and was not freed. Nothing is freed; a fresh one counts as a use
-   * where that is asked for.
+   * What a load finds: the value, or the one that has expired and was not freed. Nothing is freed; a fresh one is a use
+   * if asked for.
    */
   protected look(key: K, counts: boolean): { value: V | undefined; isFresh: boolean } | undefined {
     const slot = this.#index.get(key)
@@ -269,7 +269,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return { value, isFresh: isFresh && value !== undefined }
   }
 
-  /** Deletes an entry and tells of it. */
+  /** Deletes an entry and tells listeners. */
   #drop(key: K, slot: number): void {
     const core = this.#core
     core.counts.deletes++
@@ -283,7 +283,7 @@ export class MemoryEntries<K = string, V = unknown> {
     listeners?.flush()
   }
 
-  /** Something of each entry that is there when its turn comes: by the last use, or by the time at which its key came in. */
+  /** Part of each entry that is there when its turn comes: by the last use, or by the time at which its key came in. */
   protected *living<T>(
     give: (slot: number) => T,
     backwards = false,
@@ -295,7 +295,7 @@ export class MemoryEntries<K = string, V = unknown> {
       }
       return
     }
-    // As they are now, for a use moves an entry: it might come again and again.
+    // A snapshot, because a use moves an entry: it might come again and again.
     const keys = this.isByUse
       ? this.#core.store.byUse().map((slot) => this.#slots.keys[slot])
       : [...this.#index.keys()]
@@ -315,7 +315,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return this.#hit(slot, this.#slots.state[slot], key)
   }
 
-  /** A read of a slot that is not just VISITED, or that somebody may want to hear of. */
+  /** A read of a slot that is not just VISITED, or that a listener may want to hear of. */
   #hit(slot: number, state: number, key: K): V | undefined {
     const slots = this.#slots
     if ((state & TIMED) !== 0) {
@@ -331,7 +331,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return (state & COPIED) === 0 ? value : (copyOut(value, plan) as V)
   }
 
-  /** A read of what has expired. */
+  /** A read of an expired entry. */
   #expired(slot: number, key: K, options: MemoryGetOptions<V>): V | undefined {
     const core = this.#core
     const { allowStale = core.behaviour.allowStale, status } = options
@@ -357,7 +357,7 @@ export class MemoryEntries<K = string, V = unknown> {
     if (listeners.miss !== undefined) tell(listeners.miss, key)
   }
 
-  /** The slot of a key's entry; -1 when there is none. One that has expired is freed, unless it may be read on. */
+  /** The slot of a key's entry; -1 when there is none. An expired one is freed, unless it may still be read. */
   #find(key: K): number {
     const slot = this.#index.get(key)
     if (slot === undefined) return -1
@@ -376,7 +376,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return !this.#slots.isServed(slot, this.#core.clock.now())
   }
 
-  /** The value for one who asked for it. */
+  /** The value for a caller that asked for it. */
   protected give(slot: number): V {
     const value = this.#slots.values[slot]
     if ((this.#slots.state[slot] & COPIED) === 0) return value
@@ -415,7 +415,7 @@ export class MemoryEntries<K = string, V = unknown> {
     if (value === undefined || key === undefined) refuseUndefined(value)
     const core = this.#core
     const { keeper } = core
-    // First, for these may run code of the user's.
+    // First, because these may run code of users.
     const kept = keeper.keep(value) as V
     const { plan } = keeper
     const flags = plan === AS_IS ? 0 : COPIED
@@ -430,7 +430,7 @@ export class MemoryEntries<K = string, V = unknown> {
       (state[slot] & ORDERED) === 0 &&
       listeners === undefined
     ) {
-      // The same as `Store.put`, when it has nothing to do but this.
+      // `Store.put` in its simplest case.
       slots.values[slot] = kept
       state[slot] = VISITED | flags
     } else {
@@ -453,14 +453,14 @@ export class MemoryEntries<K = string, V = unknown> {
     return slot
   }
 
-  /** What the entry should have replaced is superseded. */
+  /** What the entry was to replace is superseded. */
   #refuse(key: K, weight: number): never {
     this.delete(key)
     const { heaviest, store } = this.#core
     throw tooHeavy(weight, heaviest, store.bounds)
   }
 
-  /** For a cache that evicts nothing. */
+  /** For a cache without eviction. */
   #makeRoom(key: K, weight: number): number | undefined {
     if (!this.#core.hasRoom(this.#index, key, weight)) {
       this.delete(key)
@@ -474,12 +474,12 @@ export class MemoryEntries<K = string, V = unknown> {
     return this.#slots.expires[slot]
   }
 
-  /** The write wins over a load under way; and what it replaces is told of. */
+  /** The write wins over a load under way; what it replaces is told. */
   #beforeSet(listeners: Listeners, key: K, slot: number | undefined, kept: V): void {
     listeners.loads?.delete(key)
     if (slot === undefined) return
     const { values, plan } = this.#slots
-    // The same object does not leave.
+    // The same object has not left.
     if (values[slot] === kept) return
     listeners.postpone(listeners.replaced, key, values[slot], plan[slot])
     listeners.postpone(listeners.removal, key, values[slot], plan[slot], 'replaced')
@@ -490,7 +490,7 @@ export class MemoryEntries<K = string, V = unknown> {
     if (listeners.set !== undefined) tell(listeners.set, key, kept, plan)
   }
 
-  /** Says what a read finds. */
+  /** Notes what a read finds. */
   #tell(status: MemoryStatus<V>, what: 'get' | 'has', slot: number | undefined): void {
     status[what] = slot === undefined ? 'miss' : this.#isStale(slot) ? 'stale' : 'hit'
     if (slot !== undefined) status.ttl = this.#expiryOf(slot) - this.#core.clock.now()

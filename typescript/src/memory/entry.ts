@@ -1,20 +1,20 @@
-/** An entry as `MemoryCache.entry` tells of it. */
+/** An entry as `MemoryCache.entry` gives it. */
 export interface MemoryEntry<K, V> {
   /** The key that was asked for. */
   readonly key: K
   /** The value, as `peek` gives it. */
   readonly value: V
-  /** Milliseconds that it has left, as `ttl` gives them; `Infinity` when it does not expire, 0 when its time is over. */
+  /** Milliseconds that it has left, as `ttl` gives them; `Infinity` when it does not expire, 0 when it has expired. */
   readonly ttl: number
   /** Bytes that it weighs with its key; 0 when nothing is weighed. */
   readonly bytes: number
   /** Milliseconds since 1970 at which it expires; `Infinity` when it does not. */
   readonly expires: number
-  /** Whether it has expired. Such an entry is told of until it is freed, and by `entry` only. */
+  /** Whether it has expired. Only `entry` gives such an entry, until it is freed. */
   readonly stale: boolean
 }
 
-/** A write whose place in time is known already. */
+/** A write with known times. */
 export interface Timed {
   /** Milliseconds to live; 0 is for ever. */
   readonly ttl: number

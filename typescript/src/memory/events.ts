@@ -15,7 +15,7 @@ export interface MemoryCacheEvents<K, V> {
   replaced: [key: K, value: V]
   /** An entry was deleted or taken. */
   deleted: [key: K, value: V]
-  /** The time of an entry was over, to live or to idle, and it was freed. */
+  /** An entry expired, by its time to live or to idle, and was freed. */
   expired: [key: K, value: V]
   /** An entry made room for others. */
   evicted: [key: K, value: V]
@@ -69,9 +69,9 @@ export class Listeners {
   expired: Heard[] | undefined
   evicted: Heard[] | undefined
   cleared: Heard[] | undefined
-  /** The removal listener: not an event, because nobody can listen to it later. */
+  /** The removal listener: not an event, because it cannot be listened to later. */
   removal: Heard[] | undefined
-  /** Loads under way by key, while nobody wrote or deleted theirs. */
+  /** Loads under way by key, whose key was neither written nor deleted. */
   loads: Map<unknown, object> | undefined
   /** What happened in the middle of an operation, to be told at its end. */
   readonly #later: Happened[] = []
@@ -94,13 +94,13 @@ export class Listeners {
     this[name] = others.length > 0 ? others : undefined
   }
 
-  /** Whether anybody listens, or waits for a load, or is still to be told something. */
+  /** Whether there are listeners, loads, or something that is still to be told. */
   get heard(): boolean {
     if (this.removal !== undefined || this.loads !== undefined) return true
     return this.#later.length > 0 || [...EVENTS].some((name) => this[name as EventName])
   }
 
-  /** `kept` and `plan` are how the cache had the value: a copy may be the work of the user's code, so it is made later. */
+  /** `kept` and `plan` are how the cache had the value: a copy may run the user's code, so it is made later. */
   postpone(
     listeners: Heard[] | undefined,
     key: unknown,

@@ -1,9 +1,9 @@
 /**
- * Isolation by freezing: a cache stores a copy of which nobody can change anything, and hands that one out to everybody.
+ * Isolation by freezing: a cache stores a copy that cannot be changed, and hands it out to all callers.
  *
- * What `clone.ts` keeps is kept, but for the objects that `Object.freeze` does not protect, which are refused: Date, Map,
- * Set, ArrayBuffer, Buffer, typed arrays, DataView, RegExp, and instances of classes that are not marked as never changed
- * (`immutable.ts`).
+ * What `clone.ts` keeps is kept, except objects that `Object.freeze` does not protect, which are refused: Date, Map,
+ * Set, ArrayBuffer, Buffer, typed arrays, DataView, RegExp, and instances of classes that are not marked as never
+ * changed (`immutable.ts`).
  */
 import { refused } from '../entry/path.ts'
 import type { Types, Way } from '../entry/registered.ts'
@@ -33,7 +33,7 @@ export class Freezer implements Copier {
   }
 
   /**
-   * A deeply frozen copy of a value, which stands where `way` leads; the value itself is not frozen.
+   * A deeply frozen copy of a value; `way` leads to the value, which is not frozen itself.
    * @throws UnsupportedValue with the path to what cannot be frozen; what a getter throws.
    */
   copyIn(value: unknown, way: Way = TO_THE_VALUE): unknown {

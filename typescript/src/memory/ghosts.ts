@@ -1,13 +1,13 @@
 import { NO_HASH } from './hash.ts'
 
-/** Keys that are looked at before one counts as forgotten: as many as have one hash only when somebody means it. */
+/** Keys that are looked at before one counts as forgotten: only keys made for it share one hash that often. */
 const PATIENCE = 32
 const FEW = 64
 
 /**
- * The keys that left last, by their hashes, each with the time at which it had come in. A ring of them in the order in which
- * they left; those of a bucket form a chain, the latest first, so that whoever comes to one that is too old is through.
- * 16 bytes a key.
+ * The keys that left last, by their hashes, each with the time at which it had come in. A ring in the order in which
+ * they left. Those of a bucket form a chain, the latest first, so that a search ends at the first that is too old.
+ * It takes 16 bytes a key.
  */
 export class Ghosts {
   /** How many there have been: the number of the next. Numbers and times count modulo 2^32. */

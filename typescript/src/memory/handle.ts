@@ -10,13 +10,13 @@ import type { Bounds } from './policy.ts'
 import { TypedKeeper } from './typed-keeper.ts'
 import { WeakNamespaces } from './weak-namespaces.ts'
 
-/** Values are those of the type map, unless it is the caller's wish that others are kept. */
+/** Values are those of the type map, unless the caller wants to keep others. */
 const typed: MakeKeeper = (isolation, weighs, cloneInstance, types) =>
   isolation === 'none' || cloneInstance !== undefined
     ? undefined
     : new TypedKeeper(isolation, weighs, types)
 
-/** What the namespaces of a cache share that has the memory tier alone. */
+/** What the namespaces share in a cache with the memory tier alone. */
 export class MemoryHandle implements AnyHandle {
   readonly core: MemoryCore<string, unknown>
   readonly counts: Counts = noCounts()
@@ -24,7 +24,7 @@ export class MemoryHandle implements AnyHandle {
   readonly waitTimeout: number
   readonly storeErrors: StoreErrors
   readonly reported: Set<string> = new Set()
-  /** Who has the lock of a name, by the full key. */
+  /** The holder of each name's lock, by the full key. */
   readonly locks: Map<string, object> = new Map()
   closed = false
   /** With entries, they are held by these. */

@@ -1,12 +1,12 @@
-/** Of longer keys, so many characters of either end are looked at. */
+/** How many characters at either end of longer keys are used. */
 const END = 32
 
 /** What is told of keys that have no hash: two of them are never taken for the same. */
 export const NO_HASH = 0
 
 /**
- * 32 bits of a key, never 0; 0 for objects and symbols, which have none. Only the policy's memory of keys that have left goes
- * by it: two keys with one hash may cost a hit, and never give a wrong one.
+ * 32 bits of a key, never 0; 0 for objects and symbols, which have none. Only the policy uses it, to remember keys that
+ * have left: two keys with one hash may cost a hit, and never give a wrong one.
  */
 export function hashOf(key: unknown): number {
   if (typeof key === 'string') return ofText(key)

@@ -1,5 +1,5 @@
 /**
- * Marks classes whose instances nobody can change: a property of this name on the prototype, with the value true, makes
+ * Marks classes whose instances cannot be changed: a property of this name on the prototype, with the value true, makes
  * the memory tier keep instances as they are instead of refusing them. It is `Symbol.for('polycache.immutable')`: a class
  * needs no import for it.
  */

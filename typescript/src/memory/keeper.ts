@@ -5,13 +5,13 @@ import type { Isolation } from './options.ts'
 import { AS_IS, type Plan } from './plan.ts'
 import { weigh } from './weigh.ts'
 
-/** What is stored of a value, by the isolation. What else is found out about it is left in fields, for speed. */
+/** What is stored of a value, by the isolation. Further results are left in fields, for speed. */
 export class Keeper {
   /** How the last value is handed out: see `copyOut`. */
   plan: Plan = AS_IS
   /** Bytes that the last value weighs. */
   weight = 0
-  /** Whether a reader of the last value is given something else than what was stored, as far as that is known. */
+  /** Whether a reader of the last value gets something other than what was stored, as far as that is known. */
   converted: boolean
   readonly #copier: Cloner | Freezer | undefined
   readonly #weighs: boolean
@@ -24,7 +24,7 @@ export class Keeper {
   ) {
     if (isolation === 'clone') this.#copier = new Cloner({ cloneInstance, types })
     if (isolation === 'freeze') this.#copier = new Freezer(types)
-    // A frozen copy is not what was given, whatever the value.
+    // A frozen copy is never the given object.
     this.converted = isolation === 'freeze' || (isolation === 'clone' && types !== undefined)
     this.#weighs = weighs
   }

@@ -21,7 +21,7 @@ export class Kept {
   }
 
   /**
-   * What a reader is given; runs the user's code.
+   * What a reader gets; runs the user's code.
    * @throws WrongType
    */
   copy(way: Way): unknown {

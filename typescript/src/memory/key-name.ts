@@ -1,14 +1,14 @@
 import { InvalidKey } from '../errors.ts'
 import type { Key } from '../key.ts'
 
-/** Begins the name of a key that is no text. Text with half a surrogate pair is no key, so no other name begins so. */
+/** Begins the name of a key that is not text: half a surrogate pair, which begins no text key. */
 const BYTES = '\udc00'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A text that is equal for equal keys only: text and its UTF-8 bytes are one key. That text is whole is for the caller to
- * see, as long as none that is not was ever stored.
+ * A text that is equal for equal keys only: text and its UTF-8 bytes are one key. The caller checks that text is
+ * well-formed, as long as only well-formed text was stored.
  * @throws InvalidKey for what is neither text nor bytes
  */
 export function nameOf(key: Key): string {
@@ -28,12 +28,12 @@ export function nameOf(key: Key): string {
   }
 }
 
-/** Whether a name is that of a key that is no text. */
+/** Whether a name is that of a key that is not text. */
 export function isBytes(name: string): boolean {
   return name.charCodeAt(0) === 0xdc00
 }
 
-/** The key of a name: text, or bytes where they are no UTF-8. */
+/** The key of a name: text, or bytes that are not UTF-8. */
 export function keyOf(name: string): Key {
   return isBytes(name) ? Uint8Array.from(bytesOf(name)) : name
 }

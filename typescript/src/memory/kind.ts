@@ -20,7 +20,7 @@ export const Kind = {
   Error: 11,
   /** `Object(1)` and its like. */
   Boxed: 12,
-  /** Never changed by anybody: `immutable.ts`. */
+  /** Never changed: `immutable.ts`. */
   Immutable: 13,
   /** Anything else: mostly an instance of a class. */
   Instance: 14,

@@ -21,7 +21,7 @@ export interface MemoryLoaderContext<K, V> {
   readonly signal: AbortSignal | undefined
   /** The caller's `context`. */
   readonly context: unknown
-  /** What the value will be written with. The loader may change it: a time to live that depends on what it got. */
+  /** The options for writing the value. The loader may change them, for a time to live that depends on the value. */
   readonly options: Writing
 }
 
@@ -37,17 +37,17 @@ export interface Writing {
   noUpdateTTL?: boolean
 }
 
-/** What makes the value of a key that is not there. */
+/** Loads the value of a missing key. */
 export type MemoryLoader<K, V> = (context: MemoryLoaderContext<K, V>) => V | PromiseLike<V>
 
-/** The same, at once. */
+/** The same, synchronously. */
 export type MemorySyncLoader<K, V> = (context: MemoryLoaderContext<K, V>) => V
 
 /** Options of `MemoryCache.getOrSet` and `fetch`; the cache's own by default. */
 export interface MemoryLoadOptions<V = unknown> extends MemorySetOptions<V>, LoadPolicy {
-  /** Stops the wait, with the signal's reason as the error. Others who wait for the same key go on. Default: none. */
+  /** Stops the wait, with the signal's reason as the error. Others that wait for the same key go on. Default: none. */
   readonly signal?: AbortSignal
-  /** Loads though there is a value. Default: false. */
+  /** Loads even if there is a value. Default: false. */
   readonly forceRefresh?: boolean
   /** Anything that the loader should know. Default: undefined. */
   readonly context?: unknown
@@ -55,7 +55,7 @@ export interface MemoryLoadOptions<V = unknown> extends MemorySetOptions<V>, Loa
 
 /** Options of `MemoryCache.getOrSetSync`. */
 export interface MemorySyncLoadOptions<V = unknown> extends MemorySetOptions<V> {
-  /** Loads though there is a value. Default: false. */
+  /** Loads even if there is a value. Default: false. */
   readonly forceRefresh?: boolean
   /** Anything that the loader should know. Default: undefined. */
   readonly context?: unknown
@@ -71,7 +71,7 @@ export interface MemorySyncLoadManyOptions {
 
 /** Options of `MemoryCache.getOrSetMany`. */
 export interface MemoryLoadManyOptions extends MemorySyncLoadManyOptions {
-  /** Stops the wait, with the signal's reason as the error. Others who wait for the same keys go on. Default: none. */
+  /** Stops the wait, with the signal's reason as the error. Others that wait for the same keys go on. Default: none. */
   readonly signal?: AbortSignal
 }
 

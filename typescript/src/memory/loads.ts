@@ -11,7 +11,7 @@ import { patience } from '../wait.ts'
 import type { MemoryCore } from './core.ts'
 import type { Listeners } from './events.ts'
 
-/** A lease: whoever holds it may load its key while it stands in the list of loads. */
+/** A lease: its holder may load its key while it is in the list of loads. */
 export interface Lease {
   /** Milliseconds on the monotonic clock. */
   readonly since: number
@@ -25,14 +25,14 @@ export interface LoadedInto<K> {
   /** The value, if there is one; counts a hit. */
   find(key: K): unknown
   /**
-   * Stores a value, if the lease stands; else a write came in between.
+   * Stores a value, if the lease is valid; otherwise a write came in between.
    * @throws what `set` does
    */
   store(key: K, value: unknown, ttl: number, stands: boolean): void
-  /** Whether a reader of the value that came last is given something else than what was loaded. */
+  /** Whether a reader of the last value gets something other than what was loaded. */
   converted?(): boolean
   /**
-   * Makes values for those who joined.
+   * Makes values for callers that joined.
    * @throws UnsupportedValue
    */
   copyOf(value: unknown): () => unknown
@@ -46,7 +46,7 @@ export class LocalLoad<K> implements Load {
   readonly #into: LoadedInto<K>
   #lease: Lease | undefined
   #waited = false
-  /** It loads beside the holder of the lease, who keeps it. */
+  /** It loads beside the holder of the lease, which keeps it. */
   #beside = false
 
   constructor(loads: Map<K, Lease>, key: K, into: LoadedInto<K>) {
@@ -61,7 +61,7 @@ export class LocalLoad<K> implements Load {
 
   step(waited: number, beside = false): number {
     const { bounds, counts } = this.#into
-    // At first its caller has just looked, and may want another value than there is.
+    // At first, its caller has just looked, and may want another value.
     if (this.#waited) this.value = this.#into.find(this.#key)
     if (this.value !== undefined) return HIT
     this.#waited = true
@@ -86,7 +86,7 @@ export class LocalLoad<K> implements Load {
     } catch (error) {
       failure = error
     }
-    // Whatever came of it: of those who load beside each other the first stores.
+    // Whatever came of it: of callers that load beside each other the first stores.
     if (this.#stands()) this.#loads.delete(this.#key)
     this.#lease = undefined
     const converted = into.converted?.()
@@ -109,7 +109,7 @@ export class LocalLoad<K> implements Load {
     try {
       return this.#into.copyOf(value)
     } catch {
-      // What cannot be stored has no copies.
+      // A value that cannot be stored has no copies.
       return () => value
     }
   }
@@ -125,7 +125,7 @@ export class MemoryLoading<K, V> implements Loading<K> {
   readonly #into: LoadedInto<K>
   readonly #listeners: Listeners
 
-  /** The loads under way by key stand with the listeners: writes void them. */
+  /** The loads under way by key are kept with the listeners: writes void them. */
   constructor(
     core: MemoryCore<K, V>,
     listeners: Listeners,

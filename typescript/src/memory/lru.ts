@@ -2,7 +2,7 @@ import type { Policy } from './policy.ts'
 import { Queue } from './queue.ts'
 import { ORDERED, type Slots } from './slots.ts'
 
-/** Evicts what was used longest ago. */
+/** Evicts the entry that was used longest ago. */
 export class Lru implements Policy {
   readonly initial: number = ORDERED
   /** Least recently used first. */

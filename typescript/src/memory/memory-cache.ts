@@ -41,12 +41,12 @@ import { copyOut, type Plan } from './plan.ts'
 import { IDLE, TIMED } from './slots.ts'
 import type { MemoryStats } from './stats.ts'
 
-/** What `setMany` takes: pairs, as a Map or a list has them, some of them with options of their own. */
+/** What `setMany` takes: pairs, as a Map or a list has them, some of them with their own options. */
 export type Pairs<K, V> = Iterable<
   readonly [K, V] | readonly [K, V, MemorySetOptions<V> | undefined]
 >
 
-/** An entry as `dump` gives and `load` takes it, without anything that JSON lacks but perhaps the value. */
+/** An entry as `dump` gives and `load` takes it. Only the value may be something that JSON lacks. */
 export interface DumpedEntry<V> {
   readonly value: V
   /** Milliseconds that it lives, from `start` on; absent for ever. */
@@ -60,12 +60,13 @@ export interface DumpedEntry<V> {
 }
 
 /**
- * A cache of this program's own: its objects, in memory, within bounds; only loads are waited for.
+ * A cache of this program's own objects, in memory, within bounds. Only loads are asynchronous.
  *
- * Keys are compared as a `Map` compares them, and may be anything but undefined. A miss is `undefined`, which therefore
- * can't be stored; `null` can. Iterations go by the time at which a key came in; an entry that is set again stays in its
- * place. They may go on while the cache changes: what is deleted meanwhile is left out, what is added comes last. Where the
- * policy is `lru` they go from the entry that was used last to the one that was used longest ago, as it was when they began.
+ * Keys are compared as a `Map` compares them, and may be anything except undefined. A miss is `undefined`, which
+ * therefore cannot be stored; `null` can. Iterations go by the time at which a key came in; an entry that is set again
+ * keeps its place. They may go on while the cache changes: what is deleted meanwhile is left out, what is added comes
+ * last. With the policy `lru` they go from the entry that was used last to the one that was used longest ago, as it was
+ * when they began.
  */
 export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   /** @throws InvalidArgument for an option that is unknown or out of range */
@@ -81,8 +82,8 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * The values of those of the keys that are there, by key, in the order of the keys.
-   * @throws InvalidArgument for what is no list: text is one key
+   * The values of the keys that have one, by key, in the order of the keys.
+   * @throws InvalidArgument for what is not a list: text is one key
    */
   getMany(keys: Iterable<K>): Map<K, V> {
     const found = new Map<K, V>()
@@ -95,7 +96,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
 
   /** Stores several values, one after the other: after an error, those before it are stored. */
   setMany(entries: Pairs<K, V>, options?: MemorySetOptions<V>): void {
-    // Looked at once more with every pair, but also when there is none.
+    // Checked again with every pair, but also when there is none.
     if (options !== undefined) {
       checkSet(options)
       checkTimes(options)
@@ -108,7 +109,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
 
   /**
    * Deletes several keys; returns how many had an entry.
-   * @throws InvalidArgument for what is no list: text is one key
+   * @throws InvalidArgument for what is not a list: text is one key
    */
   deleteMany(keys: Iterable<K>): number {
     let deleted = 0
@@ -117,15 +118,15 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * Adds to the number that the key has, from 0 where it has none, and returns the sum. The entry keeps its time to live; its
-   * time to idle begins anew.
-   * @throws InvalidArgument where the key has no number, for `by` that is no finite number, and for a sum that is none
+   * Adds to the key's number, which is 0 if it has none, and returns the sum. The entry keeps its time to live; its
+   * time to idle begins again.
+   * @throws InvalidArgument if the value, `by` or the sum is not a finite number
    */
   increment(key: K, by: number = 1): number {
     if (!Number.isFinite(by)) throw new InvalidArgument(`by is ${String(by)}: write a number`)
     const { ttl, idle, slots } = this.core
     const value: unknown = this.peek(key)
-    // What has expired may be served on, but not counted on.
+    // An expired number may still be served, but not added to.
     if (value === undefined || (this.core.behaviour.allowStale && !this.has(key))) {
       this.put(key, by as V, { ttl, idle })
       return by
@@ -146,10 +147,10 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * The key's value; when there is none, the loader's, which is stored. Of all callers one loads and the others wait for it,
-   * for `waitTimeout` at most; a load that is older than `leaseTimeout` is waited for no longer, and one caller loads
-   * beside it. When a loader fails, those who waited for it get its error; when it is aborted, one of them loads. A set,
-   * delete or clear of the key during the load wins: the value is returned and not stored. A value that cannot be stored is
+   * The key's value; when there is none, the loader's, which is stored. Of all callers one loads and the others wait
+   * for it, for `waitTimeout` at most; beside a load that is older than `leaseTimeout` one caller loads again. When a
+   * loader fails, the callers that waited for it get its error; when it is aborted, one of them loads. A set, delete or
+   * clear of the key during the load wins: the value is returned and not stored. A value that cannot be stored is
    * returned all the same, and reported (see `storeErrors`).
    *
    * @throws what the loader throws; the signal's reason; `WaitTimeout`; InvalidArgument for a loader that asks at once for
@@ -178,7 +179,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
         if (status !== undefined) status.fetch = 'inflight'
       },
     }).catch((error: unknown) => {
-      // Whoever aborts has not heard of a failure.
+      // A caller that aborts has not heard of a failure.
       const failed = !signal?.aborted || policy.ignoreFetchAbort
       const stays = policy.noDeleteOnFetchRejection || policy.allowStaleOnFetchRejection
       if (failed && !stays) this.#dropStale(key)
@@ -216,8 +217,8 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * Like `getOrSet`, for a loader that gives its value at once. An asynchronous load of the key could not go on meanwhile, so
-   * this caller loads beside it.
+   * Like `getOrSet`, for a loader that returns its value at once. An asynchronous load of the key could not go on
+   * meanwhile, so this caller loads beside it.
    * @throws what `getOrSet` does; InvalidArgument for a loader that returns a promise
    */
   getOrSetSync(key: K, loader: MemorySyncLoader<K, V>, options?: MemorySyncLoadOptions<V>): V {
@@ -243,13 +244,13 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * The values of the keys, by key, in the order of the keys: of those that are not there, the loader's, which are stored. The
-   * rules of `getOrSet` hold for each key. The loader is called with a list of those keys that this caller is to load, none
-   * of them twice; most often it is called once. Then those keys are waited for that others load, and what falls to this
-   * caller is loaded by another call. A key that the loader leaves out, or gives undefined for, has no entry and is not among
-   * the values. What has expired is loaded anew, whatever the cache does with it elsewhere.
-   * @throws what `getOrSet` does; InvalidArgument for what is no list of keys, and for a loader that returns a key which it was
-   *   not asked for: then nothing is stored
+   * The values of the keys, by key, in the order of the keys. Missing ones come from the loader, and are stored. The
+   * rules of `getOrSet` hold for each key. The loader is called with a list of the keys that this caller is to load,
+   * none of them twice; usually it is called once. Then the caller waits for keys that others load; if some of these
+   * fall to it, the loader is called again. A key that the loader leaves out, or gives undefined for, has no entry and
+   * is not among the values. Expired values are always loaded again.
+   * @throws what `getOrSet` does; InvalidArgument for what is not a list of keys, and for a loader that returns a key
+   *   that it was not asked for: then nothing is stored
    */
   async getOrSetMany(
     keys: Iterable<K>,
@@ -262,7 +263,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * Like `getOrSetMany`, for a loader that gives its values at once: see `getOrSetSync`.
+   * Like `getOrSetMany`, for a loader that returns its values at once: see `getOrSetSync`.
    * @throws what `getOrSetMany` does; InvalidArgument for a loader that returns a promise
    */
   getOrSetManySync(
@@ -275,10 +276,10 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * A function whose results are cached, by the rules of `getOrSet`: under `name` and the arguments as text, or
-   * under the key that `key` makes of them.
+   * A function with cached results, by the rules of `getOrSet`: under `name` and the arguments as text, or under the
+   * key that `key` makes of them.
    * @throws InvalidArgument without `name` and `key`, and with both. The memoized one throws it for
-   *   arguments of which there is no text
+   *   arguments that cannot be written as text
    */
   memoize<A extends unknown[], R extends V>(
     work: (...args: A) => R | PromiseLike<R>,
@@ -303,7 +304,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     return Object.assign(memo, { forget: (...args: A): boolean => this.delete(keyOf(args)) })
   }
 
-  /** Takes out the entry that would be evicted next, and returns its value; undefined when there is none. */
+  /** Removes the entry that would be evicted next, and returns its value; undefined when there is none. */
   pop(): V | undefined {
     const { core } = this
     const { slots } = core
@@ -311,7 +312,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     core.popping = (slot) => {
       const isTimed = (slots.state[slot] & TIMED) !== 0
       const isStale = isTimed && !slots.isServed(slot, core.clock.now())
-      // Copied when all is done, for a copy may be the work of the user's code.
+      // Copied at the end, because a copy may run the user's code.
       if (isStale && !core.behaviour.allowStale) return
       popped = { kept: slots.values[slot], plan: slots.plan[slot] }
     }
@@ -324,7 +325,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     return popped && (copyOut(popped.kept, popped.plan) as V)
   }
 
-  /** The first value, as iterations go, for which a function gives something true: by `get`, so that it counts as a use. */
+  /** The first value, in iteration order, for which a function returns something true: by `get`, so it is a use. */
   find(
     wanted: (value: V, key: K, cache: this) => unknown,
     options?: MemoryGetOptions<V>,
@@ -374,7 +375,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     for (const [key, value] of this.rentries()) call.call(thisArgument, value, key, this)
   }
 
-  /** The entries with what is known of them, for `load`: those that are the next to go come first. */
+  /** The entries with their facts, for `load`: the next to be evicted come first. */
   dump(): [K, DumpedEntry<V>][] {
     const { slots, store } = this.core
     const dumped = this.living((slot): [K, DumpedEntry<V>] => {
@@ -398,7 +399,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   }
 
   /**
-   * Puts what `dump` gave in the place of everything. What has expired meanwhile is left out.
+   * Replaces everything with what `dump` gave. Entries that expired meanwhile are left out.
    * @throws what `set` throws; the entries before it are stored
    */
   load(dumped: Iterable<readonly [K, DumpedEntry<V>]>): void {
@@ -414,20 +415,20 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     }
   }
 
-  /** Frees at once what has expired; returns how many entries that were. It happens by itself within seconds. */
+  /** Frees expired entries at once; returns how many. They are freed anyway within seconds. */
   purgeExpired(): number {
     const before = this.core.freed
     this.core.sweeper.sweep()
     return this.core.freed - before
   }
 
-  /** What it holds and what it did. */
+  /** Sizes and counts. */
   stats(): MemoryStats {
     const { counts, store } = this.core
     return { ...counts, entries: store.live, bytes: store.weight }
   }
 
-  /** Begins to count anew what it did. */
+  /** Sets the counts to 0. */
   flushStats(): void {
     const { counts } = this.core
     for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] = 0
@@ -437,7 +438,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
     return [this.core.slots.keys[slot], this.give(slot)]
   }
 
-  /** After a loader has failed: what has expired would be served for ever. */
+  /** After a loader has failed: otherwise the expired value would be served for ever. */
   #dropStale(key: K): void {
     const slot = this.slotOf(key)
     if (slot === undefined || !this.entry(key)?.stale) return

@@ -102,7 +102,7 @@ export class MemoryNamespace implements Keyspace {
     try {
       this.#entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
     } catch (error) {
-      // The old value is gone then. Other errors change nothing.
+      // Then the old value is gone. Other errors change nothing.
       if (error instanceof EntryTooLarge) this.#entries.loads.delete(name)
       throw error
     }

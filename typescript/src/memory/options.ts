@@ -12,13 +12,13 @@ import type { CloneInstance } from './stored.ts'
 import { TwoQueueClock } from './two-queue-clock.ts'
 import { Unevicted } from './unevicted.ts'
 
-/** What keeps a change of an object from being a change of the cache's entry: `MemoryOptions.isolation`. */
+/** How entries are protected from changes of objects: `MemoryOptions.isolation`. */
 export type Isolation = 'clone' | 'freeze' | 'none'
 
 /** Which entry goes when there is no room: `MemoryOptions.policy`. */
 export type PolicyName = '2q-clock' | 'lru' | 'none'
 
-/** What bounds entries in memory, and what is handed out of them. */
+/** Options that bound entries in memory, and choose what is handed out. */
 export interface MemoryOptions {
   /** Most entries, a whole number from 1 to 16,777,216. Default: 10,000. */
   readonly maxEntries?: number
@@ -28,8 +28,8 @@ export interface MemoryOptions {
    */
   readonly maxBytes?: number | string | null
   /**
-   * `2q-clock` is explained in `spec/eviction.md`; `lru` evicts exactly what was used longest ago; with `none`, which is for a
-   * `MemoryCache` alone, nothing is evicted, and a new key for which there is no room is `NoSpace`. Default: 2q-clock.
+   * `2q-clock` is explained in `spec/eviction.md`; `lru` evicts exactly the entry that was used longest ago; with
+   * `none`, for a `MemoryCache` only, nothing is evicted, and a new key without room is `NoSpace`. Default: 2q-clock.
    */
   readonly policy?: PolicyName
   /**
@@ -41,56 +41,50 @@ export interface MemoryOptions {
    */
   readonly isolation?: Isolation
   /**
-   * Copies an object that `clone` and `freeze` refuse: an instance of a class of one's own. It is given the object and
+   * Copies an object that `clone` and `freeze` refuse: an instance of a class of your own. It is given the object and
    * returns one that shares nothing with it, or undefined for one that it does not know. Default: none.
    */
   readonly cloneInstance?: CloneInstance
 }
 
-/** What is done with a value that has expired; lru-cache's words. */
+/** What happens to an expired value; lru-cache's words. */
 export interface StaleOptions {
   /**
-   * Reads give what has expired, once, as long as it was not freed; `getOrSet` gives it while a loader makes it anew.
+   * Reads return an expired value once, if it was not freed; `getOrSet` returns it while a loader makes a new one.
    * Default: false.
    */
   readonly allowStale?: boolean
-  /** A read that finds what has expired leaves it there. Default: false. */
+  /** A read leaves an expired value in the cache. Default: false. */
   readonly noDeleteOnStaleGet?: boolean
 }
 
-/** What a load does with the value that was there before, when it has expired and was not freed. */
+/** What a load does with an expired value that was not freed. */
 export interface LoadPolicy extends StaleOptions {
-  /** When the loader fails the expired value is given instead of its error, and stays. Default: false. */
+  /** When the loader fails, the expired value is returned instead of its error, and stays. Default: false. */
   readonly allowStaleOnFetchRejection?: boolean
-  /** When the signal is aborted the expired value is given instead of its reason. Default: false. */
+  /** When the signal is aborted, the expired value is returned instead of its reason. Default: false. */
   readonly allowStaleOnFetchAbort?: boolean
   /** A loader that fails leaves the expired value there. Default: false. */
   readonly noDeleteOnFetchRejection?: boolean
-  /**
-   * A signal that is aborted does not stop the load: its value is stored, and callers that wait get it. Default: false.
-   */
+  /** An aborted signal does not stop the load: its value is stored, and waiting callers get it. Default: false. */
   readonly ignoreFetchAbort?: boolean
 }
 
 /** Options of a `MemoryCache`. */
 export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOptions, LoadPolicy {
   /**
-   * Classes of one's own that `clone` and `freeze` would refuse, by names: instances are kept as what `encode` makes of
+   * Classes of your own that `clone` and `freeze` would refuse, by names: instances are kept as what `encode` makes of
    * them, and each reader gets one made by `decode`. `none` hands out the instances themselves. Default: none.
    */
   readonly types?: RegisteredTypes
-  /** How long an entry lives when its write does not say; `null` for ever, until it is evicted. Default: null. */
+  /** How long an entry lives if its write does not say; `null` for ever, until it is evicted. Default: null. */
   readonly ttl?: Duration | null
   /**
-   * How long an entry lives without being used, when its write does not say; `null` for ever. With a `ttl` too, it expires by
-   * whichever comes first. `get`, `touch` and `set` are uses; `peek`, `has`, `ttl`, `entry` and iteration are not.
-   * Default: null.
+   * How long an entry lives without being used, if its write does not say; `null` for ever. With a `ttl` too, whichever
+   * comes first. `get`, `touch` and `set` are uses; `peek`, `has`, `ttl`, `entry` and iteration are not. Default: null.
    */
   readonly timeToIdle?: Duration | null
-  /**
-   * Whether `has` is a use, which begins the time to idle anew, or, of an entry that has none, the time to live.
-   * Default: false.
-   */
+  /** Whether `has` is a use: it begins the time to idle again, or else the time to live. Default: false. */
   readonly updateAgeOnHas?: boolean
   /** Whether an entry that is set again keeps its time to live. Default: false. */
   readonly noUpdateTTL?: boolean
@@ -111,31 +105,31 @@ export interface MemoryCacheOptions<K = unknown, V = unknown> extends MemoryOpti
   /** How long a caller waits for the loads of others before it gets `WaitTimeout`, 1 ms to 24 h. Default: 60s. */
   readonly waitTimeout?: Duration
   /**
-   * What becomes of a loaded value that cannot be stored: `report` hands it over, counts it and reports the first of each kind
-   * as a warning of the process; with `raise` its caller gets the error. Default: report.
+   * What happens to a loaded value that cannot be stored: `report` hands it over, counts it and reports the first of
+   * each kind as a warning of the process; `raise` throws the error. Default: report.
    */
   readonly storeErrors?: StoreErrors
   /**
-   * Whether what has expired is freed by itself. With false it is told of by the event `expired`, and stays until it is
-   * deleted, evicted or purged: for `entry`, for `allowStale`. Default: true.
+   * Whether expired entries are freed automatically. With false, the event `expired` reports each, and it stays until
+   * it is deleted, evicted or purged: for `entry`, for `allowStale`. Default: true.
    */
   readonly deleteOnExpire?: boolean
-  /** The least time between two looks for what has expired; `null` for never: then only reads free it. Default: 1s. */
+  /** The least time between checks for expired entries; `null` for never: only reads free them. Default: 1s. */
   readonly checkPeriod?: Duration | null
   /**
-   * Milliseconds since 1970, asked at each use. The system's is asked once for many reads, at least every millisecond that the
-   * event loop turns. Default: the system's.
+   * Returns milliseconds since 1970; called at each use. The system's clock is read once for many reads, at least every
+   * millisecond that the event loop turns. Default: the system's.
    */
   readonly clock?: () => number
 }
 
-/** What an operation did: an object of the caller's that it writes into. */
+/** What an operation did: an object of the caller, which it fills. */
 export interface MemoryStatus<V = unknown> {
   get?: 'hit' | 'stale' | 'miss'
   has?: 'hit' | 'stale' | 'miss'
-  /** `update` is the same value once more. */
+  /** `update` is the same value again. */
   set?: 'add' | 'update' | 'replace'
-  /** `inflight` waited for another caller's load; `stale` loads while the caller has the expired value. */
+  /** `inflight`: waited for another caller's load; `stale`: loads while the caller has the expired value. */
   fetch?: 'hit' | 'miss' | 'inflight' | 'stale' | 'refresh'
   /** Milliseconds that the entry has left, `Infinity` when it does not expire; below 0 once it has expired. */
   ttl?: number
@@ -143,7 +137,7 @@ export interface MemoryStatus<V = unknown> {
   returnedStale?: boolean
   /** The value that was replaced. */
   oldValue?: V
-  /** What a load failed with whose caller was given the expired value. */
+  /** The error of a load whose caller was given the expired value. */
   fetchError?: unknown
 }
 
@@ -153,9 +147,9 @@ export interface MemorySetOptions<V = unknown> {
   readonly ttl?: Duration | null
   /** How long the entry lives without being used; `null` for ever. Default: the cache's. */
   readonly timeToIdle?: Duration | null
-  /** Bytes that it weighs. Default: what the weigher says. */
+  /** Bytes that it weighs. Default: the weigher's result. */
   readonly size?: number
-  /** Whether an entry that is there keeps its time to live. Default: the cache's. */
+  /** Whether an existing entry keeps its time to live. Default: the cache's. */
   readonly noUpdateTTL?: boolean
   /** An object that is told what was done. Default: none. */
   readonly status?: MemoryStatus<V>
@@ -224,7 +218,7 @@ const HAS_OPTIONS: ReadonlySet<string> = new Set<keyof MemoryHasOptions>([
 /** What a Map takes in V8. */
 const MOST_ENTRIES = 2 ** 24
 
-/** What the options of entries in memory say, checked. */
+/** The checked options of entries in memory. */
 export interface ResolvedMemory {
   readonly bounds: Bounds
   readonly policy: PolicyMaker
@@ -270,14 +264,14 @@ export function resolveTier(options: MemoryOptions): ResolvedMemory {
   return resolveMemory(options)
 }
 
-/** What a `MemoryCache` does beside keeping entries within bounds, checked. */
+/** The checked further options of a `MemoryCache`. */
 export interface Behaviour extends Required<LoadPolicy> {
   readonly noUpdateTTL: boolean
   readonly updateAgeOnHas: boolean
   readonly deleteOnExpire: boolean
-  /** Whether what has expired may be asked for. */
+  /** Whether expired values may be asked for. */
   readonly keepsStale: boolean
-  /** Whether a key for which there is no room is refused. */
+  /** Whether a key without room is refused. */
   readonly refuses: boolean
   /** Bytes. */
   readonly maxEntrySize: number
@@ -319,7 +313,7 @@ export function behaviourOf<K, V>(options: MemoryCacheOptions<K, V>): Behaviour 
   }
 }
 
-/** A day: the longest that anybody waits. */
+/** A day: the longest wait. */
 const LONGEST_WAIT = 86_400_000
 
 /** @throws InvalidArgument */
@@ -357,7 +351,7 @@ export function ttlOrOwn(ttl: Duration | null | undefined, own: number): number 
 }
 
 /**
- * Like `ttlOrOwn`, of a time to idle.
+ * Like `ttlOrOwn`, for a time to idle.
  * @throws InvalidArgument
  */
 export function idleOrOwn(idle: Duration | null | undefined, own: number): number {

@@ -1,15 +1,15 @@
 import type { Slots } from './slots.ts'
 
 /**
- * Which entry goes when there is no room. A policy puts slots into order; what becomes of a slot that it chooses is the
- * store's. What it wants to know of hits stands in the state: each sets VISITED, and ORDERED asks for a call of `hit`.
+ * Decides which entry goes when there is no room. A policy orders slots; the store does what follows for a slot that it
+ * chooses. It learns of hits from the state: each sets VISITED, and ORDERED asks for a call of `hit`.
  */
 export interface Policy {
   /** What the state of a new entry's slot begins with. */
   readonly initial: number
-  /** A key that is not there is about to come in; `full` when others have to make room for it. */
+  /** A new key is about to come in; `full` when others have to make room for it. */
   arrive(key: unknown, full: boolean): void
-  /** Lets an entry leave, or does something that leads there. Called while there is no room, so there is one. */
+  /** Lets an entry leave, or takes a step towards that. Called while there is no room, so there is one. */
   evict(): void
   /** The key that arrived has a slot now. */
   add(slot: number): void

@@ -37,7 +37,7 @@ export class Queue {
     this.length--
   }
 
-  /** To the back, where it may be already. */
+  /** Moves it to the back, where it may be already. */
   requeue(slot: number): void {
     if (slot === this.#back) return
     this.remove(slot)

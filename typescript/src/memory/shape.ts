@@ -1,9 +1,9 @@
 /**
  * Copying plain objects of many shapes.
  *
- * `{ ...object }` is one allocation and one memory copy in V8, as long as the place in the source where it stands has seen
- * at most four shapes. In a cache every shape of a program would pass through one place; from the fifth on each copy takes
- * six to eight times as long. So there are 32 such places, and the names of an object's keys choose one of them.
+ * `{ ...object }` is one allocation and one memory copy in V8, as long as its place in the source has seen at most four
+ * shapes. In a cache every shape of a program would pass through one place; from the fifth on each copy takes six to
+ * eight times as long. So there are 32 such places, and the names of an object's keys choose one of them.
  */
 
 /** Places that copy; a power of two. */
@@ -12,7 +12,7 @@ const PLACES = 32
 /** Which of `copyPlain`'s places is for an object, from 0 to 31. No value is read: no getter runs. */
 export function placeOf(object: object): number {
   let hash = 0
-  // Inherited keys are counted as well, if somebody has given Object.prototype some: it makes no difference here.
+  // Inherited keys are counted as well, if Object.prototype was given some: it makes no difference here.
   for (const key in object) hash = (Math.imul(hash, 31) + key.length) | 0
   return (hash ^ (hash >>> 5) ^ (hash >>> 10)) & (PLACES - 1)
 }
@@ -87,7 +87,7 @@ export function copyPlain(object: object, place: number): object {
   }
 }
 
-/** Longer arrays are looked at more closely before they are gone through place by place. */
+/** Longer arrays are checked before they are walked place by place. */
 const LONG = 1 << 20
 const PROBES = 64
 
@@ -123,7 +123,7 @@ const slice = Array.prototype.slice
 
 /** A copy of an array that is not ours; its holes stay holes. */
 export function copyArray(array: readonly unknown[]): unknown[] {
-  // With a constructor of its own `slice` would ask that one for the copy.
+  // With a constructor of its own, `slice` would call that for the copy.
   if (array.constructor === Array) return slice.call(array)
   const copy: unknown[] = new Array(array.length)
   for (let place = 0; place < array.length; place++) {

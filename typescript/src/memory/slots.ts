@@ -1,7 +1,7 @@
 import { CLOCK_TOLERANCE } from '../entry/validity.ts'
 import type { Timed } from './entry.ts'
 
-/** Bits of a slot's state. A slot whose state is just VISITED needs nothing but its value: the quick way of a hit. */
+/** Bits of a slot's state. A slot whose state is just VISITED needs nothing but its value: the fast way of a hit. */
 export const VISITED = 1
 /** It has an expiry. */
 export const TIMED = 2
@@ -11,16 +11,16 @@ export const IDLE = 4
 export const COPIED = 8
 /** The policy wants to hear of every hit. */
 export const ORDERED = 16
-/** It has expired, that was told, and it stays. */
+/** It has expired, listeners were told, and it stays. */
 export const TOLD = 32
 
 /** Slots that there is room for at first, and that a clear keeps. */
 const FEW = 128
 
 /**
- * The entries of a cache as columns: an entry is a slot, an index into all of them. Columns because a hit then touches a
- * byte of state and a pointer, in arrays so small that the processor has them at hand; an object an entry took 1.3 times
- * as long.
+ * The entries of a cache as columns: an entry is a slot, an index into all of them. A hit then touches a byte of state
+ * and a pointer, in arrays small enough for the processor's caches; with an object for each entry it took 1.3 times as
+ * long.
  */
 export class Slots<K, V> {
   /** Slots in use, and those that are free among them. */
@@ -33,10 +33,10 @@ export class Slots<K, V> {
   plan: Uint8Array = new Uint8Array(FEW)
   /** Milliseconds since 1970. Only where TIMED. */
   expires: Float64Array = new Float64Array(FEW)
-  /** Milliseconds from the write, or the last use where IDLE, to then. Only where TIMED. */
+  /** Milliseconds from the write, or for IDLE the last use, to then. Only where TIMED. */
   ttl: Float64Array = new Float64Array(FEW)
   /**
-   * Milliseconds that it lives without a use, and when its time to live is over in any case: milliseconds since 1970, or
+   * Milliseconds that it lives without a use, and when its time to live ends in any case: milliseconds since 1970, or
    * infinite. Only where IDLE: they have no room before the first such entry.
    */
   idle: Float64Array = new Float64Array(0)
@@ -47,7 +47,7 @@ export class Slots<K, V> {
   next: Int32Array = new Int32Array(FEW)
   previous: Int32Array = new Int32Array(FEW)
 
-  /** No entry is held back at this time or after it, for none was written later: see `isServed`. */
+  /** No entry is hidden at this time or after it, because none was written later: see `isServed`. */
   settled: number = Number.NEGATIVE_INFINITY
 
   #free = -1
@@ -81,7 +81,7 @@ export class Slots<K, V> {
     this.#free = slot
   }
 
-  /** Gives all slots back. The room of a few is kept: clearing a small cache is not to cost what filling it does. */
+  /** Gives all slots back. Keeps the room of a few, so that clearing a small cache is cheap. */
   clear(): void {
     const { length } = this
     this.length = 0
@@ -97,12 +97,12 @@ export class Slots<K, V> {
   }
 
   /**
-   * Whether a TIMED entry is served at a time: not from its expiry on, and not while the clock stands well before its
-   * writing, or setting the clock back would let it live on.
+   * Whether a TIMED entry is served at a time: not from its expiry on, and not while the clock is well before its
+   * writing; otherwise setting the clock back would let it live on.
    */
   isServed(slot: number, now: number): boolean {
     const expires = this.expires[slot]
-    // Hardly ever does the clock stand before the last writing: one column less to look into.
+    // The clock is hardly ever before the last writing: this saves a look into one column.
     const isSet = now >= this.settled || now >= expires - this.ttl[slot] - CLOCK_TOLERANCE
     return isSet && now < expires
   }
@@ -124,7 +124,7 @@ export class Slots<K, V> {
     this.deadline[slot] = deadline
   }
 
-  /** The times of an entry that is written again and keeps its time to live. Its time to idle begins anew. */
+  /** The times of an entry that is written again and keeps its time to live. Its time to idle begins again. */
   timesOf(slot: number): Timed {
     const state = this.state[slot]
     if ((state & TIMED) === 0) return { ttl: 0, idle: 0 }

@@ -1,4 +1,4 @@
-/** What a `MemoryCache` holds, and what became of the rest. */
+/** What a `MemoryCache` holds, and why entries left it. */
 export interface MemoryStats {
   /** Reads that found an entry. */
   hits: number
@@ -8,7 +8,7 @@ export interface MemoryStats {
   writes: number
   /** Entries deleted or taken. */
   deletes: number
-  /** Entries whose time to live was over when they were freed. */
+  /** Entries that had expired when they were freed. */
   expired: number
   /** Entries that made room for others. */
   evicted: number
@@ -16,7 +16,7 @@ export interface MemoryStats {
   voidedFills: number
   /** Loaded values that could not be stored. */
   unstored: number
-  /** Callers who got `WaitTimeout`. */
+  /** Callers that got `WaitTimeout`. */
   waitTimeouts: number
   /** Entries that are there; some may have expired. */
   entries: number

@@ -1,7 +1,7 @@
 import type { Bounds, Policy, PolicyMaker } from './policy.ts'
 import { ORDERED, type Slots, VISITED } from './slots.ts'
 
-/** What whoever looks keys up does when an entry is evicted: its key is to lead nowhere. The slot still holds it. */
+/** What the owner of the keys does when an entry is evicted: its key is to lead nowhere. The slot still holds it. */
 export type Evicted = (slot: number) => void
 
 /** Entries within bounds: columns, a policy, and what they weigh. Keys are looked up by others, who go by slots here. */
@@ -53,7 +53,8 @@ export class Store<K, V> {
     const { slots } = this
     const more = weight - slots.weights[slot]
     if (more > 0 && this.weight + more > this.bounds.maxBytes) {
-      // It might have to make room for itself. The key stays in the index: it has a slot again at once.
+      // It might otherwise be evicted to make room for itself. The key stays in the index: it gets a slot again at
+      // once.
       this.remove(slot)
       return this.#add(key, value, weight, flags)
     }
@@ -62,7 +63,7 @@ export class Store<K, V> {
     this.weight += more
     const isOrdered = (slots.state[slot] & ORDERED) !== 0
     if (isOrdered) this.#policy.hit(slot)
-    // Never both: what is VISITED is told to the policy no more.
+    // Never both: the policy is not told of what is VISITED.
     slots.state[slot] = (isOrdered ? ORDERED : VISITED) | flags
     return slot
   }
@@ -74,7 +75,7 @@ export class Store<K, V> {
     else state[slot] |= VISITED
   }
 
-  /** Takes an entry out whose key leads nowhere any more, and frees its slot. */
+  /** Removes an entry whose key leads nowhere any more, and frees its slot. */
   remove(slot: number): void {
     this.#policy.remove(slot)
     this.#free(slot)
@@ -100,7 +101,7 @@ export class Store<K, V> {
     return live > 0 && this.weight + this.weight / live > bounds.maxBytes
   }
 
-  /** Lets the entry leave that is the next to do so. */
+  /** Lets the next entry leave. */
   evict(): void {
     const before = this.live
     while (this.live === before) this.#policy.evict()

@@ -1,6 +1,6 @@
 /**
- * Copies that a cache holds of values with more than one object, in a form from which further copies are quick: what each
- * object is was found out when it was copied in (`clone.ts`), and is kept as a text with one character an object.
+ * Copies that a cache holds of values with more than one object, in a form from which further copies are fast: the kind
+ * of each object was found out when it was copied in (`clone.ts`), and is kept as a text with one character an object.
  */
 import type { Segment } from '../entry/path.ts'
 import type { Way } from '../entry/registered.ts'
@@ -43,7 +43,7 @@ export function textOf(codes: readonly Code[], count: number): string {
   }
   return text
 }
-/** Arguments of a call: they stand on the stack. */
+/** Arguments of a call: they are on the stack. */
 const CHUNK = 4096
 
 type Fields = Record<PropertyKey, unknown>
@@ -64,7 +64,7 @@ export class Tree {
     let at = 0
     const code = codes.charCodeAt(at++)
     const root = copyContainer(this.#root, code)
-    // No recursion: values may be nested deeper than the stack is.
+    // No recursion: values may be nested deeper than the stack.
     const holders = [root]
     for (let next = 0; next < holders.length; next++) {
       const holder = holders[next]
@@ -151,7 +151,7 @@ export class Graph {
       const holder = copies[edges[edge] as number] as Fields
       holder[edges[edge + 1] as string] = copies[edges[edge + 2] as number]
     }
-    // Last, when the contents hold what they should: a Map's keys cannot be replaced later.
+    // Last, when the contents are complete: a Map's keys cannot be replaced later.
     const contents = this.#contents
     for (let at = 0; at < contents.length; at += 2) {
       fill(copies[contents[at]], copies[contents[at + 1]] as unknown[])

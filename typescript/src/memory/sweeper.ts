@@ -5,21 +5,21 @@ const STRIDE = 4096
 /** The longest that timers can wait: a 32-bit number of milliseconds. */
 const LONGEST = 2 ** 31 - 1
 
-/** What is looked through for entries that have expired. */
+/** What is searched for expired entries. */
 export interface Sweepable {
   now(): number
   /** How many slots there are. */
   slots(): number
   /**
-   * Frees what has expired among some slots, by itself or because somebody asks for it. Returns when the first of the others
-   * there will, or Infinity.
+   * Frees expired entries among some slots, by itself or on request. Returns when the first of the others there will
+   * expire, or Infinity.
    */
   sweep(from: number, to: number, now: number, asked: boolean): number
 }
 
 /**
- * Frees entries that have expired though nobody reads them: within a second or so, a stride at a time. Its timers hold
- * neither the process nor a cache that nobody else holds.
+ * Frees expired entries that are not read: within a second or so, a stride at a time. Its timers keep neither the
+ * process nor an unused cache alive.
  */
 export class Sweeper {
   readonly #cache: WeakRef<Sweepable>
@@ -32,10 +32,10 @@ export class Sweeper {
   /** When the timer is due, on the monotonic clock that timers go by. */
   #due = 0
 
-  /** The shortest wait, or a cache in which something expires all the time would be looked through all the time. */
+  /** The shortest wait; otherwise a cache in which entries expire all the time would be searched all the time. */
   readonly #shortest: number
 
-  /** With an infinite wait it only looks when it is asked to. */
+  /** With an infinite wait it only searches on request. */
   constructor(cache: Sweepable, shortest = 1000) {
     this.#cache = new WeakRef(cache)
     this.#shortest = shortest

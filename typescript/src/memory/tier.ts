@@ -28,10 +28,10 @@ export type Held = Map<string, number>
 
 /** The columns of the memory tier: those of any memory cache, and where the host tier has the entry. */
 class TierSlots extends Slots<string, unknown> {
-  /** In which namespace's keys a slot's is. */
+  /** The namespace's keys that have the slot's key. */
   readonly held: (Held | undefined)[] = []
   /**
-   * Four words a slot, for they are looked at together: the place of the host slot's `ver` among the words of the index,
+   * Four words a slot, because they are read together: the place of the host slot's `ver` among the words of the index,
    * what that was, the epoch, and the place of the host slot's visited byte.
    */
   origin: Int32Array = new Int32Array(ORIGIN * this.state.length)
@@ -53,9 +53,8 @@ const LOOKS = 16
 
 /**
  * The memory tier over a host tier: values that were read there and decoded, each with the word of its slot and the
- * epoch. One is served while both stand as they were, which two loads tell: then nobody has written, deleted or cleared
- * the key since, in any process. So nothing is ever put here but what a read of the host tier gave, and nobody
- * has to be told of a write.
+ * epoch. One is served while both are unchanged, which two loads tell: then no process has written, deleted or cleared
+ * the key since. So only values that a read of the host tier gave are put here, and writes need no messages.
  */
 export class MemoryTier {
   /** Values that were handed out. */
@@ -112,23 +111,24 @@ export class MemoryTier {
     const { origin } = slots
     const index = this.#index
     const from = slot << 2
-    // The word, then the epoch, which moves before a word can come to be what it was (`spec/memory.md`). One atomic load
-    // is enough: no engine moves the other across it, nor takes its value from one on the far side of another hit's.
+    // The word, then the epoch, which moves before a word can become what it was (`spec/memory.md`). One atomic load is
+    // enough: no engine moves the other across it, nor takes its value from one on the far side of another hit's.
     if (index[origin[from + AT]] !== origin[from + VER]) return undefined
     const epoch = origin[from + EPOCH]
     const mark = origin[from + MARK]
     const value = slots.values[slot]
     const state = slots.state[slot]
     if ((state & ~COPIED) !== VISITED && !this.#isServed(slot, state)) return undefined
-    // As late as can be: it is a call in Node, and compilers have forgotten what they knew when it returns.
+    // As late as possible: it is a call in Node, and compilers have forgotten what they knew when it returns.
     if (Atomics.load(index, this.#epochAt) !== epoch) return undefined
-    // The host tier keeps what is marked as used, and of hits here it sees only this. The read that a value came by has
-    // set the mark. It goes with the word, but for keys that compete for a full bucket: what is read often is marked anew.
+    // The host tier keeps what is marked as used, and this is all that it sees of hits here. The read that brought the
+    // value set the mark. It goes with the word, except for keys that compete for a full bucket: what is read often is
+    // marked again.
     if ((++this.hits & (LOOKS - 1)) === 0 && this.#visited[mark] === 0) this.#visited[mark] = 1
     return (state & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
   }
 
-  /** Like `read`, but it is no use: nothing is counted or marked. */
+  /** Like `read`, but not a use: nothing is counted or marked. */
   peek(slot: number): unknown {
     const slots = this.#slots
     const { origin, state } = slots
@@ -159,13 +159,13 @@ export class MemoryTier {
     return true
   }
 
-  /** Whether a value that was just read, of a key that is not here, is not to be kept: `spec/memory.md`, "Admission". */
+  /** Whether a value just read, of a key that is not here, is not to be kept: `spec/memory.md`, "Admission". */
   turnsAway(origin: Origin): boolean {
     const store = this.#store
     return store.isCrowded && !this.#doorkeeper.admits(origin.slot, store.live)
   }
 
-  /** What the reader of a value is given that is not kept; a `Graph` as `remember` gives one. */
+  /** What a reader gets of a value that is not kept; a `Graph` as `remember` gives one. */
   giveOnly(value: unknown): unknown {
     if (!this.freezes) return value
     try {
@@ -185,7 +185,7 @@ export class MemoryTier {
     try {
       kept = this.#keeper.keep(value)
     } catch {
-      // What has no frozen form is read anew each time.
+      // A value without a frozen form is read again each time.
       this.forget(held, key)
       return value
     }
@@ -216,7 +216,7 @@ export class MemoryTier {
     return plan === AS_IS || this.freezes ? kept : value
   }
 
-  /** Lets go of a value, which is the host tier's no more. */
+  /** Lets go of a value that the host tier no longer has. */
   forget(held: Held, key: string): void {
     const slot = held.get(key)
     if (slot === undefined) return

@@ -87,7 +87,7 @@ export class TwoQueueClock implements Policy {
     if (small.length < this.#goalOfSmall() && this.#challenge(0, OF_VISITED)) return
     const slot = small.front
     if (slot < 0) {
-      // All that the hand came by are to stay, but one has to go.
+      // All entries that the hand passed are to stay, but one has to go.
       const oldest = this.#main.front
       this.#main.remove(oldest)
       this.#leave(oldest)
@@ -117,7 +117,7 @@ export class TwoQueueClock implements Policy {
     this.#boundsOf = -1
   }
 
-  /** True when an entry has left the main queue for a challenger who was away so long. */
+  /** True when an entry has left the main queue for a challenger that was away so long. */
   #challenge(away: number, strength: number): boolean {
     const { state } = this.#slots
     const main = this.#main

@@ -18,9 +18,9 @@ const TREE_BYTES = 64
 const MOST_OBJECTS = 100_000
 
 /**
- * What a cache without a directory stores: what one with a directory would give back (`spec/entry.md`, "Type map"). Most
- * values are plain objects and lists of text, numbers, booleans and null, which come back as they are; all others are
- * written and read as a directory's entries are, so that the two agree on every value and on every refusal.
+ * What a cache without a directory stores: what one with a directory would give back (`spec/entry.md`, "Type map").
+ * Most values are plain objects and lists of text, numbers, booleans and null, which come back unchanged. All others
+ * are written and read as a directory's entries are, so that the two agree on every value and every refusal.
  */
 export class TypedKeeper extends Keeper {
   readonly #freezes: boolean
@@ -68,8 +68,8 @@ export class TypedKeeper extends Keeper {
   }
 
   /**
-   * Lists and plain objects in each other, of which the first is a copy already: level by level, for that is how a `Tree`
-   * goes. Undefined when there is anything else.
+   * Lists and plain objects within each other; the first is a copy already. It goes level by level, as a `Tree` does.
+   * Undefined when there is anything else.
    */
   #keepTree(root: object): unknown {
     const copies: object[] = [root]
@@ -161,7 +161,7 @@ function weighElements(array: readonly unknown[]): number {
   let bytes = weight.ARRAY + weight.SLOT * length
   for (let place = 0; place < length; place++) {
     const value = array[place]
-    // As `weigh.ts` does: numbers of a list stand there without a box.
+    // As `weigh.ts` does: a list holds numbers without a box.
     if (typeof value === 'number') continue
     const one = weighSimple(value)
     if (one < 0) return -1
@@ -175,7 +175,7 @@ function spreadFields(holder: Record<string, unknown>, copies: object[], codes: 
   let bytes = weight.OBJECT
   let count = 0
   for (const key in holder) {
-    // Not what somebody has given Object.prototype, which is left to the writer.
+    // Not what Object.prototype was given, which is left to the writer.
     if (!isText(key) || !Object.hasOwn(holder, key)) return -1
     const one = weighSimple(holder[key])
     if (one >= 0) bytes += one

@@ -2,7 +2,7 @@ import type { Policy } from './policy.ts'
 import { Queue } from './queue.ts'
 import type { Slots } from './slots.ts'
 
-/** Nothing makes room for anything: whoever writes looks first whether there is some. */
+/** Entries are not evicted: writers first look whether there is room. */
 export class Unevicted implements Policy {
   readonly initial: number = 0
   /** In the order in which they came. */
@@ -16,7 +16,7 @@ export class Unevicted implements Policy {
 
   arrive(): void {}
 
-  /** For who takes an entry out by himself. */
+  /** For a caller that takes an entry out itself. */
   evict(): void {
     const slot = this.#entries.front
     this.#entries.remove(slot)

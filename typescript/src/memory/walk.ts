@@ -68,8 +68,8 @@ const LARGE = 4096
 type Fields = Record<PropertyKey, unknown>
 
 /**
- * One copying of a value, level by level: the objects found are the queue of those to be copied. What it needs for that is
- * kept for the next one.
+ * One copying of a value, level by level: the objects found are the queue of those to be copied. Its arrays are kept
+ * for the next one.
  */
 export class Walk {
   plan: Plan = AS_IS
@@ -115,7 +115,10 @@ export class Walk {
     this.#freezes = freezes
   }
 
-  /** Copies a value that stands where `way` leads. `copy` is a shallow copy of it if there is one, by the given place of `copyPlain`. */
+  /**
+   * Copies a value; `way` leads to it. `copy` is a shallow copy of it if there is one, by the given place of
+   * `copyPlain`.
+   */
   run(value: object, kind: Kind, copy: object | undefined, place: number, way: Way): void {
     this.#way = way
     this.#add(value, kind)
@@ -279,7 +282,7 @@ export class Walk {
       const value = (copy as Fields)[key]
       const bytes = weight.weighPrimitive(value)
       if (bytes >= 0) this.weight += bytes
-      // Not what somebody has given Object.prototype.
+      // Not what Object.prototype was given.
       else if (Object.hasOwn(copy, key)) this.#object(node, key, value)
       count++
     }
@@ -509,7 +512,7 @@ export class Walk {
     return refused(this.#wayTo(node), reason)
   }
 
-  /** The path to an object, or, for -1, to what could not become one. */
+  /** The path to an object, or, for -1, to a value that could not become one. */
   #wayTo(node: number): Segment[] {
     const way = wayTo(node, {
       edges: this.#edges,

@@ -1,6 +1,6 @@
 /**
- * What caches hold for each namespace, by the prefix of its keys; the same for all that have it open. Programs may open any
- * number of namespaces, one after the other, so what nobody holds any more goes.
+ * What caches hold for each namespace, by the prefix of its keys; the same for all that have it open. Programs may open
+ * any number of namespaces, one after the other, so those no longer held go.
  */
 export class WeakNamespaces<T extends object> {
   readonly #all = new Map<string, WeakRef<T>>()

@@ -11,7 +11,7 @@ export const SLOT = 8
 export const OBJECT = 24
 /** An array without its elements: the object, its length, the store's head. */
 export const ARRAY = 48
-/** A number that is no small integer. */
+/** A number that is not a small integer. */
 export const NUMBER = 16
 /** A string without its characters. */
 const STRING = 24
@@ -37,13 +37,13 @@ export const UNKNOWN = 64
 const DICTIONARY = 128
 const DICTIONARY_SLOT = 2 * SLOT
 
-/** Shorter strings are taken for two bytes a character: looking costs more than the bound is off. */
+/** Shorter strings count two bytes a character: looking costs more than the error. */
 const SHORT_STRING = 32
 const SAMPLES = 8
 
 /**
- * Bytes of a string. Of a long one eight characters are looked at: is none above U+00FF, it counts one byte a character,
- * else two. That is wrong, by half, for long text with very few such characters.
+ * Bytes of a string. Eight characters of a long one are checked: if none is above U+00FF, it counts one byte a
+ * character, otherwise two. That is wrong, by half, for long text with very few such characters.
  */
 export function weighString(text: string): number {
   const { length } = text
@@ -56,7 +56,7 @@ export function weighString(text: string): number {
 }
 
 /**
- * Bytes of a value that is no object, beside the slot that it stands in; a negative number for an object, a function, a
+ * Bytes of a value that is not an object, beside the slot that it stands in; a negative number for an object, a function, a
  * symbol, which need another look.
  */
 export function weighPrimitive(value: unknown): number {
@@ -117,7 +117,7 @@ export function weighElements(array: readonly unknown[]): number {
   for (let place = 0; place < length; place++) {
     const value = array[place]
     if (typeof value === 'number') {
-      // Numbers that are no small integers stand in an array of them without a box.
+      // Numbers that are not small integers stand in an array of them without a box.
       continue
     }
     const bytes = weighPrimitive(value)

@@ -16,7 +16,7 @@ type Listener = (message: unknown, channel: Word) => unknown
 type Method = (...given: unknown[]) => Promise<unknown>
 type Send = (given: unknown[]) => Promise<unknown>
 
-/** Members that are no commands. Every other method is the command of its name. */
+/** Members that are not commands. Every other method is the command of its name. */
 const NO_COMMANDS = ['bufferedAmount', 'close', 'connect', 'connected', 'onclose', 'onconnect']
 
 export function isBunRedis(client: object): client is BunRedis {
@@ -41,7 +41,7 @@ export function bunView(client: BunRedis, options: NamespaceOptions): BunRedis {
       const texts = given.every(isText)
       if (!texts && !isText(given[0])) return runMixed(name, given.map(copy), send)
       const found = session.find(name, given[0] as string | undefined)
-      // Whatever else a command is given whose first word is its key, it stays as it is.
+      // A command whose first word is its key may be given anything else: it stays as it is.
       if (found.emulated || !(texts || found.firstKey)) return runMixed(name, given.map(copy), send)
       const takeOff = told(
         found,
@@ -196,7 +196,7 @@ elseif reply then
 end
 return reply`
 
-/** Keys as bytes. Bun's client makes text of replies, in which a key that is no text is lost. */
+/** Keys as bytes. Bun's client makes text of replies, in which a key that is not text is lost. */
 async function asHex(client: BunRedis, words: Word[]): Promise<unknown> {
   const reply = await client.send('EVAL', [HEX, '0', ...words])
   if (!Array.isArray(reply)) return reply === null ? null : Buffer.from(String(reply), 'hex')

@@ -7,13 +7,13 @@ import { checkOptions, type NamespaceOptions, within } from './session.ts'
 import { originOf } from './views.ts'
 
 /**
- * A view of a Redis client, typed as the client itself: every key, pattern and channel that it sends
- * gets the prefix `namespace:`, and what comes back loses it. It shares the client's connection; the
- * client itself, and other views of it, can be used beside it.
+ * A view of a Redis client, with the client's own type. It puts the prefix `namespace:` before every key, pattern and
+ * channel that it sends, and takes it off what comes back. It shares the client's connection; the client itself, and
+ * other views of it, can be used beside it.
  *
- * A command that is not known is refused (UnknownCommand), and one that touches the whole server
- * (CommandNotAllowed), unless `allow` names it. A Lua script gets its KEYS rewritten; one that makes
- * up keys of its own has to know the prefix itself. A view of a view is of a nested namespace.
+ * An unknown command is refused (UnknownCommand), and so is one that touches the whole server (CommandNotAllowed),
+ * unless `allow` names it. A Lua script gets its KEYS rewritten; one that makes up keys has to know the prefix itself.
+ * A view of a view has a nested namespace.
  *
  * @param client ioredis' Redis or Cluster, node-redis' client, pool or cluster, or Bun's RedisClient
  * @throws {InvalidArgument} it is none of these, has a prefix of its own, or an option is wrong

@@ -1,16 +1,16 @@
 import { InvalidArgument } from '../errors.ts'
 import { Prefix } from './prefix.ts'
 
-/** A name, a list of nested ones, or a function that is asked at every command. */
+/** A name, a list of nested ones, or a function that is called at every command. */
 export type Namespace = string | readonly Namespace[] | (() => Namespace)
 
-/** What stands behind a name, unless it is said otherwise. */
+/** The default separator. */
 export const SEPARATOR = ':'
 
 /** Prefixes kept, for a function that gives many names. */
 const KEPT = 1024
 
-/** A namespace and what stands behind each of its names. */
+/** A namespace and its separator. */
 export interface Level {
   readonly namespace: Namespace
   readonly separator?: string | undefined
@@ -24,7 +24,7 @@ export class Namespaces {
 
   /**
    * @param levels the outermost first
-   * @throws {InvalidArgument} a name or a separator is none
+   * @throws {InvalidArgument} a name or a separator is wrong
    */
   constructor(levels: readonly Level[]) {
     for (const { separator } of levels) check(separator)
@@ -57,7 +57,7 @@ function textOf({ namespace, separator = SEPARATOR }: Level): string {
   return flatten(namespace).join(separator) + separator
 }
 
-/** Without one, a namespace would hold every other whose name begins with its own. */
+/** Without one, a namespace would hold every other whose name begins with its own name. */
 function check(separator: unknown): void {
   if (separator === undefined || (typeof separator === 'string' && separator !== '')) return
   throw new InvalidArgument(

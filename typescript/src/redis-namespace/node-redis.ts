@@ -53,7 +53,7 @@ export interface CommandOptions {
 export type Transform = (reply: unknown, preserve: unknown, typeMapping: unknown) => unknown
 type Batch = '_executeMulti' | '_executePipeline'
 
-/** RESP's sign of a text of known length, whose replies a client gives as text or bytes. */
+/** RESP's sign of a text of known length; a client gives such replies as text or bytes. */
 const BLOB_STRING = '$'.charCodeAt(0)
 export const AS_BYTES: CommandOptions = { typeMapping: { [BLOB_STRING]: Buffer } }
 

@@ -40,10 +40,7 @@ class Part {
   }
 }
 
-/**
- * What stands before every key of a namespace, and how it is put on and taken off again
- * (spec/commands.md, "Where things stand").
- */
+/** The prefix of a namespace's keys, how it is put on and taken off (spec/commands.md, "Where things stand"). */
 export class Prefix {
   readonly #key: Part
   readonly #glob: Part
@@ -104,7 +101,7 @@ export class Prefix {
     return this.#key.begins(name) ? this.#key.off(name) : name
   }
 
-  /** The names without the prefix; what is no name stays as it is. */
+  /** The names without the prefix; what is not a name stays as it is. */
   stripAll(names: readonly unknown[]): unknown[] {
     const { text } = this.#key
     const { length } = text
@@ -112,7 +109,7 @@ export class Prefix {
     for (let at = 0; at < names.length; at++) {
       const name = names[at]
       if (typeof name === 'string') {
-        // Quicker than startsWith in V8, which has that call a function of its own.
+        // Faster than startsWith in V8, where that is a function call.
         bare[at] = name.slice(0, length) === text ? name.slice(length) : name
       } else {
         bare[at] = name instanceof Uint8Array ? this.strip(name) : name

@@ -41,7 +41,7 @@ const PUTS: Readonly<Record<Kind, Put>> = {
 /**
  * What a rule does.
  *
- * @throws {InvalidArgument} it is no rule
+ * @throws {InvalidArgument} it is not a rule
  */
 export function compile(rule: Rule): Rewrite {
   switch (rule[0]) {
@@ -121,7 +121,7 @@ function count(word: Word): number {
   const text = asLatin1(word)
   if (/^\d+$/.test(text)) return Number(text)
   throw new InvalidArgument(
-    `the number of keys is no number from 0 on: ${JSON.stringify(String(word))}`,
+    `the number of keys is not a number from 0 on: ${JSON.stringify(String(word))}`,
   )
 }
 

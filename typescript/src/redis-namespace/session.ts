@@ -10,9 +10,9 @@ import { Transaction } from './transaction.ts'
 import type { Word } from './word.ts'
 
 export interface NamespaceOptions extends TableOptions {
-  /** A name, a list of nested ones, or a function that is asked at every command. */
+  /** A name, a list of nested ones, or a function that is called at every command. */
   readonly namespace: Namespace
-  /** What stands behind each name. Default: `:`. */
+  /** The separator behind each name. Default: `:`. */
   readonly separator?: string
 }
 
@@ -31,19 +31,19 @@ const OUTER: unique symbol = Symbol('the namespaces around')
 /** Takes the prefixes off a reply. */
 export type TakeOff = (reply: unknown) => unknown
 
-/** What leaves a reply as it is. */
+/** Leaves a reply as it is. */
 export const asItIs: TakeOff = (reply) => reply
 
 const OPTIONS = new Set(['namespace', 'separator', 'allow', 'commands'])
 
-/** @throws {InvalidArgument} there is no such option */
+/** @throws {InvalidArgument} for an unknown option */
 export function checkOptions(options: NamespaceOptions): void {
   for (const name of Object.keys(options)) {
     if (!OPTIONS.has(name)) throw new InvalidArgument(`there is no option ${name}`)
   }
 }
 
-/** The options of a view that is made of one with these. */
+/** The options of a view of a view with these. */
 export function within(outer: NamespaceOptions, inner: NamespaceOptions): NamespaceOptions {
   const nested: NestedOptions = {
     ...inner,

@@ -19,7 +19,7 @@ export function sharedOf(client: object): Shared {
 const origins = new WeakMap<object, Origin>()
 
 /**
- * An object between a view and its client, for what the view does its own way. Engines make objects
+ * An object between a view and its client, for what the view does in its own way. Engines make objects
  * with many members fast when they are prototypes.
  */
 export function layered<C extends object>(client: C): { view: C; layer: object } {

@@ -35,7 +35,7 @@ for (const policy of ['2q-clock', 'lru'] as const) {
   })
 }
 
-test('who is turned away is given a value of their own, or a frozen one', () => {
+test('a value that is turned away is the caller’s own, or a frozen one', () => {
   for (const [isolation, isFrozen] of [
     ['clone', false],
     ['freeze', true],

@@ -62,9 +62,9 @@ describe('bad input is told of at once, and changes nothing', () => {
     ['a time to idle of 0', { timeToIdle: '0s' }],
     ['a time to idle that is too long', { timeToIdle: { ms: 2 ** 48 } }],
     ['true as a time to idle', { timeToIdle: true }],
-    ['a weigher that is no function', { weigher: 5 }],
-    ['a clock that is no function', { clock: 5 }],
-    ['a cloneInstance that is no function', { cloneInstance: {} }],
+    ['a weigher that is not a function', { weigher: 5 }],
+    ['a clock that is not a function', { clock: 5 }],
+    ['a cloneInstance that is not a function', { cloneInstance: {} }],
   ]
   test.each(BAD)('%s', (_, options) => {
     const error = failure(() => new MemoryCache(options as MemoryCacheOptions)) as PolycacheError

@@ -361,7 +361,7 @@ describe('listeners', () => {
     expect(cache.get('k')).toBe(1)
   })
 
-  test('what nobody hears costs no copy', () => {
+  test('an event without listeners costs no copy', () => {
     let copies = 0
     class Own {}
     const { cache, clock } = openMemory<string, Own>({

@@ -1,4 +1,4 @@
-/** Isolation by freezing: what is handed out is one copy that nobody can change. */
+/** Isolation by freezing: what is handed out is one copy that cannot be changed. */
 import { describe, expect, test } from 'vitest'
 import { Decimal, UnsupportedValue } from '../../src/index.ts'
 import { Freezer } from '../../src/memory/freeze.ts'

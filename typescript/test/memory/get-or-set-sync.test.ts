@@ -59,7 +59,7 @@ describe('getOrSetSync', () => {
     expect([cache.get('k'), made]).toEqual([{ list: [] }, { list: ['mine'] }])
   })
 
-  test('a promise is refused, and its failure is nobody’s', async () => {
+  test('a promise is refused, and its failure is not reported', async () => {
     const { cache } = openMemory<string, Any>()
     const failing = async () => {
       throw new RangeError('mine')
@@ -78,7 +78,7 @@ describe('getOrSetSync', () => {
     expect(cache.getOrSetSync('k', () => 1)).toBe(1)
   })
 
-  test('beside an asynchronous load: the first to end is stored, and those who wait get that', async () => {
+  test('beside an asynchronous load: the first to end is stored, and waiting callers get it', async () => {
     const { cache } = openMemory<string, Any>()
     const load = new Load()
     const loading = cache.getOrSet('k', load.loader)

@@ -35,7 +35,7 @@ async function settle(): Promise<void> {
 }
 
 describe('getOrSet', () => {
-  test('loads once for all who ask', async () => {
+  test('loads once for all callers', async () => {
     const { cache } = openMemory<string, Any>({ ttl: '1m' })
     const load = new Load()
     const other = new Load()
@@ -99,7 +99,7 @@ describe('getOrSet', () => {
     },
   )
 
-  test('its error is the caller’s, and that of those who joined; who comes later loads', async () => {
+  test('its error goes to the caller and those that joined; a later caller loads', async () => {
     const { cache } = openMemory<string, Any>()
     const [load, next] = [new Load(), new Load()]
     const all = [load, next, next].map((one) => cache.getOrSet('k', one.loader))
@@ -118,7 +118,7 @@ describe('getOrSet', () => {
     expect(await cache.getOrSet('x', () => null)).toBeNull()
   })
 
-  test('an abort stops the caller; one who joined loads on', async () => {
+  test('an abort stops the caller; one that joined loads on', async () => {
     const { cache } = openMemory<string, Any>()
     const [load, next] = [new Load(), new Load()]
     const controller = new AbortController()
@@ -173,7 +173,7 @@ describe('getOrSet', () => {
     for (const value of values) expect(['b of a', 'a of b']).toContain(value)
   })
 
-  test('options of a write, context, and what is no option', async () => {
+  test('options of a write, context, and what is not an option', async () => {
     const { cache, clock } = openMemory<string, Any>()
     const load = new Load()
     const loading = cache.getOrSet('k', load.loader, {

@@ -127,7 +127,7 @@ describe('getOrSet', () => {
     expect([await first, await second, cache.getSync('k')]).toEqual(['old', 'young', 'young'])
   })
 
-  test('a load that fails leaves the key to who comes next', async () => {
+  test('a load that fails leaves the key to the next caller', async () => {
     const cache = new Cache()
     const load = new Load()
     const first = cache.getOrSet('k', load.loader)
@@ -236,7 +236,7 @@ describe('namespaces', () => {
 })
 
 describe('keys', () => {
-  test('are text, bytes, and bytes that are no text', () => {
+  test('are text, bytes, and bytes that are not text', () => {
     const cache = new Cache()
     const half = Uint8Array.of(0xc3)
     const keys: Key[] = ['', 'a', 'ab', 'é', bytes('abc'), half, Uint8Array.of(0xff, 97)]

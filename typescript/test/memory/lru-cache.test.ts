@@ -195,7 +195,7 @@ describe('the policy none', () => {
     check()
   })
 
-  test('is no policy of a memory tier', async () => {
+  test('is not a policy of a memory tier', async () => {
     const { Cache } = await import('../../src/index.ts')
     expect(failure(() => new Cache({ memory: { policy: 'none' } }))).toBeInstanceOf(InvalidArgument)
   })

@@ -198,7 +198,7 @@ describe('increment and decrement', () => {
     expect(cache.ttl('k')).toBe(1000)
   })
 
-  test('what is no number is refused, and nothing changes', () => {
+  test('what is not a number is refused, and nothing changes', () => {
     const { cache } = openMemory<string, Any>()
     const values = ['1', null, { a: 1 }, [1], 1n, true]
     for (const value of values) {

@@ -162,7 +162,7 @@ describe('removalListener', () => {
     expect([told, gone(), cache.stats().expired]).toEqual([['k'], [['k', 1, 'expired']], 1])
   })
 
-  test('does not hear of reads, which stay as quick', () => {
+  test('does not hear of reads, which stay as fast', () => {
     const { cache, gone } = listening()
     cache.set('k', 1)
     cache.get('k')

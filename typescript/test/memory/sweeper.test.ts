@@ -1,4 +1,4 @@
-/** Expired entries are freed though nobody reads them, and the time that is asked for seldom never stands still. */
+/** Expired entries are freed though they are not read, and the time that is asked for seldom never stands still. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ function open<V = unknown>(options = {}) {
   return { timers, ...openMemory<string | number, V>({ clock: undefined as never, ...options }) }
 }
 
-describe('what has expired is freed though nobody reads it', () => {
+describe('expired entries are freed though they are not read', () => {
   test('within a second or so', () => {
     const { cache, timers, check } = open({ ttl: '5s' })
     const told: unknown[] = []
@@ -187,7 +187,7 @@ describe('in a process of its own', () => {
     expect(run(program)).toBe('1000\n')
   })
 
-  test('a cache that nobody holds is collected, with its sweeper waiting', () => {
+  test('a cache that is not held is collected, with its sweeper waiting', () => {
     const collect = process.versions.bun === undefined ? 'globalThis.gc()' : 'Bun.gc(true)'
     const program = `
       function make() {

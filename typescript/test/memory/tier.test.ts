@@ -167,7 +167,7 @@ describe('over words that a test moves', () => {
   })
 })
 
-test('under freeze whoever loads, joins or reads gets a frozen value', async () => {
+test('under freeze callers that load, join or read get a frozen value', async () => {
   const cache = open({ memory: { isolation: 'freeze', maxBytes: 2000 } })
   const opened = Promise.withResolvers<void>()
   const load = async (value: unknown) => {
@@ -390,7 +390,7 @@ describe('keys and values', () => {
     }
   })
 
-  test('clone by default: nobody changes what others get', () => {
+  test('clone by default: no caller changes what others get', () => {
     const cache = open()
     cache.setSync('k', { list: [1] })
     for (let turn = 0; turn < 3; turn++) {
@@ -418,7 +418,7 @@ describe('keys and values', () => {
   })
 })
 
-test('namespaces that nobody uses any more are forgotten', async () => {
+test('namespaces that are no longer used are forgotten', async () => {
   const cache = open2()
   const collect =
     process.versions.bun === undefined ? (globalThis as Any).gc : (globalThis as Any).Bun.gc

@@ -15,7 +15,7 @@ const rewritten = (session: Session, ...words: Word[]): Word[] => {
   return words
 }
 
-test('bytes that are no text stay as they are', () => {
+test('bytes that are not text stay as they are', () => {
   const key = Buffer.from([0xff, 0x00, 0xfe])
   const session = new Session({ namespace: 'ü' })
   const [, put] = rewritten(session, 'GET', key)
@@ -36,7 +36,7 @@ test('a function is asked at each command, and nothing is sent without a name', 
   }
 })
 
-test.each([[undefined], [''], [[]], [['']], [5], [{}]])('%s is no namespace', (namespace) => {
+test.each([[undefined], [''], [[]], [['']], [5], [{}]])('%s is not a namespace', (namespace) => {
   const options = { namespace: namespace as unknown as string }
   expect(failure(() => new Session(options))).toBeInstanceOf(InvalidArgument)
 })
@@ -73,7 +73,7 @@ test('rules of further commands', () => {
   expect(rewritten(session, 'x', 'sub', '1', 'k', 'v')).toEqual(['x', 'sub', '1', 'shop:k', 'v'])
 })
 
-test('letters that only look alike in upper case are no option', () => {
+test('letters that only look alike in upper case are not an option', () => {
   const session = new Session({ namespace: 'shop' })
   // The long s becomes an S.
   expect(rewritten(session, 'SORT', 'l', 'ſtore', 'd')).toEqual(['SORT', 'shop:l', 'ſtore', 'd'])

@@ -128,7 +128,7 @@ function behaviour(connect: (port: number) => Promise<Client>): void {
     expect(await inner.call('DBSIZE')).toBe(1)
   })
 
-  test('nobody is told through the server’s own channels', async () => {
+  test('the server’s own channels tell nothing', async () => {
     for (const channel of ['__keyevent@0__:custom', '__redis__:invalidate']) {
       await expect(shop.call('PUBLISH', channel, 'k')).rejects.toMatchObject({
         code: 'invalid_argument',

@@ -1,4 +1,4 @@
-//! What is done with every subject: it is opened, proves its work, and is handed to criterion.
+//! The steps of every subject: it is opened, proves its work, and is handed to criterion.
 //!
 //! `cargo bench` measures all subjects one after the other. `run.py` starts one at a time, in turn,
 //! and says by environment variables which:
@@ -55,7 +55,7 @@ pub struct Operation {
 }
 
 pub enum Measure {
-    /// Does the operation so many times and says how long that took.
+    /// Repeats the operation and returns how long that took.
     Time(Run, Unit),
     /// What was written, in bytes.
     Bytes(usize),
@@ -122,7 +122,7 @@ struct Facts {
     error: Option<String>,
     notes: Vec<String>,
     versions: Vec<(String, String)>,
-    /// Name, and how many are done at once where the unit is operations per second, else 0.
+    /// Name, and how many are done at once if the unit is operations per second, otherwise 0.
     times: Vec<(String, u64)>,
     sizes: Vec<(String, usize)>,
 }

@@ -26,7 +26,7 @@ class PolycacheStore(Store):
             place.directory / "cache",
             limit=max(LEAST_ROOM, place.keys * room),
             compressor=self.compressor,
-            # What is measured is the disk's tier: text is decoded by every get.
+            # The disk's tier is measured: every get decodes text.
             memory=False,
         )
         # Text goes in and comes out.

@@ -1,5 +1,5 @@
 //! Hit ratios of eviction policies. A policy is one file in `policy/`, a workload one in
-//! `workload/`; `plan.rs` says which meet, `simulation.rs` lets them.
+//! `workload/`; `plan.rs` pairs them, `simulation.rs` runs them.
 
 pub mod plan;
 pub mod policy;

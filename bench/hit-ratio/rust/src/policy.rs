@@ -37,7 +37,7 @@ pub struct Setting<'a> {
     pub capacity: usize,
     /// Every key is below this.
     pub keys: usize,
-    /// All that will be asked for, in this order. Only OPT may look at it.
+    /// All future requests, in order. Only OPT may look at it.
     pub requests: &'a [Key],
 }
 

@@ -25,7 +25,7 @@ pub struct Outcome {
     pub hits: usize,
     /// What a row says besides.
     pub notes: Vec<String>,
-    /// Why there is no figure, where there is none.
+    /// Why there is no figure, if so.
     pub error: String,
     /// Share of the whole run that is done by this, for the time left.
     pub share: f64,

@@ -30,7 +30,7 @@ def draw(name: str, title: str, panels: Sequence[lines.Panel], names: Mapping[fl
 
 
 def order(drawn: Sequence[lines.Line]) -> list[lines.Line]:
-    """Limits at the top, then who finds most at the capacities that all have."""
+    """Limits at the top, then by most hits at the capacities that all have."""
     common = set.intersection(*({x for x, _ in one.points} for one in drawn))
 
     def found(one: lines.Line) -> float:

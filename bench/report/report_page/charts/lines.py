@@ -128,8 +128,8 @@ def _panel(
 
 
 def apart(values: Sequence[float]) -> list[float]:
-    """Those of rising values whose names do not overlap on a logarithmic axis: the last, and what
-    is far enough from the next."""
+    """The labels of rising values that do not overlap on a logarithmic axis: the last, and those
+    that are far enough from the next."""
     kept: list[float] = []
     room = (values[-1] / values[0]) ** 0.1 if values[0] > 0 else 1
     for value in reversed(values):

@@ -1,4 +1,4 @@
-/** What works where there is no native part, and what is said of the rest. */
+/** What works without a native part, and what the rest says. */
 import assert from 'node:assert/strict'
 import { Cache, MemoryCache, UnsupportedPlatform } from 'polycache'
 import { Session } from 'polycache/redis-namespace'

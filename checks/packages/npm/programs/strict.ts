@@ -20,7 +20,7 @@ export async function use(path: string): Promise<Stats> {
   new Cache({ path, colour: 'red' })
   const users = new MemoryCache<string, User>({ maxEntries: 10 })
   users.set('ada', bob ?? ada)
-  // @ts-expect-error the value is no user
+  // @ts-expect-error the value is not a user
   users.set('ada', 'Ada')
   const given: NamespaceOptions = { namespace: 'shop' }
   const view: { get(key: string): string } = namespaced({ get: (key: string) => key }, given)

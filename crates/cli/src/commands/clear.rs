@@ -19,7 +19,7 @@ pub fn run(arguments: &Arguments, clear: &Clear, output: &mut Output) -> Result<
     };
     if !clear.yes && !std::io::stdin().is_terminal() {
         return Err(Failure::Usage(format!(
-            "nobody is there to be asked; with -y this clears {what}"
+            "there is no terminal to ask on; -y clears {what} without asking"
         )));
     }
     let cleared = clear.yes || confirmed(&what)?;

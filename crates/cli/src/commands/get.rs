@@ -56,7 +56,7 @@ fn one(cache: &Cache, key: &[u8], bare: bool, output: &mut Output) -> Result<boo
         if output.json {
             output.json(&json!({"key": json::key(key), "found": false}))?;
         } else {
-            eprintln!("polycache: {} is not there", key::show(key));
+            eprintln!("polycache: {} has no entry", key::show(key));
         }
         return Ok(false);
     };

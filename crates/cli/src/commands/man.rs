@@ -14,7 +14,7 @@ pub fn run(man: &Man, output: &mut Output) -> Result<Outcome, Failure> {
         None => command,
         Some(name) => command.find_subcommand(name).cloned().ok_or_else(|| {
             Failure::Usage(format!(
-                "{name} is no command; `polycache --help` lists them"
+                "{name} is not a command; `polycache --help` lists them"
             ))
         })?,
     };

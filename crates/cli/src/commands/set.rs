@@ -55,7 +55,7 @@ fn value<'a>(set: &Set, input: &'a mut Vec<u8>) -> Result<Value<'a>, Failure> {
     if set.kind == Type::Bytes && !from_input {
         let bytes = key::from_hex(input).ok_or_else(|| {
             Failure::Usage(
-                "bytes are written in hexadecimal, two digits a byte, or come from the standard input: -"
+                "write bytes in hexadecimal, two digits a byte, or give - to read them from standard input"
                     .into(),
             )
         })?;

@@ -118,7 +118,7 @@ fn id_of(dictionary: &[u8]) -> Result<u32, Error> {
 #[cold]
 fn not_one() -> Error {
     Error::invalid(
-        "that is no trained zstd dictionary: make one with polycache train-dictionary or zstd --train",
+        "that is not a trained zstd dictionary: make one with polycache train-dictionary or zstd --train",
     )
 }
 

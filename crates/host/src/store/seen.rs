@@ -6,7 +6,7 @@ use crate::namespace::Namespace;
 use crate::read::Hit;
 
 impl Store {
-    /// As [`Store::get`], but it is no use of the entry: the read is not counted, and the entry is not marked
+    /// As [`Store::get`], but it is not a use of the entry: the read is not counted, and the entry is not marked
     /// as read.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Store {
         Ok(inner.engine.peek(key, inner.floor(namespace), out))
     }
 
-    /// Deletes just the entry that a read of the key found; false when it stands there no more: look again.
+    /// Deletes just the entry that a read of the key found; false if it is gone: look again.
     ///
     /// # Errors
     /// `InvalidArgument` for a store that was opened for reading only, `Closed`.
@@ -45,7 +45,7 @@ impl Store {
     /// the new entry, too. It is not counted: see [`Store::count_write`].
     ///
     /// # Errors
-    /// `MalformedEntry` for bytes that are no entry; `EntryTooLarge`, `NoSpace`, `Io`, after which the old
+    /// `MalformedEntry` for bytes that are not an entry; `EntryTooLarge`, `NoSpace`, `Io`, after which the old
     /// entry is as it was; `Closed`.
     pub fn replace(
         &self,

@@ -120,7 +120,7 @@ fn kill_everywhere(work: Work) {
         for round in 0..40 {
             survivor.put(
                 "::k",
-                &format!("round {round}, and a text that makes blocks go round quickly enough"),
+                &format!("round {round}, and a text that makes blocks go round fast enough"),
             );
         }
         assert!(survivor.get("::k").unwrap().starts_with("round 39"));

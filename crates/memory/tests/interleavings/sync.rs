@@ -41,7 +41,7 @@ pub(crate) fn thread_id() -> ThreadId {
     shuttle::thread::current().id()
 }
 
-/// Data that a lock guards. It detects who is inside: shuttle switches threads at the counters.
+/// Data that a lock guards. It detects which thread is inside: shuttle switches threads at the counters.
 #[derive(Debug)]
 pub(crate) struct Guarded<T> {
     data: UnsafeCell<T>,

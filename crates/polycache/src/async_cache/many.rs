@@ -36,7 +36,7 @@ impl AsyncCache {
     /// ```
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get_or_set_many<K, T, M, Q, E, F>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -57,7 +57,7 @@ impl AsyncCache {
     /// As [`AsyncCache::get_or_set_many`], with one time to live for all that is loaded.
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get_or_set_many_with_ttl<K, T, M, Q, E, F>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -84,7 +84,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// As [`TypedCache::get_or_set_many`], without blocking; see [`AsyncCache::get_or_set_many`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get_or_set_many_async<K, M, Q, E, F>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -104,7 +104,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// As [`TypedCache::get_or_set_many_async`], with one time to live for all that is loaded.
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub async fn get_or_set_many_async_with_ttl<K, M, Q, E, F>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -125,8 +125,8 @@ impl<T: TypedValue> TypedCache<T> {
     }
 }
 
-/// The values of several keys, by their places. It waits without blocking; dropped, it leaves its keys to those who
-/// joined, or to the next caller.
+/// The values of several keys, by their places. It waits without blocking. If it is dropped, its keys go to callers
+/// that joined, or to the next caller.
 async fn load_many<T, V, K, M, Q, E, F>(
     view: &V,
     keys: &[K],

@@ -17,16 +17,16 @@ use std::time::{Duration, Instant};
 pub struct Loading {
     machine: Load<Token>,
     began: Instant,
-    /// For others, before it began.
+    /// The time that its caller waited for others before it began.
     waited: Duration,
-    /// No step was taken: the first is taken at once, and asking for the time costs as much as it does.
+    /// No step was taken. The first is taken at once, because asking for the time costs as much as it does.
     is_new: bool,
 }
 
 /// What the caller of a load is to do next.
 #[derive(Debug)]
 pub enum LoadStep<R> {
-    /// Nothing: the value is there. This is what the closure made of it, and where it was found.
+    /// Nothing: the value is there. Holds what the closure made of it, and where it was found.
     Hit(R, Origin),
     /// Run the loader; then fill or abandon.
     Load,
@@ -36,20 +36,20 @@ pub enum LoadStep<R> {
     TimedOut,
 }
 
-/// What became of a loaded value, which is its caller's in any case.
+/// What became of a loaded value; its caller gets it in any case.
 #[derive(Debug)]
 pub enum Filled {
     /// It is stored.
     Stored,
-    /// It is not stored, and nothing is wrong: the key was set, deleted or cleared meanwhile, another filled
-    /// it, or there was no room for a lease.
+    /// It is not stored, and nothing is wrong: the key was set, deleted or cleared meanwhile, another load filled it,
+    /// or there was no room for a lease.
     Refused,
-    /// It could not be stored: to be reported.
+    /// It could not be stored: report it.
     Unstored(Error),
 }
 
 impl Loading {
-    /// By what its loader may fill; none where no loader runs, or it runs without a lease.
+    /// The right to fill; none while no loader runs, or if it runs without a lease.
     #[must_use]
     pub fn fence(&self) -> Option<Token> {
         self.machine.fence().copied()
@@ -158,7 +158,7 @@ pub(super) fn is_open(cache: &Cache, loading: &Loading) -> bool {
 }
 
 pub(super) fn stands_by(cache: &Cache, fence: Token) -> bool {
-    // A directory tells by the lease alone.
+    // A directory knows by the lease alone.
     cache.tier().is_leased(b"", fence)
 }
 

@@ -1,5 +1,5 @@
-//! What the packages of other languages and the command `polycache` are made of, and no program needs: loads and locks
-//! step by step, where a value was read, keys page by page. It changes whenever they do.
+//! Building blocks for the packages of other languages and the command `polycache`; programs do not need them: loads
+//! and locks step by step, where a value was read, keys page by page. They change with those packages.
 
 mod load;
 
@@ -32,23 +32,22 @@ pub trait Bindings {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::get_with`].
+    /// Those of [`Cache::get_with`].
     fn get_with_origin<R>(
         &self,
         key: &[u8],
         f: impl FnOnce(Value<'_>) -> R,
     ) -> Result<Option<(R, Origin)>, Error>;
 
-    /// True while nobody wrote, deleted, cleared or evicted the key since its value was read, nor its
-    /// time is over: two atomic loads, and a look at the clock where the entry has a time to live.
-    /// False after [`Cache::close`].
+    /// True while the key was not written, deleted, cleared or evicted since its value was read, and is not expired:
+    /// two atomic loads, and a look at the clock where the entry has a time to live. False after [`Cache::close`].
     fn stands(&self, origin: &Origin) -> bool;
 
-    /// Tells the host tier that the entry is in use, as reading it there does; for an origin that
+    /// Tells the host tier that the entry is in use, as a read there does; for an origin that
     /// stands. Entries that are only read from memory look unused to it, and would be recycled.
     fn mark_visited(&self, origin: &Origin);
 
-    /// As [`Cache::take_with`], with an `f` that may fail: then the entry stays, and the error is the caller's.
+    /// As [`Cache::take_with`], with an `f` that may fail. Then the entry stays, and the caller gets the error.
     ///
     /// ```
     /// # let cache = polycache::Cache::builder().build()?;
@@ -60,7 +59,7 @@ pub trait Bindings {
     /// ```
     ///
     /// # Errors
-    /// As for [`Cache::take_with`].
+    /// Those of [`Cache::take_with`].
     fn try_take_with<R, E>(
         &self,
         key: &[u8],
@@ -92,7 +91,7 @@ pub trait Bindings {
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<u64>, Error>;
 
-    /// What the full keys of this cache's namespace begin with.
+    /// The beginning of the full keys of this cache's namespace.
     fn prefix(&self) -> &[u8];
 
     /// How long a caller waits for the loads of others at most; see [`Builder::wait_timeout`](crate::Builder::wait_timeout).
@@ -113,15 +112,14 @@ pub trait Bindings {
         self.loading_after(Duration::ZERO)
     }
 
-    /// Begins a load. The time that its caller has waited for others before counts.
+    /// Begins a load of a caller that has waited for others before; that time counts.
     #[must_use]
     fn loading_after(&self, waited: Duration) -> Loading;
 
-    /// Asks for the value or the right to load it, and says what to do next. `f` is handed the value that is
-    /// there.
+    /// Asks for the value or the right to load it, and says what to do next. `f` is given the value if it is there.
     ///
     /// # Errors
-    /// As for [`Cache::get_with`].
+    /// Those of [`Cache::get_with`].
     fn step<R>(
         &self,
         key: &[u8],
@@ -142,23 +140,23 @@ pub trait Bindings {
         ttl: Ttl,
     ) -> Result<Filled, Error>;
 
-    /// Says that what was loaded has no entry, as the language found. The load is over.
+    /// Ends a load whose value cannot have an entry, as the language found.
     fn unstorable(&self, key: &[u8], loading: &mut Loading);
 
-    /// Ends a load whose loader failed or whose caller is gone; nothing happens after its end.
+    /// Ends a load whose loader failed or whose caller is gone; does nothing after its end.
     fn abandon(&self, key: &[u8], loading: &mut Loading);
 
-    /// True while others may join this load: nobody set, deleted or cleared the key since it began, nor was
-    /// it filled. A load that waits for another process' may be joined, one without a lease may not.
+    /// True while others may join this load: the key was not set, deleted, cleared or filled since it began. A load
+    /// that waits for another process' may be joined, one without a lease may not.
     fn is_open(&self, loading: &Loading) -> bool;
 
-    /// True while a loader may fill by this.
+    /// True while a loader may fill with this token.
     fn stands_by(&self, fence: Token) -> bool;
 
-    /// Counts a caller who joined another of its process, and got [`Error::WaitTimeout`].
+    /// Counts a caller that joined another of its process, and got [`Error::WaitTimeout`].
     fn count_wait_timeout(&self);
 
-    /// Begins to wait for the lock of a key's name, so long at most.
+    /// Begins to wait for the lock of a key's name, at most this long.
     #[must_use]
     fn locking(&self, wait: Duration) -> Locking;
 
@@ -168,7 +166,7 @@ pub trait Bindings {
     /// `Closed`.
     fn lock_step(&self, key: &[u8], locking: &Locking) -> Result<LockStep, Error>;
 
-    /// Gives a lock back; nothing happens when it is another's by now.
+    /// Gives a lock back; does nothing if another has it by now.
     fn unlock(&self, key: &[u8], token: Token);
 
     /// True while a caller holds the lock of a key's name.
@@ -203,7 +201,7 @@ impl Bindings for Cache {
         key: &[u8],
         f: impl FnMut(Value<'_>) -> Result<R, E>,
     ) -> Result<Option<Result<R, E>>, Error> {
-        // Each attempt has a reader of its own.
+        // Each attempt has its own reader.
         let f = &RefCell::new(f);
         self.try_take_by(key, || reading(move |value| (*f.borrow_mut())(value)))
     }

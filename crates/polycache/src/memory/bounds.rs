@@ -9,7 +9,7 @@ pub(crate) struct Bounds {
     pub max_bytes: u64,
 }
 
-/// The most that may be asked for, in every language.
+/// The largest limit, in every language.
 const MOST_ENTRIES: u64 = 1 << 24;
 
 impl Bounds {

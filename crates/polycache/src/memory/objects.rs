@@ -50,14 +50,14 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         })
     }
 
-    /// The key's object, if a read of the host tier would give that very one.
+    /// The key's object, if a read of the host tier would give exactly that one.
     #[inline]
     pub fn get(&self, cache: &Cache, key: &[u8]) -> Option<T> {
         self.kept.get_with(key, |kept| {
             if !cache.stands(&kept.origin) {
                 return None;
             }
-            // Else what is read most looks unused to the host tier.
+            // Otherwise the most-read entries look unused to the host tier.
             if one_in_16() {
                 cache.mark_visited(&kept.origin);
             }
@@ -71,7 +71,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         cache.stands(&kept.origin).then_some(kept.object)
     }
 
-    /// Reads the key from the host tier, and keeps what it finds. Nothing else ever comes in here.
+    /// Reads the key from the host tier, and keeps what it finds. Objects come from nowhere else.
     pub fn read(&self, cache: &Cache, key: &[u8]) -> Result<Option<T>, Error> {
         let found = cache.get_by_origin(key, decoded);
         let Ok(Some(((object, payload), origin))) = found else {
@@ -93,7 +93,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         Ok(Some(object))
     }
 
-    /// The value of an entry at hand, kept if it is known where it was read.
+    /// The value of the given entry, kept if its place is known.
     pub fn read_entry(
         &self,
         cache: &Cache,
@@ -108,8 +108,8 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         Ok(object)
     }
 
-    /// Keeps what was read from the host tier, if there is room or it was read there lately; one that is too
-    /// heavy is read there every time.
+    /// Keeps what was read from the host tier, if there is room or it was read there lately. One that is too heavy is
+    /// read there every time.
     fn keep(&self, key: &[u8], object: &T, origin: Origin, payload: usize) {
         let Objects { kept, doorkeeper } = self;
         if kept.is_full() && !doorkeeper.admits(origin.place(), kept.len()) {
@@ -123,7 +123,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         let _ = self.kept.set(key.into(), kept);
     }
 
-    /// Forgets a key that this process wrote or deleted. What others did, its origin tells.
+    /// Forgets a key that this process wrote or deleted. The origin tells of changes by others.
     #[inline]
     pub fn drop(&self, key: &[u8]) {
         self.kept.delete(key);

@@ -16,22 +16,20 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a [`TypedCache`] takes: any serde type that can be copied and shared. An
-/// [`Arc`] is copied most cheaply (serde's feature `rc` makes it a serde type). `Clone` must not use the
-/// cache: others may be waiting for it.
+/// What a [`TypedCache`] takes: any serde type that can be copied and shared. An [`Arc`] is cheapest to copy (serde's
+/// feature `rc` makes it a serde type). `Clone` must not use the cache: others may be waiting for it.
 pub trait TypedValue: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
 
 impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> TypedValue for T {}
 
-/// A cache whose values are all of one type, and stay in this process's memory as such: a hit is a clone
-/// of the object, nothing is decoded. From [`Cache::typed`].
+/// A cache whose values are all of one type and stay decoded in this process's memory: a hit is a clone of the object.
+/// From [`Cache::typed`].
 ///
 /// Over a directory it has a memory tier of its own, of the size that
-/// [`Builder::max_entries`](crate::Builder::max_entries) and [`Builder::max_bytes`](crate::Builder::max_bytes)
-/// say. An object is served only while a read of the directory would find the very entry that it came from:
-/// two atomic loads tell. So a read that begins after a write was acknowledged, by any process in any
-/// language, never gives an older value, here as everywhere. Without one, the object lies beside the encoded
-/// entry, which untyped handles and other types read.
+/// [`Builder::max_entries`](crate::Builder::max_entries) and [`Builder::max_bytes`](crate::Builder::max_bytes) say. An
+/// object is served only while a read of the directory would find the same entry that it came from; two atomic loads
+/// tell. So a read that begins after a write was acknowledged, by any process in any language, never gives an older
+/// value. Without a directory, the object is kept beside the encoded entry, which untyped handles and other types read.
 ///
 /// Make one and keep it, or clone it: clones share their objects.
 ///
@@ -82,10 +80,10 @@ enum Kept<T> {
     BesideEntries(ProcessTier),
 }
 
-/// What was found where objects lie beside their entries.
+/// What was found where objects are kept beside their entries.
 enum Found<T> {
     Object(T),
-    /// No typed handle decoded it, or one of another type.
+    /// No typed handle decoded it, or only one of another type.
     Entry(Arc<[u8]>),
 }
 
@@ -101,7 +99,7 @@ impl<T: TypedValue> Found<T> {
 }
 
 impl Cache {
-    /// This cache's namespace as one of values of one type, which stay decoded in memory.
+    /// This cache's namespace with values of one type, which stay decoded in memory.
     ///
     /// # Errors
     /// `Closed`.
@@ -119,7 +117,7 @@ impl Cache {
     }
 }
 
-/// The form in which a value lies beside its entry.
+/// The form in which a value is kept beside its entry.
 fn object<T: TypedValue>(value: &T) -> Object {
     Arc::new(value.clone())
 }
@@ -142,7 +140,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// The key's value; `None` is a miss.
     ///
     /// # Errors
-    /// As for [`Cache::get`].
+    /// Those of [`Cache::get`].
     #[inline]
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
         let key = key.as_ref();
@@ -192,7 +190,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// Stores a value with the cache's default time to live; see [`Cache::set`].
     ///
     /// # Errors
-    /// As for [`Cache::set_value`].
+    /// Those of [`Cache::set_value`].
     pub fn set(&self, key: impl AsRef<[u8]>, value: &T) -> Result<(), Error> {
         self.set_with_ttl(key, value, Ttl::Default)
     }
@@ -200,7 +198,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// Stores a value with a time to live; see [`Cache::set_with_ttl`].
     ///
     /// # Errors
-    /// As for [`Cache::set_value`].
+    /// Those of [`Cache::set_value`].
     pub fn set_with_ttl(
         &self,
         key: impl AsRef<[u8]>,
@@ -220,7 +218,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// The key's value, loaded when it is not there; see [`Cache::get_or_set`].
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub fn get_or_set<E>(
         &self,
         key: impl AsRef<[u8]>,
@@ -235,7 +233,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// As [`TypedCache::get_or_set`], with a time to live that counts from the end of the load.
     ///
     /// # Errors
-    /// As for [`Cache::get_or_set`].
+    /// Those of [`Cache::get_or_set`].
     pub fn get_or_set_with_ttl<E>(
         &self,
         key: impl AsRef<[u8]>,
@@ -273,7 +271,7 @@ impl<T: TypedValue> TypedCache<T> {
     }
 
     /// Loads the key, whether it is there or not, and stores what comes in the place of what was there,
-    /// unless somebody wrote meanwhile.
+    /// unless the key was written meanwhile.
     pub(crate) fn reload(
         &self,
         key: &[u8],
@@ -285,7 +283,7 @@ impl<T: TypedValue> TypedCache<T> {
         };
         let loaded = observe::load(cache, What::Key(key), load)?;
         if !cache.replace_typed(key, &seen, &loaded, self.object(&loaded))? {
-            // What stands there now may be as old as what was loaded, or older.
+            // The value there now may be as old as what was loaded, or older.
             self.delete(key)?;
         }
         self.drop(key);
@@ -342,7 +340,7 @@ impl<T: TypedValue> TypedCache<T> {
         cleared
     }
 
-    /// What [`Cache::stats`] says; hits are also those that this memory tier answered.
+    /// As [`Cache::stats`]; hits of this memory tier count, too.
     ///
     /// # Errors
     /// `Closed`.
@@ -354,8 +352,8 @@ impl<T: TypedValue> TypedCache<T> {
         Ok(stats)
     }
 
-    /// What the memory tier holds and what was done with it. Without a directory it is the whole cache's; over a
-    /// directory without a memory tier everything is 0.
+    /// What the memory tier holds and did. Without a directory it is that of the whole cache; over a directory without
+    /// a memory tier everything is 0.
     #[must_use]
     pub fn memory_stats(&self) -> MemoryStats {
         match &self.0.objects {
@@ -395,7 +393,7 @@ impl<T: TypedValue> View<T> for TypedCache<T> {
                 let found = Self::object_or_entry(tier, key)?;
                 match &found {
                     Some(_) => observe::read(cache, key, Answer::Memory),
-                    // Whoever loads counts the miss, and tells of it.
+                    // The caller that loads counts the miss, and tells of it.
                     None => tier.count_found_later(),
                 }
                 self.value_of(tier, key, found)

@@ -120,7 +120,7 @@ impl Tier for HostTier {
             Ok(true) => self.store.count_write(),
             Ok(false) => {}
             Err(_) => {
-                // Closed meanwhile: then nobody reads it through this handle.
+                // If it was closed meanwhile, it is not read through this handle.
                 let _ = self.store.remove(&self.namespace, key, *hit);
             }
         }

@@ -4,7 +4,7 @@ use polycache_host::Token;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Who has which, by full keys.
+/// The holder of each lock, by full keys.
 #[derive(Default)]
 pub(crate) struct Locks(Mutex<Held>);
 

@@ -1,6 +1,6 @@
 //! The tier that a cache's entries live in: a directory, or this process' memory.
 //!
-//! Both answer the same questions, and nobody else asks which it is. A memory tier of objects over a directory
+//! Both answer the same questions, and only they know which it is. A memory tier of objects over a directory
 //! is [`crate::memory`]'s.
 
 mod host;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// policy remembers, and what the allocator adds to two allocations.
 pub(crate) const OVERHEAD: u64 = 160;
 
-/// What a read saw, for a change of just that.
+/// What a read saw; only that is changed.
 pub(crate) enum Seen {
     Hit(Hit),
     Stored(Stored),
@@ -41,7 +41,7 @@ pub(crate) trait Tier: Send + Sync {
     fn prefix(&self) -> &[u8];
     /// What observers call it.
     fn answer(&self) -> Answer;
-    /// Whether entries leave the process, where somebody could change them: then they have checksums.
+    /// Whether entries leave the process, where they could be changed: then they have checksums.
     fn is_shared(&self) -> bool;
 
     /// Appends the key's entry to `out`, and says where it was found.
@@ -57,14 +57,14 @@ pub(crate) trait Tier: Send + Sync {
     fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error>;
     /// Appends the key's entry to `out`, and says what is there; no use of it, and not counted.
     fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Seen>, Error>;
-    /// Deletes just what was seen; false when that is there no more.
+    /// Deletes just what was seen; false if that is gone.
     fn remove(&self, key: &[u8], seen: &Seen) -> Result<bool, Error>;
-    /// Voids the loads of a key that is not there; false when it is there by now.
+    /// Voids the loads of a missing key; false if it has an entry by now.
     fn void_loads(&self, key: &[u8]) -> Result<bool, Error>;
-    /// Stores what was seen under other times, by this entry; false when it is there no more. No write.
+    /// Stores what was seen with other times, by this entry; false if it is gone. Not counted as a write.
     fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error>;
-    /// Stores an entry in the place of what was seen; false when that is there no more. After an error what was
-    /// seen is gone as well, being superseded.
+    /// Stores an entry in the place of what was seen; false if that is gone. After an error what was seen is gone as
+    /// well, because it was superseded.
     fn replace(
         &self,
         key: &[u8],
@@ -73,7 +73,7 @@ pub(crate) trait Tier: Send + Sync {
         object: Option<Object>,
     ) -> Result<bool, Error>;
 
-    /// This tier, where decoded values lie beside their entries: views of one type call it directly.
+    /// This tier, if it keeps decoded values beside their entries: views of one type call it directly.
     fn objects(&self) -> Option<ProcessTier> {
         None
     }
@@ -101,11 +101,11 @@ pub(crate) trait Tier: Send + Sync {
     fn unlock(&self, key: &[u8], token: Token);
     fn is_locked(&self, key: &[u8]) -> Result<bool, Error>;
 
-    /// Counts a read that another caller's load answered, or failed to, or that was no use until now.
+    /// Counts a read that another caller's load answered, or failed to, or that was not a use until now.
     fn count_joined(&self, found: bool);
     /// Counts a loaded value that could not be stored.
     fn count_unstored(&self);
-    /// Counts a caller who waited in vain.
+    /// Counts a caller that waited in vain.
     fn count_wait_timeout(&self);
 
     /// Some keys of the namespace that begin with `prefix`, and where to go on.
@@ -139,7 +139,7 @@ pub(crate) trait Tier: Send + Sync {
     fn now(&self) -> u64;
 }
 
-/// What a tier answers who would load a key, and where a hit was found.
+/// What a tier answers a caller that would load a key, and where a hit was found.
 pub(crate) struct Leased {
     pub lease: Lease<Token>,
     pub hit: Option<Hit>,

@@ -23,7 +23,7 @@ pub(crate) struct ProcessTier {
     namespace: Arc<Namespace>,
 }
 
-/// What all namespaces of a cache have in common.
+/// Shared by all namespaces of a cache.
 struct Shared {
     entries: MemoryCache<Key, Stored>,
     namespaces: Namespaces,
@@ -35,14 +35,14 @@ struct Shared {
     counts: Counts,
 }
 
-/// What the engine does not count, or counts otherwise.
+/// What the engine does not count, or counts in another way.
 #[derive(Default)]
 struct Counts {
     hits: AtomicU64,
     misses: AtomicU64,
-    /// Misses of the engine that a load counts again, or turns out a hit.
+    /// Misses of the engine that a load counts again, or that become hits.
     misses_twice: AtomicU64,
-    /// Objects that were kept beside an entry that was there, and entries under other times: no writes of anybody's.
+    /// Objects kept beside an entry that was there, and entries under other times: not writes by a caller.
     kept: AtomicU64,
     unstored: AtomicU64,
     wait_timeouts: AtomicU64,
@@ -56,7 +56,7 @@ pub(crate) struct Options {
     pub clock: Clock,
 }
 
-/// Of entries whose slots nobody else sees.
+/// For entries whose slots are not seen elsewhere.
 const NOWHERE: Hit = Hit {
     slot: 0,
     word: 0,
@@ -116,7 +116,7 @@ impl ProcessTier {
         }))
     }
 
-    /// The key's entry, without being a use of it.
+    /// The key's entry, without using it.
     pub fn peek_stored(&self, key: &[u8]) -> Result<Option<Stored>, Error> {
         self.still_open()?;
         let query: &dyn Parts = &self.query(key);
@@ -157,14 +157,14 @@ impl ProcessTier {
         stats
     }
 
-    /// By the rule of every tier: the memory's own clock only says when there is nothing left to serve.
+    /// The rule of every tier: the memory's own clock only says when there is nothing left to serve.
     #[inline]
     fn is_served(&self, entry: &[u8]) -> bool {
         polycache_entry::expires(entry) == 0
             || polycache_entry::is_valid_at(entry, self.shared.clock.now())
     }
 
-    /// An object that there is no room for is left out.
+    /// An object is left out if there is no room for it.
     #[inline]
     fn stored(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Stored {
         let mut stored = Stored {
@@ -341,7 +341,7 @@ impl Tier for ProcessTier {
                 return Ok(self.hit(&stored, out))
             }
             MemoryLease::Hit(stored) => {
-                // Another one that stands there by now stays.
+                // Another one that is there by now stays.
                 let same = |there: &Stored| there.is_same(&stored);
                 entries.expire_if(&query.to_key(), same);
                 return self.lease(key, out);
@@ -446,7 +446,7 @@ impl Tier for ProcessTier {
         count(&self.shared.counts.wait_timeouts);
     }
 
-    /// All keys at once.
+    /// All keys in one go.
     fn keys(
         &self,
         prefix: &[u8],
@@ -482,7 +482,7 @@ impl Tier for ProcessTier {
         self.still_open()?;
         let shared = &self.shared;
         shared.namespaces.clear(parts);
-        // Nobody finds them any more; they go, so that others have their room, and loads are not stored.
+        // They cannot be found any more; they go, to make room for others, and loads are not stored.
         if parts.is_empty() {
             shared.entries.clear();
         } else {

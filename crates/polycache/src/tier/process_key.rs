@@ -5,11 +5,11 @@ use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A key that is stored. It keeps its namespace, so that this is known as long as it has entries.
+/// A key that is stored. It keeps its namespace, which stays known as long as it has entries.
 #[derive(Clone)]
 pub(crate) struct Key {
     pub namespace: Arc<Namespace>,
-    /// The namespace's when it was made: what is of an earlier one was cleared.
+    /// The namespace's generation when it was made: entries of an earlier one were cleared.
     pub generation: u64,
     pub bytes: Box<[u8]>,
 }
@@ -55,7 +55,7 @@ impl Query<'_> {
     }
 }
 
-/// Generations are never given twice, so that they tell namespaces apart as well.
+/// Generations are never given twice, so they tell namespaces apart, too.
 impl PartialEq for Query<'_> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

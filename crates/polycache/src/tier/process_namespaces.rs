@@ -1,8 +1,8 @@
 //! Namespaces of the process tier, and how they are cleared.
 //!
-//! A namespace has a generation, a number that no other ever has, and its keys begin with that. To clear
-//! one is to give it, and those nested in it, new numbers: from then on nobody finds what was there
-//! before, whatever reads, writes and loads are under way.
+//! A namespace has a generation, a number that no other ever has, and its keys begin with that. To clear one is to give
+//! it, and those nested in it, new numbers: from then on what was there before is not found, whatever reads, writes and
+//! loads are under way.
 
 use crate::Error;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A namespace.
 pub(crate) struct Namespace {
-    /// Its full keys' beginning (`spec/keys.md`).
+    /// The beginning of its full keys (`spec/keys.md`).
     pub prefix: Vec<u8>,
     generation: AtomicU64,
 }
@@ -30,16 +30,16 @@ pub(crate) struct Namespaces(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     by_parts: HashMap<Vec<String>, Weak<Namespace>>,
-    /// Look for those that are gone when so many are known.
+    /// Look for unused ones when this many are known.
     tidy_at: usize,
     last_generation: u64,
 }
 
-/// How many namespaces are known before it is looked which of them are gone.
+/// How many namespaces are known before unused ones are looked for.
 const FEW: usize = 64;
 
 impl Namespaces {
-    /// The namespace of these parts; all who ask for it get the same.
+    /// The namespace of these parts; all callers get the same.
     ///
     /// # Errors
     /// `InvalidArgument` for an empty part.
@@ -80,7 +80,7 @@ impl Namespaces {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        // Whoever panicked left it whole.
+        // A thread that panicked left it whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,8 +10,7 @@ use std::time::Duration;
 /// A decoded value, for the typed handles of a cache.
 pub(crate) type Object = Arc<dyn Any + Send + Sync>;
 
-/// An entry: its bytes, as the host tier would have them, and what they say, where a typed handle
-/// needs it.
+/// An entry: its bytes, as the host tier would have them, and its decoded value, for a typed handle that needs it.
 #[derive(Clone)]
 pub(crate) struct Stored {
     pub entry: Arc<[u8]>,
@@ -19,12 +18,12 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Whether it is this very entry, whatever objects lie beside it.
+    /// Whether it is the same entry, whatever objects are beside it.
     pub fn is_same(&self, other: &Stored) -> bool {
         Arc::ptr_eq(&self.entry, &other.entry)
     }
 
-    /// Bytes that it takes, about. An object is taken to be as large as its encoding.
+    /// Bytes that it takes, about. An object counts as much as its encoding.
     pub fn bytes(&self, key: usize) -> u64 {
         let entry = self.entry.len();
         let object = self
@@ -48,7 +47,7 @@ impl Stored {
     pub fn ttl(&self, now: impl FnOnce() -> u64) -> Ttl {
         match polycache_entry::expires(&self.entry) {
             0 => Ttl::Forever,
-            // Were it over by now, no reader is served it; 0 is not a time to live.
+            // If it is over by now, no reader gets it; 0 is not a time to live.
             expires => Ttl::For(Duration::from_millis(expires.saturating_sub(now()).max(1))),
         }
     }

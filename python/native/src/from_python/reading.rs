@@ -1,5 +1,4 @@
-//! Values that are read before they are used: where a load or a copy is made, for code of users may run while a value
-//! is read.
+//! Values that are read before they are used, for loads and copies: code of users may run while a value is read.
 
 use super::Reader;
 use crate::types::Types;

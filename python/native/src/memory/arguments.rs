@@ -11,7 +11,7 @@ use pyo3::types::{PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 use std::ptr::null_mut;
 
-/// What is known of a function all of whose parameters can be given by place.
+/// A function all of whose parameters can be given by position.
 #[pyclass(frozen, subclass, module = "polycache._native")]
 pub struct Arguments {
     cache: Py<MemoryCache>,
@@ -104,7 +104,7 @@ impl Arguments {
                     put(key, 1 + all + place, ffi::Py_TYPE(value).cast());
                 }
             }
-            // One is left that there is no parameter for, or one that was given by place, too.
+            // One is left without a parameter, or it was given by position, too.
             if named > 0 {
                 ffi::Py_DECREF(key);
                 return null_mut();
@@ -125,7 +125,7 @@ unsafe fn put(tuple: *mut ffi::PyObject, place: ffi::Py_ssize_t, object: *mut ff
     }
 }
 
-/// The class with `find` and `key`, which take a tuple of arguments by place and a dict of those by name.
+/// The class with `find` and `key`, which take a tuple of positional arguments and a dict of named ones.
 pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>> {
     let method =
         |name: &'static std::ffi::CStr, code, doc: &'static std::ffi::CStr| ffi::PyMethodDef {
@@ -141,7 +141,7 @@ pub fn class<'py>(module: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyType>>
             c"find",
             find,
             c"find($self, args, kwargs, /)\n--\n\n\
-                The result for these arguments, if that is told quickly; else MISSING, which is no miss.",
+                The result for these arguments, if that is told quickly; else MISSING, which is not a miss.",
         ),
         method(
             c"key",

@@ -1,5 +1,4 @@
-//! The class that `polycache.MemoryCache` extends: what its methods (`methods.rs`, and `fast.rs` for
-//! hits) are made of.
+//! The class that `polycache.MemoryCache` extends: the parts of its methods (`methods.rs`, and `fast.rs` for hits).
 
 use super::equality::{forget, in_doubt, settled};
 use super::isolation::{is_constant, is_constant_raw};
@@ -35,26 +34,26 @@ pub struct MemoryCache {
     pub max_bytes: Option<u64>,
     pub weigh: Weigh,
     isolation: Isolation,
-    /// Says how long an entry lives whose write does not.
+    /// How long an entry lives if its write does not say.
     pub lifetime: Option<Py<PyAny>>,
     pub removal_listener: Option<Arc<Listener>>,
     pub clock: Option<CallableClock>,
     pub flights: Arc<Flights>,
     /// Without parts: for the list of loads, which have one.
     pub namespace: Namespace,
-    /// Whether a hit needs no clock of the user's.
+    /// Whether a hit needs no clock of users.
     plain: bool,
-    /// Whether a write needs no more than that, nor a weight, nor a time to live that is asked for.
+    /// Whether a write needs only that: no weight, and no time to live that has to be asked for.
     writes_plainly: bool,
-    /// Reads that the engine counted as misses, since they were in doubt, and that were begun anew.
+    /// Reads in doubt that the engine counted as misses, and that were begun again.
     anew: AtomicU64,
     /// Reads that took the entry out: those that found one, and those that did not.
     takes: [AtomicU64; 2],
 }
 
-/// What a quick look finds.
+/// The result of a fast look.
 pub enum Hit<'a> {
-    /// A reference that is the caller's.
+    /// A reference that belongs to the caller.
     Value(*mut ffi::PyObject),
     /// The same, to what each reader gets a copy of.
     Copied(*mut ffi::PyObject),
@@ -65,7 +64,7 @@ pub enum Hit<'a> {
     Raised,
 }
 
-/// What became of a quick write.
+/// The result of a fast write.
 pub enum Put {
     Done,
     /// Nothing: to be done by the ordinary methods.
@@ -248,13 +247,13 @@ impl MemoryCache {
         }
     }
 
-    /// The same of a quick write: false when there are loads, too.
+    /// The same for a fast write: false when there are loads, too.
     #[inline]
     fn free_to_store_quickly(&self) -> bool {
         !in_doubt() && !self.flights.any()
     }
 
-    /// Asked under the lock by a write: false when a key in doubt was met. Else it voids loads.
+    /// Called under the lock by a write: false when a key in doubt was met. Otherwise it voids loads.
     #[inline]
     fn free_to_store(&self, hash: u64) -> bool {
         if in_doubt() {
@@ -265,7 +264,7 @@ impl MemoryCache {
         true
     }
 
-    /// Takes a miss back that is asked for once more by other means.
+    /// Takes back a miss that is asked for again in another way.
     pub fn uncount_miss(&self) {
         self.anew.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,9 +1,9 @@
-//! Whether two keys are equal, told without running code of users where that can be; else noted, to be
-//! asked when no lock is held. Why: the head of `memory`.
+//! Whether two keys are equal, told without running code of users where possible; otherwise noted, to be asked when no
+//! lock is held. The head of `memory` says why.
 //!
-//! Code of users that runs *within* an operation of the engine (a listener, `__del__` of what left) may
-//! begin operations of its own on this thread. It does so only after the outer one has found its key or
-//! is free of doubt, and has no use for its notes any more.
+//! Code of users that runs *within* an operation of the engine (a listener, `__del__` of what left) may begin its own
+//! operations on this thread. It does so only after the outer one has found its key or is free of doubt, and no longer
+//! needs its notes.
 
 use super::object::Object;
 use super::slots;
@@ -23,15 +23,14 @@ struct Pair {
     equal: Option<bool>,
 }
 
-/// Threads whose `DOUBT` is set. Most often there is none, and no thread needs to look at what is its own,
-/// which in a library that is loaded late is a call. One that is among them sees itself.
+/// Threads whose `DOUBT` is set. There is usually none. Then no thread needs to look at its own, which in a library
+/// that is loaded late is a call. A thread that is among them sees itself.
 static DOUBTING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// Whether a pair without a verdict was met.
     static DOUBT: Cell<bool> = const { Cell::new(false) };
-    /// Never dropped with its thread, which has no interpreter then: what is noted is let go of by the
-    /// operation that met it.
+    /// Never dropped with its thread, which has no interpreter then: the operation that met it releases what is noted.
     static PAIRS: ManuallyDrop<RefCell<Vec<Pair>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
@@ -90,7 +89,7 @@ fn settle<R>(
     found: impl Fn(&R) -> bool,
 ) -> PyResult<R> {
     loop {
-        // Taken out, for what is asked below may run operations on this thread.
+        // Taken out, because the comparison below may run operations on this thread.
         let mut pairs = PAIRS.with(|pairs| pairs.take());
         if !set_doubt(false) || found(&result) {
             return Ok(result);
@@ -161,7 +160,7 @@ fn noted_or_known(stored: &Object, asked: &Object) -> bool {
     })
 }
 
-/// Tuples in tuples that are looked into.
+/// How deep tuples in tuples are looked into.
 const DEEPEST: u32 = 4;
 
 /// Whether two objects are equal, if that is told by identity or the code of built-in types tier.
@@ -226,7 +225,7 @@ unsafe fn tuples(left: *mut ffi::PyObject, right: *mut ffi::PyObject, depth: u32
             );
             match plainly(one, other, depth + 1) {
                 Some(true) => {}
-                // Whatever the rest is. Python would have asked those before it; they can't tell more.
+                // Whatever the rest is. Python would have compared those before it; they cannot change the result.
                 Some(false) => return Some(false),
                 None => all = None,
             }

@@ -1,7 +1,6 @@
-//! `cache[key]`, `cache.get(key)`, `cache[key] = value` and `cache.set(key, value)` as a C extension
-//! would write them: a hit is a hash, a look into the shard and a reference. What pyo3 puts around every
-//! method takes longer than that. Everything else (a miss of `cache[key]`, keys in doubt, clocks, copies,
-//! errors) goes on to the methods of `MemoryCache`.
+//! `cache[key]`, `cache.get(key)`, `cache[key] = value` and `cache.set(key, value)` as a C extension would have them: a
+//! hit is a hash, a look into the shard and a reference. What pyo3 puts around every method takes longer. Everything
+//! else (a miss of `cache[key]`, keys in doubt, clocks, copies, errors) goes to the methods of `MemoryCache`.
 
 use super::cache::{copy, missing, Hit, MemoryCache, Put};
 use crate::exit::attached;
@@ -40,8 +39,8 @@ fn methods() -> Vec<ffi::PyMethodDef> {
     ]
 }
 
-/// Gives a class that extends one of these quick methods of its own: the interpreter takes its short
-/// way to a method only where that is of the object's very class, not of a base.
+/// Gives a class that extends one of these fast methods of its own: the interpreter takes its short way to a method
+/// only if it belongs to the object's own class, not to a base.
 #[pyfunction]
 pub fn quickened<'py>(class: Bound<'py, PyType>) -> PyResult<Bound<'py, PyType>> {
     let methods = if class.is_subclass_of::<MemoryCache>()? {
@@ -141,7 +140,7 @@ unsafe extern "C" fn subscript(
     }
 }
 
-/// The same of a key that is not there, or for the ordinary method. Apart, for a hit has then few registers
+/// The same of a key that is not there, or for the ordinary method. Separate, because a hit then has few registers
 /// to save.
 ///
 /// # Safety

@@ -48,9 +48,9 @@ pub unsafe fn is_constant_raw(value: *mut ffi::PyObject) -> bool {
     }
 }
 
-/// The reader's own of what `copy_in` made: lists, dicts and sets are copied, what they hold that
-/// cannot be changed is shared, and of each `Named` whose type is among `types` that makes its object.
-/// They are as deep as the type map allows, at most. Raises `WrongType`, and what passes through `decode`.
+/// The reader's own copy of what `copy_in` made. Lists, dicts and sets are copied, and what cannot be changed is
+/// shared. A `Named` whose type is among `types` becomes its object. Values are at most as deep as the type map allows.
+/// Raises `WrongType`, and what passes through `decode`.
 #[inline]
 pub fn copy_out<'py>(
     value: Bound<'py, PyAny>,
@@ -117,7 +117,7 @@ fn parts_that_change<'py>(
 
 struct Copier<'a> {
     types: Option<&'a Types>,
-    /// Lists, dicts and sets are copied; else they are changed where they stand.
+    /// Lists, dicts and sets are copied; otherwise they are changed in place.
     anew: bool,
 }
 

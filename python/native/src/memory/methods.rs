@@ -67,7 +67,7 @@ impl MemoryCache {
         self.has(key)
     }
 
-    /// Entries whose time is not over. Those whose is are taken out, when there are any.
+    /// Entries that have not expired. Removes those that have, if there are any.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         self.purge_expired(py)?;
         Ok(self.engine.len())
@@ -229,7 +229,7 @@ impl MemoryCache {
     /// Adds to the key's number, which begins at 0 where there is none, and returns the sum. The entry
     /// keeps its time to live. No addition is lost.
     ///
-    /// Raises `InvalidArgument` when the value or `by` is no int or float.
+    /// Raises `InvalidArgument` when the value or `by` is not an int or float.
     #[pyo3(signature = (key, by = None, /))]
     fn increment<'py>(
         &self,
@@ -328,8 +328,8 @@ impl MemoryCache {
         self.flights.void_below(&[]);
     }
 
-    /// Takes out every entry whose time is over, and returns their keys and values. With a clock, `now`
-    /// says what time it is, in its milliseconds.
+    /// Removes all expired entries, and returns their keys and values. With a clock, `now` is its time, in
+    /// milliseconds.
     #[pyo3(signature = (now = None, /))]
     fn _expire<'py>(&self, py: Python<'py>, now: Option<f64>) -> PyResult<Bound<'py, PyList>> {
         match (&self.clock, now) {
@@ -343,7 +343,7 @@ impl MemoryCache {
         Ok(items)
     }
 
-    /// Takes out every entry whose time is over. Each write does so for a few.
+    /// Removes all expired entries. Each write removes a few.
     fn purge_expired(&self, py: Python<'_>) -> PyResult<()> {
         self.tick(py)?;
         self.engine.purge_expired();

@@ -8,7 +8,7 @@
 //! - A key is hashed before the operation begins, and its hash is kept (`key.rs`).
 //! - Keys are compared under the lock only where no code of users can run: by identity, and by value
 //!   where both are of built-in types whose comparison is C code that neither allocates what the
-//!   garbage collector looks at, nor lets another thread run. Of any other two keys with the same
+//!   garbage collector looks at, nor lets another thread run. For any other two keys with the same
 //!   hash the engine is told that they differ, and the pair is noted. An operation that noted one
 //!   changes nothing (it found nothing to delete or touch; a write is refused by `set_if`). It then
 //!   lets go of the lock, has Python compare the pair, and begins anew with the verdicts; it holds

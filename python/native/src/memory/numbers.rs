@@ -22,7 +22,7 @@ pub fn number<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, 
         return Ok(value);
     }
     let what = format!(
-        "{} is no number to count with: an int or a finite float is wanted",
+        "{} is not a number to count with: an int or a finite float is wanted",
         errors::represent(value)
     );
     Err(errors::invalid_argument(value.py(), &what))
@@ -72,8 +72,8 @@ impl MemoryCache {
         }
     }
 
-    /// Stores a value in the place of the one that was seen, with the time that this one has left; false
-    /// when it is there no more.
+    /// Stores a value in the place of the one that was seen, with the time that this one has left; false if that is
+    /// gone.
     fn exchange(
         &self,
         py: Python<'_>,

@@ -54,7 +54,7 @@ pub enum Weigh {
     Bytes,
     /// By a callable, of key and value.
     Weigher(Py<PyAny>),
-    /// By a callable, of the value; `max_entries` bounds the sum. This is what cachetools does.
+    /// By a callable, of the value; `max_entries` bounds the sum, as in cachetools.
     Getsizeof(Py<PyAny>),
 }
 
@@ -161,7 +161,7 @@ impl Options {
             _ if self.bounds.option(name, value)? => {}
             _ => {
                 let names = NAMES.join(", ");
-                let what = format!("{name} is no option: there are max_entries, {names}");
+                let what = format!("{name} is not an option: there are max_entries, {names}");
                 return Err(errors::invalid_argument(py, &what));
             }
         }
@@ -203,7 +203,7 @@ impl Options {
     }
 }
 
-/// What says how entries are weighed: options that depend on each other.
+/// How entries are weighed, from options that depend on each other.
 #[derive(Default)]
 struct Weighing {
     max_bytes: Option<u64>,

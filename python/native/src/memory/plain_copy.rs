@@ -12,17 +12,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySet, PyTuple};
 use std::ptr;
 
-/// Containers in containers that are gone into; `deepcopy` has its own bound.
+/// How deep containers in containers are copied; `deepcopy` has its own bound.
 const DEEPEST: u32 = 100;
 
-/// The copy of a plain tree; None of what is none. What cannot change is its own copy.
-// A call of its own, so that it is no part of what a hit without a copy runs through.
+/// The copy of a plain tree; None for anything else. What cannot change is its own copy.
+// A function of its own, so that a hit without a copy stays short.
 #[inline(never)]
 pub fn of<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     container(value, 0)
 }
 
-/// Of a container, whose references the caller has looked at.
+/// A copy of a container; the caller has looked at its references.
 fn container<'py>(value: &Bound<'py, PyAny>, depth: u32) -> Option<Bound<'py, PyAny>> {
     if depth == DEEPEST {
         return None;
@@ -114,8 +114,8 @@ unsafe fn is_part(object: *mut ffi::PyObject) -> bool {
     }
 }
 
-/// A dict's values that are containers, with their keys: listed before anything is allocated that the garbage collector
-/// looks at, for that may run code of users. None when it is not plain.
+/// A dict's values that are containers, with their keys: listed before any allocation that can run the garbage
+/// collector, because that may run code of users. None when it is not plain.
 #[allow(clippy::type_complexity)]
 fn parts_of_dict<'py>(
     dict: &Bound<'py, PyDict>,

@@ -1,9 +1,9 @@
 //! `polycache.Cache` without a directory: objects of this process (`spec/memory.md`, "Without a directory"). The same
 //! operations and results, inside one process.
 //!
-//! Keys are exact `str`, or `bytes` where they are no UTF-8, so that text and its bytes are one key, and
-//! comparing keys runs no code of users. A namespace is a number, which a clear changes: what is
-//! stored under the old one is found no more from then on, and is taken out. The operations: `process_tiers.rs`.
+//! Keys are exact `str`, or `bytes` that are not UTF-8, so that text and its bytes are one key, and comparing keys runs
+//! no code of users. A namespace is a number, which a clear changes: what is stored under the old one is no longer
+//! found, and is removed. The operations: `process_tiers.rs`.
 
 use super::isolation::{copy_in, copy_out, is_constant};
 use super::object::Object;
@@ -58,7 +58,7 @@ const TOLERANCE: u64 = 1000;
 /// What a cache's namespaces share.
 pub struct Shared {
     pub engine: Engine,
-    /// How long entries live whose write does not say.
+    /// How long entries live if a write does not say.
     lifetime: Lifetime,
     /// Readers are given the object itself: `isolation="none"`.
     pub shares_all: bool,
@@ -229,7 +229,7 @@ impl ProcessTier {
         }
     }
 
-    /// What is stored, without a trace.
+    /// What is stored, without a use of it.
     pub fn seen(&self, key: &Key) -> Option<Stored> {
         let found = self.shared.engine.peek(key);
         found.filter(|stored| self.shared.serves(stored))
@@ -298,7 +298,7 @@ impl ProcessTier {
         Ok(())
     }
 
-    /// What is too large supersedes the key's value all the same.
+    /// A value that is too large still supersedes the key's value.
     pub fn refuse_too_large(&self, py: Python<'_>, asked: &Asked<'_>, size: u64) -> PyResult<()> {
         match self.shared.max_bytes {
             Some(limit) if size > limit => {
@@ -352,7 +352,7 @@ impl ProcessTier {
 }
 
 impl Shared {
-    /// False for an entry that comes from the future: else it would live on when the clock is set back.
+    /// False for an entry from the future: otherwise it would live on when the clock is set back.
     #[inline]
     fn serves(&self, stored: &Stored) -> bool {
         match &self.clock {

@@ -84,7 +84,7 @@ impl Machine for ProcessLoad {
                     .counts
                     .misses
                     .fetch_sub(1, Ordering::Relaxed);
-                // What is shared is an object itself, and no `Named` stands for another.
+                // A shared value is the object itself; no `Named` stands for another.
                 Step::Hit(value, !self.tier.shared.shares_all)
             }
             None => Step::Load,

@@ -121,7 +121,7 @@ impl Tiers for ProcessTier {
             let Some(seen) = self.seen(&asked) else {
                 return Ok(false);
             };
-            // In the place of what was seen, for it is written anew as far as clocks go that are set back.
+            // In the place of what was seen: for a clock that is set back it is a new write.
             let mut anew = seen.clone();
             let ttl = self.shared.living(&mut anew, ttl);
             let same = |_: &Key, stands: Option<&Stored>| stands.is_some_and(|one| one.is(&seen));

@@ -1,12 +1,11 @@
 //! Operations of the engine without its locks, where the interpreter has a lock of its own.
 //!
-//! The engine is called by attached threads only, and nothing within an operation lets go of the GIL or
-//! uses a cache, as the head of `memory` says: an operation that a thread begins finds no other under way,
-//! and none begins before it ends. Nor is one under way around it in the same thread: what the engine
-//! calls without a lock (a listener, the end of an object that left) it calls after its last look at the
-//! shard. What others did before happened before this, as the GIL is a mutex. In a child that another
-//! thread forked nothing is half done either, for that thread had the GIL. A process has one interpreter
-//! that uses this extension (`interpreter.rs`), hence one GIL.
+//! The engine is called by attached threads only, and nothing within an operation lets go of the GIL or uses a cache,
+//! as the head of `memory` says: an operation that a thread begins finds no other under way, and none begins before it
+//! ends. Nor is one under way around it in the same thread: what the engine calls without a lock (a listener, the end
+//! of an object that left) it calls after its last look at the shard. What others did before happened before this, as
+//! the GIL is a mutex. In a child that another thread forked, nothing is half done either, because that thread had the
+//! GIL. A process has one interpreter that uses this extension (`interpreter.rs`), hence one GIL.
 //!
 //! Without a GIL the engine's own locks are taken; `build.rs` tells the two builds apart.
 

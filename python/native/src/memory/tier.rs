@@ -1,9 +1,9 @@
 //! The memory tier of `polycache.Cache`: objects that reads of the host tier have made, given out again
 //! while the host tier stands as it was read (`spec/memory.md`, "Over the host tier").
 //!
-//! Keys are `str` and `bytes` themselves, whose comparison runs no code of users; text and its bytes are
-//! one key of the host tier, but two here, which is a read more at most: what stands is told by the
-//! host tier's word. So is what a forked child, another process or another handle has changed.
+//! Keys are `str` and `bytes` themselves: their comparison runs no code of users. Text and its bytes are one key of the
+//! host tier but two here, which costs one more read at most. The host tier's word says whether an entry is current,
+//! also after a change by a forked child, another process or another handle.
 
 use super::object::Object;
 use super::options::{bytes, choice, count};
@@ -39,7 +39,7 @@ pub struct Tier {
     /// Lists, dicts and sets are kept and given out, too: `isolation="none"`.
     shares_all: bool,
     hits: AtomicU32,
-    /// Hits of the engine on what stood no more.
+    /// Hits of the engine on stale objects.
     stale: AtomicU64,
     /// Numbers of the namespaces that are open, by their prefixes. No number is given twice.
     spaces: Mutex<Spaces>,
@@ -107,7 +107,7 @@ impl TierOptions {
             }
             _ => {
                 let names = "max_entries, max_bytes, policy, isolation";
-                let what = format!("{name} is no option of memory: there are {names}");
+                let what = format!("{name} is not an option of memory: there are {names}");
                 return Err(errors::invalid_argument(value.py(), &what));
             }
         }
@@ -169,7 +169,7 @@ impl Memory {
             self.tier.engine.delete(&*asked);
             return None;
         }
-        // Two threads that count at once may lose one: no more is at stake than when the next one looks.
+        // Two threads that count at once may lose one: this only delays the next look.
         let hits = self.tier.hits.load(Ordering::Relaxed).wrapping_add(1);
         self.tier.hits.store(hits, Ordering::Relaxed);
         if hits & (LOOKS - 1) == 0 {
@@ -225,7 +225,7 @@ impl Memory {
         let _ = engine.set((*asked).clone(), kept);
     }
 
-    /// Lets go of a value, which is the host tier's no more.
+    /// Releases a value that the host tier no longer has.
     pub fn forget(&self, key: &Bound<'_, PyAny>) {
         if self.tier.engine.is_empty() {
             return;
@@ -286,7 +286,7 @@ impl Tier {
         if let Some(space) = open.get(&prefix).and_then(Weak::upgrade) {
             return space;
         }
-        // Those of caches that are gone; their entries are found no more, and age.
+        // Those of caches that are gone; their entries are no longer found, and age.
         if open.len().is_power_of_two() {
             open.retain(|_, space| space.strong_count() > 0);
         }

@@ -1,9 +1,9 @@
-"""What a program that uses cachetools imports instead: the same names over `MemoryCache`.
+"""A replacement for cachetools: the same names over `MemoryCache`.
 
     from polycache.cachetools import TTLCache, cached
 
-docs/from-cachetools.md says what stays different. `FIFOCache`, `LFUCache` and `RRCache`, which are
-named for an order that is not kept here, are not among them.
+docs/from-cachetools.md says what differs. It has no `FIFOCache`, `LFUCache` and `RRCache`, because
+their order is not kept here.
 """
 
 from . import keys

@@ -16,7 +16,7 @@ Timer = Callable[[], Number]
 
 
 class Sized(MemoryCache[K, V]):
-    """A cache by cachetools' words. A subclass with a `getsizeof` is asked what values count."""
+    """A cache in cachetools' words. A subclass may define `getsizeof`."""
 
     __slots__ = ("_counts_itself",)
     _counts_itself: bool
@@ -37,18 +37,18 @@ class Sized(MemoryCache[K, V]):
         return cache
 
     def getsizeof(self, value: V) -> int:
-        """What a value counts of `maxsize`."""
+        """How much of `maxsize` a value takes."""
         return 1 if self._counts_itself else self._size_of(value)
 
     @property
     def maxsize(self) -> int | None:
-        """The most entries, or with `getsizeof` the most that this may say of all values together;
-        None: any number."""
+        """The most entries, or with `getsizeof` the largest sum of its results; None: any
+        number."""
         return self.max_entries
 
     @property
     def currsize(self) -> int:
-        """How much is held of `maxsize`."""
+        """How much of `maxsize` is in use."""
         return self._held
 
     def __repr__(self) -> str:
@@ -59,7 +59,7 @@ _getsizeof = Sized.getsizeof
 
 
 class _Itself:
-    """What a value counts by the method of the subclass: the cache does not hold itself."""
+    """The size of a value by the subclass's method. It holds no reference to the cache."""
 
     __slots__ = ("cache",)
     cache: "ReferenceType[Sized[Any, Any]]"
@@ -72,8 +72,8 @@ class _Itself:
 class Cache(Sized[K, V]):
     """A cache of at most `maxsize`, counted in entries or by `getsizeof`.
 
-    Which entry goes is not told by the class, as in cachetools: it is the policy of
-    `spec/eviction.md`, whose hits are more than those of LRU, and which any thread may use.
+    The class does not decide which entry goes, as it does in cachetools: the policy of
+    `spec/eviction.md` does. It hits more often than LRU, and any thread may use it.
     """
 
     __slots__ = ()
@@ -100,12 +100,12 @@ class _TimedCache(Sized[K, V]):
         return self._timer
 
     def expire(self, time: Number | None = None) -> list[tuple[K, V]]:
-        """Takes out what is over at this time, or now, and returns keys and values."""
+        """Removes what has expired at this time, or now, and returns keys and values."""
         return self._expire(None if time is None else time * 1000)
 
 
 class TTLCache(_TimedCache[K, V]):
-    """A cache whose entries live for `ttl`, in seconds or in what `timer` counts."""
+    """A cache whose entries live for `ttl`, in seconds or in the unit of `timer`."""
 
     __slots__ = ("_ttl",)
     _ttl: Number
@@ -153,7 +153,7 @@ class TLRUCache(_TimedCache[K, V]):
 
     @property
     def ttu(self) -> Callable[[K, V, Any], Number]:
-        """Says until when an entry lives."""
+        """Says when an entry expires."""
         return self._ttu
 
 
@@ -170,7 +170,7 @@ def _lifetime(ttl: Number) -> Any:
 
 
 def _clock(timer: Timer) -> Callable[[], float] | None:
-    # The cache's own clock is as good as these two, and need not be called for each hit.
+    # The cache's own clock does the same as these two, and need not be called for each hit.
     if timer in (time.monotonic, time.time):
         return None
     return lambda: timer() * 1000

@@ -69,7 +69,7 @@ class _Lock:
 def _call(
     cache: AnyCache, key: Any, function: Callable[[], Any], counts: _Counts, guard: _Lock
 ) -> Any:
-    """The key's value, or the function's, which is kept if it can be."""
+    """The key's value, or else the function's result, which is kept if possible."""
     if cache is None:
         counts.misses += 1
         return function()
@@ -87,7 +87,7 @@ def _call(
             return value
     try:
         value = function()
-        # What is too large is not kept.
+        # A result that is too large is not kept.
         with guard, suppress(ValueError):
             if guard.lock is not None:
                 # Another may have been faster.
@@ -104,7 +104,7 @@ def _call_ours(
     if type(cache).__getitem__ is MemoryCache.__getitem__ and not hasattr(cache, "__missing__"):
         value = cache._hit(key, MISSING)
     else:
-        # A subclass may make what is not there.
+        # A subclass may create missing values.
         try:
             value = cache[key]
         except KeyError:
@@ -125,8 +125,8 @@ def cached(
 ) -> Callable[[F], F]:
     """A decorator that keeps what a function returns in `cache`, a mapping or None.
 
-    `lock` and `condition` guard mappings of other kinds. Caches of this package need none and use
-    none: any thread may use them, and of all callers of a key one runs the function.
+    `lock` and `condition` guard mappings of other kinds. Caches of this package do not need or use
+    them: any thread may use them, and of all callers of a key one runs the function.
     """
 
     def decorate(function: F) -> F:
@@ -204,7 +204,7 @@ class _Bound:
 
 
 class _Method:
-    """What stands in the class."""
+    """The descriptor in the class."""
 
     def __init__(self, method: Callable[..., Any], *how: Any) -> None:
         update_wrapper(cast(Any, self), method)
@@ -224,7 +224,7 @@ class _Method:
         kept = getattr(instance, "__dict__", None)
         if self._name is None or not isinstance(kept, dict):
             return bound
-        # Of threads that come here at once, one makes it.
+        # If several threads come here at once, one makes it.
         return kept.setdefault(self._name, bound)
 
 

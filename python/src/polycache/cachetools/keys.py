@@ -1,4 +1,4 @@
-"""What makes keys of arguments, under the names of `cachetools.keys`."""
+"""Functions that make keys of arguments, under the names of `cachetools.keys`."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ class _Key(tuple[Any, ...]):
         return _Key((*before, *self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Text has another hash in another process.
+        # The hash of text differs in another process.
         return _Key, (tuple(self),)
 
 
 class _Named:
-    """Stands between the arguments by place and those by name, in every process the same one."""
+    """Separates positional arguments from named ones; the same in every process."""
 
     def __reduce__(self) -> str:
         return "NAMED"
@@ -40,7 +40,7 @@ NAMED = _Named()
 
 
 def hashkey(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
-    """The arguments; those by name in the order of their names."""
+    """The arguments; named ones in the order of their names."""
     if not kwargs:
         return _Key(args)
     return _Key((*args, NAMED, *sorted(kwargs.items())))

@@ -32,8 +32,8 @@ def namespaced(
     allow: Iterable[str] = (),
     commands: Mapping[str, Rules] | None = None,
 ) -> C:
-    """A client whose keys, patterns and channels get the prefix `namespace:`, and what comes back
-    loses it.
+    """A client that puts the prefix `namespace:` before keys, patterns and channels, and takes it
+    off what comes back.
 
         shop = namespaced(redis.Redis(), "shop")
         tenants = namespaced(redis.asyncio.Redis(), lambda: tenant.get())
@@ -86,7 +86,7 @@ def namespaced(
         rewriter.table.find(["MONITOR"])
         return monitors(pool)
 
-    # Before it has a connection that nobody would give back.
+    # Before it has a connection that would never be given back.
     vars(made)["monitor"] = monitor
     return made
 

@@ -22,7 +22,7 @@ class Namespaces:
     def __init__(
         self, namespace: Namespace, encoding: str = "utf-8", separator: str = SEPARATOR
     ) -> None:
-        # Without one, a namespace would hold every other whose name begins with its own.
+        # Without one, a namespace would hold every other whose name begins with its own name.
         if not isinstance(separator, str) or not separator:
             raise InvalidArgument(f"a separator is text that is not empty, not {separator!r}")
         self._separator = separator

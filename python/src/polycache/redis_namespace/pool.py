@@ -25,8 +25,8 @@ class Pool:
     def __repr__(self) -> str:
         return f"<namespaced {self._pool!r}>"
 
-    # A transaction that was begun by hand is a connection's, and the next command may get another:
-    # what it then does nobody could say. Only a client of a single connection keeps it.
+    # A transaction begun by hand belongs to a connection, and the next command may get another one.
+    # What it does there is undefined. Only a client of a single connection keeps it.
     def _refuse(self) -> None:
         if not self._single:
             raise CommandNotAllowed(

@@ -75,7 +75,7 @@ class Prefix:
             pattern = _GLOB.sub(r"\\\1", self.text)
             self._bytes = Side(self.raw, pattern.encode(encoding), _KEYSPACE_BYTES, _WORDS_BYTES)
         except UnicodeEncodeError as why:
-            raise InvalidArgument(f"the namespace {namespace!r} is no text in {encoding}") from why
+            raise InvalidArgument(f"the namespace {namespace!r} is not text in {encoding}") from why
         self._text = Side(self.text, pattern, _KEYSPACE, _WORDS)
 
     def __repr__(self) -> str:

@@ -42,7 +42,7 @@ def build(rule: list[Any]) -> Rule:
             return Options(first, words, _position(otherwise))
         return Range(kind, *rest)
     except (TypeError, ValueError, KeyError, AttributeError) as why:
-        raise InvalidArgument(f"{rule!r} is no rule of spec/commands.md") from why
+        raise InvalidArgument(f"{rule!r} is not a rule of spec/commands.md") from why
 
 
 def _position(value: Any, start: float = 1) -> int:
@@ -109,7 +109,7 @@ def count(number: Any) -> int:
     text = number if isinstance(number, str) else upper(number)
     if text is not None and text.isascii() and text.isdigit():
         return int(text)
-    raise InvalidArgument(f"the number of keys is no number from 0 on: {number!r}")
+    raise InvalidArgument(f"the number of keys is not a number from 0 on: {number!r}")
 
 
 class Options:

@@ -63,7 +63,7 @@ class Rewriter:
         return words
 
     def stripped(self, args: Sequence[Any]) -> tuple[Words, Reply, Prefix] | None:
-        """The same of commands whose reply has prefixes too, and what takes them off."""
+        """The same for commands whose reply has prefixes, too, and what removes them."""
         name = args[0]
         known = self._stripped.get(name) if type(name) is str else None
         if known is None:
@@ -99,8 +99,8 @@ class Ready:
 
 
 class Session:
-    """Remembers which replies are to come, and what a transaction has queued, because the
-    replies to that come with EXEC. None stands for a command whose reply stays as it is."""
+    """Remembers which replies are to come and what a transaction has queued, because EXEC brings
+    the replies to that. None stands for a command whose reply stays as it is."""
 
     __slots__ = ("_fixed", "_known", "_listening", "_plain", "_queued", "_rewriter", "waiting")
 

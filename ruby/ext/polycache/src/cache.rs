@@ -41,11 +41,11 @@ pub(crate) struct Cache {
 pub(crate) struct Counts {
     /// Hits of the memory tier.
     pub(crate) memory_hits: AtomicU64,
-    /// Callers who were given the value of another of their process.
+    /// Callers that were given the value of another caller of their process.
     pub(crate) joined: AtomicU64,
 }
 
-/// Who is let into the memory tier, of all namespaces of the handle (`spec/memory.md`, "Admission").
+/// What the memory tier admits, for all namespaces of the handle (`spec/memory.md`, "Admission").
 #[derive(Default)]
 struct Admission {
     doorkeeper: Doorkeeper,
@@ -53,7 +53,7 @@ struct Admission {
     held: AtomicUsize,
 }
 
-/// A clock of the user's: it is asked before each operation.
+/// A clock of users: it is asked before each operation.
 #[derive(Clone)]
 struct ManualClock {
     /// Answers `call` with milliseconds since 1970.
@@ -114,7 +114,7 @@ impl Cache {
         ruby.get_inner(self.types)
     }
 
-    /// What a reader is given of what was read, which nobody else has. May run code of the user's.
+    /// What a reader is given of what was read, which has no other owner. May run code of users.
     #[inline]
     pub(crate) fn give(&self, ruby: &Ruby, made: Made) -> Result<Value, Error> {
         if made.named {
@@ -155,7 +155,7 @@ impl Cache {
     fn get(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
         this.tick(ruby)?;
         let key = key(ruby, name)?;
-        // Beside the value, and not with it: a hit is to move no more than it has to.
+        // Beside the value, and not with it, so that a hit moves no more than necessary.
         let named = Cell::new(false);
         let value = this
             .cache
@@ -166,7 +166,7 @@ impl Cache {
         this.give(ruby, Made { value, named })
     }
 
-    /// As [`Cache::get`], without a trace.
+    /// As [`Cache::get`], without a use of the entry.
     fn peek(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
         this.tick(ruby)?;
         let key = key(ruby, name)?;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt;
 /// keeps Ruby's lock: the program has nothing else to do.
 ///
 /// # Errors
-/// `TypeError` for what is no String.
+/// `TypeError` for what is not a String.
 fn cli(arguments: RArray) -> Result<u8, Error> {
     let arguments = arguments
         .into_iter()

@@ -111,7 +111,7 @@ fn kept(
     Ok(Some(kept))
 }
 
-/// As [`keep`], of a value in which nothing is reached twice and that nobody else has.
+/// As [`keep`], for a value in which nothing is reached twice and that has no other owner.
 fn keep_tree(ruby: &Ruby, value: Value, freeze: bool) -> Result<RArray, Error> {
     let bytes = weigh(ruby, value)?;
     if freeze {

@@ -1,13 +1,12 @@
 //! Copies one value into a cache: `Copier` of `ruby/lib/polycache/memory/copier.rb`, which says what
 //! is copied in which way.
 //!
-//! What that one refuses, and what extends a class and may have methods of its own, is left to it
-//! from the beginning: so errors and odd cases are the same. What was copied till then is garbage.
+//! What that one refuses, and subclasses that may have methods of their own, are left to it from
+//! the beginning, so errors and odd cases are the same. What was copied until then is garbage.
 //!
-//! A Hash's keys may be objects of the user's, whose `hash` and `eql?` run when the copy is filled;
-//! they may raise, and change what is being copied. So nothing here remembers what a container
-//! held: an Array is asked for its length anew for each part, and Ruby itself guards a Hash that is
-//! iterated over. No frame owns anything that a jump would leak.
+//! A Hash's keys may be objects of users, whose `hash` and `eql?` run when the copy is filled; they may raise, and
+//! change what is being copied. So nothing here remembers what a container held: an Array is asked for its length anew
+//! for each part, and Ruby itself guards a Hash that is iterated over. No frame owns anything that a jump would leak.
 
 use crate::object::{
     class, is_a_very, is_frozen, kind, knows_keys_by_identity, stack_is_low, Names,
@@ -94,7 +93,7 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// What nobody can change.
+    /// An object that cannot be changed.
     ///
     /// # Safety
     /// As for [`Copier::part`].
@@ -122,7 +121,7 @@ impl<'a> Copier<'a> {
             if self.freeze {
                 rb_sys::rb_str_freeze(copy);
             }
-            // A text alone has nobody to be shared with.
+            // A text alone is shared with nothing.
             if self.depth > 0 {
                 self.remember(value, copy);
             }
@@ -416,7 +415,7 @@ impl Filling<'_, '_> {
 /// # Safety
 /// Called by [`Copier::fill`], with its frame.
 unsafe extern "C" fn pair(key: VALUE, value: VALUE, frame: VALUE) -> c_int {
-    // SAFETY: the frame stands on the stack of who iterates, and nobody else uses it meanwhile.
+    // SAFETY: the frame stands on the stack of the caller that iterates; nothing else uses it.
     unsafe {
         let frame = &mut *(frame as *mut Filling<'_, '_>);
         let copied = frame.copier.key(key).and_then(|key| {

@@ -1,8 +1,8 @@
 //! Copies out what was copied in and where nothing is reached twice: `PlainCopies.tree` of
 //! `ruby/lib/polycache/memory/copies.rb`.
 //!
-//! A hit does little else, so it allocates nothing but what it hands out. What is frozen is so to
-//! its depth, and shared. A stored value is seen by nobody else and never changes.
+//! A hit does little else, so it allocates only what it hands out. What is frozen is frozen to its
+//! depth, and shared. A stored value has no other owner and never changes.
 
 use crate::object::{class, is_frozen, kind, stack_is_low, Names};
 use rb_sys::{ruby_value_type as Type, st_retval, VALUE};
@@ -101,14 +101,14 @@ struct Row {
     filled: usize,
     /// Values that are not frozen.
     changing: usize,
-    /// Whether inserting a key might run code of the user's.
+    /// Whether inserting a key might run code of users.
     strange: bool,
 }
 
 /// # Safety
 /// Called by [`hash`], with its row.
 unsafe extern "C" fn gather(key: VALUE, value: VALUE, row: VALUE) -> c_int {
-    // SAFETY: the row stands on the stack of who iterates; the objects are alive.
+    // SAFETY: the row stands on the stack of the caller that iterates; the objects are alive.
     unsafe {
         let row = &mut *(row as *mut Row);
         let Some(pair) = row.pairs.get_mut(row.filled..row.filled + 2) else {
@@ -122,7 +122,7 @@ unsafe extern "C" fn gather(key: VALUE, value: VALUE, row: VALUE) -> c_int {
     st_retval::ST_CONTINUE as c_int
 }
 
-/// Whether inserting a key runs no code of the user's.
+/// Whether inserting a key runs no code of users.
 ///
 /// # Safety
 /// The object is alive.
@@ -157,7 +157,7 @@ unsafe extern "C" fn transform(
     _: *const VALUE,
     _: VALUE,
 ) -> VALUE {
-    // SAFETY: the frame stands on the stack of who calls, and the object is alive.
+    // SAFETY: the frame stands on the stack of the caller, and the object is alive.
     unsafe {
         let (names, left) = &mut *(frame as *mut (&Names, bool));
         tree(names, value).unwrap_or_else(|| {
@@ -209,12 +209,12 @@ struct Elements<'a> {
     left: bool,
 }
 
-/// Elements may be objects of the user's, whose `hash` and `eql?` run here, and may raise.
+/// Elements may be objects of users, whose `hash` and `eql?` run here and may raise.
 ///
 /// # Safety
 /// Called by [`set`], with its frame.
 unsafe extern "C" fn element(key: VALUE, _: VALUE, frame: VALUE) -> c_int {
-    // SAFETY: the frame stands on the stack of who iterates, and nobody else uses it meanwhile.
+    // SAFETY: the frame stands on the stack of the caller that iterates; nothing else uses it.
     unsafe {
         let frame = &mut *(frame as *mut Elements<'_>);
         let Some(key) = tree(frame.names, key) else {

@@ -46,8 +46,7 @@ pub(crate) fn duration(ruby: &Ruby, option: &str, value: Value) -> Result<Durati
         })
 }
 
-/// The duration that a number of seconds stands for; `None` for what is no number, or none that
-/// lasts.
+/// The duration of a number of seconds; `None` for what is not a number, or for one that is not a duration.
 fn from_seconds(ruby: &Ruby, value: Value) -> Result<Option<Duration>, Error> {
     if let Some(seconds) = Float::from_value(value) {
         return Ok(Duration::try_from_secs_f64(seconds.to_f64()).ok());

@@ -8,7 +8,7 @@ use magnus::{Error, RHash, Ruby, Value};
 use polycache_entry::CompressorId;
 
 impl Cache {
-    /// The key's value with the facts of its entry, or nil; without a trace.
+    /// The key's value with the facts of its entry, or nil; not a use of it.
     pub(crate) fn facts(ruby: &Ruby, this: &Cache, name: Value) -> Result<Option<RHash>, Error> {
         this.tick(ruby)?;
         let key = key(ruby, name)?;

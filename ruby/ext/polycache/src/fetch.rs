@@ -19,7 +19,7 @@ pub(crate) struct Loaded {
     pub(crate) value: Value,
     /// Whether types stand in it as `Polycache::Named`.
     pub(crate) named: bool,
-    /// It has no copies: who joined is given the object itself.
+    /// It has no copies: callers that joined are given the object itself.
     pub(crate) has_no_copies: bool,
     pub(crate) stored: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) enum Asked {
 }
 
 impl Cache {
-    /// The key's value; or what the block loads, when nobody else does; or `busy`: a load of this
+    /// The key's value; or what the block loads, if no other caller does; or `busy`: a load of this
     /// process is to be joined, or was there just now.
     ///
     /// `waited` is nil, or the seconds that the caller has waited for others before. With nil it does
@@ -100,7 +100,7 @@ impl Cache {
         }
     }
 
-    /// The key's value, or the right to load it, of which nobody is told yet that it was granted: there must be no
+    /// The key's value, or the right to load it. No other code knows yet that it was granted: there must be no
     /// interrupt before it is in safe hands. `waited`: see [`Cache::fetch`].
     pub(crate) fn ask(
         ruby: &Ruby,
@@ -201,7 +201,7 @@ impl Cache {
 }
 
 impl Mine {
-    /// Asks, for all who join, until the value is there, or this caller is to load.
+    /// Asks, for all callers that join, until the value is there, or this caller is to load.
     fn wait(
         mut self,
         ruby: &Ruby,
@@ -276,7 +276,7 @@ impl Mine {
         self.end(ruby, cache, id, loaded)
     }
 
-    /// The load failed, and is over: those who joined get the error, which is handed on.
+    /// The load failed, and is over: the callers that joined get the error, which is handed on.
     pub(crate) fn fail(
         mut self,
         ruby: &Ruby,
@@ -308,7 +308,7 @@ impl Mine {
         loaded: Result<Loaded, Error>,
     ) -> Result<Value, Error> {
         let joined = self.tell(ruby, cache, id, &loaded)?;
-        // Last, for it may run code of the user's, and nobody is to wait for that.
+        // Last, because it may run code of users, and no caller is to wait for that.
         let Loaded { value, named, .. } = loaded?;
         if named && joined {
             return cache.types(ruby).funcall("copy", (value,));
@@ -316,7 +316,7 @@ impl Mine {
         cache.give(ruby, Made { value, named })
     }
 
-    /// Takes the load off the list, and tells those who joined what came of it; whether anybody did.
+    /// Takes the load off the list, and tells the callers that joined what came of it; returns whether there were any.
     fn tell(
         &mut self,
         ruby: &Ruby,

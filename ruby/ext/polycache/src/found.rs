@@ -65,7 +65,7 @@ impl Found {
         Ok(value)
     }
 
-    /// Holds a value again, for readers who are given it, or copies of it.
+    /// Holds a value again, for readers that are given it, or copies of it.
     fn keep(&self, value: Value, copied: bool) {
         self.value.set(Some(value.into()));
         self.copied.set(copied);
@@ -92,7 +92,7 @@ impl Found {
 }
 
 /// The bytes that a value takes, by an estimate; freezes it to its depth if asked for. Values of
-/// the host tier are trees, 128 levels deep at most, and this one nobody else has yet.
+/// the host tier are trees, 128 levels deep at most, and this one has no other owner yet.
 pub(crate) fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, Error> {
     // SAFETY: the object is alive.
     let kind = unsafe { rb_sys::RB_TYPE(value.as_raw()) };
@@ -125,7 +125,7 @@ pub(crate) fn settle(ruby: &Ruby, value: Value, freeze: bool) -> Result<usize, E
         _ => return Ok(0),
     };
     if freeze {
-        // SAFETY: a string, an array or a hash, which nobody iterates over.
+        // SAFETY: a string, an array or a hash that is not iterated over.
         unsafe { rb_sys::rb_obj_freeze(value.as_raw()) };
     }
     Ok(bytes)

@@ -351,7 +351,7 @@ impl<'r> Walk<'r> {
 
     fn string<'v>(&self, string: RString, path: &Path<'_>) -> Result<Value<'v>, Stop> {
         // SAFETY: with `own` the content is copied at once; without it the walk runs no Ruby code
-        // and allocates nothing, and neither does who uses the value (`with_value`).
+        // and allocates nothing, and neither does the user of the value (`with_value`).
         match unsafe { content(self.ruby, string) } {
             Content::Text(text) if self.own => Ok(Value::Text(Cow::Owned(text.to_owned()))),
             Content::Text(text) => Ok(Value::Text(Cow::Borrowed(text))),

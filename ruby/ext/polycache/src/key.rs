@@ -5,8 +5,8 @@ use crate::string::{content, symbol_name, to_utf8, Content};
 use magnus::{prelude::*, Error, RString, Ruby, Symbol, Value};
 use smallvec::SmallVec;
 
-/// A key's bytes: a copy, because the string may be changed by whoever runs while the key is in
-/// use. Most keys need no allocation.
+/// A key's bytes: a copy, because other code may change the string while the key is in use. Most
+/// keys need no allocation.
 pub(crate) type Key = SmallVec<[u8; 128]>;
 
 /// The bytes of a key: a string's, or a symbol's text.

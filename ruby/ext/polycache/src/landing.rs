@@ -1,4 +1,4 @@
-//! Tells those who joined a load what came of it: `Polycache::Flight`.
+//! Tells the callers that joined a load what came of it: `Polycache::Flight`.
 
 use crate::fetch::Loaded;
 use magnus::{
@@ -16,7 +16,7 @@ static FLIGHT: Lazy<RClass> = Lazy::new(|ruby| {
         .expect("cache.rb loads it")
 });
 
-/// A flight that nobody waits in yet.
+/// A flight in which no caller waits yet.
 ///
 /// # Errors
 /// What Ruby raises on the way.
@@ -89,7 +89,7 @@ fn array(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> RArray {
     array
 }
 
-/// Calls the class, again when an interrupt came in between: nobody is to be left waiting.
+/// Calls the class, again when an interrupt came in between: no caller is to be left waiting.
 ///
 /// Ruby's `$!` is what a `throw`, a `break` or the end of a killed thread is on its way with. It stays as it was; after
 /// an interrupt it is that one's, and so is the error. One without the other would crash the interpreter.

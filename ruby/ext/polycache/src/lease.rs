@@ -40,7 +40,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Whether somebody has the lock.
+    /// Whether the lock is held.
     pub(crate) fn is_locked(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
         this.cache.is_locked(&key(ruby, name)?).or_raise(ruby)
     }

@@ -11,7 +11,7 @@ use magnus::{
 use polycache::bindings::Origin;
 use std::cell::Cell;
 
-/// A load that its caller has begun. It keeps its lease until it is ended: whoever begins one sees to it.
+/// A load that its caller has begun. It keeps its lease until it is ended: the caller sees to that.
 #[derive(TypedData)]
 #[magnus(class = "Polycache::Native::Load", free_immediately, mark, size)]
 pub(crate) struct Load {
@@ -101,7 +101,7 @@ impl Cache {
 }
 
 impl Load {
-    /// Nothing was loaded: those who joined get the error.
+    /// Nothing was loaded: the callers that joined get the error.
     fn fail(ruby: &Ruby, this: &Load, error: Exception) -> Result<(), Error> {
         let cache = ruby.get_inner(this.cache);
         match this.mine.take() {

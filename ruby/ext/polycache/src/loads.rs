@@ -1,7 +1,7 @@
-//! The loads of a handle that are under way in this process, for callers who may join one.
+//! The loads of a handle that are under way in this process, for callers that may join one.
 //!
-//! All of it happens under Ruby's global lock, so nobody ever waits for the lock here; and nothing of
-//! Ruby's is called while it is held, for the garbage collector looks in here as well.
+//! All of it happens under Ruby's global lock, so no thread ever waits for the lock here. Nothing of Ruby's is called
+//! while it is held, because the garbage collector looks in here as well.
 
 use crate::process;
 use magnus::{gc::Marker, value::Opaque, Value};
@@ -32,18 +32,18 @@ struct Running {
     caller: Caller,
     /// None while its caller waits for another process.
     loader: Option<Loader>,
-    /// Those who joined, a `Polycache::Flight`.
+    /// The callers that joined, a `Polycache::Flight`.
     flight: Option<Opaque<Value>>,
 }
 
-/// Since when a loader runs, and by what it may fill; without that nobody joins.
+/// Since when a loader runs, and by what it may fill; without that no caller joins.
 #[derive(Clone, Copy)]
 pub(crate) struct Loader {
     pub(crate) since: Instant,
     pub(crate) fence: Option<Token>,
 }
 
-/// Who loads. Threads and fibers are compared, and not used otherwise.
+/// The caller that loads. Threads and fibers are compared, and not used otherwise.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) process: u32,
@@ -52,9 +52,9 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Who runs now.
+    /// The caller that runs now.
     pub(crate) fn now() -> Caller {
-        // SAFETY: Ruby's current thread and fiber; whoever asks is one of Ruby's threads.
+        // SAFETY: Ruby's current thread and fiber; the caller is one of Ruby's threads.
         let (thread, fiber) = unsafe { (rb_sys::rb_thread_current(), rb_sys::rb_fiber_current()) };
         Caller {
             process: process::number(),
@@ -82,13 +82,13 @@ pub(crate) struct Open {
     pub(crate) left: Duration,
 }
 
-/// Who waited for a load that has ended.
+/// The callers that waited for a load that has ended.
 #[derive(Default)]
 pub(crate) struct Ended {
-    /// Those who joined it.
+    /// The callers that joined it.
     pub(crate) joined: Vec<Opaque<Value>>,
-    /// Where it was stored, those who joined another load of the key. They look for the value, and are
-    /// not handed it: the key may have been set or deleted since, before they called.
+    /// If it was stored: the callers that joined another load of the key. They look for the value, and are not handed
+    /// it: the key may have been set or deleted before they called.
     pub(crate) others: Vec<Opaque<Value>>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct OwnKey;
 
 impl Loads {
     fn lock(&self) -> MutexGuard<'_, Known> {
-        // Whoever panicked left it whole.
+        // A thread that panicked left it whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,7 +159,7 @@ impl Loads {
         let timeout = cache.lease_timeout();
         let mut known = self.lock();
         let mut newest: Option<Open> = None;
-        // Loads of a parent's threads, and those of fibers that nobody resumed, do not end.
+        // Loads of a parent's threads, and those of fibers that were never resumed, do not end.
         known.running.retain(|running| {
             running.caller.process == caller.process
                 && (!running.left(timeout).is_zero() || running.is_open(cache))
@@ -201,8 +201,8 @@ impl Loads {
 }
 
 impl Running {
-    /// How long others may still wait for it. Who waits for another process sees by itself when that
-    /// takes too long.
+    /// How long others may still wait for it. A caller that waits for another process sees by itself when that takes
+    /// too long.
     fn left(&self, timeout: Duration) -> Duration {
         let age = self
             .loader
@@ -210,7 +210,7 @@ impl Running {
         timeout.saturating_sub(age)
     }
 
-    /// Whether nobody set, deleted or cleared the key since, nor filled it.
+    /// Whether the key was neither set, deleted, cleared nor filled since.
     fn is_open(&self, cache: &Cache) -> bool {
         match self.loader {
             None => true,

@@ -143,7 +143,7 @@ impl MemoryReader {
             return self.tier(ruby).funcall(self.names.hand_out, (entry,));
         };
         let value = given?;
-        // SAFETY: as above; nobody freezes it, and nothing is on the stack that would have to be dropped.
+        // SAFETY: as above; it is not frozen, and nothing is on the stack that would have to be dropped.
         unsafe {
             rb_sys::rb_ivar_set(entry.as_raw(), self.names.marked, rb_sys::Qtrue.into());
         }

@@ -1,4 +1,4 @@
-//! What a walk through objects asks of each, without running code of the user's.
+//! What a walk through objects asks of each, without running code of users.
 
 use crate::to_ruby::{named_class, set_class};
 use magnus::{
@@ -21,7 +21,7 @@ static PLAIN: Lazy<RModule> = Lazy::new(|ruby| {
         .const_get::<_, RModule>("Polycache")
         .and_then(|polycache| polycache.const_get::<_, RModule>("Memory"))
         .and_then(|memory| memory.const_get("PlainCopies"))
-        .expect("who copies has loaded it")
+        .expect("the copying code has loaded it")
 });
 
 /// `Polycache::Memory::PlainCopies`.
@@ -54,7 +54,7 @@ struct Ids {
 impl Ids {
     fn get() -> &'static Ids {
         static IDS: OnceLock<Ids> = OnceLock::new();
-        // SAFETY: the names end with a NUL; who asks is one of Ruby's threads.
+        // SAFETY: the names end with a NUL; the caller is one of Ruby's threads.
         let id = |name: &std::ffi::CStr| unsafe { rb_sys::rb_intern(name.as_ptr()) };
         IDS.get_or_init(|| Ids {
             pairs_of_set: id(c"@hash"),

@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 
 /// Pairs of a Hash that is packed: Ruby keeps as many without an index.
 pub(crate) const FEW: usize = 8;
-/// Steps of a value that is worth it: fewer objects are as quick to copy as they are.
+/// The fewest steps that pay: fewer objects are as fast to copy unpacked.
 const FEWEST_STEPS: usize = 32;
 
 /// How a part of the copy comes to be. Those of a container follow it, of a Hash key by key.
@@ -99,7 +99,7 @@ impl Packed {
             texts: texts.into_boxed_slice(),
             objects: OnceCell::new(),
         });
-        // Only now, for objects may move till they are marked by what is wrapped.
+        // Only now, because objects may move until the wrapper marks them.
         let objects: Box<[Opaque<Value>]> = objects.into_iter().map(Opaque::from).collect();
         for object in &objects {
             // SAFETY: two objects that are alive. From here on it never changes.
@@ -107,7 +107,7 @@ impl Packed {
                 rb_sys::rb_gc_writebarrier(packed.as_raw(), ruby.get_inner(*object).as_raw())
             };
         }
-        // Nobody has set it before.
+        // It was not set before.
         let _ = packed.objects.set(objects);
         // Ruby does not see what Rust allocates, and would collect too late.
         adjust(packed.bytes() as isize);
@@ -122,7 +122,7 @@ impl Packed {
             let error = ruby.exception_sys_stack_error();
             return Err(Error::new(error, "stack level too deep"));
         }
-        // SAFETY: no frame in there owns anything. The receiver of a method is alive till it
+        // SAFETY: no frame in there owns anything. The receiver of a method is alive until it
         // returns, and what it refers to.
         let copy = protect(|| unsafe { unpacker.part() })?;
         // SAFETY: it is alive: it is on this stack.

@@ -38,7 +38,7 @@ impl Packer {
 
     /// # Safety
     /// Within `protect`; the object is a tree that `Copier` has made or part of it, and that tree
-    /// and `objects` are on the stack. Nobody else has them, so nothing changes meanwhile.
+    /// and `objects` are on the stack. They have no other owner, so nothing changes meanwhile.
     pub(crate) unsafe fn part(&mut self, value: VALUE) {
         // SAFETY: the kind says which of Ruby's functions take the object.
         unsafe {
@@ -119,7 +119,7 @@ impl Packer {
 /// # Safety
 /// Called by [`Packer::part`], with the packer.
 unsafe extern "C" fn pair(key: VALUE, value: VALUE, packer: VALUE) -> c_int {
-    // SAFETY: the packer is borrowed by who iterates, and nobody else uses it meanwhile.
+    // SAFETY: the packer is borrowed by the caller that iterates; nothing else uses it.
     unsafe {
         let packer = &mut *(packer as *mut Packer);
         packer.part(key);
@@ -165,7 +165,7 @@ unsafe fn is_copied_at_once(array: VALUE) -> bool {
     }
 }
 
-/// Whether a Hash has few pairs, and inserting its keys runs no code of the user's.
+/// Whether a Hash has few pairs, and inserting its keys runs no code of users.
 ///
 /// # Safety
 /// It is a Hash.
@@ -184,7 +184,7 @@ unsafe fn is_simple(hash: VALUE) -> bool {
 /// # Safety
 /// Called by [`is_simple`], with its answer.
 unsafe extern "C" fn look(key: VALUE, _: VALUE, simple: VALUE) -> c_int {
-    // SAFETY: the answer stands on the stack of who iterates; the objects are alive.
+    // SAFETY: the answer stands on the stack of the caller that iterates; the objects are alive.
     unsafe { *(simple as *mut bool) &= is_simple_key(key) };
     st_retval::ST_CONTINUE as c_int
 }

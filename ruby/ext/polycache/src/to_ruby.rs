@@ -61,7 +61,7 @@ pub(crate) fn no_types(ruby: &Ruby) -> Result<magnus::Value, Error> {
 pub(crate) struct Made {
     pub(crate) value: magnus::Value,
     /// Whether types stand in it as `Polycache::Named`. What is registered is made of them later,
-    /// by `Polycache::Types`, for that runs code of the user's.
+    /// by `Polycache::Types`, because that runs code of users.
     pub(crate) named: bool,
 }
 

@@ -8,7 +8,7 @@ use rb_sys::{ruby_coderange_type as CodeRange, ruby_encoding_consts as Encoding,
 use std::ffi::{c_char, c_long};
 use std::mem::MaybeUninit;
 
-/// Follows the steps. It never fails: steps that nobody has packed make nil.
+/// Follows the steps. It never fails: steps that were not packed make nil.
 pub(crate) struct Unpacker<'a> {
     steps: std::slice::Iter<'a, Step>,
     texts: &'a [u8],
@@ -65,7 +65,7 @@ impl<'a> Unpacker<'a> {
     /// # Safety
     /// As for [`Unpacker::part`].
     unsafe fn make(&mut self, step: Step) -> VALUE {
-        // SAFETY: what is made is on this stack till it is part of another.
+        // SAFETY: what is made is on this stack until it is part of another.
         unsafe {
             match step {
                 Step::Itself(value) => value,

@@ -167,7 +167,7 @@ type Frame<'a> = (&'a mut Weigher, &'a Names);
 /// # Safety
 /// Called by [`Weigher::shell`], with its frame.
 unsafe extern "C" fn pair(key: VALUE, value: VALUE, frame: VALUE) -> c_int {
-    // SAFETY: the frame stands on the stack of who iterates, and nobody else uses it meanwhile.
+    // SAFETY: the frame stands on the stack of the caller that iterates; nothing else uses it.
     unsafe {
         let (weigher, names) = &mut *(frame as *mut Frame<'_>);
         weigher.part(names, key);

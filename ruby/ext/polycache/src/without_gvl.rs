@@ -41,7 +41,7 @@ struct Call<W, R> {
 }
 
 /// # Safety
-/// `data` points to a `Call<W, R>` that nobody else uses.
+/// `data` points to a `Call<W, R>` that nothing else uses.
 unsafe extern "C" fn run<W: FnOnce() -> R, R>(data: *mut c_void) -> *mut c_void {
     // SAFETY: as the caller promises.
     let call = unsafe { &mut *data.cast::<Call<W, R>>() };

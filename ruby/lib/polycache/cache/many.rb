@@ -6,8 +6,8 @@ require_relative "../several"
 
 module Polycache
   class Cache
-    # Operations on many keys. Each key is read or written on its own: others may change one
-    # between two.
+    # Operations on many keys. Each key is read or written on its own: others may change a key in
+    # between.
     module Many
       # @param keys [Enumerable<String, Symbol>]
       # @return [Hash] the keys found, as they were given, with their values
@@ -37,8 +37,8 @@ module Polycache
       # @return [Integer] how many entries stood there
       def delete_many(keys) = listed(keys).count { |key| delete(key) }
 
-      # Deletes the keys of this namespace (not of nested ones) that begin with +prefix+. It takes
-      # its time: keys that are written meanwhile may stay.
+      # Deletes the keys of this namespace (not of nested ones) that begin with +prefix+. It is not
+      # one step: keys written meanwhile may stay.
       #
       # @param prefix [String, Symbol]
       # @return [Integer] how many entries it deleted
@@ -48,9 +48,9 @@ module Polycache
       # once, and returns a Hash of these keys to their values. A key that it leaves out has no
       # entry, and is not in the result.
       #
-      # Each key is loaded as by +get_or_set+: by one caller on this machine. The caller waits for
-      # keys that others load when the block's values are stored; another call of the block loads
-      # those that fall to this caller after all.
+      # Each key is loaded as by +get_or_set+: by one caller on this machine. After the block's
+      # values are stored, the caller waits for keys that others load. If some of those fall to it
+      # after all, the block is called again.
       #
       # @param keys [Enumerable<String, Symbol>]
       # @param ttl [String, Numeric, nil, :default] as for +set+, of what is loaded; +expires_in+ is
@@ -60,7 +60,7 @@ module Polycache
       # @return [Hash] the keys that have a value, as they were given, with it
       # @raise [InvalidArgument] for a key that the block was not asked for; nothing is stored
       # @raise [WaitTimeout] after waiting +wait_timeout+ for others
-      # @raise whatever the block raises; what +get+ raises
+      # @raise what the block raises; what +get+ raises
       def get_or_set_many(keys, ttl: ((one = true) && :default),
                           expires_in: ((other = true) && ttl), **unknown, &load)
         refuse_both unless one || other

@@ -4,8 +4,8 @@ require_relative "load"
 
 module Polycache
   module Memory
-    # A load that its caller began among others, and ends by itself: Polycache::Native::Load without
-    # a directory.
+    # A load that its caller began among others and ends itself: Polycache::Native::Load without a
+    # directory.
     class Begun
       attr_reader :name, :load, :ttl
 
@@ -18,13 +18,13 @@ module Polycache
         @ttl = ttl
       end
 
-      # Nothing was loaded: those who joined get the error.
+      # Nothing was loaded: the callers that joined get the error.
       def fail(error)
         @load.landed = Landed.failed(error) if Flight.of_loader?(error)
         free
       end
 
-      # It is over, however it was left. Of one that is over, nothing happens.
+      # The load is over, however it was left. Does nothing if it was over already.
       def free = @entries.end_load(@name, @load)
     end
   end

@@ -9,11 +9,11 @@ module Polycache
   module Memory
     # The tiers of a Cache, by its options.
     module Build
-      # What concerns bytes and directories, and has no meaning in memory alone.
+      # Options about bytes and directories, which mean nothing in memory alone.
       OF_THE_HOST = %i[
         limit serializer compressor dictionaries encryption keep_after_reboot max_value
       ].freeze
-      # What a cache has with a directory and without, beside its namespace and its memory.
+      # Options with and without a directory, beside the namespace and the memory.
       OF_ALL = %i[ttl jitter lease_timeout wait_timeout store_errors types clock].freeze
       private_constant :OF_THE_HOST, :OF_ALL
 
@@ -37,17 +37,16 @@ module Polycache
         Tier.new(host(options, defaults), core.root, options[:types])
       end
 
-      # What answers +get+ of these tiers.
+      # The object that answers +get+ for these tiers.
       def reader(tiers) = tiers.is_a?(Tier) ? tiers.reader : tiers
 
-      # An explicit nil is refused: a path that is missing by mistake is not to become another
-      # cache.
+      # An explicit nil is refused: a path that is missing by mistake must not become another cache.
       def host(options, defaults)
         raise InvalidArgument, "path is a String or a Pathname, not nil" if options[:path].nil?
 
         Extension.needed_for("a Cache with a path")
         given = defaults.merge(options.except(:memory))
-        # The extension asks who reports, and takes milliseconds and bytes.
+        # The extension is given what reports, and takes milliseconds and bytes.
         Native::Cache.open(
           given.merge(
             unstored: Unstored.new(given[:store_errors]),
@@ -57,11 +56,11 @@ module Polycache
         )
       end
 
-      # Over the host tier objects are kept in memory for those who ask for it (spec/memory.md). A
-      # hit of a small Hash takes less than half of the time then, its copy included. But to keep a
-      # value costs about 4 us, which ten such hits earn back: a value that is set and read in turn
-      # takes three times as long, and reads of ten times as many keys as memory holds, by Zipf's
-      # law, twice as long.
+      # Over the host tier objects are kept in memory only if asked for (spec/memory.md). A hit of a
+      # small Hash then takes less than half of the time, its copy included. But keeping a value
+      # costs about 4 us, which takes ten such hits to earn back: a value that is set and read in
+      # turn takes three times as long, and reads of ten times as many keys as memory holds, by
+      # Zipf's law, twice as long.
       #
       # @return [Hash, nil] nil for none
       def memory_of(options)
@@ -80,7 +79,7 @@ module Polycache
           raise InvalidArgument, "#{senseless.join(", ")}: without a path there is no directory"
         end
 
-        # Checked by itself, for the names that a MemoryCache has are not all taken here.
+        # Checked separately, because not all names of MemoryCache are allowed here.
         Settings.new(memory, Settings::TIER)
         own = options.slice(*OF_ALL).compact
         settings = Settings.new(memory.merge(own), Settings::ALONE)

@@ -9,28 +9,28 @@ module Polycache
     # Copies one value into a cache: nil, true, false, numbers, Symbols, Strings, Arrays, Hashes,
     # Sets, Times, and whatever else is frozen to its depth, which is kept as it is.
     #
-    # An object that is reached twice is one object in the copy too, and cycles are kept.
-    # A Hash's default, singleton methods and instance variables are left out. An instance of a
-    # registered type is copied as what it is written as, a Named, in the type map's form. Anything
-    # else is UnsupportedValue, with the path to it: what extends one of these classes too, because
-    # another class would come back.
+    # An object that is reached twice is one object in the copy too, and cycles are kept. A Hash's
+    # default, singleton methods and instance variables are left out. An instance of a registered
+    # type is copied as a Named, in the type map's form. Anything else raises UnsupportedValue, with
+    # the path to it. This includes subclasses of these classes, because another class would come
+    # back.
     class Copier
       # Nested deeper, a value would overflow the stack.
       DEEPEST = 1000
-      # Not what extends them.
+      # Not their subclasses.
       COPIED = [String, Array, Hash, Set, Time].to_h { |type| [type, true] }
                                                .compare_by_identity.freeze
       CLASS_OF = Kernel.instance_method(:class)
       private_constant :DEEPEST, :COPIED, :CLASS_OF
 
-      # What a refused part raises on its way out to the value, which gathers the path.
+      # Raised by a refused part; it gathers the path on its way out to the value.
       class Refused < StandardError
         def path = @path ||= []
       end
 
-      # What a type is written as cannot be stored.
+      # The encoded form of a type cannot be stored.
       class Unmapped < Refused
-        # The path within, and what a function of the user's raised, if it did.
+        # The path within, and the error of a user's function, if any.
         attr_reader :tail, :origin
 
         def initialize(reason, tail, origin)
@@ -42,14 +42,14 @@ module Polycache
       private_constant :Refused, :Unmapped
 
       NAMED_IN_SET = "a set cannot hold a registered type, which not every language can hash"
-      NAMED_AS_KEY = "a map's key is no registered type"
+      NAMED_AS_KEY = "a map's key is not a registered type"
       private_constant :NAMED_IN_SET, :NAMED_AS_KEY
 
       # Bytes of memory that the copy takes.
       attr_reader :bytes
 
       # @param freeze [Boolean] whether the copy is frozen to its depth
-      # @param types [Types] those that are copied as Named
+      # @param types [Types] types that are copied as Named
       # @param mapped [Boolean] whether the value is of the type map, with a Named for each type
       def initialize(freeze:, types: Types::NONE, mapped: false)
         @freeze = freeze
@@ -61,7 +61,7 @@ module Polycache
         @depth = 0
       end
 
-      # @return [Object] the copy; it is frozen if nobody can change anything of it
+      # @return [Object] the copy; it is frozen if no part of it can be changed
       # @raise [UnsupportedValue]
       def copy(value)
         part(value)
@@ -93,7 +93,7 @@ module Polycache
         end
       end
 
-      # Asked of Kernel: objects may say what they like, or nothing.
+      # Asked of Kernel: objects may answer anything, or not at all.
       def copied?(value)
         Kernel === value && COPIED[CLASS_OF.bind_call(value)] # rubocop:disable Style/CaseEquality
       end
@@ -108,7 +108,7 @@ module Polycache
         end
       end
 
-      # What nobody can change.
+      # A value that cannot be changed.
       def kept(value)
         @bytes += Weigh.scalar(value)
         value
@@ -148,7 +148,7 @@ module Polycache
         Named === value && CLASS_OF.bind_call(value).equal?(Named) # rubocop:disable Style/CaseEquality
       end
 
-      # A Named, or what is to become one.
+      # A Named, or an object that becomes one.
       def named(value)
         @named = true
         once(value) do
@@ -166,7 +166,7 @@ module Polycache
         end
       end
 
-      # Runs functions of the user's.
+      # Runs functions of users.
       def of_type_map(value)
         map = TypeMap.new(@types)
         map.of(value)

@@ -7,16 +7,16 @@ require_relative "../extension"
 
 module Polycache
   module Memory
-    # How values are copied and weighed, in plain Ruby. Polycache::Native::Copies does the same
-    # where the extension is there, quicker, and leaves to this what is rare.
+    # Copies and weighs values, in plain Ruby. Polycache::Native::Copies does the same faster where
+    # the extension is there, and leaves rare cases to this.
     module PlainCopies
       module_function
 
       # What is stored of a value: its copy, the plan by which it is copied out (nil: it is handed
       # out itself), and its bytes.
       #
-      # Where types stand in it as Named, the plan is theirs, and a fourth says that a reader is
-      # given something else than the value.
+      # If it holds types as Named, the plan is theirs, and a fourth says that a reader gets
+      # something other than the value.
       #
       # @param freeze [Boolean] whether the copy is frozen to its depth
       # @param types [Types]
@@ -35,8 +35,8 @@ module Polycache
         [copy, plan, copier.bytes]
       end
 
-      # As +keep+, of what a reader would be given over a directory, by the type map. The fourth is
-      # whether that is something else than the value.
+      # As +keep+, for what a reader over a directory would get, by the type map. The fourth is
+      # whether that is something other than the value.
       #
       # @return [Array(Object, Symbol, Integer, Boolean)]
       # @raise [UnsupportedValue] as over a directory, with the same path
@@ -48,7 +48,7 @@ module Polycache
       end
 
       # A copy of a stored value in which nothing is reached twice: no class needs to be looked up,
-      # nothing is refused. What is frozen is so to its depth.
+      # nothing is refused. What is frozen is frozen to its depth.
       def tree(value)
         return value if value.frozen?
 
@@ -61,7 +61,7 @@ module Polycache
         end
       end
 
-      # A copy of a stored value that preserves who refers to whom.
+      # A copy of a stored value with the same references among its parts.
       def graph(value) = Copier.new(freeze: false).copy(value)
 
       # Bytes of any value as it is.
@@ -84,7 +84,7 @@ module Polycache
       end
     end
 
-    # Those that caches use.
+    # The copies that caches use.
     Copies = defined?(Native::Copies) ? Native::Copies : PlainCopies
   end
 end

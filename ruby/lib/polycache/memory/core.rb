@@ -6,21 +6,21 @@ require_relative "../unstored"
 
 module Polycache
   module Memory
-    # What the namespaces of a memory cache share: bounds and policy, isolation, clock, counts,
-    # the lock.
+    # What the namespaces of a memory cache share: bounds and policy, isolation, clock, counts, the
+    # lock.
     #
     # *Threads.* Reads take no lock: on CRuby a Hash#[] with a String is one step under the global
-    # lock, and what an Entry holds never changes. Elsewhere that is unproven. Changes take the
-    # lock, for the time of a few links; nothing of the user's runs under it (loaders,
+    # lock, and the contents of an Entry never change. On other Rubies that is unproven. Changes
+    # take the lock, for the time of a few links; no code of users runs under it (loaders,
     # listeners, weigher, clock).
     #
     # *Forks and kills.* A thread may be killed, timed out or lost in a fork in the middle of a
-    # change. The next one sees that, and begins with an empty cache: all may be gone, nothing is
-    # ever wrong. (CRuby itself lets go of the locks of threads that are no more in a child.)
+    # change. The next one sees that, and begins with an empty cache: all may be gone, but nothing
+    # is ever wrong. (In a child, CRuby itself frees the locks of threads that no longer exist.)
     class Core
       include HandOut
 
-      # What is counted.
+      # The counters.
       COUNTS = %i[
         hits misses writes deletes voided_fills unstored wait_timeouts expired evicted
       ].freeze
@@ -32,7 +32,7 @@ module Polycache
       LATER = { Object => :never }.freeze
       private_constant :EXPIRED, :EVICTED, :LATER
 
-      # By the places that +values_at+ gives.
+      # By the places that +values_at+ takes.
       attr_reader :counts
       attr_reader :store, :settings, :root, :closed, :unstored
 
@@ -61,7 +61,7 @@ module Polycache
         @clock ? @clock.call : Process.clock_gettime(Process::CLOCK_REALTIME, :millisecond)
       end
 
-      # Changes the store, alone. The block must not run code of the user's.
+      # Changes the store, alone. The block must not run code of users.
       #
       # A thread that is killed while it waits for a Mutex may keep the wake-up that was meant for
       # the next one, which then sleeps for ever: the process does not exit (CRuby's do_mutex_lock).
@@ -86,7 +86,7 @@ module Polycache
 
       # What is stored of a value, the plan by which it is handed out, its bytes, and whether a
       # reader is given something else than the value.
-      # Runs functions of the user's, for types that are registered.
+      # Runs functions of users, for types that are registered.
       # @raise [UnsupportedValue]
       def keep(value) = @isolation.keep(value, @types)
 
@@ -105,13 +105,13 @@ module Polycache
         Entry.new(space, key, kept, plan, bytes, times, written)
       end
 
-      # Frees a few entries whose time is over. Within +change+, before anything is looked up there.
+      # Frees a few expired entries. Within +change+, before anything is looked up there.
       def sweep(now) = now && @store.sweep(now)
 
-      # The time that a sweep needs; nil where nothing expires.
+      # The time for a sweep; nil where nothing expires.
       def sweep_time = @store.timed? ? now : nil
 
-      # Everything leaves, and everything is as at first. Within +change+.
+      # Removes everything, back to the initial state. Within +change+.
       def clear
         @root.each_nested { |space| space.index.each_value { |entry| left(entry, :cleared) } }
         start
@@ -126,7 +126,7 @@ module Polycache
 
       private
 
-      # Whoever lets go of a lock wakes the next.
+      # A thread that unlocks wakes the next one.
       def wake_next = Thread.handle_interrupt(LATER) { @lock.synchronize { nil } }
 
       def too_large(bytes)
@@ -150,7 +150,7 @@ module Polycache
         @store.start
       end
 
-      # What a change that was cut short has left cannot be told.
+      # The state that an interrupted change has left is unknown.
       def start_over
         @left = []
         start

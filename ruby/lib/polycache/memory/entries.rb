@@ -10,8 +10,8 @@ require_relative "whole"
 
 module Polycache
   module Memory
-    # The entries of one namespace, and what is done with them. It answers the same calls as
-    # Native::Cache, so that a Cache without a directory has it in that one's place.
+    # The entries of one namespace, and the operations on them. It answers the same calls as
+    # Native::Cache, and replaces it in a Cache without a directory.
     class Entries
       include Fetching
       include Whole
@@ -26,7 +26,7 @@ module Polycache
 
       def initialize(core, parent)
         @core = core
-        # Held, for it knows the way here.
+        # Kept, because it refers to this object.
         @parent = parent
         @counts = core.counts
         @index = {}
@@ -51,7 +51,7 @@ module Polycache
         default
       end
 
-      # As +get+, without a trace.
+      # As +get+, without a use of the entry.
       def peek(key, default)
         entry = found(key)
         entry&.served?(@core.now) ? @core.out(entry.value, entry.plan) : default
@@ -73,7 +73,7 @@ module Polycache
         nil
       end
 
-      # Whether an entry stood there that a read would have served.
+      # Whether there was an entry that a read would have served.
       def delete(key)
         check_open
         key = Key.of(key)
@@ -83,8 +83,8 @@ module Polycache
         deleted
       end
 
-      # The value, which is here no more; or +default+. What its reader is given is made first, for
-      # that may fail, and runs functions of the user's.
+      # Deletes the key and gives its value, or +default+. The reader's value is made first, because
+      # that may fail, and runs functions of users.
       def take(key, default)
         check_open
         key = Key.of(key)
@@ -146,7 +146,7 @@ module Polycache
         end
       end
 
-      # Adds to a number; where there is none, +by+ is it. Other threads see all of it or nothing.
+      # Adds to a number, or stores +by+ if there is none. Atomic for other threads.
       def add(key, by, ttl)
         check_open
         key = Key.of(key)
@@ -161,13 +161,13 @@ module Polycache
         end
       end
 
-      # What is known of an entry, without a trace.
+      # The facts of an entry, without a use of it.
       def entry(key)
         entry = found(key)
         entry if entry&.served?(@core.now)
       end
 
-      # Those that a read would serve, as they stand at one moment.
+      # The entries that a read would serve, at one moment.
       def snapshot
         check_open
         entries = @index.values
@@ -244,7 +244,7 @@ module Polycache
         raise Closed, "the cache was closed: open another" if @core.closed
       end
 
-      # A policy that keeps an order hears of a hit.
+      # A policy that keeps an order is told of a hit.
       def use(entry)
         @core.change { @core.store.hit(entry) if @index[entry.key].equal?(entry) }
       end
@@ -277,7 +277,7 @@ module Polycache
         MISSING
       end
 
-      # The entry of a value; one that is too large deletes what it should have replaced.
+      # The entry of a value; one that is too large deletes the one that it was to replace.
       def make(key, value, ttl, time_to_idle, expires = nil)
         @core.entry(self, key, value, ttl, time_to_idle, expires: expires)
       rescue EntryTooLarge
@@ -317,7 +317,7 @@ module Polycache
         old = nil unless old&.served?(now)
         unless old.nil? || old.value.is_a?(Integer) || old.value.is_a?(Float)
           kind = @core.out(old.value, old.plan).class
-          raise InvalidArgument, "the value of #{key.inspect} is no number: #{kind}"
+          raise InvalidArgument, "the value of #{key.inspect} is not a number: #{kind}"
         end
 
         sum = old ? old.value + by : by
@@ -345,7 +345,7 @@ module Polycache
         nil
       end
 
-      # Programs may open any number of namespaces, one after the other: what nobody holds goes.
+      # Programs may open any number of namespaces, one after the other: those no longer held go.
       def forget_namespaces
         @children.select! { |part, _| child_of(part) }
         @fewest = [8, 2 * @children.size].max

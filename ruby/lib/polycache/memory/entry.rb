@@ -4,8 +4,8 @@ require_relative "times"
 
 module Polycache
   module Memory
-    # One entry. What it holds never changes, so that a reader without a lock sees a value with
-    # the times and the origin that belong to it: another value for its key is another entry.
+    # One entry. Its contents never change, so that a reader without a lock sees a value with its
+    # own times and origin: another value for its key is another entry.
     class Entry
       # Frozen String, and the namespace that it is a key of.
       attr_reader :key, :space
@@ -13,9 +13,9 @@ module Polycache
       attr_reader :value, :plan
       # What key, value and entry take.
       attr_reader :bytes
-      # When its time is over; nil is never.
+      # When it expires; nil is never.
       attr_reader :times
-      # Milliseconds since 1970 at which it was written; nil where nobody asks.
+      # Milliseconds since 1970 at which it was written; nil where it is not needed.
       attr_reader :created
       # Where the host tier has it; nil without one.
       attr_reader :origin
@@ -24,7 +24,7 @@ module Polycache
       # What the policy knows of it.
       attr_accessor :queue, :older, :newer, :marked, :count, :seen
 
-      # Not by keywords, which take longer than all else here.
+      # Not by keywords, which would be the slowest part here.
       def initialize(space, key, value, plan, bytes, times = nil, created = nil, origin = nil)
         @space = space
         @key = key
@@ -45,10 +45,10 @@ module Polycache
         Entry.new(space, key, value, plan, bytes, times, now, origin)
       end
 
-      # Whether a read at that time is given it.
+      # Whether a read at that time gets it.
       def served?(now) = @times.nil? || @times.served?(now)
 
-      # Whether its time is over for good.
+      # Whether it has expired for good.
       def over?(now) = !@times.nil? && @times.over?(now)
 
       # Milliseconds since 1970 at which it expires, if it does.

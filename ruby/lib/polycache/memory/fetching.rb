@@ -6,9 +6,9 @@ require_relative "load"
 
 module Polycache
   module Memory
-    # What Entries answer to those who load (the interface is told in Loading): the list of loads of
-    # this process is the lease. A set, delete or clear takes the key's loads off it, and the first
-    # that fills does.
+    # What Entries answer to callers that load (Loading describes the interface). The list of loads
+    # of this process is the lease. A set, delete or clear removes the key's loads from it, and so
+    # does the first load that fills.
     module Fetching
       HITS, MISSES, WRITES, VOIDED_FILLS, UNSTORED, WAIT_TIMEOUTS =
         Core.values_at(:hits, :misses, :writes, :voided_fills, :unstored, :wait_timeouts)
@@ -35,8 +35,8 @@ module Polycache
             brought = run(name, load, ttl) { yield } if begun # rubocop:disable Style/ExplicitBlockArgument
           ensure
             # However it was left: by an error, break, throw, a thread that is killed as soon as its
-            # load is listed, or when all is done. First of all nobody can kill it any more: CRuby
-            # asks whether somebody did wherever a method returns.
+            # load is listed, or when all is done. Interrupts are held back first: CRuby looks for
+            # them wherever a method returns.
             Thread.handle_interrupt(LATER) { end_load(name, load) }
           end
           return busy if begun == false
@@ -44,8 +44,8 @@ module Polycache
         end
       end
 
-      # The value; a load that the caller begins, and ends by itself; or +busy+. The load is the
-      # last of +loads+ before anything could stop its caller.
+      # The value; a load that the caller begins and ends itself; or +busy+. The load is added to
+      # +loads+ before anything could stop its caller.
       def begin_load(key, ttl, _waited, busy, loads)
         check_open
         name = Key.of(key)
@@ -80,7 +80,7 @@ module Polycache
         given(*brought)
       end
 
-      # Takes a load off the list, and tells those who joined. One that was not listed is left.
+      # Takes a load off the list, and tells the callers that joined. Leaves one that is not listed.
       def end_load(name, load)
         return unless load.begun
 
@@ -155,7 +155,7 @@ module Polycache
         [loaded, parts]
       end
 
-      # @return [Array(Array, Landed)] how it was kept, and what those are told who joined
+      # @return [Array(Array, Landed)] how it was kept, and what callers that joined are told
       def store_loaded(name, load, loaded, ttl)
         ttl = @core.settings.ttl if ttl.equal?(:default)
         parts = @core.keep(loaded)
@@ -168,12 +168,12 @@ module Polycache
 
         @counts[UNSTORED] += 1
         @core.unstored.report(e)
-        # What has no copies is handed to all itself.
+        # A value without copies is handed to all itself.
         landed ? [parts, landed] : [nil, Landed.with(loaded, nil)]
       end
 
-      # What a reader would be given; its own object, where that is the same. Those who joined are
-      # not kept waiting for it: functions of the user's may run.
+      # What a reader would be given; its own object, where that is the same. Callers that joined
+      # are not kept waiting for it: functions of users may run.
       def given(loaded, parts)
         return loaded unless parts
 
@@ -183,7 +183,7 @@ module Polycache
         changed ? @core.out(kept, plan) : loaded
       end
 
-      # The first load of the key that fills wakes all who wait for it.
+      # The first load of the key that fills wakes all callers that wait for it.
       def put_loaded(name, load, entry, landed)
         now = @core.sweep_time
         others = @core.change do

@@ -2,8 +2,8 @@
 
 module Polycache
   module Memory
-    # The keys that left last, by their hashes, oldest first. Two keys of one hash are taken for
-    # each other: a wrong guess of popularity, no more.
+    # The keys that left last, by their hashes, oldest first. Two keys with one hash are confused:
+    # that only makes a wrong guess of popularity.
     class Ghosts
       def initialize
         @buried = 0

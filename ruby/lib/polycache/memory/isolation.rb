@@ -4,16 +4,16 @@ require_relative "copies"
 
 module Polycache
   module Memory
-    # Who sees a change of an object that was stored or handed out (spec/memory.md, "Isolation").
+    # Which callers see a change of a stored or returned object (spec/memory.md, "Isolation").
     # Each kind keeps a value: it gives what is stored, the plan by which it is copied out (nil:
     # it is handed out itself), and its bytes.
     module Isolation
-      # Of what is frozen, what holds nothing else and needs no look at its parts.
+      # Frozen classes that hold nothing else: their parts need no look.
       SIMPLE = [NilClass, TrueClass, FalseClass, Integer, Float, Symbol, String]
                .to_h { |type| [type, true] }.compare_by_identity.freeze
       private_constant :SIMPLE
 
-      # Nobody: what is stored is a copy, and what is handed out another.
+      # None: what is stored is a copy, and what is handed out another.
       module Clone
         def self.keep(value, types)
           return [value, nil, Weigh.scalar(value)] if SIMPLE[value.class] && value.frozen?
@@ -40,12 +40,12 @@ module Polycache
         def self.keep(value, types) = Copies.keep_mapped(value, true, types)
       end
 
-      # Nobody, for nobody can make one: one copy, frozen to its depth, is handed out to all.
+      # None, because none can be made: one copy, frozen to its depth, is handed out to all.
       module Freeze
         def self.keep(value, types) = Copies.keep(value, true, types)
       end
 
-      # Everybody: the object itself is handed out.
+      # All: the object itself is handed out.
       module None
         def self.keep(value, _types) = [value, nil, Copies.weigh(value)]
       end
@@ -55,9 +55,9 @@ module Polycache
         def self.keep(value, _types) = [value, nil, 0]
       end
 
-      # Those of a MemoryCache.
+      # The kinds of a MemoryCache.
       KINDS = { "clone" => Clone, "freeze" => Freeze, "none" => None }.freeze
-      # Those of a Cache, which takes the same values with and without a directory.
+      # The kinds of a Cache, which takes the same values with and without a directory.
       OF_A_CACHE = { "clone" => MappedClone, "freeze" => MappedFreeze, "none" => None }.freeze
     end
   end

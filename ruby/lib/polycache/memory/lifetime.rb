@@ -5,9 +5,9 @@ require_relative "duration"
 
 module Polycache
   module Memory
-    # How long entries live whose writes do not say: the options +ttl+ and +jitter+. The jitter
-    # shortens it, at random for each write, so that what is written together does not expire
-    # together and is not loaded again all at once.
+    # How long entries live if their writes do not say: the options +ttl+ and +jitter+. The jitter
+    # shortens it, at random for each write, so that entries written together do not expire together
+    # and are not loaded again all at once.
     class Lifetime
       # @return [Integer, nil] milliseconds at most; nil is for ever
       attr_reader :longest
@@ -17,7 +17,7 @@ module Polycache
       # @param ttl [String, Numeric, nil] a duration
       # @param jitter [String, Numeric, nil] a number from 0 to below 1 is a part of +ttl+; else a
       #   duration below it
-      # @param random [#rand] +rand(n)+ answers with 0 to n - 1, each as likely
+      # @param random [#rand] +rand(n)+ returns 0 to n - 1, evenly distributed
       # @raise [InvalidArgument]
       def initialize(ttl, jitter, random = Random)
         @longest = ttl && Duration.milliseconds("ttl", ttl)
@@ -25,7 +25,7 @@ module Polycache
         @random = random
       end
 
-      # @return [Integer, nil] that of the next write
+      # @return [Integer, nil] the time to live of the next write
       def next = @spread.zero? ? @longest : @longest - @random.rand(@spread + 1)
 
       private

@@ -5,7 +5,7 @@ require_relative "../flight"
 module Polycache
   module Memory
     # One load of a key in memory, in the list of those that may fill it: the newest, and behind it
-    # older ones, beside which it began because they took too long. Whoever calls holds the lock.
+    # older ones, which took too long. The caller holds the lock.
     class Load
       # The next older load of the key.
       attr_accessor :older
@@ -24,7 +24,7 @@ module Polycache
         @join = nil
       end
 
-      # It is listed from now on.
+      # Lists it.
       #
       # @param older [Load, nil]
       # @return [Load]
@@ -34,14 +34,14 @@ module Polycache
         self
       end
 
-      # Those who joined, if anybody did.
+      # The callers that joined, if any.
       def flight = @join
 
       # @return [Flight] to join
       def join = @join ||= Flight.new
 
-      # @return [Boolean] whether somebody works on it: not in a child of the process that did, not
-      #   after its thread was killed
+      # @return [Boolean] whether a thread works on it: false in a forked child, and after the
+      #   thread was killed
       def alive? = @thread.alive? && @process == Process.pid
 
       # @return [Numeric] seconds that others may still wait for it

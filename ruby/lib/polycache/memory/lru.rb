@@ -4,9 +4,10 @@ require_relative "queue"
 
 module Polycache
   module Memory
-    # Evicts what was used longest ago. Every hit changes the order, so every hit takes the lock.
+    # Evicts the entry that was used longest ago. Every hit changes the order, so every hit takes
+    # the lock.
     class Lru
-      # Whether it wants to hear of every hit; otherwise a hit sets +marked+.
+      # Whether it has to be told of every hit; otherwise a hit sets +marked+.
       def ordered? = true
 
       # @yieldparam entry [Entry] one that leaves, taken out of its queue already

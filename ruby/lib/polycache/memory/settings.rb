@@ -11,14 +11,14 @@ module Polycache
   module Memory
     # The options of a memory tier, checked.
     class Settings
-      # What bounds entries in memory, and what is handed out of them.
+      # Options that bound entries in memory, and choose what is handed out.
       TIER = %i[max_entries max_bytes policy isolation].freeze
-      # What a MemoryCache takes as well.
+      # Further options of a MemoryCache.
       ALL = [
         *TIER, :ttl, :time_to_idle, :weigher, :removal_listener, :lease_timeout, :wait_timeout,
         :store_errors, :types, :clock
       ].freeze
-      # What a Cache without a directory takes.
+      # Options of a Cache without a directory.
       ALONE = [
         *TIER, :ttl, :jitter, :lease_timeout, :wait_timeout, :store_errors, :types, :clock
       ].freeze
@@ -65,7 +65,7 @@ module Polycache
         @types = Types.of(options[:types])
       end
 
-      # @return [Integer, nil] milliseconds that an entry lives whose write does not say
+      # @return [Integer, nil] milliseconds that an entry lives if its write does not say
       def ttl = @jitters ? @lifetime.next : @longest
 
       def weighs? = !@weigher.nil? || @max_bytes != Float::INFINITY

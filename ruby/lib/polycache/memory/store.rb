@@ -5,12 +5,12 @@ require_relative "two_queue_clock"
 
 module Polycache
   module Memory
-    # Entries within bounds: a policy, what they weigh, and those that expire. Whoever calls holds
-    # the lock; nothing here runs code of the user's.
+    # Entries within bounds: a policy, what they weigh, and those that expire. The caller holds the
+    # lock; nothing here runs code of users.
     class Store
       POLICIES = { "2q-clock" => TwoQueueClock, "lru" => Lru }.freeze
-      # Entries whose time may end that each write looks at. More than one, so that those that
-      # expire are freed faster than others come in.
+      # How many entries that may expire each write looks at. More than one, so that expired ones
+      # are freed faster than others come in.
       LOOKS = 2
       private_constant :LOOKS
 
@@ -27,7 +27,7 @@ module Polycache
         start
       end
 
-      # Nothing is here any more, whatever state a change that was cut short has left.
+      # Removes everything, whatever state an interrupted change has left.
       def start
         @size = @bytes = 0
         @timed = {}.compare_by_identity
@@ -35,14 +35,14 @@ module Polycache
         @ordered = @policy.ordered?
       end
 
-      # Puts in an entry that weighs no more than all may.
+      # Adds an entry that is no heavier than the bound.
       def put(entry)
         old = entry.space.index[entry.key]
         if old && @bytes - old.bytes + entry.bytes <= @max_bytes
           @policy.replace(old, entry)
           out(old, :replaced, in_index: false)
         else
-          # It might have to make room for itself.
+          # It might otherwise be evicted to make room for itself.
           remove(old, :replaced) if old
           make_room(entry)
           @policy.add(entry)
@@ -53,7 +53,7 @@ module Polycache
       end
 
       # Puts an entry in the place of one with the same key, value and weight. Nothing has left, so
-      # nobody is told.
+      # there is nothing to tell.
       def renew(old, entry)
         @policy.replace(old, entry)
         @timed.delete(old) if old.times
@@ -79,7 +79,7 @@ module Polycache
 
       def ordered? = @ordered
 
-      # Frees some of the entries whose time is over: in turn, so all in the end.
+      # Frees some of the expired entries: in turn, so all in the end.
       # @return [Integer] how many
       def sweep(now, looks = LOOKS)
         freed = 0
@@ -115,7 +115,7 @@ module Polycache
 
       def full?(entry) = @size >= @max_entries || @bytes + entry.bytes > @max_bytes
 
-      # What the policy knows no more.
+      # The policy no longer has it.
       def out(entry, cause, in_index: true)
         @size -= 1
         @bytes -= entry.bytes

@@ -6,11 +6,11 @@ module Polycache
   module Memory
     # The memory tier over the host tier: values that were read there and decoded, each with the
     # word of its slot and the epoch (spec/memory.md, "Over the host tier: coherence"). One is
-    # served while both stand as they were, which is one call of the extension: then nobody has
-    # written, deleted or cleared the key since, in any process. So nothing is ever put here but
-    # what a read of the host tier gave, and nobody has to be told of a write.
+    # served while both are unchanged, which is one call of the extension: then no process has
+    # written, deleted or cleared the key since. So only values that a read of the host tier gave
+    # are put here, and writes need no messages.
     #
-    # It answers the same calls as Native::Cache, and stands in its place.
+    # It answers the same calls as Native::Cache, and replaces it.
     class Tier
       # @param native [Native::Cache]
       # @param entries [Entries] where the values of this namespace are
@@ -27,8 +27,8 @@ module Polycache
         @clones = @core.settings.isolation == "clone"
       end
 
-      # What answers +get+ for this tier; it calls the methods below where there is more to do than
-      # to hand out what one tier has.
+      # Answers +get+ for this tier; it calls the methods below if there is more to do than to hand
+      # out what one tier has.
       def reader = Native::MemoryReader.new(@native, @index, self, @freezes)
 
       # Reads any key. Strings in UTF-8 are read by the reader, without this.
@@ -45,18 +45,18 @@ module Polycache
         plan ? @core.out(entry.value, plan) : entry.value
       end
 
-      # What the host tier has of a key, whose +entry+ stands no more, if it has one.
+      # What the host tier has for a key whose +entry+ is no longer current, if it has one.
       def find(key, default, entry)
         found = @native.find(key, NOTHING)
         return keep(key, found, entry) unless NOTHING.equal?(found)
 
-        # Or it would stay until others push it out.
+        # Otherwise it would stay until others push it out.
         forget(key) if entry
         default
       end
 
-      # Keeps what was just read, and gives what its reader is given. Nobody else has the value
-      # yet, and nothing in it is reached twice: it needs no look at what it is.
+      # Keeps what was just read, and gives what its reader is given. The value has no other owner
+      # yet, and nothing in it is reached twice: its parts need no look.
       def remember(key, found)
         name = Key.of(key)
         value = found.take(@freezes)
@@ -73,7 +73,7 @@ module Polycache
         plan ? Copies.tree(value) : value
       end
 
-      # What the reader of a value is given that is not kept.
+      # What a reader gets of a value that is not kept.
       def pass_on(found)
         value = found.take(@freezes)
         return value unless found.named?
@@ -91,7 +91,7 @@ module Polycache
       # As Native::Cache does it; a hit is handed out of memory.
       def fetch(key, ttl, waited, busy, &load)
         entry = @index[key] || other_form(key)
-        # What is wrong with the arguments is said by those who load.
+        # The code that loads says what is wrong with the arguments.
         if entry && load && (ttl.nil? || ttl.equal?(:default)) && @native.stands?(entry.origin)
           return hand_out(entry)
         end
@@ -191,9 +191,9 @@ module Polycache
 
       private
 
-      # Of a value that was loaded: what its readers will be given. One that could not be stored is
-      # handed over as it is; so is one of a registered type, which is the caller's alone anyhow and
-      # would have to be encoded once more.
+      # What readers of a loaded value will be given. A value that could not be stored is handed
+      # over as it is. So is one of a registered type: only its caller has it anyway, and it would
+      # have to be encoded again.
       def frozen(value)
         return value unless @freezes
 
@@ -218,8 +218,8 @@ module Polycache
         entry || @native.admits?(found) ? remember(key, found) : pass_on(found)
       end
 
-      # As +remember+, where types stand in the value as Named: so it is kept, and each reader is
-      # given what is made of it. Only where all share one object, that is made before.
+      # As +remember+, for a value that holds types as Named: it is kept so, and each reader gets
+      # what is made of it. If all share one object, that is made first.
       def remember_named(name, found, value, bytes)
         plan = named_plan
         value = @types.read(value) unless plan

@@ -4,7 +4,7 @@ require_relative "duration"
 
 module Polycache
   module Memory
-    # When an entry's time is over: here, that to live. All in milliseconds, times since 1970.
+    # When an entry expires: here, by its time to live. All in milliseconds, times since 1970.
     class Times
       # Milliseconds by which a clock may be set back without a change.
       TOLERANCE = 1000
@@ -12,7 +12,7 @@ module Polycache
 
       # @param ttl [Integer, nil] how long it lives, as +time_to_idle+; nil is for ever
       # @param expires [Integer, nil] when it expires, if not +ttl+ from now on
-      # @return [Times, nil] nil where it is never over
+      # @return [Times, nil] nil if it never expires
       def self.of(now, ttl, time_to_idle, expires = nil)
         return unless ttl || time_to_idle
 
@@ -30,26 +30,26 @@ module Polycache
       # It has none.
       def time_to_idle = nil
 
-      # Whether a read at that time is given the entry: not from its end on, and not while the clock
-      # stands well before its writing, or setting the clock back would let it live on
+      # Whether a read at that time gets the entry: not from its end on, and not while the clock is
+      # well before its writing; otherwise setting the clock back would let it live on
       # (spec/entry.md).
       def served?(now) = now < @expires && now >= @expires - @ttl - TOLERANCE
 
       # The same, of a read that is a use of the entry.
       alias used? served?
 
-      # When it is over, as it stands.
+      # When it expires, as it is now.
       def ends = @expires
 
-      # Whether it is over for good, and not just until the clock is right again.
+      # Whether it has expired for good, not just until the clock is right again.
       def over?(now) = now >= ends
 
       # With another time to live, from now on.
       def renewed(now, ttl) = Times.of(now, ttl, time_to_idle)
     end
 
-    # That to idle, from the last use on, and maybe that to live: whichever is over first. The time
-    # of the last use is all of an entry that changes with a read.
+    # The time to idle, from the last use on, and maybe a time to live, whichever is over first. The
+    # time of the last use is the only part of an entry that a read changes.
     class IdleTimes < Times
       attr_reader :time_to_idle
 

@@ -65,7 +65,7 @@ module Polycache
         return if @small.size < goal_of_small && challenge(0, OF_MARKED)
 
         entry = @small.oldest
-        # All that was looked at is to stay, but one has to go.
+        # All entries looked at are to stay, but one has to go.
         return leave(@main.oldest) unless entry
 
         marked = entry.marked
@@ -98,7 +98,7 @@ module Polycache
         @leave.call(entry)
       end
 
-      # True when an entry has left the main queue for a challenger who was away so long.
+      # True when an entry has left the main queue for a challenger that was away so long.
       def challenge(away, strength)
         STEPS.times do
           entry = @main.oldest

@@ -6,9 +6,9 @@ require_relative "../value_path"
 
 module Polycache
   module Memory
-    # What a reader would be given of a value, had it been stored in a directory: the type map of
-    # spec/entry.md, in plain Ruby. Its refusals are those of the native extension, at the same
-    # places. What nothing changes in stays the object that it is.
+    # What a reader would get of a value that had been stored in a directory: the type map of
+    # spec/entry.md, in plain Ruby. It refuses the same values as the native extension, at the same
+    # places. What needs no change stays the same object.
     class TypeMap
       DEEPEST = 128
       MOST_DIGITS = 4300
@@ -78,7 +78,7 @@ module Polycache
         end
       end
 
-      # An instance of that class, and of none that extends it.
+      # An instance of that class, not of a subclass.
       def very(value, type)
         type_of = class_of(value)
         return yield if type_of.equal?(type)
@@ -91,7 +91,7 @@ module Polycache
         end
       end
 
-      # An instance of a type that is registered; else what the block says.
+      # An instance of a registered type; otherwise the block's result.
       def registered(value)
         return yield unless @types.registered?(value)
 
@@ -261,7 +261,7 @@ module Polycache
         refuse("a map's key is text, and this one is bytes: give it its encoding (force_encoding)")
       end
 
-      # One of the two would be lost.
+      # Otherwise one of the two would be lost.
       def refuse_twins(pairs)
         seen = {}
         pairs.each do |key, _|

@@ -19,7 +19,7 @@ module Polycache
       ENTRY = 250
       # What is not known in detail.
       OTHER = 80
-      # Containers that are gone through at most: a value may reach the whole program.
+      # Most containers that are walked: a value may reach the whole program.
       MOST_CONTAINERS = 100_000
       private_constant :MOST_CONTAINERS
 
@@ -41,8 +41,8 @@ module Polycache
         end
       end
 
-      # Bytes of any value as it is. What is reached twice counts once; what is no container counts
-      # without what it refers to.
+      # Bytes of any value as it is. What is reached twice counts once; an object that is not a
+      # container counts without what it refers to.
       def any(value)
         return scalar(value) unless container?(value)
 
@@ -62,7 +62,7 @@ module Polycache
         bytes
       end
 
-      # Whether types stand in a container as Named.
+      # Whether a container holds types as Named.
       def named?(value)
         seen = {}.compare_by_identity
         open = [value]

@@ -2,8 +2,8 @@
 
 module Polycache
   module Memory
-    # What Entries answer where a Cache has no directory, beside reads and writes: it has them in
-    # the place of Native::Cache.
+    # What Entries answer beside reads and writes in a Cache without a directory, where they replace
+    # Native::Cache.
     module Whole
       def closed? = @core.closed
 
@@ -14,7 +14,7 @@ module Polycache
       # There is no directory.
       def path = nil
 
-      # What is known of an entry, without a trace. Nothing became bytes: +size+ is what it weighs.
+      # The facts of an entry, without a use of it. There are no bytes: +size+ is what it weighs.
       def facts(key)
         entry = entry(key) or return
         { value: @core.out(entry.value, entry.plan), ttl: entry.left(@core.now),
@@ -46,8 +46,8 @@ module Polycache
         )
       end
 
-      # Takes the lock of a key's name; nil when another has it. One of a process that this one was
-      # forked from is free.
+      # Takes the lock of a key's name; nil when another has it. A lock of the process that this one
+      # was forked from is free.
       def lock(key)
         check_open
         @core.change do

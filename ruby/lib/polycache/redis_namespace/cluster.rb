@@ -5,9 +5,8 @@ require_relative "command_builder"
 module Polycache
   # The options of a cluster's client inside a namespace.
   module RedisNamespace
-    # What redis-cluster-client is made with: commands get their prefixes where they are built,
-    # because the node is chosen by the key; and a middleware of the nodes' clients takes them off
-    # the replies.
+    # Options for redis-cluster-client. Commands get their prefixes where they are built, because
+    # the node is chosen by the key. A middleware of the nodes' clients takes them off the replies.
     #
     #   require "polycache/redis_namespace/cluster"
     #   RedisClient.cluster(nodes: nodes, **Polycache::RedisNamespace.cluster(namespace: "shop"))
@@ -18,7 +17,7 @@ module Polycache
       { command_builder: CommandBuilder.new(**options), middlewares: [Cluster], custom: options }
     end
 
-    # The middleware of a node's client: words come with their prefixes.
+    # The middleware of a node's client: words have their prefixes already.
     module Cluster
       def initialize(client)
         super
@@ -40,7 +39,7 @@ module Polycache
         @redis_namespace.call_pipelined_prefixed(commands) { super }
       end
 
-      # Subscriptions of a node's client, whose channels come with their prefixes.
+      # Subscriptions of a node's client; their channels have their prefixes already.
       module Subscribing
         attr_writer :redis_namespace
 

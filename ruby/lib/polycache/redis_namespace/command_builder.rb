@@ -6,8 +6,8 @@ require_relative "../redis_namespace"
 
 module Polycache
   module RedisNamespace
-    # Puts prefixes on where commands are built, for what has to know the real keys before a
-    # connection is chosen: redis-cluster-client (RedisNamespace.cluster). It cannot take them off
+    # Puts prefixes on where commands are built, for clients that need the real keys before they
+    # choose a connection: redis-cluster-client (RedisNamespace.cluster). It cannot take them off
     # replies.
     class CommandBuilder
       # A word that has its prefix already: redis-cluster-client takes a command apart by slots, and

@@ -9,8 +9,7 @@ require_relative "scope"
 
 module Polycache
   module RedisNamespace
-    # What is known of every command: commands.json, a copy of spec/commands.json, and what a user
-    # adds to it.
+    # The table of commands: commands.json, a copy of spec/commands.json, and a user's additions.
     class CommandTable
       # Inside these a command has to be one command on the server too.
       TRANSACTION = %w[MULTI EXEC DISCARD RESET].freeze
@@ -109,7 +108,7 @@ module Polycache
         @commands.key?(name) || @containers.key?(name)
       end
 
-      # The command of that name, when there is but one and it is not refused.
+      # The command of that name, if there is only one and it is not refused.
       #
       # @param name [String, Symbol] as a client writes it
       # @return [Command, nil]

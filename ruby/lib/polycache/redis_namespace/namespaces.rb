@@ -5,14 +5,14 @@ require_relative "prefix"
 
 module Polycache
   module RedisNamespace
-    # The namespace of a client: a name, a list of nested ones, or a Proc that is asked at every
+    # The namespace of a client: a name, a list of nested ones, or a Proc that is called at every
     # command.
     class Namespaces
       # Prefixes kept, for a Proc that gives many names.
       KEPT = 1024
 
       # @param namespace [String, Symbol, Array, #call]
-      # @param separator [String] what stands between nested names, and between these and a key
+      # @param separator [String] between nested names, and between these and a key
       # @raise [InvalidArgument] one of them is wrong
       def initialize(namespace, separator = Prefix::SEPARATOR)
         @separator = checked(separator)
@@ -21,7 +21,7 @@ module Polycache
         @fixed = resolve(namespace) unless dynamic?(namespace)
       end
 
-      # @return [Prefix, nil] of every moment, where no Proc is asked
+      # @return [Prefix, nil] always the same one; nil with a Proc
       attr_reader :fixed
 
       # @return [Prefix] of this moment
@@ -30,7 +30,7 @@ module Polycache
 
       private
 
-      # Without one, a namespace would hold every other whose name begins with its own.
+      # Without one, a namespace would hold every other whose name begins with its own name.
       def checked(separator)
         text = separator.is_a?(String) && separator.valid_encoding?
         return separator if text && !separator.empty?

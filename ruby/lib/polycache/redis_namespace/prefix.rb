@@ -4,8 +4,8 @@ require_relative "../errors"
 
 module Polycache
   module RedisNamespace
-    # What stands before every key of a namespace, and how it is put on and taken off again
-    # (spec/commands.md, "Where things stand").
+    # The prefix of every key of a namespace, and how it is put on and taken off (spec/commands.md,
+    # "Where things stand").
     class Prefix
       GLOB = /[*?\[\]\\]/
       KEYSPACE = /\A(__keyspace@[^_]*__:)(.*)\z/mn
@@ -13,7 +13,7 @@ module Polycache
       # Where the server tells a connection of keys that changed.
       INVALIDATE = "__redis__:invalidate"
 
-      # What stands between a namespace and a key, unless it is said otherwise.
+      # The default separator between a namespace and a key.
       SEPARATOR = ":"
 
       # @param namespace [String] without the separator that follows it
@@ -57,8 +57,8 @@ module Polycache
         end
       end
 
-      # The prefix before the arguments from the first to `last`, whatever they are written as; nil
-      # when one of them is no single word.
+      # The prefix before the arguments from the first to `last`, whatever their types; nil when one
+      # of them is not a single word.
       def put_on_flat_keys(command, last)
         index = 1
         text = @text
@@ -126,7 +126,7 @@ module Polycache
         of?(name) ? name.byteslice(@size, name.bytesize) : name
       end
 
-      # The same of a list of names.
+      # The same for a list of names.
       def strip_all(names)
         return names.map { |name| strip(name) } unless @ascii
 

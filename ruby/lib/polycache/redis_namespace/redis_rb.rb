@@ -11,16 +11,16 @@ require_relative "redis_rb/subscription"
 
 module Polycache
   module Redis
-    # A Redis whose keys, patterns and channels all lie in a namespace; for redis-rb 5. It has every
-    # command of redis-rb and the methods of the redis-namespace gem, so that changing the constant
-    # migrates; data written by either is read by the other.
+    # A Redis with all keys, patterns and channels in a namespace; for redis-rb 5. It has every
+    # command of redis-rb and the methods of the redis-namespace gem, so changing the constant
+    # migrates; each reads the data of the other.
     #
     #   redis = Polycache::Redis::Namespace.new(:shop, redis: Redis.new)
     #   redis.set("a", 1)                # SET shop:a 1
     #   redis.namespace("eu") { |eu| eu.keys }
     #
-    # What redis-namespace passes on with a warning, or without one, raises here: commands that are
-    # not known (UnknownCommand) or touch the whole server (CommandNotAllowed), unless they are in
+    # What redis-namespace passes on, with or without a warning, raises here: unknown commands
+    # (UnknownCommand) and those that touch the whole server (CommandNotAllowed), unless they are in
     # `allow`.
     class Namespace
       include ::Redis::Commands
@@ -31,18 +31,18 @@ module Polycache
       TRANSACTIONS = ObjectSpace::WeakMap.new
       private_constant :TRANSACTIONS
 
-      # @return [Redis, ConnectionPool, Namespace] what commands are sent through
+      # @return [Redis, ConnectionPool, Namespace] the client that sends commands
       attr_reader :redis
 
-      # @param namespace [String, Symbol, Array, Proc] a Proc is asked at every command
+      # @param namespace [String, Symbol, Array, Proc] a Proc is called at every command
       # @param options [Hash] as keywords, or as redis-namespace's users may write them
       # @option options [Redis, ConnectionPool, Namespace] :redis a Redis of its own by default
-      # @option options [String] :separator what stands behind the namespace, a colon by default
-      # @option options [Array<String>] :allow commands that pass as they are
+      # @option options [String] :separator the text behind the namespace, a colon by default
+      # @option options [Array<String>] :allow commands that pass unchanged
       # @option options [Hash] :commands where further commands have their keys (RedisNamespace)
-      # @option options [Boolean] :warning for redis-namespace's sake; there is nothing to warn of
-      # @option options [Boolean] :deprecations for redis-namespace's sake
-      # @raise [InvalidArgument] an option is wrong or not known
+      # @option options [Boolean] :warning accepted as redis-namespace does; without effect
+      # @option options [Boolean] :deprecations for compatibility with redis-namespace
+      # @raise [InvalidArgument] an option is wrong or unknown
       def initialize(namespace, options = {})
         options = Options.new(options)
         @redis = options.redis || ::Redis.new
@@ -59,7 +59,7 @@ module Polycache
 
       def deprecations? = @deprecations
 
-      # The namespace, or with a block: yields a Namespace that lies beside this one.
+      # The namespace, or with a block: yields a Namespace beside this one.
       def namespace(desired = nil)
         yield beside(desired) if desired
         @namespace.respond_to?(:call) ? @namespace.call : @namespace
@@ -79,8 +79,8 @@ module Polycache
         @redis.is_a?(Namespace) ? "#{@redis.full_prefix}#{own_namespace}" : own_namespace
       end
 
-      # Removes every key of the namespace, a batch at a time; what is written meanwhile may stay.
-      # Costs a walk through the whole database.
+      # Removes every key of the namespace, a batch at a time; keys written meanwhile may stay. It
+      # walks through the whole database.
       def clear
         flushdb
         nil
@@ -142,8 +142,8 @@ module Polycache
       end
       alias to_s inspect
 
-      # What Ruby asks for itself, to turn an object into another (`Array(redis)`, `puts redis`), is
-      # no command, though every other name may be one.
+      # Ruby's own conversion methods (`Array(redis)`, `puts redis`) are not commands, though any
+      # other name may be one.
       def respond_to_missing?(name, include_all = false)
         return super if name.start_with?("to_")
 
@@ -176,7 +176,7 @@ module Polycache
 
       def own_namespace = @session.prefix.namespace
 
-      # The pool's or our own; a pool is known by what it does.
+      # The pool's or our own; a pool is recognized by its methods.
       def target(&block) = @pool ? @redis.with(&block) : yield(@redis)
 
       def over(redis) = redis.equal?(@redis) ? self : beside(@namespace, redis)
@@ -202,8 +202,9 @@ module Polycache
         block_given? ? yield(reply) : reply
       end
 
-      # To a Redis by the way that its own methods go, past which it would look at the words again.
-      # What only behaves like one, a delegator or a double, is called as anybody would.
+      # To a Redis through the method that its own methods use; the others would look at the words
+      # again. A delegator or a double, which only behaves like a Redis, is called by its public
+      # methods.
       def dispatch(redis, words, &block)
         return redis.__send__(:send_command, words, &block) if genuine?(redis)
 
@@ -220,7 +221,7 @@ module Polycache
         @session.call_once(words) { target { |redis| yield redis, words } }
       end
 
-      # What redis-rb's own methods send through, besides.
+      # Methods that redis-rb's own methods send through, too.
       def synchronize = yield(Client.new(self, @session))
 
       def _subscription(method, timeout, channels, block)

@@ -4,7 +4,7 @@ require_relative "../errors"
 
 module Polycache
   module RedisNamespace
-    # Where keys, patterns and channels stand among a command's words (spec/commands.md). Each rule
+    # Where keys, patterns and channels are among a command's words (spec/commands.md). Each rule
     # rewrites an array of words in place.
     module Rules
       # The method of Prefix for each kind of word.
@@ -12,7 +12,7 @@ module Polycache
               .to_h { |kind| [kind, kind.tr("-", "_").to_sym] }.freeze
 
       # @param rule [Array] one of spec/commands.json
-      # @raise [InvalidArgument] it is no rule
+      # @raise [InvalidArgument] it is not a rule
       def self.build(rule)
         kind, *rest = rule
         case kind
@@ -53,8 +53,8 @@ module Polycache
         # @return [Boolean] whether it is the key in the first place and no other
         def first_key? = @first == 1 && @last == 1
 
-        # Of what redis-rb hands over, a name and arguments of any kind. In an argument that is a
-        # list or a Hash there would be more words, so that nothing is known of what follows.
+        # For a command of redis-rb, a name and arguments of any kind. An argument that is a list or
+        # a Hash has more words, so the places of the following ones are unknown.
         #
         # @param command [Array] stays as it is
         # @return [Array, nil] with prefixes, or nil where it has to be made words of first
@@ -66,7 +66,7 @@ module Polycache
         end
       end
 
-      # The same of patterns and channels.
+      # The same for patterns and channels.
       class Range
         def initialize(kind, first, last, step)
           @rewrite = Rules.method_for(kind)
@@ -88,7 +88,7 @@ module Polycache
 
         private
 
-        # The usual case has no look-up of its own.
+        # The usual case needs no look-up.
         def rewritten(word, prefix)
           @rewrite == :pattern ? prefix.pattern(word) : prefix.public_send(@rewrite, word)
         end
@@ -116,7 +116,7 @@ module Polycache
           count = Integer(number, 10, exception: false)
           return count if count && !count.negative?
 
-          raise InvalidArgument, "the number of keys is no number from 0 on: #{number.inspect}"
+          raise InvalidArgument, "the number of keys is not a number from 0 on: #{number.inspect}"
         end
       end
 

@@ -11,7 +11,7 @@ module Polycache
       NARROWED = ["SCAN", "PUBSUB|CHANNELS", "PUBSUB|SHARDCHANNELS"].freeze
       # Keys that SCAN looks at in one step, and that are unlinked at once.
       BATCH = 1000
-      # How often the server is asked for any key before its keys are walked through.
+      # How often the server is asked for a random key before its keys are walked through.
       TRIES = 16
 
       module_function

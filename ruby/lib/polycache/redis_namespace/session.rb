@@ -13,7 +13,7 @@ module Polycache
       # @param options [Hash] namespace, and optionally separator, allow and commands (see
       #   RedisNamespace)
       # @param transaction [Transaction] of the connection, which others may share
-      # @yield [words] sends a command as it is, for those that stay inside the namespace by others
+      # @yield [words] sends a command unchanged, for those that are made of other commands
       # @raise [InvalidArgument] an option is wrong
       def initialize(options, transaction = Transaction.new, &send)
         options = options.transform_keys(&:to_sym)
@@ -29,10 +29,10 @@ module Polycache
         added.empty? ? CommandTable.default : CommandTable.new(**added)
       end
 
-      # @return [Prefix] of this moment
+      # @return [Prefix] for this command
       def prefix = @fixed || @namespaces.prefix
 
-      # Puts prefixes on the words, in place, where they are all that is to do, as in most commands.
+      # Puts prefixes on the words, in place, if nothing else is to do, as for most commands.
       #
       # @return [String, Array, nil] the first key as it was, or all words, to be put back
       #   when they are sent; nil when nothing is done
@@ -50,8 +50,8 @@ module Polycache
         original
       end
 
-      # Rewrites the words in place while the block sends them, so that a retry finds them as they
-      # were; and gives back the reply without prefixes.
+      # Rewrites the words in place while the block sends them, so that a retry finds them
+      # unchanged; returns the reply without prefixes.
       def call(words, &block)
         prefix = self.prefix
         command = @table.find(words)
@@ -63,7 +63,7 @@ module Polycache
         command.replies ? command.reply(reply, prefix) : reply
       end
 
-      # The same of words that nobody sends again, so that they stay rewritten.
+      # The same for words that are not sent again, so that they stay rewritten.
       def call_once(words, &block)
         prefix = self.prefix
         command = @table.find(words)
@@ -75,8 +75,8 @@ module Polycache
         command.replies ? command.reply(yield, prefix) : yield
       end
 
-      # What redis-rb hands over, a name and arguments of any kind, when nothing is to do but to put
-      # prefixes on keys that can be found without making words of them; else nil.
+      # For a command of redis-rb, a name and arguments of any kind: puts prefixes on keys if they
+      # can be found without making words of them and nothing else is to do; otherwise nil.
       #
       # @param command [Array] stays as it is
       # @return [Array, nil]
@@ -96,7 +96,7 @@ module Polycache
         words
       end
 
-      # The same of many commands at once; the block gives a list of replies.
+      # The same for many commands at once; the block returns a list of replies.
       def call_pipelined(list, &block)
         prefix = self.prefix
         commands = []
@@ -106,7 +106,7 @@ module Polycache
         commands.zip(replies).map { |command, reply| received(command, prefix, reply) }
       end
 
-      # The same of words that have their prefixes already.
+      # The same for words that have their prefixes already.
       def call_prefixed(words, &block)
         command = @table.find(words)
         return transact(command, prefix, &block) if @transaction.open || command.transaction
@@ -114,7 +114,7 @@ module Polycache
         command.replies ? command.reply(yield, prefix) : yield
       end
 
-      # The same of many commands at once.
+      # The same for many commands at once.
       def call_pipelined_prefixed(list, &block)
         prefix = self.prefix
         commands = list.map { |words| @table.find(words) }
@@ -161,7 +161,7 @@ module Polycache
         @transaction.received(command, prefix, reply)
       end
 
-      # Commands whose replies nobody has seen, because one of them was raised.
+      # Commands whose replies were not seen, because one of them was raised.
       #
       # @param commands [Array<(CommandTable::Command, Prefix)>]
       def unseen(commands)
@@ -190,7 +190,7 @@ module Polycache
         end
       end
 
-      # Fills `commands` with what the words are.
+      # Fills `commands` with the commands of the words.
       def all_rewritten(list, prefix, commands, &block)
         originals = []
         put_on_all(list, prefix, commands, originals)
@@ -208,7 +208,7 @@ module Polycache
       end
 
       # Keeps in `originals` what #restore_all puts back: the first key, or all words of a command.
-      # These loops are without blocks, which cost several times what is done in them.
+      # These loops have no blocks, which would cost several times what they do.
       def put_on_all(list, prefix, commands, originals)
         index = 0
         size = list.size

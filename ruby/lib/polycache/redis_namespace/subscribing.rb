@@ -22,15 +22,15 @@ module Polycache
         end
 
         # @raise [CommandNotAllowed] it is not about subscriptions: its reply would come among the
-        #   messages, where nobody knows what to take the prefix off
+        #   messages, and its prefix could not be removed
         def call_v(command)
           words = RedisClient::CommandBuilder.generate(command)
           @session.subscribing(words)
           __getobj__.call_v(words)
         end
 
-        # The next event of this namespace, or nil when none came in time. One that tells of another
-        # namespace's key is dropped, and the wait goes on for what is left of the time.
+        # The next event of this namespace, or nil when none came in time. An event of another
+        # namespace's key is dropped, and the wait goes on for the rest of the time.
         def next_event(timeout = nil)
           deadline = now + timeout if timeout&.positive?
           loop do

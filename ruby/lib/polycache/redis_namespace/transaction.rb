@@ -12,8 +12,8 @@ module Polycache
         @open = nil
       end
 
-      # Asked with every command; so it has no question mark: as such Ruby calls it without a method
-      # of its own.
+      # Called with every command; it has no question mark, because then Ruby would call a method of
+      # its own.
       #
       # @return [Array, nil] what is queued, if the server may be queueing
       attr_reader :open
@@ -35,15 +35,15 @@ module Polycache
         reply
       end
 
-      # The command raised, so it has no reply. Whatever the server has against EXEC or DISCARD,
-      # what was queued will not be carried out.
+      # The command raised, so it has no reply. Whatever the server has against EXEC or DISCARD, it
+      # will not carry out what was queued.
       def failed(command)
         @open = nil if command.transaction && command.name != "MULTI"
       end
 
-      # Commands that were sent together and whose replies nobody has seen, because one of them is
-      # an error. A command that the server would not queue makes it abort the transaction, so an
-      # EXEC that succeeds has all of them.
+      # Commands that were sent together and whose replies were not seen, because one of them is an
+      # error. A command that the server would not queue makes it abort the transaction, so an EXEC
+      # that succeeds has all of them.
       #
       # @param commands [Array<(Command, Prefix)>]
       def unseen(commands)

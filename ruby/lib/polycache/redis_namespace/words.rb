@@ -4,14 +4,14 @@ require "redis_client"
 
 module Polycache
   module RedisNamespace
-    # What redis-client's command builder makes of a command, a name and arguments of any kind: a
-    # list of strings. It builds as well whatever it is given, but a command that has one word for
-    # each argument, as nearly all have, is made here at a fraction of the cost.
+    # The words that redis-client's command builder makes of a command, a name and arguments of any
+    # kind. A command with one word for each argument, as nearly all have, is made here at a
+    # fraction of the cost; the builder makes the others.
     module Words
       module_function
 
       # @param command [Array] stays as it is
-      # @return [Array<String>] a list of one's own
+      # @return [Array<String>] a new list
       # @raise [TypeError, ArgumentError] as of redis-client
       def of(command)
         words = [*command]

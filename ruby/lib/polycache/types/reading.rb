@@ -6,10 +6,10 @@ require_relative "../value_path"
 
 module Polycache
   class Types
-    # Makes what a reader is given of a value in which types stand as Named: from the inside out,
-    # what +decode+ returns for those that are registered.
+    # Makes what a reader gets of a value that holds types as Named: from the inside out, what
+    # +decode+ returns for those that are registered.
     class Reading
-      # What a +decode+ raised, on its way out to the value, which gathers the path.
+      # What a +decode+ raised; it gathers the path on its way out to the value.
       class Failed < StandardError
         attr_reader :name, :steps
 
@@ -30,7 +30,7 @@ module Polycache
           freeze
         end
 
-        # What one reader is given. Runs functions of the user's.
+        # What one reader is given. Runs functions of users.
         # @raise [WrongType]
         def copy(value)
           Reading.new(@types, copy: !@frozen, freeze: @frozen, graph: @graph).of(value)

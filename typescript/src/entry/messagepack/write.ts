@@ -38,12 +38,12 @@ import {
 
 /** ASCII text up to this length is written character by character. */
 const FEW = 16
-/** Stands in the path for a registered type, whose value stands in its place there. */
+/** Marks a registered type in the path; its value takes its place there. */
 const THROUGH = -1
 
 /**
- * Writes values as MessagePack, each integer, text, count in its shortest form, and refuses with the path to the culprit
- * what the type map does not have.
+ * Writes values as MessagePack, each integer, text and count in its shortest form. Refuses what the type map does not
+ * have, with the path to it.
  */
 export class MessagePackWriter implements PayloadWriter {
   readonly #output = new Scratch()
@@ -253,7 +253,7 @@ export class MessagePackWriter implements PayloadWriter {
     this.#depth = level
   }
 
-  /** Writes the head of a map anew, of which undefined properties were left out. */
+  /** Writes the head of a map again, because undefined properties were left out. */
   #recount(head: number, before: number, count: number): void {
     this.converted = true
     const body = head + (before < 16 ? 1 : before <= 0xffff ? 3 : 5)
@@ -279,7 +279,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   #set(values: ReadonlySet<unknown>): void {
     const level = this.#enter()
-    // The length of the extension's head depends on what follows, which is written first and then moved.
+    // The length of the extension's head depends on its payload, which is written first and then moved.
     const start = this.#at
     this.#count(values.size, 0x90, 0xdc, 0xdd)
     let place = 0
@@ -399,7 +399,7 @@ export class MessagePackWriter implements PayloadWriter {
       this.#output.grow(this.#at + length, this.#at)
   }
 
-  /** Goes one level down, where the next segment of the path stands at the returned place. */
+  /** Goes one level down; the next segment of the path is at the returned place. */
   #enter(): number {
     const level = this.#depth
     if (level === MAX_DEPTH) throw this.#refused(TOO_DEEP)

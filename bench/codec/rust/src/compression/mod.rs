@@ -33,7 +33,7 @@ pub fn name(level: Level) -> String {
 }
 
 /// A subject: a library that compresses. The buffers that `compress` and `decompress` replace are
-/// kept from one call to the next, for those who can write into one.
+/// kept from one call to the next, for subjects that can write into one.
 pub trait Compressor: Sized + 'static {
     const NAME: &'static str;
     const LEVELS: &'static [Level] = &LEVELS;

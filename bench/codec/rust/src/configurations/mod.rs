@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 use std::hint::black_box;
 
-/// A serializer and a compressor, with what the page calls them.
+/// A serializer and a compressor, with their name on the page.
 const CONFIGURATIONS: [(Format, Level); 7] = [
     // "High Performance", "Speed First".
     (Format::Bincode, None),

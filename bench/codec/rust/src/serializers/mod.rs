@@ -38,7 +38,7 @@ impl Format {
 }
 
 /// A subject: a library that encodes in some formats. The buffer that `encode` replaces is kept from
-/// one call to the next, for those who can write into one.
+/// one call to the next, for subjects that can write into one.
 pub trait Serializer: Sized + 'static {
     const NAME: &'static str;
     const FORMATS: &'static [Format];

@@ -1,6 +1,5 @@
-//! A cache of objects made to do what skp-cache does: values are encoded as JSON when they are set
-//! and decoded when they are got, so that no caller can change another's. What they are encoded to is
-//! kept in the entry itself when it is short, and shared otherwise.
+//! A cache of objects that does what skp-cache does: values are encoded as JSON by a set and decoded by a get, so that
+//! no caller can change another's. The JSON is kept in the entry itself when it is short, and shared otherwise.
 
 use super::{Cache, Store, Value};
 use crate::Outcome;

@@ -83,7 +83,7 @@ pub trait Store<V>: Send + Sync + 'static {
 
     fn get(&self, key: &str) -> Option<V>;
 
-    /// So many calls of [`Store::set`], in whatever makes them one by one.
+    /// Several calls of [`Store::set`], one by one.
     fn sets(&self, key: &str, value: &V, count: u64) {
         for _ in 0..count {
             self.set(Cow::Borrowed(black_box(key)), black_box(value));
@@ -108,7 +108,7 @@ pub trait Store<V>: Send + Sync + 'static {
 
 /// A subject: how its caches are opened.
 pub trait Cache: 'static {
-    /// Text as it is best kept: `String` where it is encoded, `Arc<str>` where objects are shared.
+    /// Text in its best form: `String` where it is encoded, `Arc<str>` where objects are shared.
     type Text: Value + for<'a> From<&'a str>;
     type Store<V: Value>: Store<V>;
 
@@ -121,7 +121,7 @@ pub trait Cache: 'static {
 
     fn open<V: Value>() -> Outcome<Self::Store<V>>;
 
-    /// Whose JSON it is where values are encoded.
+    /// The library that encodes values as JSON.
     const JSON: &'static str = "serde_json";
 
     /// Appends a value's JSON.

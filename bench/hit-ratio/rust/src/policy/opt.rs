@@ -2,8 +2,8 @@
 //! better, so it is the bound for all of them.
 //!
 //! L. A. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems
-//! Journal 5(2), 1966. A key that would be asked for later than everything in the cache is not
-//! taken in at all, which bounds also policies that refuse keys.
+//! Journal 5(2), 1966. A key that will be used later than everything in the cache is not
+//! inserted, so it also bounds policies that refuse keys.
 
 use super::{Key, Policy, Setting, Subject};
 use std::collections::BinaryHeap;

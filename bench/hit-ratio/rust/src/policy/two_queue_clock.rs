@@ -132,7 +132,7 @@ impl TwoQueueClock {
         };
     }
 
-    /// For how long the key was away, if it is a ghost, which it is no longer.
+    /// For how long the key was away, if it was a ghost; it no longer is.
     fn recall(&mut self, key: Key) -> Option<usize> {
         let ghost = self.ghosts[key as usize].take()?;
         let after = self.buried - ghost.number;
@@ -146,7 +146,7 @@ impl TwoQueueClock {
             return;
         }
         let Some(key) = self.queues.oldest(SMALL) else {
-            // All that the hand came by are to stay, but one has to go.
+            // All entries that the hand passed are to stay, but one has to go.
             let oldest = self.queues.oldest(MAIN).expect("a full cache has an entry");
             self.leave(oldest);
             return;
@@ -169,7 +169,7 @@ impl TwoQueueClock {
         self.leave(key);
     }
 
-    /// True when an entry has left the main queue for the challenger, who was away so long.
+    /// True when an entry has left the main queue for the challenger, which was away so long.
     fn challenge(&mut self, away: usize, strength: u8) -> bool {
         for _ in 0..STEPS {
             let Some(key) = self.queues.oldest(MAIN) else {

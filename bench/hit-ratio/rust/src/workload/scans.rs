@@ -1,4 +1,4 @@
-//! Zipf's law, interrupted now and then by a scan: a run of keys that nobody asks for again.
+//! Zipf's law, interrupted now and then by a scan: a run of keys that are never read again.
 
 use super::zipf::Zipf;
 use super::{Source, Trace};

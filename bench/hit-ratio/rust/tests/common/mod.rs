@@ -5,7 +5,7 @@ pub mod models;
 
 use polycache_bench_hit_ratio::policy::{find, Key, Policy, Setting};
 
-/// Policies that are simulated, hence can be held against models.
+/// Simulated policies, which can be compared with models.
 pub const SIMULATED: [&str; 8] = [
     "OPT",
     "FIFO",

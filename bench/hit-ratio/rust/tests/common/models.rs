@@ -1,4 +1,4 @@
-//! Each policy once more, as plainly as it can be said and without regard for time: whatever a
+//! Each policy again, as simply as possible and without regard for time: whatever a
 //! step needs is searched for from one end to the other.
 
 use polycache_bench_hit_ratio::policy::Key;

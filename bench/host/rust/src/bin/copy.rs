@@ -28,7 +28,7 @@ impl Copy {
             if self.next + size > self.file.len() {
                 self.next = 0;
             }
-            // SAFETY: the place lies within the mapping, which nobody else has.
+            // SAFETY: the place is within the mapping, which has no other owner.
             unsafe {
                 let to = self.file.as_mut_ptr().add(self.next);
                 ptr::copy_nonoverlapping(value.as_ptr(), to, value.len());

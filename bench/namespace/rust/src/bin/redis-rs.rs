@@ -1,4 +1,4 @@
-//! redis-rs without a namespace: the limit for what sits on it.
+//! redis-rs without a namespace: the limit for what is built on it.
 
 use polycache_bench_namespace::{serve, Canned, Kind};
 

@@ -58,7 +58,7 @@ pub(crate) fn write_extension(
             write(&named.value, depth - 1, out)?;
             NAMED
         }
-        other => unreachable!("{} is no extension type", other.row()),
+        other => unreachable!("{} is not an extension type", other.row()),
     })
 }
 

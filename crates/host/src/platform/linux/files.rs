@@ -131,6 +131,6 @@ impl Io for SystemIo {
         let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
         u128::from_str_radix(&digits, 16)
             .map(u128::to_le_bytes)
-            .map_err(|_| io::Error::other("the kernel's boot id is no UUID"))
+            .map_err(|_| io::Error::other("the kernel's boot id is not a UUID"))
     }
 }

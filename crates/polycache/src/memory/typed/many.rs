@@ -11,7 +11,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// The values of the keys that are there; see [`Cache::get_many`](crate::Cache::get_many).
     ///
     /// # Errors
-    /// As for [`Cache::get`](crate::Cache::get), for the first key that cannot be read.
+    /// Those of [`Cache::get`](crate::Cache::get), for the first key that cannot be read.
     pub fn get_many<K: AsRef<[u8]> + Eq + Hash>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -29,7 +29,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// Stores several values with the cache's default time to live, in order; see [`Cache::set_many`](crate::Cache::set_many).
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub fn set_many<K: AsRef<[u8]>>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
@@ -40,7 +40,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// Stores several values with one time to live, in order; see [`Cache::set_many_with_ttl`](crate::Cache::set_many_with_ttl).
     ///
     /// # Errors
-    /// As for [`Cache::set_many`](crate::Cache::set_many).
+    /// Those of [`Cache::set_many`](crate::Cache::set_many).
     pub fn set_many_with_ttl<K: AsRef<[u8]>>(
         &self,
         entries: impl IntoIterator<Item = (K, T)>,
@@ -55,7 +55,7 @@ impl<T: TypedValue> TypedCache<T> {
         Ok(())
     }
 
-    /// Deletes several keys; says how many of them had an entry.
+    /// Deletes several keys; returns how many of them had an entry.
     ///
     /// # Errors
     /// `Closed`.
@@ -83,7 +83,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// [`Cache::get_or_set_many`](crate::Cache::get_or_set_many).
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub fn get_or_set_many<K, M, Q, E>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -101,7 +101,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// As [`TypedCache::get_or_set_many`], with a time to live that counts from the end of the load.
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub fn get_or_set_many_with_ttl<K, M, Q, E>(
         &self,
         keys: impl IntoIterator<Item = K>,

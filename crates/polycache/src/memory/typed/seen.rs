@@ -1,15 +1,15 @@
-//! Looking at an entry without being a use of it, and changing just what was seen.
+//! Reads an entry without using it, and changes only what was seen.
 
 use super::{Found, Kept, TypedCache, TypedValue};
 use crate::cache::reading_typed;
 use crate::{Error, Ttl};
 
 impl<T: TypedValue> TypedCache<T> {
-    /// The key's value, without being a use of it; see [`Cache::peek`](crate::Cache::peek). An object that is kept in
-    /// memory is handed out, and none is kept.
+    /// The key's value, without a use of it; see [`Cache::peek`](crate::Cache::peek). An object in memory is handed
+    /// out, and none is kept.
     ///
     /// # Errors
-    /// As for [`Cache::get`](crate::Cache::get).
+    /// Those of [`Cache::get`](crate::Cache::get).
     pub fn peek(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
         let (key, cache) = (key.as_ref(), &self.0.cache);
         match &self.0.objects {
@@ -29,7 +29,7 @@ impl<T: TypedValue> TypedCache<T> {
     /// Deletes the key and returns the value that it had; see [`Cache::take`](crate::Cache::take).
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub fn take(&self, key: impl AsRef<[u8]>) -> Result<Option<T>, Error> {
         let key = key.as_ref();
         let taken = self.0.cache.take_by(key, || reading_typed::<T>);
@@ -40,11 +40,11 @@ impl<T: TypedValue> TypedCache<T> {
     /// Gives the key's entry another time to live, from now on; see [`Cache::touch`](crate::Cache::touch).
     ///
     /// # Errors
-    /// As for that.
+    /// The same errors.
     pub fn touch(&self, key: impl AsRef<[u8]>, ttl: impl Into<Ttl>) -> Result<bool, Error> {
         let key = key.as_ref();
         let touched = self.0.cache.touch(key, ttl);
-        // It stands by no entry any more.
+        // It belongs to no entry any more.
         self.drop(key);
         touched
     }

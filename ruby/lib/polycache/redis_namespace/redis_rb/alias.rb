@@ -9,7 +9,7 @@
 # Where the gem is there too, it comes first: a library that requires it later would open ours.
 begin
   require "redis-namespace"
-rescue LoadError # Nobody needs it.
+rescue LoadError # It is not needed.
   nil
 end
 

@@ -3,14 +3,14 @@
 module Polycache
   module Redis
     class Namespace
-      # What a Namespace is made with.
+      # The options of a Namespace.
       class Options
         NAMES = %i[redis separator allow commands warning deprecations].freeze
 
         attr_reader :redis
 
         # @param given [Hash]
-        # @raise [InvalidArgument] one of them is not known, or is not what a Redis is
+        # @raise [InvalidArgument] one of them is unknown, or does not behave like a Redis
         def initialize(given)
           @given = named(given)
           @redis = @given[:redis]

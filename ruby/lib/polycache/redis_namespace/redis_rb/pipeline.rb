@@ -38,7 +38,7 @@ module Polycache
 
         def full_namespace = @outer.full_namespace
 
-        # Its replies were raised, so that nobody has seen which commands are queued now.
+        # Its replies were raised, so it is unknown which commands are queued now.
         #
         # @api private
         def unseen = @by_hand && @session.unseen(@by_hand)

@@ -5,8 +5,8 @@ require_relative "../replies"
 module Polycache
   module Redis
     class Namespace
-      # What a subscriber's block is given: its callbacks get names without prefixes, and none that
-      # are of another namespace.
+      # The block of a subscriber: its callbacks get names without prefixes, and none of another
+      # namespace.
       class Subscription
         def initialize(subscription, prefix)
           @subscription = subscription
