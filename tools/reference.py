@@ -32,8 +32,13 @@ CRATES = ("polycache", "polycache-memory", "polycache-derive", "polycache-redis-
 # Without the package's name: polycache is a development dependency of itself, and `polycache/tokio`
 # would be that one's feature.
 FEATURES = "derive,metrics,tokio,tracing"
-MODULES = ("polycache", "polycache.redis_namespace")
-ENTRIES = ("src/index.ts", "src/memory/index.ts", "src/redis-namespace/index.ts")
+MODULES = ("polycache", "polycache.opentelemetry", "polycache.redis_namespace")
+ENTRIES = (
+    "src/index.ts",
+    "src/memory/index.ts",
+    "src/opentelemetry.ts",
+    "src/redis-namespace/index.ts",
+)
 # What a Ruby program names; the rest of lib/ is how it is done.
 RUBY = (
     "polycache.rb",
@@ -42,6 +47,7 @@ RUBY = (
     "polycache/errors.rb",
     "polycache/memoize.rb",
     "polycache/memory_cache.rb",
+    "polycache/opentelemetry.rb",
     "polycache/uuid.rb",
     "polycache/version.rb",
     "polycache/redis_namespace.rb",

@@ -162,6 +162,9 @@ def link_package(folder: Path) -> None:
     link = modules / "polycache"
     if not link.is_symlink():
         link.symlink_to(ROOT / "typescript")
+        # Its peer, and the SDK of that.
+        peers = "@opentelemetry"
+        (modules / peers).symlink_to(ROOT / "typescript" / "node_modules" / peers)
 
 
 def examples(folder: Path) -> list[Path]:

@@ -119,6 +119,14 @@ SECTIONS = [
         needs=("ruby",),
         prepare=("build",),
     ),
+    # Metrics, with the real SDK; the section above has a stand-in for it.
+    Section(
+        "ruby-opentelemetry",
+        "POLYCACHE_OPENTELEMETRY=sdk " + MINITEST + " ruby/test/opentelemetry_test.rb",
+        counts.minitest,
+        needs=("ruby", "opentelemetry"),
+        prepare=("build",),
+    ),
     # Without the native extension, which is not there yet when this one runs by itself.
     Section(
         "ruby-namespace",

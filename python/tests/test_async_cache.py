@@ -60,7 +60,7 @@ def test_the_methods_are_those_of_the_cache() -> None:
         return {name for name in dir(kind) if not name.startswith("_")}
 
     assert public(AsyncCache) == public(Cache) | {"over"}
-    for name in public(Cache) - {"closed", "path"}:
+    for name in public(Cache) - {"closed", "name", "path"}:
         synchronous = inspect.signature(getattr(Cache, name)).parameters
         asynchronous = inspect.signature(getattr(AsyncCache, name)).parameters
         assert list(synchronous) == list(asynchronous), name

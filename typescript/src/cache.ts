@@ -31,6 +31,12 @@ import { uncloneable } from './uncloneable.ts'
 export type Entries = EntriesOf<Key, unknown>
 
 /**
+ * What a cache consists of, for `opentelemetry.ts`.
+ * @internal
+ */
+export let keysOf: (cache: Cache) => Keyspace
+
+/**
  * A cache in a directory, shared with every process of this machine that opens it, in TypeScript, Python, Ruby and Rust.
  *
  * Reads and writes take microseconds or less, so every method except `check` and `flush` has a synchronous twin. The
@@ -41,6 +47,10 @@ export class Cache {
   readonly #keys: Keyspace
   /** Whether it opened its handle, and is not the view of a namespace. */
   readonly #isOwner: boolean
+
+  static {
+    keysOf = (cache) => cache.#keys
+  }
 
   /**
    * Opens the cache.
@@ -59,6 +69,11 @@ export class Cache {
   /** The cache's directory, absolute; undefined when it has none. */
   get path(): string | undefined {
     return this.#keys.path()
+  }
+
+  /** What metrics call it: the option `name`, which the caches of nested namespaces share. */
+  get name(): string {
+    return this.#keys.settings.name
   }
 
   /** Whether the cache was closed. */

@@ -14,6 +14,7 @@ import {
   type Loading,
   TIMED_OUT,
   timedOut,
+  watched,
 } from './flight.ts'
 import { begin, call, end, given, isLoadedHere } from './flight-sync.ts'
 import { type EntriesOf, pairsOf, shown } from './option-names.ts'
@@ -41,6 +42,8 @@ export interface ManyRequest<K, L> {
   readonly signal?: AbortSignal | undefined
   /** As in `SyncRequest`. */
   readonly sleep?: ((ms: number) => void) | undefined
+  /** See `Watchable`. */
+  readonly waits?: (() => void) | undefined
 }
 
 /** A key that is still wanted. */
@@ -67,7 +70,11 @@ interface Granted<K> {
  * the keys that are not there and that no other caller loads. Then it waits for the keys that others load, and another
  * call loads those that fall to this caller.
  */
-export async function flyMany<T, K>(
+export function flyMany<T, K>(request: ManyRequest<K, ManyLoader<K, T>>): Promise<Map<unknown, T>> {
+  return watched(request, flyManyOn<T, K>)
+}
+
+async function flyManyOn<T, K>(
   request: ManyRequest<K, ManyLoader<K, T>>,
 ): Promise<Map<unknown, T>> {
   const { signal, namespace } = request
@@ -90,6 +97,7 @@ export async function flyMany<T, K>(
         return group.found
       } else {
         if (waited >= namespace.handle.waitTimeout) throw timedOut(namespace.handle)
+        request.waits?.()
         await orAbort(group.landed(namespace.handle.waitTimeout - waited), signal)
       }
     }
@@ -102,6 +110,10 @@ export async function flyMany<T, K>(
 
 /** Like `flyMany`, before it returns. */
 export function flyManySync<T, K>(request: ManyRequest<K, SyncManyLoader<K, T>>): Map<unknown, T> {
+  return watched(request, flyManySyncOn<T, K>)
+}
+
+function flyManySyncOn<T, K>(request: ManyRequest<K, SyncManyLoader<K, T>>): Map<unknown, T> {
   const { loader, sleep } = request
   const group = new Group<T, K>(request, undefined)
   try {

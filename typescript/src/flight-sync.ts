@@ -13,6 +13,7 @@ import {
   TIMED_OUT,
   timedOut,
   type Waiting,
+  watched,
 } from './flight.ts'
 
 /** Loads the value of a missing key, synchronously. */
@@ -34,6 +35,10 @@ export interface SyncRequest<T, K> {
  * load of this isolate could not go on meanwhile, so this caller loads beside it.
  */
 export function flySync<T, K>(request: SyncRequest<T, K>): T {
+  return watched(request, flySyncOn<T, K>)
+}
+
+function flySyncOn<T, K>(request: SyncRequest<T, K>): T {
   const { namespace, key, sleep } = request
   const { handle } = namespace
   const all = flightsOf(handle.loads)

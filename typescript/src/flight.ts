@@ -56,8 +56,26 @@ export interface Loading<K> {
   finish?(value: unknown): unknown
 }
 
+/** How a loader ended; `abandoned` when its caller was aborted meanwhile. */
+export type LoadOutcome = 'loaded' | 'failed' | 'abandoned'
+
+/** What a caller asks for, as far as it is watched. */
+export interface Watchable {
+  readonly namespace: { readonly handle: Waiting }
+  readonly loader: unknown
+  /** Called when it waits for others, for those who observe the loads of its cache. */
+  readonly waits?: (() => void) | undefined
+  /** By which it waits for others, if it blocks. */
+  readonly sleep?: ((ms: number) => void) | undefined
+}
+
+/** Runs what brings a caller its value, and watches it and its loader meanwhile. */
+export type Watching = <Q extends Watchable, R>(request: Q, fly: (request: Q) => R) => R
+
 /** What the callers of a handle have in common. */
 export interface Waiting extends Reporting {
+  /** Absent while nobody observes loads. */
+  readonly watch?: Watching | undefined
   /** Callers with the same one join each other's loads. */
   readonly loads: object
   /** Other loads of the same keys in this isolate. */
@@ -78,6 +96,8 @@ export interface Request<T, K = never> {
   readonly signal: AbortSignal | undefined
   /** Called when it waits for another caller's load. */
   readonly joined?: () => void
+  /** See `Watchable`. */
+  readonly waits?: (() => void) | undefined
 }
 
 /** What the callers that joined are told: a value, an error, or to look for themselves. */
@@ -165,7 +185,17 @@ export function checkOthers(flight: Flight): void {
 }
 
 /** Brings the value of a key that was missing a moment ago, with one loader on the whole host. */
-export async function fly<T, K>(request: Request<T, K>): Promise<T> {
+export function fly<T, K>(request: Request<T, K>): Promise<T> {
+  return watched(request, flyOn<T, K>)
+}
+
+/** Watches a caller, if anything observes loads. */
+export function watched<Q extends Watchable, R>(request: Q, fly: (request: Q) => R): R {
+  const { watch } = request.namespace.handle
+  return watch ? watch(request, fly) : fly(request)
+}
+
+async function flyOn<T, K>(request: Request<T, K>): Promise<T> {
   const { namespace, key, signal, joined } = request
   const { handle } = namespace
   signal?.throwIfAborted()
@@ -178,6 +208,7 @@ export async function fly<T, K>(request: Request<T, K>): Promise<T> {
     if (newest?.isOpen(handle.leaseTimeout)) {
       checkOthers(newest)
       joined?.()
+      request.waits?.()
       const landing = await newest.join(handle, signal, began)
       const found = broughtBy(landing, namespace)
       if (found !== undefined) return found.value as T
@@ -232,6 +263,7 @@ async function lead<T, K>(
       if (next === HIT) return load.value
       if (next === LOAD) break
       if (next === TIMED_OUT) throw timedOut(namespace.handle)
+      request.waits?.()
       await pause(next, signal)
     }
     return await run(own, flying, request)

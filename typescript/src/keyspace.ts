@@ -1,6 +1,6 @@
 import type { Duration } from './duration.ts'
 import type { SerializerName } from './entry/serializer.ts'
-import type { Load, Waiting } from './flight.ts'
+import type { Load, Waiting, Watching } from './flight.ts'
 import type { Key } from './key.ts'
 import type { Lock } from './lease.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -37,15 +37,18 @@ export interface AnyHandle extends Waiting {
   counted(): Counts & { memoryHits: number }
   /** Those of the memory tier; undefined without one. */
   readonly bounds: Bounds | undefined
+  watch: Watching | undefined
   readonly closed: boolean
   /** @throws Closed */
   check(): void
   close(): void
 }
 
-/** How a cache writes its entries. */
+/** How a cache writes its entries, and what it is called. */
 export interface Defaults {
   readonly lifetime: Lifetime
+  /** In metrics. */
+  readonly name: string
 }
 
 /** An entry with its facts. */

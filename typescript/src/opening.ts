@@ -23,11 +23,14 @@ export function factsOf(keys: Keyspace): Record<string, unknown> {
 
 /** Opens a cache: its root, or the namespace of its options. */
 export function open(options: CacheOptions): Keyspace {
-  const { host, lifetime, waiting, parts, memory, clock, types } = resolveOptions(options)
+  const { host, lifetime, name, waiting, parts, memory, clock, types } = resolveOptions(options)
   if (host !== undefined) {
     const handle = new Handle(host.opening, clock, host.memory, waiting, types)
     return new HostNamespace(handle, parts, host.settings)
   }
   const of = { ...(memory || {}), ...(clock && { clock }) }
-  return new MemoryNamespace(new MemoryHandle(of, waiting, types), parts, { lifetime })
+  return new MemoryNamespace(new MemoryHandle(of, waiting, types), parts, {
+    lifetime,
+    name,
+  })
 }

@@ -32,6 +32,11 @@ export interface CacheOptions {
   readonly path?: string
   /** The namespace of the keys: text is one part, a list is several. Default: none. */
   readonly namespace?: string | readonly string[]
+  /**
+   * What metrics call the cache and the caches of its nested namespaces (see `polycache/opentelemetry`). Default: the namespace,
+   * its parts joined by `::`, or `default`.
+   */
+  readonly name?: string
   /** How long an entry lives when its write does not say; `null` for ever, until it is evicted. Default: null. */
   readonly ttl?: Duration | null
   /**
@@ -119,6 +124,7 @@ export interface GetOrSetOptions extends SetOptions {
 const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'path',
   'namespace',
+  'name',
   'ttl',
   'jitter',
   'limit',
@@ -173,6 +179,7 @@ export interface WaitingOptions {
 export interface Resolved {
   readonly host: ResolvedHost | undefined
   readonly lifetime: Lifetime
+  readonly name: string
   readonly waiting: WaitingOptions
   readonly parts: string[]
   readonly memory: MemoryOptions | false
@@ -193,6 +200,8 @@ export function resolveOptions(options: CacheOptions): Resolved {
     throw new InvalidArgument('leaseTimeout is from 63ms to 8h')
   }
   const parts = namespaceParts(options.namespace)
+  const { name = parts.join('::') || 'default' } = options
+  if (typeof name !== 'string') throw new InvalidArgument('name is text')
   const types = typesOf(options.types, [Decimal, Uuid])
   if (memory !== false) resolveTier(memory)
   const waiting = {
@@ -201,17 +210,18 @@ export function resolveOptions(options: CacheOptions): Resolved {
     storeErrors: storeErrorsOf(options.storeErrors),
   }
   const host =
-    path === undefined ? undefined : resolveHost(path, options, lifetime, leaseTimeout, types)
+    path === undefined
+      ? undefined
+      : resolveHost(path, options, { lifetime, name, types }, leaseTimeout)
   if (host === undefined) checkMemoryOnly(options)
-  return { host, lifetime, waiting, parts, memory, clock, types }
+  return { host, lifetime, name, waiting, parts, memory, clock, types }
 }
 
 function resolveHost(
   path: string,
   options: CacheOptions,
-  lifetime: Lifetime,
+  given: Pick<Settings, 'lifetime' | 'name' | 'types'>,
   leaseTimeout: number,
-  types: Types | undefined,
 ): ResolvedHost {
   if (typeof path !== 'string' || path === '') {
     throw new InvalidArgument('path is text: the directory that the cache lives in')
@@ -240,11 +250,10 @@ function resolveHost(
   const settings = {
     serializer: serializerOf(options.serializer ?? 'messagepack'),
     level,
-    lifetime,
+    ...given,
     maxValue: bytes(options.maxValue ?? '64MiB', 'maxValue'),
     encryption: encryption === undefined ? undefined : encryptionOf(encryption),
     dictionaries: dictionaries === undefined ? undefined : dictionariesOf(dictionaries, level),
-    types,
   }
   return { opening, settings, memory: memory === false ? undefined : resolveTier(memory) }
 }

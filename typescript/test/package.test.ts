@@ -79,6 +79,20 @@ const rule: NamespaceOptions = { namespace: 'x', commands: { X: [['kee', 1, 1, 1
 console.log(JSON.stringify([...words, typeof wrong, typeof rule]))
 `
 
+/** A program that has its caches observed. */
+const METRICS = `
+import { metrics } from '@opentelemetry/api'
+import { Cache, MemoryCache } from 'polycache'
+import { type CacheMetrics, observe, type ObserveOptions } from 'polycache/opentelemetry'
+
+const options: ObserveOptions = { meter: metrics.getMeter('shop'), name: 'prices' }
+const observed: CacheMetrics[] = [observe(new Cache(), options), observe(new MemoryCache<number, Date>())]
+for (const one of observed) one.close()
+// @ts-expect-error no cache
+const wrong = () => observe({})
+console.log(observed.length, typeof wrong)
+`
+
 /** A program that uses the memory cache only, where nothing else of the package is there. */
 const MEMORY = `
 import { type Duration, EntryTooLarge, MemoryCache, type MemoryCacheOptions, type MemoryStats } from 'polycache/memory'
@@ -140,12 +154,17 @@ function inspect(): void {
     writeFileSync(join(folder, 'consumer.ts'), CONSUMER)
     writeFileSync(join(folder, 'namespaces.ts'), NAMESPACES)
     writeFileSync(join(folder, 'memory.ts'), MEMORY)
+    writeFileSync(join(folder, 'metrics.ts'), METRICS)
+    // The peer dependency, which the program installs.
+    mkdirSync(join(modules, '@opentelemetry'))
+    const api = join('@opentelemetry', 'api')
+    cpSync(join(ROOT, 'node_modules', api), join(modules, api), { recursive: true })
   })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test('are JavaScript with types for every platform, and a native part for this one', () => {
-    const code = ['index', 'memory', 'redis-namespace'].flatMap((name) =>
+    const code = ['index', 'memory', 'opentelemetry', 'redis-namespace'].flatMap((name) =>
       ['js', 'cjs', 'd.ts', 'd.cts'].map((suffix) => `dist/${name}.${suffix}`),
     )
     const licences = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE']
@@ -165,6 +184,10 @@ function inspect(): void {
     expect(main.version).toBe(version)
     // The loader compares what it finds with this one.
     expect(readFileSync(join(unpacked, 'native', 'load.cjs'), 'utf8')).toContain(`'${version}'`)
+    // Only metrics need it.
+    expect(main).toMatchObject({
+      peerDependenciesMeta: { '@opentelemetry/api': { optional: true } },
+    })
     for (const word of ['os', 'cpu', 'libc', 'scripts', 'devDependencies', 'dependencies']) {
       expect(main).not.toHaveProperty(word)
     }
@@ -207,7 +230,9 @@ function inspect(): void {
       'consumer.ts',
       'namespaces.ts',
       'memory.ts',
+      'metrics.ts',
     )
+    expect(run(process.execPath, 'metrics.ts')).toBe('2 function\n')
     const printed = run(process.execPath, 'consumer.ts', join(folder, 'cache'))
     expect(JSON.parse(printed)).toEqual([
       { name: 'Ada' },
@@ -263,6 +288,13 @@ function inspect(): void {
       cache.set('k', { at: [1] })
       console.log(JSON.stringify(cache.get('k')))`
     expect(run(process.execPath, '--input-type=module', '-e', program)).toBe('{"at":[1]}\n')
+  })
+
+  test('imports the API of OpenTelemetry for metrics alone', () => {
+    const dist = join(unpacked, 'dist')
+    const api = '@opentelemetry/api'
+    expect(importedBy(dist, 'opentelemetry.js')).toContain(api)
+    expect(importedBy(dist, 'index.js')).not.toContain(api)
   })
 
   test('is small for a program that uses the memory cache alone', () => {

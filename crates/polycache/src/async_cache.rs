@@ -3,7 +3,7 @@
 mod many;
 
 use crate::caller::{since_start, Caller, Next, View};
-use crate::observe::{self, What};
+use crate::observe::{self, Waits, What};
 use crate::{
     Builder, Cache, Entry, Error, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
 };
@@ -355,11 +355,13 @@ async fn load_async<T: Serialize, V: View<T>>(
     load: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let now = || since_start(Instant::now().into_std());
+    let mut waits = Waits::new(view.cache(), What::Key(key));
     let mut caller = Caller::new(view, key, ttl, 0, now());
     let mut timer = pin!(sleep(Duration::ZERO));
     let next = poll_fn(|context| loop {
         match caller.next(|| context.waker().clone(), now())? {
             Next::Wait(time) => {
+                waits.begin();
                 timer.as_mut().reset(Instant::now() + time);
                 ready!(timer.as_mut().poll(context));
             }
@@ -369,6 +371,7 @@ async fn load_async<T: Serialize, V: View<T>>(
     if let Next::Value(value) = next.await? {
         return Ok(value);
     }
+    waits.pause();
     match observe::load_async(view.cache(), What::Key(key), load).await {
         Ok(value) => caller.loaded(value),
         Err(error) => Err(caller.failed(error)),

@@ -20,7 +20,7 @@ const LONGEST_LEASE_MS: u128 = 8 * 60 * 60 * 1000;
 
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Options of a [`Cache`]; each has a default.
+/// Options of a [`Cache`]; every one has a default.
 #[derive(Clone, Debug)]
 #[must_use = "build() opens the cache"]
 pub struct Builder {
@@ -45,7 +45,7 @@ pub struct Builder {
     keep_after_reboot: bool,
     clock: Clock,
     max_value: u64,
-    /// Why a key was refused, for `build` to report.
+    /// Of keys that are refused why, for `build` to tell.
     encryption: Option<Result<Encryption, polycache_entry::Error>>,
 }
 
@@ -80,7 +80,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The cache's directory, created if it is missing. Every process that opens it shares the cache.
+    /// The cache's directory, made when it is missing. Every process that opens it shares the cache.
     /// Without one, the cache is this process's own: the memory tier alone. Default: none.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Builder {
         self.path = Some(path.into());
@@ -113,8 +113,9 @@ impl Builder {
         self
     }
 
-    /// The name of the cache and of the namespaces nested in it, in metrics and traces (cargo features `metrics` and
-    /// `tracing`). [`Cache::named`] gives a nested one another name. Default: its namespace, or `default` for the root.
+    /// What the cache and the namespaces nested in it are called in metrics and traces (cargo features
+    /// `metrics` and `tracing`). [`Cache::named`] gives a nested one another. Default: its namespace, or
+    /// `default`.
     pub fn name(mut self, name: impl Into<String>) -> Builder {
         self.name = Some(name.into());
         self
@@ -126,14 +127,14 @@ impl Builder {
         self
     }
 
-    /// How structs are written: by default as maps, which every language reads. Both forms are
-    /// read, whatever is chosen here.
+    /// What structs become when a typed value is written: by default maps, which every language
+    /// reads. Either form is read, whatever is chosen here.
     pub fn structs(mut self, structs: Structs) -> Builder {
         self.structs = structs;
         self
     }
 
-    /// How values are compressed. [`Compressor::Smart`] compresses where it is worth it. Default: none.
+    /// What makes the bytes fewer. [`Compressor::Smart`] does where it is worth it. Default: none.
     pub fn compressor(mut self, compressor: impl Into<Compressor>) -> Builder {
         self.compressor = compressor.into();
         self
@@ -145,17 +146,18 @@ impl Builder {
             .compressor(preset.compressor)
     }
 
-    /// Entries that the memory tier may hold, 1 to 2^24. It never holds more. Over a directory
+    /// Entries that the memory tier may hold, 1 to 2^24. At no instant it holds more. Over a directory
     /// each [`Cache::typed`] has a tier of this size.
     ///
-    /// It finds keys by a fast hash, which does not withstand keys that were chosen to collide. Default: 10,000.
+    /// It finds keys by a quick hash, which is not made to withstand who chooses keys to be slow.
+    /// Default: 10,000.
     pub fn max_entries(mut self, entries: u64) -> Builder {
         self.max_entries = Some(entries);
         self
     }
 
-    /// Bytes that the memory tier may take, about: keys, entries and their overhead. An entry that alone takes more is
-    /// `EntryTooLarge`. Default: 64 MiB.
+    /// Bytes that the memory tier may take, about: keys, entries and what goes with them. An entry that
+    /// takes more by itself is `EntryTooLarge`. Default: 64 MiB.
     pub fn max_bytes(mut self, bytes: u64) -> Builder {
         self.max_bytes = Some(bytes);
         self
@@ -168,8 +170,8 @@ impl Builder {
         self
     }
 
-    /// Shortens the default time to live of each write at random: by up to a part of it ([`f64`]),
-    /// or by up to a [`Duration`]. [`Jitter`] says what it is good for. Default: none.
+    /// Shortens the default time to live of each write, at random: by a part of it ([`f64`]), or by
+    /// some time ([`Duration`]) at most. See [`Jitter`] for what it is good for. Default: none.
     ///
     /// ```
     /// # use polycache::{Cache, TtlLeft};
@@ -191,36 +193,38 @@ impl Builder {
         self
     }
 
-    /// How long an entry lives if its write does not say; `None` is until it is evicted. Default: none.
+    /// How long an entry lives when its write does not say, with `None` until it is evicted.
+    /// Default: none.
     pub fn ttl(mut self, ttl: impl Into<Option<Duration>>) -> Builder {
         self.ttl = ttl.into();
         self
     }
 
-    /// How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8 hours. Both loads go
-    /// on, and the first to end is stored. If a loader's process dies, its key is free at once. Default: 30 s.
+    /// How old a load may be before a caller stops waiting for it and loads beside it, 63 ms to 8
+    /// hours. The load goes on, and whichever ends first is stored. A loader that dies does not count:
+    /// its key is free at once. Default: 30 s.
     pub fn lease_timeout(mut self, timeout: Duration) -> Builder {
         self.lease_timeout = timeout;
         self
     }
 
     /// How long a caller waits for the loads of others, 1 ms to 24 hours, before it gets
-    /// [`Error::WaitTimeout`]. Time in its own loader does not count. Default: 60 s.
+    /// [`Error::WaitTimeout`]. The time its own loader takes does not count. Default: 60 s.
     pub fn wait_timeout(mut self, timeout: Duration) -> Builder {
         self.wait_timeout = timeout;
         self
     }
 
-    /// What happens to a loaded value that cannot be stored, because it is too large or has no type of the type map.
-    /// With `Report` its caller gets it, [`Stats::unstored`](crate::Stats) counts it, and observers are told. Default:
-    /// `Report`.
+    /// What becomes of a loaded value that cannot be stored, too large or of no type that entries have.
+    /// With `Report` its caller gets it, it is counted in [`Stats::unstored`](crate::Stats), and
+    /// observers are told. Default: `Report`.
     pub fn store_errors(mut self, what: StoreErrors) -> Builder {
         self.store_errors = what;
         self
     }
 
-    /// Keeps whole entries after a reboot, though they may be older than the last write, or were
-    /// deleted since. Without it a reboot empties the cache. Default: false.
+    /// Keeps what is whole after a reboot, though it may be older than the last write, or deleted
+    /// since. Otherwise a reboot empties the cache. Default: false.
     pub fn keep_after_reboot(mut self, keep: bool) -> Builder {
         self.keep_after_reboot = keep;
         self
@@ -232,19 +236,20 @@ impl Builder {
         self
     }
 
-    /// Most bytes of a value that is read, uncompressed: a limit on what a hostile entry can make this process
-    /// allocate. Default: 64 MiB.
+    /// Most bytes of a value that is read, before decompression adds to them: what a hostile entry may
+    /// make this process allocate. Default: 64 MiB.
     pub fn max_value(mut self, bytes: u64) -> Builder {
         self.max_value = bytes;
         self
     }
 
     /// Trained dictionaries for the compressor, `zstd` or `smart`: with one, values of one or a few
-    /// hundred bytes become about half as large. The first compresses new entries; all of them
-    /// decompress, so that a new one can take over.
+    /// hundred bytes become about half as large, too. The first compresses new entries; entries
+    /// compressed with the others are still read, so that a new one can take over.
     ///
-    /// [`compressor::train`](crate::compressor::train) and the command `polycache train-dictionary` make one from
-    /// samples. An entry whose dictionary is missing here is `UnknownDictionary`. Default: none.
+    /// [`compressor::train`](crate::compressor::train) makes one from samples, as does the command
+    /// `polycache train-dictionary`. An entry whose dictionary is not here is `UnknownDictionary`.
+    /// Default: none.
     ///
     /// ```
     /// use polycache::{compressor, Cache, Json, Zstd};
@@ -270,11 +275,13 @@ impl Builder {
         self
     }
 
-    /// Encrypts values with AES-256-GCM: a list of keys of 32 bytes, each with an id of your choice. The first encrypts
-    /// new entries; all of them decrypt, so that keys can be changed.
+    /// Encrypts values with AES-256-GCM: a list of keys of 32 bytes, each with an id of your choice.
+    /// The first encrypts new entries; entries under the others are still read, so that keys can be
+    /// changed.
     ///
-    /// Keys of the cache, sizes and times stay readable; values are neither readable nor interchangeable. Plain entries
-    /// are then refused as `NotEncrypted`. One key is good for 2^32 entries. Default: none.
+    /// Keys of the cache, sizes and times stay readable, values are neither readable nor
+    /// interchangeable. Plain entries are then refused as `NotEncrypted`. One key is good for 2^32
+    /// entries. Default: none.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -307,7 +314,7 @@ impl Builder {
     /// `TooManyParticipants`, `NoSpace`, `Io` too.
     pub fn build(mut self) -> Result<Cache, Error> {
         let settings = self.settings()?;
-        // Before a directory is created: a part that is refused leaves nothing behind.
+        // Before a directory is made: a part that is refused leaves nothing behind.
         polycache_host::keys::prefix(&self.parts)?;
         let parts = std::mem::take(&mut self.parts);
         let tier: Arc<dyn Tier> = match self.path.take() {

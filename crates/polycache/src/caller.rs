@@ -1,7 +1,7 @@
 //! One caller of `get_or_set` whose key was not there: it joins the load of another caller of the process, or steps the
 //! machine of `polycache-operations`. Threads and futures share it; each has its own way to wait.
 
-use crate::observe::{self, Answer, Waiting};
+use crate::observe::{self, Answer};
 use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::{AtKey, Object};
@@ -54,7 +54,6 @@ pub(crate) struct Caller<'a, V: Cached> {
     runner: u64,
     began: Duration,
     state: State<'a>,
-    waiting: Option<Waiting>,
 }
 
 enum State<'a> {
@@ -84,7 +83,6 @@ impl<'a, V: Cached> Caller<'a, V> {
             runner,
             began: now,
             state: State::Begins,
-            waiting: None,
         }
     }
 
@@ -118,7 +116,6 @@ impl<'a, V: Cached> Caller<'a, V> {
                         }
                         Poll::Ready(Landed::Nothing) => self.state = State::Begins,
                         Poll::Pending => {
-                            self.waiting.get_or_insert_with(Waiting::begin);
                             if now >= deadline {
                                 cache.tier().count_wait_timeout();
                                 return Err(Error::WaitTimeout);
@@ -190,10 +187,7 @@ impl<'a, V: Cached> Caller<'a, V> {
                 leader.loads(machine.fence().copied(), now);
                 Ok(Next::Load)
             }
-            Step::Wait { until, .. } => {
-                self.waiting.get_or_insert_with(Waiting::begin);
-                Ok(Next::Wait(until.saturating_sub(now)))
-            }
+            Step::Wait { until, .. } => Ok(Next::Wait(until.saturating_sub(now))),
             Step::Done(Done::Hit) => {
                 observe::read(cache, self.key, cache.tier().answer());
                 let origin = hit.map(|hit| Origin::of(hit, &scratch.entry));
@@ -218,7 +212,6 @@ impl<'a, V: Cached> Caller<'a, V> {
         let cache = self.view.cache();
         cache.tier().count_joined(true);
         observe::read(cache, self.key, Answer::Memory);
-        self.waited();
         let mut scratch = Scratch::take();
         scratch.entry.extend_from_slice(entry);
         let value = self.view.read_entry(self.key, &mut scratch, None);
@@ -312,13 +305,6 @@ impl<'a, V: Cached> Caller<'a, V> {
     fn end(&mut self, landed: Landed<Arc<[u8]>, Error>, stored: bool) {
         if let State::Leads(leader, _) = std::mem::replace(&mut self.state, State::Unshared) {
             leader.lands(landed, stored);
-        }
-    }
-
-    /// Tells observers that another's load was waited for.
-    fn waited(&mut self) {
-        if let Some(waiting) = self.waiting.take() {
-            waiting.end(self.view.cache(), self.key);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, BatchNext};
 use crate::caller::{since_start, Caller, Next, View};
-use crate::observe::{self, What};
+use crate::observe::{self, Waits, What};
 use crate::{Error, Ttl};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,12 +51,17 @@ pub(crate) fn load<T: Serialize, V: View<T>>(
     ttl: Ttl,
     load: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
+    let mut waits = Waits::new(view.cache(), What::Key(key));
     let mut caller = Caller::new(view, key, ttl, this_thread(), now());
     loop {
         match caller.next(waker, now())? {
             Next::Value(value) => return Ok(value),
-            Next::Wait(time) => std::thread::park_timeout(time),
+            Next::Wait(time) => {
+                waits.begin();
+                std::thread::park_timeout(time);
+            }
             Next::Load => {
+                waits.pause();
                 return match observe::load(view.cache(), What::Key(key), load) {
                     Ok(value) => caller.loaded(value),
                     Err(error) => Err(caller.failed(error)),
@@ -80,12 +85,17 @@ where
     M: IntoIterator<Item = (Q, T)>,
     Q: AsRef<[u8]>,
 {
+    let mut waits = Waits::new(view.cache(), What::Keys(keys.len()));
     let mut batch = Batch::new(view, keys, ttl, this_thread(), now())?;
     loop {
         match batch.next(waker, now())? {
             BatchNext::Done => return Ok(batch.into_values()),
-            BatchNext::Wait(time) => std::thread::park_timeout(time),
+            BatchNext::Wait(time) => {
+                waits.begin();
+                std::thread::park_timeout(time);
+            }
             BatchNext::Load => {
+                waits.pause();
                 let (asked, began) = (batch.asked(), now());
                 let what = What::Keys(asked.len());
                 match observe::load(view.cache(), what, || load(asked)) {

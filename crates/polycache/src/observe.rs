@@ -119,31 +119,74 @@ pub(crate) fn voided(cache: &Cache, key: &[u8]) {
     let _ = (cache, key);
 }
 
-/// A caller that may have to wait for the load of another.
-pub(crate) struct Waiting {
+/// The time that a caller waits for the loads of others, in whatever process. Told once, when it is dropped.
+pub(crate) struct Waits<'a> {
     #[cfg(any(feature = "metrics", feature = "tracing"))]
-    since: std::time::Instant,
+    cache: &'a Cache,
+    #[cfg(feature = "tracing")]
+    what: What<'a>,
+    #[cfg(any(feature = "metrics", feature = "tracing"))]
+    since: Option<std::time::Instant>,
+    /// None: it has not waited.
+    #[cfg(any(feature = "metrics", feature = "tracing"))]
+    waited: Option<std::time::Duration>,
+    #[cfg(not(any(feature = "metrics", feature = "tracing")))]
+    of: std::marker::PhantomData<&'a Cache>,
 }
 
-impl Waiting {
-    pub fn begin() -> Waiting {
-        Waiting {
+impl<'a> Waits<'a> {
+    pub fn new(cache: &'a Cache, what: What<'a>) -> Waits<'a> {
+        let _ = (cache, &what);
+        Waits {
             #[cfg(any(feature = "metrics", feature = "tracing"))]
-            since: std::time::Instant::now(),
+            cache,
+            #[cfg(feature = "tracing")]
+            what,
+            #[cfg(any(feature = "metrics", feature = "tracing"))]
+            since: None,
+            #[cfg(any(feature = "metrics", feature = "tracing"))]
+            waited: None,
+            #[cfg(not(any(feature = "metrics", feature = "tracing")))]
+            of: std::marker::PhantomData,
         }
     }
 
-    /// The value of the other load is here.
-    pub fn end(self, cache: &Cache, key: &[u8]) {
+    /// It waits from now on, if it did not before.
+    pub fn begin(&mut self) {
+        #[cfg(any(feature = "metrics", feature = "tracing"))]
+        self.since.get_or_insert_with(std::time::Instant::now);
+    }
+
+    /// It waits no more: it runs its own loader.
+    pub fn pause(&mut self) {
+        #[cfg(any(feature = "metrics", feature = "tracing"))]
+        if let Some(since) = self.since.take() {
+            *self.waited.get_or_insert(std::time::Duration::ZERO) += since.elapsed();
+        }
+    }
+}
+
+#[cfg(any(feature = "metrics", feature = "tracing"))]
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.pause();
+        let Some(waited) = self.waited else { return };
         #[cfg(feature = "metrics")]
-        crate::metrics::waited(cache.name_shared(), self.since.elapsed());
+        crate::metrics::waited(self.cache.name_shared(), waited);
         #[cfg(feature = "tracing")]
-        tracing::debug!(target: "polycache", cache = cache.name(), key = %text(key), waited = ?self.since.elapsed(), "waited for another load");
-        let _ = (cache, key);
+        tracing::debug!(
+            target: "polycache",
+            cache = self.cache.name(),
+            key = self.what.key(),
+            keys = self.what.keys(),
+            ?waited,
+            "waited for other loads",
+        );
     }
 }
 
 /// What a loader loads.
+#[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
 pub(crate) enum What<'a> {
     Key(&'a [u8]),

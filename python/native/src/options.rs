@@ -73,6 +73,7 @@ impl Options {
                 self.parts = parts(value)?;
                 builder.namespaces(self.parts.clone())
             }
+            "name" => builder.name(text(name, value)?),
             "memory" => {
                 self.memory = TierOptions::read(value)?;
                 builder
@@ -190,6 +191,8 @@ impl ProcessOptions {
         }
         match name {
             "namespace" => self.parts = parts(value)?,
+            // Python reads it.
+            "name" => drop(text(name, value)?),
             "memory" => {
                 self.memory = TierOptions::read(value)?.ok_or_else(|| {
                     errors::invalid_argument(py, "a cache needs a path, or memory")
@@ -220,8 +223,9 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is not an option: there are {names}"))
 }
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "namespace",
+    "name",
     "ttl",
     "jitter",
     "limit",
@@ -252,9 +256,13 @@ fn parts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 
 /// One part of a namespace.
 pub fn part(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    text("a namespace's part", value)
+}
+
+fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let text = value.cast::<PyString>().ok();
     text.and_then(|text| text.to_str().ok().map(str::to_owned))
-        .ok_or_else(|| wrong("a namespace's part", "text", value))
+        .ok_or_else(|| wrong(name, "text", value))
 }
 
 /// Trained dictionaries: a list of bytes.

@@ -202,6 +202,11 @@ class AsyncCache:
         """The cache's directory, absolute; None without one."""
         return self._cache.path
 
+    @property
+    def name(self) -> str:
+        """See `Cache.name`."""
+        return self._cache.name
+
     def namespace(self, part: str) -> Self:
         """See `Cache.namespace`."""
         return self.over(self._cache.namespace(part))

@@ -3,16 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from inspect import isawaitable
 from time import monotonic
 from typing import Any
 from weakref import ref
 
 from . import _native
-from .errors import InvalidArgument
 from .loading import Loads, Ttl, again, check_loader, inside, joining, patience
 from .loading_many import Join, Load, LoadAlone, Many, ManyLoads, Sleep, itself
 from .missing import MISSING
+from .observers import Watch, awaitable
 
 
 async def load_async(
@@ -20,38 +19,49 @@ async def load_async(
 ) -> Any:
     """As `loading.load`; joins and is joined by threads and by tasks of other event loops."""
     check_loader(loader)
+    watch = Watch(listeners) if (listeners := cache._observers.listeners) else None
+    if watch is not None:
+        loader = watch.around_async(loader)
     me = asyncio.current_task()
     here = asyncio.get_running_loop()
     task = None if me is None else (ref(me), ref(here))
     part = cache._begin(key, task, 0.0)
-    began = 0.0
-    while not part.mine:
-        began = began or monotonic()
-        with joining(part, me, lenient) as loads_alone:
-            if loads_alone:
-                return await awaitable(loader())
-            value = await wait(part, began + cache._wait_timeout - monotonic(), here)
-        if value is not MISSING:
-            return value
-        part = again(cache, key, task, monotonic() - began)
     try:
-        while (step := part.step()) is not None:
-            if isinstance(step, tuple):
-                return step[0]
-            await asyncio.sleep(step)
-        token = inside.set((*inside.get(), ref(part)))
+        began = 0.0
+        while not part.mine:
+            began = began or monotonic()
+            with joining(part, me, lenient) as loads_alone:
+                if loads_alone:
+                    return await awaitable(loader())
+                if watch is not None:
+                    watch.waits()
+                value = await wait(part, began + cache._wait_timeout - monotonic(), here)
+            if value is not MISSING:
+                return value
+            part = again(cache, key, task, monotonic() - began)
         try:
-            return part.fill(await awaitable(loader()), ttl, not lenient)
-        finally:
-            # A coroutine that is collected ends in another context.
-            with suppress(ValueError):
-                inside.reset(token)
-    except Exception as error:
-        part.fail(error)
-        raise
-    except BaseException:
-        part.abandon()
-        raise
+            while (step := part.step()) is not None:
+                if isinstance(step, tuple):
+                    return step[0]
+                if watch is not None:
+                    watch.waits()
+                await asyncio.sleep(step)
+            token = inside.set((*inside.get(), ref(part)))
+            try:
+                return part.fill(await awaitable(loader()), ttl, not lenient)
+            finally:
+                # A coroutine that is collected ends in another context.
+                with suppress(ValueError):
+                    inside.reset(token)
+        except Exception as error:
+            part.fail(error)
+            raise
+        except BaseException:
+            part.abandon()
+            raise
+    finally:
+        if watch is not None:
+            watch.waited()
 
 
 async def load_many_async(
@@ -71,6 +81,8 @@ async def load_many_async(
     here = asyncio.get_running_loop()
     task = None if me is None else (ref(me), ref(here))
     with Many(cache, hits, ttl, task, name, copy) as many:
+        if many.watch is not None:
+            loader = many.watch.around_async(loader)
         while (turn := many.turn()) is not None:
             match turn:
                 case Load(wanted):
@@ -90,16 +102,6 @@ async def load_many_async(
                             value = await wait(part, left, here)
                     many.joined(turn, value)
         return many.result()
-
-
-def awaitable(loading: Any) -> Awaitable[Any]:
-    """What a loader of asynchronous code returned. Raises `InvalidArgument` for a mere value."""
-    if isawaitable(loading):
-        return loading
-    raise InvalidArgument(
-        f"the loader returned {type(loading).__qualname__}, which cannot be awaited: write it as "
-        "`async def`, or call the synchronous get_or_set (of a Cache, or of the MemoryCache)"
-    )
 
 
 async def wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop) -> Any:

@@ -15,6 +15,7 @@ from .loading import load
 from .loading_many import load_many
 from .memoize import Memoized, memoized, name_of
 from .missing import MISSING, Missing
+from .observers import Observers
 from .options import Options
 from .statistics import Report, Stats
 
@@ -55,16 +56,22 @@ class Cache(_native.QuickCache):
     _options: Options
     _is_nested = False
     """Whether another cache opened the handle, so that the end of a block does not close it."""
+    # Of all caches over one handle.
+    _observers: Observers
+    _name: str
 
     def __new__(
         cls, path: str | PathLike[str] | Missing = MISSING, **options: Unpack[Options]
     ) -> Self:
         cache = super().__new__(cls, path, cast(Mapping[str, object], options))
+        cache._observers = Observers()
         if options.get("encryption") is not None:
             options["encryption"] = ()  # That there are keys is enough to know here.
         if options.get("types") is not None:
             options["types"] = dict(options["types"] or {})  # As they are now.
         cache._options = options
+        name = options.get("name")
+        cache._name = "::".join(cache._namespace()) or "default" if name is None else name
         _log.debug("opened the cache at %s", cache.path or "no path: in memory")
         return cache
 
@@ -189,7 +196,15 @@ class Cache(_native.QuickCache):
         nested._options = self._options.copy()
         nested._options["namespace"] = [*self._namespace(), part]
         nested._is_nested = True
+        nested._options["name"] = self._name
+        nested._name = self._name
+        nested._observers = self._observers
         return nested
+
+    @property
+    def name(self) -> str:
+        """What metrics call the cache: the option `name`, which nested namespaces share."""
+        return self._name
 
     def lease(self, key: str | bytes) -> Lease:
         """A lock by the key's name, for adapters."""

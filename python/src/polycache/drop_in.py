@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from . import _native
 from .memory_cache import MemoryCache
 from .memory_options import MemoryOptions
+from .observers import Observers
 
 C = TypeVar("C", bound=MemoryCache[Any, Any])
 
@@ -21,4 +22,8 @@ def cache_of(
     values.
     """
     wanted: MemoryOptions = {"isolation": "none", **options}  # type: ignore[typeddict-item]
-    return _native.MemoryCache.__new__(kind, None, _maxsize=maxsize, _getsizeof=getsizeof, **wanted)
+    cache = _native.MemoryCache.__new__(
+        kind, None, _maxsize=maxsize, _getsizeof=getsizeof, **wanted
+    )
+    cache._observers = Observers()
+    return cache

@@ -19,6 +19,7 @@ from . import _native
 from .durations import Duration
 from .errors import InvalidArgument
 from .missing import MISSING, Missing
+from .observers import Observers, Watch
 
 Ttl = Duration | Missing | None
 
@@ -38,6 +39,8 @@ class Loads(Protocol):
 
     @property
     def _wait_timeout(self) -> float: ...
+    @property
+    def _observers(self) -> Observers: ...
     def _begin(self, key: Any, task: Any, waited: float) -> _native.Load: ...
     def _give_up(self) -> None: ...
 
@@ -49,34 +52,45 @@ def load(cache: Loads, key: Any, loader: Callable[[], Any], ttl: Ttl, lenient: b
     function, and a value that is too large is not reported.
     """
     check_loader(loader)
+    watch = Watch(listeners) if (listeners := cache._observers.listeners) else None
+    if watch is not None:
+        loader = watch.around(loader)
     part = cache._begin(key, None, 0.0)
-    began = 0.0
-    while not part.mine:
-        began = began or monotonic()
-        with joining(part, None, lenient) as loads_alone:
-            if loads_alone:
-                return checked(loader())
-            value = wait(part, began + cache._wait_timeout - monotonic())
-        if value is not MISSING:
-            return value
-        part = again(cache, key, None, monotonic() - began)
     try:
-        while (step := part.step()) is not None:
-            if isinstance(step, tuple):
-                return step[0]
-            sleep(step)
-        token = inside.set((*inside.get(), ref(part)))
+        began = 0.0
+        while not part.mine:
+            began = began or monotonic()
+            with joining(part, None, lenient) as loads_alone:
+                if loads_alone:
+                    return checked(loader())
+                if watch is not None:
+                    watch.waits()
+                value = wait(part, began + cache._wait_timeout - monotonic())
+            if value is not MISSING:
+                return value
+            part = again(cache, key, None, monotonic() - began)
         try:
-            # Filling runs code of the load as well: `encode` and `decode` of registered types.
-            return part.fill(checked(loader()), ttl, not lenient)
-        finally:
-            inside.reset(token)
-    except Exception as error:
-        part.fail(error)
-        raise
-    except BaseException:
-        part.abandon()
-        raise
+            while (step := part.step()) is not None:
+                if isinstance(step, tuple):
+                    return step[0]
+                if watch is not None:
+                    watch.waits()
+                sleep(step)
+            token = inside.set((*inside.get(), ref(part)))
+            try:
+                # Filling runs code of the load as well: `encode` and `decode` of registered types.
+                return part.fill(checked(loader()), ttl, not lenient)
+            finally:
+                inside.reset(token)
+        except Exception as error:
+            part.fail(error)
+            raise
+        except BaseException:
+            part.abandon()
+            raise
+    finally:
+        if watch is not None:
+            watch.waited()
 
 
 def again(cache: Loads, key: Any, task: Any, waited: float) -> _native.Load:

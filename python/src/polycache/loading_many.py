@@ -15,6 +15,7 @@ from . import _native
 from .errors import InvalidArgument
 from .loading import Loads, Ttl, check_loader, checked, inside, joining, wait
 from .missing import MISSING
+from .observers import Watch
 
 
 class ManyLoads(Loads, Protocol):
@@ -89,6 +90,9 @@ class Many:
         self._joining = False
         self._alone: list[Any] = []
         self._waited = 0.0
+        listeners = cache._observers.listeners
+        # None while nobody listens.
+        self.watch = Watch(listeners) if listeners else None
 
     def turn(self) -> Load | LoadAlone | Sleep | Join | None:
         """What the caller is to do next; None when it is done."""
@@ -260,6 +264,8 @@ class Many:
         self._abandon(self._begun)
         self._abandon(self._granted)
         self._joined.clear()
+        if self.watch is not None and self._waited:
+            self.watch.waited_for(self._waited)
 
 
 def itself(thing: Any) -> Any:
@@ -281,6 +287,8 @@ def load_many(
         return found
     check_loader(loader)
     with Many(cache, hits, ttl, None, name, copy) as many:
+        if many.watch is not None:
+            loader = many.watch.around(loader)
         while (turn := many.turn()) is not None:
             match turn:
                 case Load(wanted):

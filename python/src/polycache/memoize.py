@@ -5,14 +5,16 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from os.path import abspath
-from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
-from . import _native
 from .async_loading import load_async
 from .durations import Duration
 from .errors import InvalidArgument, UnsupportedValue
 from .loading import load
 from .missing import MISSING, Missing
+
+if TYPE_CHECKING:
+    from .cache import Cache
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -33,7 +35,7 @@ class Memoized(Protocol[P, R]):
 
 
 def memoized(
-    cache: _native.Cache,
+    cache: "Cache",
     function: Callable[P, R],
     ttl: Duration | Missing | None,
     key: Callable[..., str | bytes] | None = None,

@@ -30,6 +30,7 @@ from .loading_many import load_many
 from .memory_memoize import MemoryMemoized, memoized
 from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
+from .observers import Observers
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -104,12 +105,15 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     is heavier than the whole cache may be; then nothing is changed.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_observers")
+    _observers: Observers
 
     def __new__(
         cls, max_entries: int | None = DEFAULT_ENTRIES, **options: Unpack[MemoryOptions]
     ) -> Self:
-        return super().__new__(cls, max_entries, **options)
+        cache = super().__new__(cls, max_entries, **options)
+        cache._observers = Observers()
+        return cache
 
     def entry(self, key: K, /) -> MemoryEntry[K, V] | None:
         """The key's value with the facts of its entry, or None. Not a use of the entry."""

@@ -43,6 +43,10 @@ class Options(TypedDict, total=False):
     namespace: str | Sequence[str] | None
     """One part as text, or a list of parts. Default: none."""
 
+    name: str | None
+    """What metrics call the cache and the caches of its nested namespaces (see
+    `polycache.opentelemetry`). Default: the namespace, its parts joined by "::", or "default"."""
+
     ttl: Duration | None
     """How long an entry lives if its write does not say. Default: until it is evicted."""
 

@@ -36,7 +36,7 @@ module Polycache
       path: nil, namespace: nil, ttl: nil, jitter: nil, limit: nil, serializer: "messagepack",
       compressor: "none", dictionaries: nil, encryption: nil, types: nil, lease_timeout: "30s",
       wait_timeout: "60s", store_errors: "report", keep_after_reboot: false, max_value: "64MiB",
-      memory: nil, clock: nil
+      memory: nil, name: nil, clock: nil
     }.freeze
 
     # The result of +entry+. +ttl+ is seconds left (infinity: it does not expire); +created+ and
@@ -118,6 +118,9 @@ module Polycache
     #   there is one only without a path: over a directory it pays for values that are read about
     #   ten times or more between two writes, because Ruby takes several microseconds to keep one.
     #   Default: nil.
+    # @param name [String, Symbol, nil] what metrics call the cache and the caches of its nested
+    #   namespaces (<tt>require "polycache/opentelemetry"</tt>); nil is the namespace, its parts
+    #   joined by "::", or "default". Default: nil.
     # @param clock [#call, nil] returns milliseconds since 1970, for tests; nil is the system's.
     #   Default: nil.
     # @raise [InvalidArgument] for an unknown option or a wrong value
@@ -126,10 +129,15 @@ module Polycache
     def initialize(**options)
       options = with_one_ttl(options)
       refuse_unknown(options.keys - OPTIONS.keys, OPTIONS.keys)
+      name = check_name(options.delete(:name))
       @tiers = Memory::Build.tiers(options, OPTIONS.except(:memory))
       @reader = Memory::Build.reader(@tiers)
       @namespace = Array(options[:namespace]).map(&:to_s)
+      @name = name || (@namespace.empty? ? "default" : @namespace.join("::"))
     end
+
+    # @return [String] what metrics call the cache: the option +name+, which nested namespaces share
+    attr_reader :name
 
     # Reads a key.
     #
@@ -325,6 +333,17 @@ module Polycache
       where = path ? "path=#{path.inspect}" : "in memory"
       parts = @namespace.size > 1 ? @namespace : @namespace.first
       "#<#{self.class} #{where}#{" namespace=#{parts.inspect}" if parts}#{" (closed)" if closed?}>"
+    end
+
+    private
+
+    # For metrics.
+    attr_reader :tiers
+
+    def check_name(name)
+      return name&.to_s if name.nil? || name.is_a?(String) || name.is_a?(Symbol)
+
+      raise InvalidArgument, "name is text, not #{name.inspect}"
     end
 
     protected

@@ -2,6 +2,7 @@
 
 require_relative "errors"
 require_relative "flight"
+require_relative "observers"
 
 module Polycache
   # One loader for all callers of a key (spec/semantics.md, "get_or_set"): what a caller does when
@@ -21,7 +22,7 @@ module Polycache
   # - <tt>copy_of(value)</tt>: another value like one that was handed out, as another reader would
   #   be given it; the same where it has no copies.
   # - <tt>joined(value)</tt>: what is handed out of the value to one who joined; it is counted.
-  # - +wait_timeout+ (seconds), +count_wait_timeout+, <tt>closed?</tt>.
+  # - +wait_timeout+ (seconds), +count_wait_timeout+, <tt>closed?</tt>, +observers+ (Observers).
   # @api private
   module Loading
     # The answer of the fast way when another caller loads.
@@ -34,6 +35,22 @@ module Polycache
     # @raise [InvalidArgument] when the caller would wait for itself
     # @raise what a loader raised that the caller joined; what +fetch+ raises
     def wait(tiers, key, ttl, &load)
+      return wait_quietly(tiers, key, ttl, &load) unless tiers.observers.heard?
+
+      waiting = Observers::Waiting.new(tiers.observers)
+      begin
+        # The wait is over when the caller loads itself.
+        wait_quietly(tiers, key, ttl) do
+          waiting.over
+          load.call
+        end
+      ensure
+        waiting.over
+      end
+    end
+
+    # As +wait+, when nobody is to be told.
+    def wait_quietly(tiers, key, ttl, &load)
       began = Flight.now
       # Not `loop`, which would take a loader's StopIteration for its own end.
       while true # rubocop:disable Style/InfiniteLoop

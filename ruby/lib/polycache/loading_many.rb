@@ -53,6 +53,8 @@ module Polycache
         # Each form in which a key was given has a value of its own.
         values[key] = key.eql?(@given[name]) ? value : @tiers.copy_of(value)
       end
+    ensure
+      @tiers.observers.waited(@waited) if @waited.positive?
     end
 
     private
@@ -115,7 +117,7 @@ module Polycache
 
     # @return [Hash] values by the one form of their keys
     def brought_for(mine)
-      brought = @load.call(mine.keys.map { |name| @given[name] })
+      brought = run(mine.keys.map { |name| @given[name] })
       unless brought.is_a?(Hash)
         raise InvalidArgument, "the block of get_or_set_many returns a Hash of the keys that it " \
                                "is given to their values, not #{brought.class}"
@@ -124,6 +126,11 @@ module Polycache
     rescue StandardError, ScriptError => e
       mine.each_value { |load| load.fail(e) }
       raise
+    end
+
+    def run(keys)
+      observers = @tiers.observers
+      observers.heard? ? observers.load { @load.call(keys) } : @load.call(keys)
     end
 
     def asked(key, mine)

@@ -288,6 +288,27 @@ module Polycache
     end
 
     MISSING = Object.new.freeze
-    private_constant :MISSING
+
+    # As the tiers of a Cache, for metrics.
+    # @private
+    class Observed
+      attr_reader :observers
+
+      def initialize(cache, observers)
+        @cache = cache
+        @observers = observers
+      end
+
+      def stats = @cache.stats
+
+      # The observers themselves know.
+      def heard=(_); end
+    end
+    private_constant :MISSING, :Observed
+
+    private
+
+    # For metrics.
+    def tiers = Observed.new(self, @entries.observers)
   end
 end

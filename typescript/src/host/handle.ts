@@ -1,4 +1,5 @@
 import type { Types } from '../entry/registered.ts'
+import type { Watching } from '../flight.ts'
 import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
@@ -27,6 +28,7 @@ export class Handle implements AnyHandle {
   readonly bounds: Bounds | undefined
   /** Those that it has. */
   readonly locks: Set<Lock> = new Set()
+  watch: Watching | undefined
   closed = false
 
   constructor(

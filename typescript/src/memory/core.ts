@@ -1,6 +1,7 @@
 import { type Types, typesOf } from '../entry/registered.ts'
 import { MAX_TIME } from '../entry/validity.ts'
 import { InvalidArgument } from '../errors.ts'
+import type { Watching } from '../flight.ts'
 import { CoarseClock } from './clock.ts'
 import type { Heard, Listeners } from './events.ts'
 import { Keeper } from './keeper.ts'
@@ -76,6 +77,8 @@ export class MemoryCore<K, V> {
   }
   /** The codes of values that could not be stored, once they were reported. */
   readonly reported: Set<string> = new Set()
+  /** See `Waiting`. */
+  watch: Watching | undefined
   /** Entries freed because they had expired. */
   freed = 0
   /** What hears of the slot that is evicted, while a caller takes one out itself. */

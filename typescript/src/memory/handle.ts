@@ -1,4 +1,5 @@
 import type { Types } from '../entry/registered.ts'
+import type { Watching } from '../flight.ts'
 import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
 import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
@@ -26,6 +27,7 @@ export class MemoryHandle implements AnyHandle {
   readonly reported: Set<string> = new Set()
   /** The holder of each name's lock, by the full key. */
   readonly locks: Map<string, object> = new Map()
+  watch: Watching | undefined
   closed = false
   /** With entries, they are held by these. */
   readonly #namespaces = new WeakNamespaces<NamedEntries>()

@@ -131,9 +131,17 @@ export class MemoryLoading<K, V> implements Loading<K> {
     listeners: Listeners,
     entry: Pick<LoadedInto<K>, 'find' | 'store'>,
   ) {
-    const { behaviour, counts, reported } = core
+    const { behaviour, counts, reported, watch } = core
     const { leaseTimeout, waitTimeout, storeErrors } = behaviour
-    this.handle = { loads: listeners, leaseTimeout, waitTimeout, storeErrors, counts, reported }
+    this.handle = {
+      loads: listeners,
+      leaseTimeout,
+      waitTimeout,
+      storeErrors,
+      counts,
+      reported,
+      watch,
+    }
     this.#listeners = listeners
     this.#into = {
       ...entry,

@@ -3,7 +3,7 @@
 use super::AsyncCache;
 use crate::batch::{self, Batch, BatchNext};
 use crate::caller::{since_start, View};
-use crate::observe::{self, What};
+use crate::observe::{self, Waits, What};
 use crate::{Error, Ttl, TypedCache, TypedValue};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
@@ -143,12 +143,14 @@ where
     F: Future<Output = Result<M, E>>,
 {
     let now = || since_start(Instant::now().into_std());
+    let mut waits = Waits::new(view.cache(), What::Keys(keys.len()));
     let mut batch = Batch::new(view, keys, ttl, 0, now())?;
     let mut timer = pin!(sleep(Duration::ZERO));
     loop {
         let next = poll_fn(|context| loop {
             match batch.next(|| context.waker().clone(), now())? {
                 BatchNext::Wait(time) => {
+                    waits.begin();
                     timer.as_mut().reset(Instant::now() + time);
                     ready!(timer.as_mut().poll(context));
                 }
@@ -158,6 +160,7 @@ where
         if let BatchNext::Done = next.await? {
             return Ok(batch.into_values());
         }
+        waits.pause();
         let (asked, began) = (batch.asked(), now());
         let what = What::Keys(asked.len());
         let load = async { load(asked).await.map_err(Error::of_loader) };

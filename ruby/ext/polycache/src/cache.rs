@@ -14,7 +14,7 @@ use magnus::{
 use polycache::bindings::{Bindings, Origin};
 use polycache::{Clock, Doorkeeper, TtlLeft};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 /// Slots that one page of keys looks at.
@@ -33,6 +33,10 @@ pub(crate) struct Cache {
     unstored: Opaque<Value>,
     /// A `Polycache::Types`: those that are registered.
     types: Opaque<Value>,
+    /// A `Polycache::Observers`: what hears of loads.
+    observers: Opaque<Value>,
+    /// Whether anything does.
+    heard: Arc<AtomicBool>,
     admission: Arc<Admission>,
 }
 
@@ -68,6 +72,7 @@ impl DataTypeFunctions for Cache {
         }
         marker.mark(self.unstored);
         marker.mark(self.types);
+        marker.mark(self.observers);
         self.loads.mark(marker);
     }
 }
@@ -87,6 +92,7 @@ impl Cache {
         }
         let unstored: Value = options.fetch(ruby.sym_new("unstored"))?;
         let types: Value = options.fetch(ruby.sym_new("types"))?;
+        let observers: Value = options.fetch(ruby.sym_new("observers"))?;
         let cache = builder.build().or_raise(ruby)?;
         Ok(Cache {
             cache,
@@ -95,6 +101,8 @@ impl Cache {
             counts: Arc::default(),
             unstored: unstored.into(),
             types: types.into(),
+            observers: observers.into(),
+            heard: Arc::default(),
             admission: Arc::default(),
         })
     }
@@ -112,6 +120,20 @@ impl Cache {
     /// A `Polycache::Types`.
     pub(crate) fn types(&self, ruby: &Ruby) -> Value {
         ruby.get_inner(self.types)
+    }
+
+    /// A `Polycache::Observers`.
+    pub(crate) fn observers(ruby: &Ruby, this: &Cache) -> Value {
+        ruby.get_inner(this.observers)
+    }
+
+    /// Whether loads are to be told to the observers.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.heard.load(Ordering::Relaxed)
+    }
+
+    fn set_heard(&self, heard: bool) {
+        self.heard.store(heard, Ordering::Relaxed);
     }
 
     /// What a reader is given of what was read, which has no other owner. May run code of users.
@@ -302,6 +324,8 @@ impl Cache {
             counts: this.counts.clone(),
             unstored: this.unstored,
             types: this.types,
+            observers: this.observers,
+            heard: this.heard.clone(),
             admission: this.admission.clone(),
         }))
     }
@@ -369,6 +393,8 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("copy_of", method!(Cache::copy_of, 1))?;
     class.define_method("joined", method!(Cache::joined, 1))?;
     class.define_method("count_wait_timeout", method!(Cache::count_wait_timeout, 0))?;
+    class.define_method("observers", method!(Cache::observers, 0))?;
+    class.define_method("heard=", method!(Cache::set_heard, 1))?;
     class.define_method("lock", method!(Cache::lock, 1))?;
     class.define_method("unlock", method!(Cache::unlock, 2))?;
     class.define_method("locked?", method!(Cache::is_locked, 1))?;

@@ -258,10 +258,15 @@ impl Mine {
 
     /// Runs the block and stores what it returns.
     fn load(mut self, ruby: &Ruby, cache: &Cache, id: u64) -> Result<Value, Error> {
-        let loaded = ruby
-            .yield_values(())
-            .and_then(|loaded| self.store(ruby, cache, loaded));
-        self.end(ruby, cache, id, loaded)
+        let began = cache.is_heard().then(Instant::now);
+        let brought = ruby.yield_values(());
+        let heard = began.map(|began| (began.elapsed(), landing::how(ruby, &brought)));
+        let loaded = brought.and_then(|loaded| self.store(ruby, cache, loaded));
+        let ended = self.end(ruby, cache, id, loaded);
+        if let Some((took, how)) = heard {
+            landing::observe(ruby, Cache::observers(ruby, cache), took, how)?;
+        }
+        ended
     }
 
     /// Stores what was loaded; the load is over. What its caller is given.

@@ -8,6 +8,7 @@ use magnus::{
     Error, Exception, RArray, RClass, RModule, Ruby, Value,
 };
 use rb_sys::VALUE;
+use std::time::Duration;
 
 static FLIGHT: Lazy<RClass> = Lazy::new(|ruby| {
     ruby.class_object()
@@ -80,6 +81,36 @@ pub(crate) fn give_up(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> Result<(), Er
     call(ruby, "give_up", &[flights.as_value()])
 }
 
+/// How a block was left, as `Polycache::Observers#loaded` takes it: true, an error, or nil.
+pub(crate) fn how(ruby: &Ruby, brought: &Result<Value, Error>) -> Value {
+    match brought {
+        Ok(_) => ruby.qtrue().as_value(),
+        Err(error) => error
+            .value()
+            .filter(|error| Exception::from_value(*error).is_some())
+            .unwrap_or_else(|| ruby.qnil().as_value()),
+    }
+}
+
+/// Tells a `Polycache::Observers` how long a block ran.
+///
+/// # Errors
+/// An interrupt that came meanwhile.
+pub(crate) fn observe(
+    ruby: &Ruby,
+    observers: Value,
+    took: Duration,
+    how: Value,
+) -> Result<(), Error> {
+    let took = ruby.float_from_f64(took.as_secs_f64()).as_value();
+    let call = Call {
+        receiver: observers.as_raw(),
+        method: ruby.intern("loaded").as_raw(),
+        arguments: &[how, took],
+    };
+    call.keeping_what_is_raised()
+}
+
 fn array(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> RArray {
     let array = ruby.ary_new();
     for flight in flights {
@@ -96,7 +127,7 @@ fn array(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> RArray {
 fn call(ruby: &Ruby, method: &str, arguments: &[Value]) -> Result<(), Error> {
     const ATTEMPTS: usize = 5;
     let call = Call {
-        class: ruby.get_inner(&FLIGHT).as_raw(),
+        receiver: ruby.get_inner(&FLIGHT).as_raw(),
         method: ruby.intern(method).as_raw(),
         arguments,
     };
@@ -111,7 +142,7 @@ fn call(ruby: &Ruby, method: &str, arguments: &[Value]) -> Result<(), Error> {
 }
 
 struct Call<'a> {
-    class: VALUE,
+    receiver: VALUE,
     method: rb_sys::ID,
     arguments: &'a [Value],
 }
@@ -124,12 +155,12 @@ impl Call<'_> {
         }
         unsafe extern "C" fn run(call: VALUE) -> VALUE {
             // SAFETY: the pointer leads to the call below, which waits. Ruby may jump out of here: nothing is
-            // owned. A `Value` is a `VALUE`, and the class has the method.
+            // owned. A `Value` is a `VALUE`, and the receiver has the method.
             unsafe {
                 let call = &*(call as *const Call<'_>);
                 let count = call.arguments.len() as std::ffi::c_int;
                 rb_sys::rb_funcallv(
-                    call.class,
+                    call.receiver,
                     call.method,
                     count,
                     call.arguments.as_ptr().cast(),

@@ -50,6 +50,7 @@ module Polycache
         Native::Cache.open(
           given.merge(
             unstored: Unstored.new(given[:store_errors]),
+            observers: Observers.new,
             jitter: Lifetime.new(given[:ttl], given[:jitter]).spread,
             max_value: Size.bytes("max_value", given[:max_value] || defaults[:max_value])
           )

@@ -2,6 +2,7 @@
 
 require_relative "isolation"
 require_relative "store"
+require_relative "../observers"
 require_relative "../unstored"
 
 module Polycache
@@ -34,7 +35,7 @@ module Polycache
 
       # By the places that +values_at+ takes.
       attr_reader :counts
-      attr_reader :store, :settings, :root, :closed, :unstored
+      attr_reader :store, :settings, :root, :closed, :unstored, :observers
 
       # @param settings [Settings]
       # @param isolations [Hash] what its isolation may be, by name
@@ -44,6 +45,7 @@ module Polycache
         @dated = dated
         @counts = Array.new(COUNTS.size, 0)
         @unstored = Unstored.new(settings.store_errors)
+        @observers = Observers.new
         @lock = Mutex.new
         @changing = @closed = false
         @left = []

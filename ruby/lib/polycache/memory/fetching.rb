@@ -113,6 +113,11 @@ module Polycache
 
       def wait_timeout = @core.settings.wait_timeout
 
+      def observers = @core.observers
+
+      # The observers themselves know.
+      def heard=(_); end
+
       def joined(value)
         @counts[HITS] += 1
         value
@@ -142,7 +147,9 @@ module Polycache
       # @return [Array(Object, Array)] what was loaded, and how it was kept; nil: it was not
       def run(name, load, ttl)
         @counts[MISSES] += 1
-        store(name, load, yield, ttl)
+        observers = @core.observers
+        loaded = observers.heard? ? observers.load { yield } : yield # rubocop:disable Style/ExplicitBlockArgument
+        store(name, load, loaded, ttl)
       rescue StandardError, ScriptError => e
         load.landed = Landed.failed(e)
         raise

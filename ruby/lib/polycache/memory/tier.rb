@@ -183,6 +183,12 @@ module Polycache
       def flight(key, scheduled) = @native.flight(key, scheduled)
       def copy_of(value) = @clones || @freezes ? frozen(@native.copy_of(value)) : value
       def wait_timeout = @native.wait_timeout
+      def observers = @native.observers
+
+      def heard=(heard)
+        @native.heard = heard
+      end
+
       def joined(value) = frozen(@native.joined(value))
       def count_wait_timeout = @native.count_wait_timeout
       def lock(key) = @native.lock(key)
