@@ -129,7 +129,7 @@ def test_of_many_callers_one_loads_a_key(made: Callable[..., Any]) -> None:
     def finish() -> None:
         assert slow.begun.wait(LIMIT)
         until(lambda: cache.has("d"))
-        waiting(cache, 2)
+        waiting(cache, 3)
         slow.finish.set()
 
     found = together(
@@ -176,24 +176,118 @@ def test_an_error_is_that_of_all_who_joined(made: Callable[..., Any]) -> None:
     assert cache.get_many(["a", "b", "c"]) == {"c": "C"}
 
 
-def test_what_falls_to_a_caller_that_waited_is_loaded_in_one_more_call(
+def test_what_is_left_out_is_absent_for_all_callers_of_many(made: Callable[..., Any]) -> None:
+    cache = made()
+    slow, mine = Slow(without="bc"), Loader()
+    ones: list[str] = []
+
+    def many() -> Any:
+        assert slow.begun.wait(LIMIT)
+        return cache.get_or_set_many(["a", "b"], mine)
+
+    def alone() -> str:
+        ones.append("c")
+        return "alone"
+
+    def one() -> Any:
+        assert slow.begun.wait(LIMIT)
+        return cache.get_or_set("c", alone)
+
+    def finish() -> None:
+        assert slow.begun.wait(LIMIT)
+        waiting(cache, 3 * 2 + 2)
+        slow.finish.set()
+
+    first = lambda: cache.get_or_set_many(["a", "b", "c"], slow)  # noqa: E731
+    found = together(first, many, many, many, one, one, finish)
+    assert found[:6] == [{"a": "A"}] * 4 + ["alone"] * 2
+    # Nobody loads "b", and one loads "c" for all who want it alone.
+    assert (mine.asked, ones) == ([], ["c"])
+    assert not cache.has("b")
+
+
+class Interrupted(Slow):
+    """Ends without a value, and without an error for callers that joined."""
+
+    def __call__(self, keys: list[Any]) -> dict[Any, str]:
+        super().__call__(keys)
+        raise KeyboardInterrupt
+
+
+def test_what_falls_to_a_caller_that_waits_is_loaded_while_others_load(
     made: Callable[..., Any],
 ) -> None:
     cache = made()
-    slow, mine = Slow(without="bc"), Loader()
+    slow, interrupted, mine = Slow(), Interrupted(), Loader()
+
+    def interrupts() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            cache.get_or_set_many(["b", "c"], interrupted)
 
     def joins() -> Any:
-        assert slow.begun.wait(LIMIT)
+        assert slow.begun.wait(LIMIT) and interrupted.begun.wait(LIMIT)
         return cache.get_or_set_many(["a", "b", "c", "d"], mine)
 
     def finish() -> None:
         assert slow.begun.wait(LIMIT)
-        waiting(cache, 1)
-        slow.finish.set()
+        waiting(cache, 3)
+        interrupted.finish.set()
+        try:
+            until(lambda: cache.has("b"))
+        finally:
+            slow.finish.set()
 
-    found = together(lambda: cache.get_or_set_many(["a", "b", "c"], slow), joins, finish)
-    assert found[:2] == [{"a": "A"}, {"a": "A", "b": "B", "c": "C", "d": "D"}]
+    found = together(lambda: cache.get_or_set_many(["a"], slow), interrupts, joins, finish)
+    assert found[0] == {"a": "A"} and found[2] == {key: key.upper() for key in "abcd"}
     assert mine.asked == [["d"], ["b", "c"]]
+
+
+def test_what_falls_free_while_another_process_loads_is_loaded_at_once(cache: Cache) -> None:
+    interrupted, mine = Interrupted(), Loader()
+
+    def interrupts() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            cache.get_or_set_many(["b"], interrupted)
+
+    with python(HOLDER, cache.path) as holder:
+        assert answer(holder) == "loading"
+
+        def finish() -> None:
+            until(lambda: cache.has("a"))
+            waiting(cache, 1)
+            interrupted.finish.set()
+            try:
+                until(lambda: cache.has("b"))
+            finally:
+                tell(holder, "theirs")
+
+        def joins() -> Any:
+            assert interrupted.begun.wait(LIMIT)
+            return cache.get_or_set_many(["k", "a", "b"], mine)
+
+        found, *_ = together(joins, interrupts, finish)
+        assert found == {"k": "theirs", "a": "A", "b": "B"} and mine.asked == [["a"], ["b"]]
+        assert answer(holder) == "theirs"
+
+
+def test_a_caller_waits_for_no_lease_of_its_own_process(directory: Path) -> None:
+    # The first wait would be an error. So many keys that some look alike as leases.
+    cache = Cache(directory, limit="2MiB", wait_timeout="1ms")
+    other = Cache(directory, wait_timeout="1ms")
+    calls = 0
+
+    def load(keys: list[str]) -> dict[str, int]:
+        nonlocal calls
+        calls += 1
+        for key in keys:
+            for inner in (cache, other):
+                assert inner.get_or_set(f"inner {inner is other} {key}", lambda: 7) == 7
+        return dict.fromkeys(keys, 1)
+
+    keys = [f"key {number}" for number in range(8_000)]
+    assert cache.get_or_set_many(keys, load) == dict.fromkeys(keys, 1)
+    assert calls == 1
+    assert (cache.check().leases, cache.stats().wait_timeouts) == (0, 0)
 
 
 def test_a_change_during_the_load_wins_for_its_key(made: Callable[..., Any]) -> None:

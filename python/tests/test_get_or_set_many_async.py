@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import LIMIT, waiting
 from many_loads import KINDS, Loader, Slow, caches
 
 from polycache import AsyncCache, MemoryCache
@@ -47,13 +48,50 @@ async def test_tasks_load_a_key_once(made: Callable[..., Any]) -> None:
     mine.finish.set()
     first = asyncio.create_task(ask(["a", "b", "c"], slow.load))
     await slow.begun.wait()
-    second = asyncio.create_task(ask(["b", "c", "d"], mine.load, ttl="1h"))
+    others = [asyncio.create_task(ask(["b", "c", "d"], mine.load, ttl="1h")) for _ in range(3)]
     while not cache.has("d"):
         await asyncio.sleep(0)
+    waiting(cache, 3 * 2)
     slow.finish.set()
     assert await first == {"a": "A", "b": "B"}
-    assert await second == {"b": "B", "c": "C", "d": "D"}
-    assert (slow.asked, mine.asked) == ([["a", "b", "c"]], [["d"], ["c"]])
+    # What was left out is absent for all of them.
+    for other in others:
+        assert await other == {"b": "B", "d": "D"}
+    assert (slow.asked, mine.asked) == ([["a", "b", "c"]], [["d"]])
+
+
+async def test_what_falls_to_a_task_that_waits_is_loaded_while_others_load(
+    made: Callable[..., Any],
+) -> None:
+    cache = made()
+    ask = asynchronous(cache)
+    slow, cancelled, mine = AsyncSlow(), AsyncSlow(), AsyncSlow()
+    mine.finish.set()
+    first = asyncio.create_task(ask(["a"], slow.load))
+    second = asyncio.create_task(ask(["b"], cancelled.load))
+    await asyncio.gather(slow.begun.wait(), cancelled.begun.wait())
+    third = asyncio.create_task(ask(["a", "b"], mine.load))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.wait_for(mine.begun.wait(), LIMIT)
+    assert mine.asked == [["b"]] and not third.done()
+    slow.finish.set()
+    assert await third == {"a": "A", "b": "B"} and await first == {"a": "A"}
+
+
+async def test_a_task_waits_for_no_lease_of_its_own_process(directory: Path) -> None:
+    async with AsyncCache(directory, limit="2MiB", wait_timeout="1ms") as cache:
+
+        async def load(keys: list[str]) -> dict[str, int]:
+            for key in keys:
+                assert await cache.get_or_set(f"inner {key}", seven) == 7
+            return dict.fromkeys(keys, 1)
+
+        async def seven() -> int:
+            return 7
+
+        keys = [f"key {number}" for number in range(8_000)]
+        assert await cache.get_or_set_many(keys, load) == dict.fromkeys(keys, 1)
 
 
 async def test_a_cancelled_load_falls_to_the_next(made: Callable[..., Any]) -> None:

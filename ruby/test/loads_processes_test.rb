@@ -170,6 +170,46 @@ class LoadsProcessesTest < Minitest::Test
     hold.close
   end
 
+  # Many: what another process frees is loaded, while another one and a thread load other keys.
+  def test_what_falls_to_many_is_loaded_while_another_process_loads
+    cache = open_cache
+    hold, go = IO.pipe
+    id, from_child = child do |say|
+      go.close
+      cache.fetch("k") do
+        say.call("begun")
+        hold.read
+        "the child's"
+      end
+    end
+    from_child.gets
+    begun = Thread::Queue.new
+    killed = Thread.new do
+      cache.fetch("b") do
+        begun << true
+        sleep
+      end
+    end
+    begun.pop
+    asked = []
+    many = Thread.new do
+      cache.get_or_set_many(%w[k a b]) do |keys|
+        asked << keys
+        keys.to_h { |key| [key, "mine"] }
+      end
+    end
+    Thread.pass until cache.has?("a")
+    killed.kill
+    Timeout.timeout(20) { Thread.pass until cache.has?("b") }
+    go.close
+    said_by(id, from_child)
+
+    assert_equal({ "k" => "the child's", "a" => "mine", "b" => "mine" }, many.value)
+    assert_equal [["a"], ["b"]], asked
+    assert_equal 0, cache.check[:leases]
+    hold.close
+  end
+
   def test_a_lease_among_processes
     cache = open_cache
     lease = cache.lease("k")

@@ -79,6 +79,27 @@ class LoadsOverADirectoryTest < Minitest::Test
   def loading_cache(**options) = open_cache(**options)
 
   # A namespace is the same one, however it came to be.
+  # Leases match by a part of the key's hash. So many keys that some look alike; the first wait
+  # would be an error.
+  def test_a_caller_waits_for_no_lease_of_its_own_process
+    cache = open_cache(limit: "2MiB", wait_timeout: "1ms")
+    other = open_cache(limit: "2MiB", wait_timeout: "1ms")
+    keys = Array.new(8000) { |number| "key #{number}" }
+    calls = 0
+    found = cache.get_or_set_many(keys) do |asked|
+      calls += 1
+      asked.to_h do |key|
+        [cache, other].each_with_index do |inner, place|
+          assert_equal 7, (inner.fetch("inner #{place} #{key}") { 7 })
+        end
+        [key, 1]
+      end
+    end
+
+    assert_equal [keys.size, 1], [found.size, calls]
+    assert_equal 0, cache.check[:leases]
+  end
+
   def test_namespaces_of_a_handle_share_loads
     cache = open_cache
     first = thread { cache.namespace("n").fetch("k") { @gate.pass } }

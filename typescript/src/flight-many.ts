@@ -1,5 +1,6 @@
 import { InvalidArgument } from './errors.ts'
 import {
+  ABSENT,
   broughtBy,
   checkOthers,
   Flight,
@@ -255,17 +256,18 @@ class Group<T, K> {
     const failures: unknown[] = []
     for (const one of granted) {
       const { wanted, flight, flying } = one
-      if (values.has(wanted.name)) {
+      const value = values.get(wanted.name)
+      if (value === undefined) {
+        // It was left out, and has no entry. Of others too, only callers that want this key alone load it.
+        flight.land(ABSENT)
+      } else {
         try {
-          const value = values.get(wanted.name)
           own.push([wanted.name, fill(flight, flying, namespace.handle, value, ttl()).own])
         } catch (error) {
           failures.push(error)
-          flight.load.abandon()
           flight.land({ error })
         }
       }
-      // A key that was left out has no entry: the callers that joined load themselves.
       this.#end(one)
       this.#left.delete(wanted.name)
     }
@@ -280,16 +282,20 @@ class Group<T, K> {
     for (const { load } of this.#left.values()) load?.abandon()
   }
 
-  /** Whether a joined load is over. If it brought a value, the key is found. */
+  /** Whether a joined load is over, and the key is to be asked for. If it brought a value, the key is found. */
   #isOver(wanted: Wanted<K>): boolean {
     const landing = wanted.joined?.landing
-    if (landing === undefined) return false
-    const value = broughtBy(landing.of, this.#request.namespace)
+    if (!landing) return false
+    const { namespace } = this.#request
+    const value = broughtBy(landing.of, namespace)
     wanted.joined = undefined
     wanted.looked = false
-    if (value === undefined) return true
-    this.#find(wanted, value.value)
-    return false
+    if (value) this.#find(wanted, value.value)
+    else if (landing.of === ABSENT) {
+      namespace.handle.counts.misses++
+      this.#left.delete(wanted.name)
+    }
+    return this.#left.has(wanted.name)
   }
 
   #askFor(wanted: Wanted<K>, waited: number): void {
@@ -355,9 +361,9 @@ class Group<T, K> {
   #match(
     granted: readonly Granted<K>[],
     loaded: EntriesOf<K, T | undefined>,
-  ): Map<unknown, T | undefined> {
+  ): Map<unknown, T> {
     const asked = new Set(granted.map(({ wanted }) => wanted.name))
-    const values = new Map<unknown, T | undefined>()
+    const values = new Map<unknown, T>()
     for (const [key, value] of pairsOf(loaded, 'the loaded entries')) {
       let name: unknown
       try {

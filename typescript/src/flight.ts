@@ -83,7 +83,7 @@ export interface Waiting extends Reporting {
   /** Milliseconds: how old a load may be that is joined, and how long a caller waits for loads of others. */
   readonly leaseTimeout: number
   readonly waitTimeout: number
-  readonly counts: { hits: number; unstored: number; waitTimeouts: number }
+  readonly counts: { hits: number; misses: number; unstored: number; waitTimeouts: number }
 }
 
 /** One `getOrSet` whose key was not there. */
@@ -100,8 +100,11 @@ export interface Request<T, K = never> {
   readonly waits?: (() => void) | undefined
 }
 
-/** What the callers that joined are told: a value, an error, or to look for themselves. */
-export type Landing = Brought | { readonly error: unknown } | undefined
+/** The loader of many keys left this one out: `getOrSetMany` has no value for it, `getOrSet` looks for itself. */
+export const ABSENT = null
+
+/** What the callers that joined are told: a value, an error, that there is none, or to look for themselves. */
+export type Landing = Brought | { readonly error: unknown } | typeof ABSENT | undefined
 
 /** A load that others of this isolate join: only one of them polls. */
 export class Flight {
@@ -239,7 +242,7 @@ export function broughtBy<K>(
   landing: Landing,
   namespace: Loading<K>,
 ): { value: unknown } | undefined {
-  if (landing === undefined) return undefined
+  if (!landing) return undefined
   if ('error' in landing) throw landing.error
   // Missing when it joined while the value was being stored: by a getter of the value.
   if (landing.copy === undefined) return undefined

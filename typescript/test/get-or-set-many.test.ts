@@ -114,21 +114,41 @@ describe.each(CACHES)('%s', (_, make) => {
     expect([[...(await one)], second.asked.length]).toEqual([[['a', 1]], 1])
   })
 
-  test('what another caller left out falls to this one', async () => {
+  test('what a caller left out is absent for others of many keys, and loaded once for those of one', async () => {
     const cache = make()
     const [first, second] = [new Many(), new Many()]
     const one = cache.getOrSetMany(['a', 'b'], first.loader)
     await settle()
-    const two = cache.getOrSetMany(['a', 'b', 'c'], second.loader)
+    const many = [1, 2, 3].map(() => cache.getOrSetMany(['a', 'b'], second.loader))
+    let loads = 0
+    const alone = [1, 2, 3].map(() => cache.getOrSet('b', () => ++loads))
     await settle()
-    second.end(each(['c'], 'second'))
-    const begun = second.begun()
     first.end(each(['a'], 'first'))
+    for (const two of [one, ...many]) expect(Object.fromEntries(await two)).toEqual({ a: 'first' })
+    expect([second.asked, await Promise.all(alone), loads]).toEqual([[], [1, 1, 1], 1])
+    // Each counts: a hit of `a` and a miss of `b` for each that joined.
+    const { hits, misses } = await cache.stats()
+    expect([hits, misses]).toEqual([3 + 2, 2 + 3 + 1])
+  })
+
+  test('what falls to a caller that waits is loaded while others load', async () => {
+    const cache = make()
+    const [first, second, mine] = [new Many(), new Many(), new Many()]
+    const leaving = new AbortController()
+    const one = cache.getOrSetMany(['a'], first.loader)
+    const { signal } = leaving
+    const left = cache.getOrSetMany(['b'], second.loader, { signal }).catch((error: Any) => error)
+    await settle()
+    const two = cache.getOrSetMany(['a', 'b'], mine.loader)
+    await settle()
+    const begun = mine.begun()
+    leaving.abort()
     await begun
-    expect(second.asked).toEqual([['c'], ['b']])
-    second.end(each(['b'], 'second'))
-    expect(Object.fromEntries(await two)).toEqual({ a: 'first', b: 'second', c: 'second' })
-    expect(Object.fromEntries(await one)).toEqual({ a: 'first' })
+    expect(mine.asked).toEqual([['b']])
+    mine.end(each(['b'], 2))
+    first.end(each(['a'], 1))
+    expect(Object.fromEntries(await two)).toEqual({ a: 1, b: 2 })
+    expect([await left, [...(await one)]]).toEqual([signal.reason, [['a', 1]]])
   })
 
   test('an error goes to the caller and those that joined; the next one loads', async () => {
@@ -352,6 +372,39 @@ test('a MemoryCache’s time to idle', async () => {
   expect([memory.ttl('b'), memory.entry('b')?.bytes !== 0]).toEqual([6000, true])
   const wrong = memory.getOrSetMany(['c'], () => ({ c: 1 }), { timeToIdle: 5 as Any })
   await expect(wrong).rejects.toBeInstanceOf(InvalidArgument)
+})
+
+// The first wait would be an error. So many keys that some look alike as leases.
+describe('leases of its own process are not waited for', () => {
+  const keys = Array.from({ length: 8000 }, (_, number) => `key ${number}`)
+  const limit = '2MiB'
+  const waitTimeout = '1ms'
+
+  test.each([['by the same handle'], ['by another']])('%s', async (which) => {
+    const path = folder()
+    const cache = open({ path, limit, waitTimeout })
+    // With a clock it shares no store.
+    const other = which === 'by another' ? open({ path, waitTimeout, clock: () => 1e12 }) : cache
+    const asked: number[] = []
+    const values = await cache.getOrSetMany(keys, async (missing) => {
+      asked.push(missing.length)
+      for (const key of missing) await other.getOrSet(`inner ${key}`, () => 7)
+      return each(missing, 1)
+    })
+    expect([values.size, asked]).toEqual([keys.length, [keys.length]])
+    expect((await cache.check()).leases).toBe(0)
+  })
+
+  test('by a synchronous caller', () => {
+    const cache = open({ path: folder(), limit, waitTimeout })
+    const asked: number[] = []
+    const values = cache.getOrSetManySync(keys, (missing) => {
+      asked.push(missing.length)
+      for (const key of missing) cache.getOrSetSync(`inner ${key}`, () => 7)
+      return each(missing, 1)
+    })
+    expect([values.size, asked]).toEqual([keys.length, [keys.length]])
+  })
 })
 
 describe('several processes', () => {

@@ -142,7 +142,7 @@ impl Leases for Tiers<'_> {
     }
 
     fn release(&mut self, fence: Token) {
-        self.caller.process.engine.release(fence);
+        self.caller.process.release(fence);
     }
 }
 
@@ -181,7 +181,7 @@ fn call_for(caller: &Caller, key: usize, call: usize) -> Answer {
             match joined.poll(&waker) {
                 Poll::Ready(Landed::Value(value)) => return Answer::Joined(value),
                 Poll::Ready(Landed::Failed(load)) => return Answer::Failed(load),
-                Poll::Ready(Landed::Nothing | Landed::Unshared) => break,
+                Poll::Ready(Landed::Nothing | Landed::Unshared | Landed::Absent) => break,
                 Poll::Pending => {}
             }
             let now = caller.world.time();

@@ -10,7 +10,7 @@ use polycache_host::engine::{Engine, Participant};
 use polycache_host::hash::key_hash;
 use polycache_host::keys::KeyBuffer;
 use polycache_host::layout::header;
-use polycache_host::{Appender, Error, Hit, Lease, Namespace, Token};
+use polycache_host::{Appender, Error, Hit, Lease, Namespace, OwnLeases, Token};
 use polycache_operations::Flights;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,6 +27,8 @@ pub struct Process {
     /// The loads of its callers; an error is the number of the load that failed.
     pub flights: Flights<usize, Serial, u32, Token>,
     namespaces: Vec<Namespace>,
+    /// The keys of its leases.
+    own_leases: OwnLeases,
     /// Appenders that no caller holds.
     appenders: RefCell<Vec<Appender>>,
     /// Callers that wait for an appender.
@@ -64,6 +66,7 @@ impl Process {
             namespaces: (0..NAMESPACES.len())
                 .map(|one| scenario.namespace(one))
                 .collect(),
+            own_leases: OwnLeases::default(),
             appenders: RefCell::new(
                 (0..scenario.appenders)
                     .map(|_| Appender::default())
@@ -200,15 +203,36 @@ impl Process {
     pub fn lease(&self, key: usize, entry: &mut Vec<u8>) -> Lease {
         let full = self.full_key(key);
         let ticks = self.scenario.lease_ticks();
-        let key_with_hash = self.engine.key(&full);
-        self.engine
-            .lease(self.me, key_with_hash, self.floor(key), ticks, entry)
+        let with_hash = self.engine.key(&full);
+        let lease = self
+            .engine
+            .lease(self.me, with_hash, self.floor(key), ticks, entry);
+        let (own, seed) = (&self.own_leases, self.engine.seed);
+        match lease {
+            Lease::Acquired(token) => own.note(seed, token.slot, token.word, with_hash.hash),
+            Lease::Busy {
+                slot,
+                word,
+                overdue,
+            } => {
+                let overdue = overdue || own.is_of_another(seed, slot, word, with_hash.hash);
+                return Lease::Busy {
+                    slot,
+                    word,
+                    overdue,
+                };
+            }
+            Lease::Hit(_) | Lease::Bypass => {}
+        }
+        lease
     }
 
     /// The right to load beside the holder of a lease.
     pub fn beside(&self, key: usize, slot: u64, word: u64) -> Option<Token> {
         let full = self.full_key(key);
-        self.engine.beside(self.engine.key(&full), slot, word)
+        let (key, seed) = (self.engine.key(&full), self.engine.seed);
+        let is_of_another = |slot, word| self.own_leases.is_of_another(seed, slot, word, key.hash);
+        self.engine.beside(key, slot, word, is_of_another)
     }
 
     /// Stores the loaded value; false when the lease is invalid.
@@ -219,6 +243,7 @@ impl Process {
         token: Token,
         entry: &[u8],
     ) -> Result<bool, Error> {
+        self.forget(token);
         if token.born < self.floor(key)(self.engine.epoch()) {
             self.engine.release(token);
             return Ok(false);
@@ -228,6 +253,19 @@ impl Process {
             let key = self.engine.key(&full);
             self.engine.fill(appender, self.me, key, token, entry)
         })
+    }
+
+    /// Ends the lease without a value.
+    pub fn release(&self, token: Token) {
+        self.forget(token);
+        self.engine.release(token);
+    }
+
+    fn forget(&self, token: Token) {
+        if !token.beside {
+            let seed = self.engine.seed;
+            self.own_leases.forget(seed, token.slot, token.word);
+        }
     }
 
     /// True while the lease may still fill. The caller holds a mutex of its process.

@@ -41,7 +41,7 @@ pub enum Lease {
         slot: u64,
         /// The other caller's word: while it stands, its load is the one to wait for.
         word: u64,
-        /// Its load takes longer than other callers are asked to wait.
+        /// Its load takes longer than other callers are asked to wait, or it is known to be of another key.
         overdue: bool,
     },
     /// Both buckets are full of loads: load without a lease and do not store.
@@ -124,7 +124,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         if !self.displace(slot, word, mine) {
             return None;
         }
-        if !self.alone(slot, key, tag) {
+        if !self.alone(slot, key, tag, |_, _| false) {
             self.swap(slot, mine, mine.to_empty());
             return None;
         }
@@ -141,15 +141,22 @@ impl<M: Memory, E: Environment> Engine<M, E> {
 
     /// The right to load the key beside the holder of this word, which keeps its lease. `None` when the
     /// word no longer stands, or another slot holds something of the key: ask for the lease again.
+    /// `is_of_another` says of a slot and a word whether that lease is known to be another key's.
     ///
     /// While the word stands no other caller can insert the key, because an inserter invalidates it
     /// first.
-    pub fn beside(&self, key: Key<'_>, slot: u64, word: u64) -> Option<Token> {
+    pub fn beside(
+        &self,
+        key: Key<'_>,
+        slot: u64,
+        word: u64,
+        is_of_another: impl Fn(u64, u64) -> bool,
+    ) -> Option<Token> {
         let tag = self.geometry.candidates(key.hash).2;
         if !Word(word).is_lease_of(tag) || !self.slots_of(key.hash).any(|mine| mine == slot) {
             return None;
         }
-        let alone = self.alone(slot, key, tag);
+        let alone = self.alone(slot, key, tag, is_of_another);
         // Read before the word: a clear from here on makes the load's value invalid.
         let born = self.clock();
         (alone && self.word(slot).0 == word).then_some(Token {
@@ -170,8 +177,14 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     }
 
     /// After the lease was taken: checks that no value of the key and no other live lease is in its
-    /// slots.
-    fn alone(&self, slot: u64, key: Key<'_>, tag: u32) -> bool {
+    /// slots, but those that are known to be another key's.
+    fn alone(
+        &self,
+        slot: u64,
+        key: Key<'_>,
+        tag: u32,
+        is_of_another: impl Fn(u64, u64) -> bool,
+    ) -> bool {
         for other in self.slots_of(key.hash).filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);
@@ -182,7 +195,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                         Look::Same(_) => return false,
                     }
                 }
-                if !there.is_lease_of(tag) {
+                if !there.is_lease_of(tag) || is_of_another(other, there.0) {
                     break;
                 }
                 if !self.lease_is_dead(there) {

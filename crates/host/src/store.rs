@@ -17,6 +17,7 @@ use crate::mapped::MappedMemory;
 use crate::memory::Memory;
 use crate::namespace::Namespace;
 use crate::options::{Mode, Options};
+use crate::own_leases::OwnLeases;
 use crate::platform;
 use crate::read::Hit;
 use crate::stats::Stats;
@@ -307,7 +308,8 @@ impl Store {
         Ok(removed)
     }
 
-    /// Reads the key, or takes the lease to load it, or says that another caller holds it.
+    /// Reads the key, or takes the lease to load it, or says that another caller holds it. A lease of this process that is
+    /// another key's counts as overdue: see `own_leases.rs`.
     ///
     /// # Errors
     /// `Closed`; `Io` when a forked child cannot join.
@@ -321,13 +323,22 @@ impl Store {
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
         let me = inner.process()?.membership.me;
-        let lease = inner
+        let mut lease = inner
             .engine
             .lease(me, key, inner.floor(namespace), inner.lease_ticks, out);
-        match lease {
+        let (own, seed) = (OwnLeases::of_this_process(), inner.engine.seed);
+        match &mut lease {
             Lease::Hit(_) => inner.count(&inner.hits),
-            Lease::Acquired(_) | Lease::Bypass => inner.count(&inner.misses),
-            Lease::Busy { .. } => {}
+            Lease::Acquired(token) => {
+                own.note(seed, token.slot, token.word, key.hash);
+                inner.count(&inner.misses);
+            }
+            Lease::Bypass => inner.count(&inner.misses),
+            Lease::Busy {
+                slot,
+                word,
+                overdue,
+            } => *overdue |= own.is_of_another(seed, *slot, *word, key.hash),
         }
         Ok(lease)
     }
@@ -348,7 +359,10 @@ impl Store {
         // Only a caller that can append loads.
         inner.process()?;
         let full = namespace.full_key(key);
-        let token = inner.engine.beside(inner.engine.key(&full), slot, word);
+        let (key, seed) = (inner.engine.key(&full), inner.engine.seed);
+        let own = OwnLeases::of_this_process();
+        let is_of_another = |slot, word| own.is_of_another(seed, slot, word, key.hash);
+        let token = inner.engine.beside(key, slot, word, is_of_another);
         if token.is_some() {
             inner.count(&inner.misses);
         }
@@ -387,6 +401,7 @@ impl Store {
         token: Token,
         entry: &[u8],
     ) -> Result<bool, Error> {
+        self.0.forget(token);
         let inner = self.open_inner()?;
         let process = is_entry(entry)
             .and_then(|()| inner.process())
@@ -417,6 +432,7 @@ impl Store {
     /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
     /// is void already or the store closed.
     pub fn release(&self, token: Token) {
+        self.0.forget(token);
         if token.slot < self.0.engine.geometry.slots() && !self.0.read_only {
             self.0.engine.release(token);
         }
@@ -633,6 +649,13 @@ impl Inner {
     #[inline(always)]
     fn floor<'a>(&'a self, namespace: &'a Namespace) -> impl Fn(u64) -> u64 + 'a {
         move |epoch| namespace.floor(epoch, |names| self.engine.floor_of(names))
+    }
+
+    /// The lease ends.
+    fn forget(&self, token: Token) {
+        if !token.beside {
+            OwnLeases::of_this_process().forget(self.engine.seed, token.slot, token.word);
+        }
     }
 
     #[inline(always)]

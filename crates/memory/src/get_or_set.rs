@@ -102,7 +102,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                         Some(Outcome::Failed(error)) if shares_failures => {
                             return Err(error.clone())
                         }
-                        Some(Outcome::Failed(_) | Outcome::Nothing) => {}
+                        Some(Outcome::Failed(_) | Outcome::Absent | Outcome::Nothing) => {}
                         None => return Err(self.waited_in_vain()),
                     }
                 }

@@ -127,7 +127,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 Step::Wait(other) => match Joined::new(other).await {
                     Outcome::Value(value) => return Ok(Loaded::Found(value)),
                     Outcome::Failed(error) if shares_failures => return Err(error),
-                    Outcome::Failed(_) | Outcome::Nothing => {}
+                    Outcome::Failed(_) | Outcome::Absent | Outcome::Nothing => {}
                 },
                 Step::Load(loading) => {
                     let value = match load.await {

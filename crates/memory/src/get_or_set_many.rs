@@ -224,7 +224,7 @@ fn asked<'q, K: Eq + Hash, V: Clone, S: BuildHasher, Q: ?Sized>(
     granted.iter().map(|(key, _)| *key).collect()
 }
 
-/// Stores what was loaded. A load whose key was left out is dropped: those that wait look again.
+/// Stores what was loaded. Callers that wait for a key that was left out are told so.
 fn end<'q, K, V, S, Q>(
     granted: Vec<(&'q Q, Loading<'_, K, V, S>)>,
     loaded: impl IntoIterator<Item = (K, V)>,
@@ -250,7 +250,10 @@ where
     }
     let mut failed = None;
     for ((asked, loading), entry) in granted.into_iter().zip(entries) {
-        let Some((key, value)) = entry else { continue };
+        let Some((key, value)) = entry else {
+            loading.leave_out();
+            continue;
+        };
         match loading.end(key, value, ttl) {
             Ok(loaded) => {
                 found.insert(asked, loaded.into_value());
@@ -274,7 +277,8 @@ fn fail<K: Eq + Hash, V: Clone, S: BuildHasher, Q: ?Sized>(
     error
 }
 
-/// What another's load brought: its value, its error, or nothing, and then the key is to be looked for again.
+/// What another's load brought: its value, its error, that there is none; or nothing, and then the key is to be looked for
+/// again.
 fn came<'q, V, Q: Eq + Hash + ?Sized>(
     key: &'q Q,
     outcome: Outcome<V>,
@@ -286,6 +290,7 @@ fn came<'q, V, Q: Eq + Hash + ?Sized>(
             found.insert(key, value);
         }
         Outcome::Failed(error) => return Err(error),
+        Outcome::Absent => {}
         Outcome::Nothing => again.push(key),
     }
     Ok(())

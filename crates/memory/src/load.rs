@@ -32,6 +32,9 @@ pub(crate) enum Outcome<V> {
     Value(V),
     /// Its loader's error.
     Failed(Error),
+    /// The loader of many keys left this one out: there is no value for others who load many keys. Each caller
+    /// that wants this key alone looks again.
+    Absent,
     /// Nothing: waiting callers look again, and one of them loads.
     Nothing,
 }

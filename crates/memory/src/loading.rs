@@ -182,15 +182,29 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
     }
 
     /// Tells waiting callers that the loader failed; its own caller gets the same error.
-    pub fn fail(mut self, error: Error) -> Error {
+    pub fn fail(self, error: Error) -> Error {
+        self.end_with(Outcome::Failed(error.clone()));
+        error
+    }
+
+    /// Tells waiting callers that the loader of many keys left this one out.
+    pub fn leave_out(self) {
+        self.end_with(Outcome::Absent);
+    }
+
+    fn end_with(mut self, outcome: Outcome<V>) {
+        self.over = true;
+        self.end_as(outcome);
+    }
+
+    /// Takes the load off the list.
+    fn end_as(&self, outcome: Outcome<V>) {
         let inner = &self.cache.0;
         let mut shard = inner.shards[self.place.shard].write(&inner.readers);
         let key = shard.end_load(self.place.hash, &self.load);
         drop(shard);
         drop(key);
-        self.over = true;
-        self.load.end(Outcome::Failed(error.clone()));
-        error
+        self.load.end(outcome);
     }
 
     /// As [`Loading::end`], for a value that expires at once.
@@ -221,14 +235,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> Loading<'_, K, V, S> {
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher> Drop for Loading<'_, K, V, S> {
     fn drop(&mut self) {
-        if self.over {
-            return;
+        if !self.over {
+            self.end_as(Outcome::Nothing);
         }
-        let inner = &self.cache.0;
-        let mut shard = inner.shards[self.place.shard].write(&inner.readers);
-        let key = shard.end_load(self.place.hash, &self.load);
-        drop(shard);
-        drop(key);
-        self.load.end(Outcome::Nothing);
     }
 }

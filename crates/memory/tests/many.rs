@@ -217,6 +217,40 @@ fn futures_wait_for_each_other() {
     assert_eq!(cache.get_or_insert_with(&4, || 40).unwrap(), 40);
 }
 
+/// Of callers of many keys that wait for the same one, none loads what the first one's loader left out.
+#[test]
+fn a_key_that_was_left_out_is_absent_for_all_callers_of_many() {
+    let (cache, calls) = (cache(), Mutex::new(Vec::new()));
+    let (joined, all_joined) = futures::channel::oneshot::channel::<()>();
+    let all_joined = futures::future::FutureExt::shared(all_joined);
+    let many = || {
+        cache.get_or_set_many_async(&[1], |asked| {
+            calls.lock().unwrap().push(asked.len());
+            let all_joined = all_joined.clone();
+            async move {
+                all_joined.await.unwrap();
+                Ok::<Pairs, Infallible>(vec![])
+            }
+        })
+    };
+    let one = || {
+        let load = async {
+            calls.lock().unwrap().push(0);
+            Ok::<u64, Infallible>(10)
+        };
+        cache.get_or_set_async(&1, load)
+    };
+    // The last one is polled when all others have joined.
+    let goes_on = async { joined.send(()).unwrap() };
+    let first = futures::future::join3(many(), many(), one());
+    let then = futures::future::join3(many(), one(), goes_on);
+    let all = futures::future::join(first, then);
+    let ((a, b, c), (d, e, ())) = futures::executor::block_on(all);
+    assert!([a, b, d].into_iter().all(|found| found.unwrap().is_empty()));
+    assert_eq!([c.unwrap(), e.unwrap()], [10, 10]);
+    assert_eq!(*calls.lock().unwrap(), [1, 0]);
+}
+
 #[test]
 fn delete_if_is_asked_for_what_stands_there() {
     let time = Time::default();

@@ -19,6 +19,9 @@ pub enum Landed<V, E> {
     Failed(E),
     /// A value that only its loader's caller can have: each of the other callers runs its own loader.
     Unshared,
+    /// The loader of many keys left this one out: for others who load many keys there is no value
+    /// either. Each caller that wants this key alone looks it up and begins anew.
+    Absent,
     /// Nothing: its caller is gone, or another load was stored. The callers that joined look up the key
     /// and begin anew.
     Nothing,

@@ -46,6 +46,7 @@ fn all_who_joined_get_what_the_load_brings() {
         Landed::Value(7),
         Landed::Failed("down"),
         Landed::Unshared,
+        Landed::Absent,
         Landed::Nothing,
     ] {
         let all = All::default();

@@ -365,6 +365,7 @@ async fn load_async<T: Serialize, V: View<T>>(
                 timer.as_mut().reset(Instant::now() + time);
                 ready!(timer.as_mut().poll(context));
             }
+            Next::Absent => {}
             next => return Poll::Ready(Ok::<_, Error>(next)),
         }
     });

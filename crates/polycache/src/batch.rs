@@ -123,6 +123,7 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
             match one.caller.next(&waker, now)? {
                 Next::Value(value) => self.values[one.place] = Some(value),
                 Next::Load => self.granted.push(one),
+                Next::Absent => one.caller.count_miss(),
                 Next::Wait(time) => {
                     soonest = Some(soonest.map_or(time, |soonest: Duration| soonest.min(time)));
                     self.waiting.push(one);
@@ -176,8 +177,10 @@ impl<'a, T: Serialize, V: View<T>, K: AsRef<[u8]> + Clone> Batch<'a, V, K, T> {
         }
         let mut failed = None;
         for (mut one, value) in std::mem::take(&mut self.granted).into_iter().zip(values) {
-            // Without a value the caller is dropped: those that joined look again, and load.
-            let Some(value) = value else { continue };
+            let Some(value) = value else {
+                one.caller.left_out();
+                continue;
+            };
             match one.caller.loaded(value) {
                 Ok(value) => self.values[one.place] = Some(value),
                 Err(error) => {

@@ -72,6 +72,8 @@ pub(crate) enum Next<T> {
     Load,
     /// Ask again after so long, or when the waker is called.
     Wait(Duration),
+    /// Nothing for a caller of many keys: another one's loader left the key out. A caller of one key asks again.
+    Absent,
 }
 
 impl<'a, V: Cached> Caller<'a, V> {
@@ -113,6 +115,10 @@ impl<'a, V: Cached> Caller<'a, V> {
                             cache.tier().count_joined(false);
                             observe::read(cache, self.key, Answer::Miss);
                             self.state = State::Unshared;
+                        }
+                        Poll::Ready(Landed::Absent) => {
+                            self.state = State::Begins;
+                            return Ok(Next::Absent);
                         }
                         Poll::Ready(Landed::Nothing) => self.state = State::Begins,
                         Poll::Pending => {
@@ -286,6 +292,19 @@ impl<'a, V: Cached> Caller<'a, V> {
         self.cancel();
         self.end(Landed::Failed(error.clone()), false);
         error
+    }
+
+    /// Tells the callers that joined that the loader of many keys left this one out.
+    pub fn left_out(&mut self) {
+        self.cancel();
+        self.end(Landed::Absent, false);
+    }
+
+    /// Counts that there is no value, as another's loader of many keys said.
+    pub fn count_miss(&mut self) {
+        let cache = self.view.cache();
+        cache.tier().count_joined(false);
+        observe::read(cache, self.key, Answer::Miss);
     }
 
     fn is_joined(&self) -> bool {

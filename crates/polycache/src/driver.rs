@@ -60,6 +60,7 @@ pub(crate) fn load<T: Serialize, V: View<T>>(
                 waits.begin();
                 std::thread::park_timeout(time);
             }
+            Next::Absent => {}
             Next::Load => {
                 waits.pause();
                 return match observe::load(view.cache(), What::Key(key), load) {

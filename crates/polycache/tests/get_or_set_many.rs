@@ -372,3 +372,107 @@ async fn a_future_that_is_dropped_frees_all_keys() {
     let found = typed.get_or_set_many_async(["a", "b"], load).await;
     assert_eq!(found.unwrap(), HashMap::from([("a", 1), ("b", 2)]));
 }
+
+/// Keys enough for some of them to look alike as leases, in the smallest directory.
+fn many_keys() -> Vec<String> {
+    (0..8_000).map(|number| format!("key {number}")).collect()
+}
+
+fn lengths(asked: Vec<String>) -> Result<Vec<(String, u64)>, Infallible> {
+    let lengths = asked.into_iter().map(|key| {
+        let length = key.len() as u64;
+        (key, length)
+    });
+    Ok(lengths.collect())
+}
+
+/// Leases match by a part of the key's hash. No caller waits for a lease of its own process that is another key's: the first
+/// wait would be an error here.
+#[test]
+fn a_caller_alone_loads_all_its_keys_in_one_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let builder = Cache::builder().path(directory.path()).limit(2 << 20);
+    let cache = builder.wait_timeout(Duration::from_millis(1)).build();
+    let (cache, mut calls) = (cache.unwrap(), 0);
+    let found = cache.get_or_set_many(many_keys(), |asked| {
+        calls += 1;
+        lengths(asked)
+    });
+    assert_eq!((found.unwrap().len(), calls), (many_keys().len(), 1));
+    assert!(is_free(&cache));
+    assert_eq!(cache.stats().unwrap().wait_timeouts, 0);
+}
+
+/// By another handle too: each has leases of its own.
+#[test]
+fn a_loader_that_loads_other_keys_waits_for_no_lease_of_its_own_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = || {
+        let builder = Cache::builder().path(directory.path()).limit(2 << 20);
+        let cache = builder.wait_timeout(Duration::from_millis(1)).build();
+        cache.unwrap()
+    };
+    let (cache, other) = (open(), open());
+    for (round, inner) in [&cache, &other].into_iter().enumerate() {
+        let keys = many_keys().into_iter().map(|key| format!("{round} {key}"));
+        let found = cache.get_or_set_many(keys, |asked| {
+            for key in &asked {
+                let value = inner.get_or_set(format!("inner {key}"), || Ok::<_, Infallible>(7));
+                assert_eq!(value.unwrap(), 7);
+            }
+            lengths(asked)
+        });
+        assert_eq!(found.unwrap().len(), many_keys().len());
+    }
+    assert!(is_free(&cache));
+    assert_eq!(other.stats().unwrap().wait_timeouts, 0);
+}
+
+#[tokio::test]
+async fn a_future_waits_for_no_lease_of_its_own_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let builder = Cache::builder().path(directory.path()).limit(2 << 20);
+    let cache = builder.wait_timeout(Duration::from_millis(1)).build();
+    let cache = AsyncCache::from(cache.unwrap());
+    let found = cache.get_or_set_many(many_keys(), async |asked: Vec<String>| {
+        for key in &asked {
+            let value = cache.get_or_set(format!("inner {key}"), async || Ok::<_, Infallible>(7));
+            assert_eq!(value.await.unwrap(), 7);
+        }
+        lengths(asked)
+    });
+    assert_eq!(found.await.unwrap().len(), many_keys().len());
+}
+
+/// Of callers of many keys that wait for the same one, none loads what the first one's loader left out.
+#[tokio::test]
+async fn a_key_that_was_left_out_is_absent_for_all_callers_of_many() {
+    let directory = tempfile::tempdir().unwrap();
+    for builder in [Cache::builder(), Cache::builder().path(directory.path())] {
+        let cache = AsyncCache::from(builder.build().unwrap());
+        let (joined, calls) = (Semaphore::new(0), Mutex::new(Vec::new()));
+        let load = async |asked: Vec<&'static str>| {
+            calls.lock().unwrap().push(asked);
+            let _ = joined.acquire().await.map(|permit| permit.forget());
+            Ok::<Numbers, Infallible>(vec![])
+        };
+        let many = || cache.get_or_set_many(["a"], load);
+        let one = || {
+            cache.get_or_set("a", async || {
+                calls.lock().unwrap().push(vec!["alone"]);
+                Ok::<u64, Infallible>(1)
+            })
+        };
+        // The last one is polled when all others have joined.
+        let goes_on = async { joined.add_permits(1) };
+        let (a, b, c, d, e, ()) = tokio::join!(many(), many(), one(), many(), one(), goes_on);
+        for found in [a, b, d] {
+            assert_eq!(found.unwrap(), HashMap::new());
+        }
+        assert_eq!([c.unwrap(), e.unwrap()], [1, 1]);
+        assert_eq!(*calls.lock().unwrap(), [["a"], ["alone"]]);
+        assert!(is_free(cache.cache()));
+        let stats = cache.cache().stats().unwrap();
+        assert_eq!((stats.hits, stats.misses), (1, 4), "{stats:?}");
+    }
+}

@@ -48,11 +48,19 @@ struct State {
     waiting: Vec<Py<PyAny>>,
 }
 
+impl State {
+    fn is_waited_for(&self) -> bool {
+        !self.over && !self.nudged
+    }
+}
+
 /// What callers that joined get; without one they look again.
 enum Answer {
     Value(Py<PyAny>, Copies),
     /// An exception, and its traceback, to which each caller that raises it would add.
     Error(Py<PyAny>, Py<PyAny>),
+    /// The loader of many keys left this one out: callers that want it alone look again.
+    Absent,
 }
 
 impl Answer {
@@ -60,6 +68,7 @@ impl Answer {
         match self {
             Answer::Value(value, copies) => Answer::Value(value.clone_ref(py), *copies),
             Answer::Error(error, from) => Answer::Error(error.clone_ref(py), from.clone_ref(py)),
+            Answer::Absent => Answer::Absent,
         }
     }
 }
@@ -126,11 +135,21 @@ impl Flight {
     /// Lists what is to be called then; false when it is over, or callers that wait are to look for the key.
     pub fn wake(&self, wake: Py<PyAny>) -> bool {
         let mut state = lock(&self.state);
-        let waits = !state.over && !state.nudged;
+        let waits = state.is_waited_for();
         if waits {
             state.waiting.push(wake);
         }
         waits
+    }
+
+    /// False when it is over, or callers that wait are to look for the key.
+    pub fn is_waited_for(&self) -> bool {
+        lock(&self.state).is_waited_for()
+    }
+
+    /// Whether a loader of many keys left this one out, as callers that joined are told.
+    pub fn is_absent(&self) -> bool {
+        matches!(lock(&self.state).answer, Some(Answer::Absent))
     }
 
     /// Another load was stored. If this one ran beside it, callers that wait look for the key. (One that waits
@@ -203,7 +222,7 @@ impl Flight {
         };
         drop(last);
         match answer {
-            None => Ok(None),
+            None | Some(Answer::Absent) => Ok(None),
             Some(Answer::Value(value, copies)) => copies.of(value.into_bound(py), types).map(Some),
             Some(Answer::Error(error, from)) => {
                 let error = error.into_bound(py);
@@ -246,6 +265,12 @@ impl Flight {
     pub fn abandon(&self, py: Python<'_>) {
         self.release();
         self.settle(py, || None);
+    }
+
+    /// The loader of many keys left this one out.
+    pub fn leave_out(&self, py: Python<'_>) {
+        self.release();
+        self.settle(py, || Some(Answer::Absent));
     }
 
     /// The loader failed.

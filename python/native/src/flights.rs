@@ -275,6 +275,12 @@ impl Flights {
         self.unlist(flight);
     }
 
+    /// Takes a flight off the list whose key the loader left out.
+    pub fn leave_out(&self, py: Python<'_>, flight: &Arc<Flight>) {
+        flight.leave_out(py);
+        self.unlist(flight);
+    }
+
     /// The first of each code is told to the logger `polycache`.
     fn report(&self, py: Python<'_>, error: &PyErr) {
         let code = errors::code(py, error).unwrap_or_default();

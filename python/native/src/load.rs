@@ -116,6 +116,25 @@ impl Load {
         }
     }
 
+    /// The loader of many keys left this one out: other callers of many keys take it as absent, too.
+    fn leave_out(&self, py: Python<'_>) {
+        if self.finish() {
+            self.flights.leave_out(py, &self.flight);
+        }
+    }
+
+    /// True while callers that joined wait for it; False when it is over, or they are to look for the key.
+    #[getter]
+    fn is_waited_for(&self) -> bool {
+        self.flight.is_waited_for()
+    }
+
+    /// True when its loader of many keys left the key out. To be asked before `answer`.
+    #[getter]
+    fn is_absent(&self) -> bool {
+        self.flight.is_absent()
+    }
+
     /// Has `wake` called when the load is over; False when it is.
     fn wake(&self, wake: Py<PyAny>) -> bool {
         self.flight.wake(wake)

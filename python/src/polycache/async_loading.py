@@ -8,8 +8,8 @@ from typing import Any
 from weakref import ref
 
 from . import _native
-from .loading import Loads, Ttl, again, check_loader, inside, joining, patience
-from .loading_many import Join, Load, LoadAlone, Many, ManyLoads, Sleep, itself
+from .loading import Loads, Ttl, again, check_loader, inside, joining, patience, waking
+from .loading_many import Load, LoadAlone, Many, ManyLoads, Wait, itself
 from .missing import MISSING
 from .observers import Watch, awaitable
 
@@ -79,8 +79,7 @@ async def load_many_async(
     check_loader(loader)
     me = asyncio.current_task()
     here = asyncio.get_running_loop()
-    task = None if me is None else (ref(me), ref(here))
-    with Many(cache, hits, ttl, task, name, copy) as many:
+    with Many(cache, hits, ttl, (me, here), name, copy) as many:
         if many.watch is not None:
             loader = many.watch.around_async(loader)
         while (turn := many.turn()) is not None:
@@ -90,21 +89,22 @@ async def load_many_async(
                         many.fill(await awaitable(loader(wanted)))
                 case LoadAlone(wanted):
                     many.hand_over(await awaitable(loader(wanted)))
-                case Sleep(seconds):
+                case Wait(parts, seconds):
                     with many.waiting():
-                        await asyncio.sleep(seconds)
-                case Join(_, part):
-                    with joining(part, me, False) as loads_alone:
-                        if loads_alone:
-                            many.left_alone(turn)
-                            continue
-                        with many.waiting() as left:
-                            value = await wait(part, left, here)
-                    many.joined(turn, value)
+                        await wait_for_any(parts, seconds, here)
         return many.result()
 
 
 async def wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop) -> Any:
+    """The value of the load when it is over; MISSING when there is none then, or yet."""
+    await wait_for_any([part], patience(part, left, here), here)
+    return part.answer()
+
+
+async def wait_for_any(
+    parts: list[_native.Load], seconds: float, here: asyncio.AbstractEventLoop
+) -> None:
+    """Waits until one of the loads is over, so many seconds at most."""
     over = here.create_future()
 
     def done() -> None:
@@ -116,11 +116,10 @@ async def wait(part: _native.Load, left: float, here: asyncio.AbstractEventLoop)
         with suppress(RuntimeError):
             here.call_soon_threadsafe(done)
 
-    if part.wake(wake):
-        timer = here.call_later(patience(part, left, here), done)
-        try:
-            await over
-        finally:
-            timer.cancel()
-            part.let_sleep(wake)
-    return part.answer()
+    with waking(parts, wake) as sleeps:
+        if sleeps:
+            timer = here.call_later(seconds, done)
+            try:
+                await over
+            finally:
+                timer.cancel()

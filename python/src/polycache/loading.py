@@ -139,11 +139,30 @@ def checked(loaded: Any) -> Any:
 
 def wait(part: _native.Load, left: float) -> Any:
     """Blocks until the load is over, or the bound is reached: its value, or MISSING."""
-    over = threading.Event()
-    wake = over.set
-    if part.wake(wake):
-        try:
-            over.wait(patience(part, left, None))
-        finally:
-            part.let_sleep(wake)
+    wait_for_any([part], patience(part, left, None))
     return part.answer()
+
+
+def wait_for_any(parts: list[_native.Load], seconds: float) -> None:
+    """Blocks until one of the loads is over, so many seconds at most."""
+    over = threading.Event()
+    with waking(parts, over.set) as sleeps:
+        if sleeps:
+            over.wait(seconds)
+
+
+@contextmanager
+def waking(parts: list[_native.Load], wake: Callable[[], object]) -> Iterator[bool]:
+    """Around waiting until one of the loads is over, which calls `wake`; gives False when one is
+    already."""
+    listed: list[_native.Load] = []
+    try:
+        for part in parts:
+            listed.append(part)
+            if not part.wake(wake):
+                yield False
+                return
+        yield True
+    finally:
+        for part in listed:
+            part.let_sleep(wake)

@@ -5,15 +5,15 @@ granted before it waits for others, so no load waits for a caller that waits.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any, Protocol, Self
 from weakref import ref
 
 from . import _native
 from .errors import InvalidArgument
-from .loading import Loads, Ttl, check_loader, checked, inside, joining, wait
+from .loading import Loads, Ttl, check_loader, checked, inside, joining, patience, wait_for_any
 from .missing import MISSING
 from .observers import Watch
 
@@ -39,25 +39,24 @@ class LoadAlone:
 
 
 @dataclass(slots=True)
-class Sleep:
-    """Other processes load: the caller is to look again after so many seconds."""
+class Wait:
+    """Others load: the caller is to wait until one of these loads of this process is over, so many
+    seconds at most."""
 
+    parts: list[_native.Load]
     seconds: float
 
 
-@dataclass(slots=True)
-class Join:
-    """The caller is to wait for another load of this process."""
-
-    name: Any
-    part: _native.Load
+Caller = tuple[Any, Any]
+"""The task and its event loop; None for a thread, each."""
 
 
 class Many:
     """One caller's loads of several keys, a turn at a time. It does not run the loader, nor wait.
 
     It is given the keys and what was found of them. `name` tells which keys are the same, and
-    `copy` makes another value like one that is handed out.
+    `copy` makes another value like one that is handed out. It waits for all loads of others at
+    once, so a key that falls free meanwhile is loaded without delay.
     """
 
     def __init__(
@@ -65,14 +64,17 @@ class Many:
         cache: ManyLoads,
         hits: tuple[list[Any], dict[Any, Any]],
         ttl: Ttl,
-        task: Any,
+        caller: Caller,
         name: Callable[[Any], Any],
         copy: Callable[[Any], Any],
     ) -> None:
         self._cache = cache
         self._copy = copy
         self._ttl = ttl
-        self._task = task
+        self._caller, self._event_loop = caller
+        # What natively stands for it.
+        is_task = self._caller is not None
+        self._task = (ref(self._caller), ref(self._event_loop)) if is_task else None
         self._name = name
         self._keys, self._found = hits
         self._values = {name(key): value for key, value in self._found.items()}
@@ -85,36 +87,74 @@ class Many:
         self._begun: dict[Any, _native.Load] = {}
         # Loads that were granted.
         self._granted: dict[Any, _native.Load] = {}
-        # Loads of others in this process.
+        # Loads of others in this process, and those of them that are listed as awaited.
         self._joined: dict[Any, _native.Load] = {}
-        self._joining = False
+        self._awaited: dict[Any, ExitStack] = {}
         self._alone: list[Any] = []
         self._waited = 0.0
         listeners = cache._observers.listeners
         # None while nobody listens.
         self.watch = Watch(listeners) if listeners else None
 
-    def turn(self) -> Load | LoadAlone | Sleep | Join | None:
+    def turn(self) -> Load | LoadAlone | Wait | None:
         """What the caller is to do next; None when it is done."""
-        if self._joined and self._joining:
-            return Join(*next(iter(self._joined.items())))
-        self._joining = False
-        if self._alone:
-            return LoadAlone([self._left[name] for name in self._alone])
+        self._hear()
         pause = self._ask()
         if self._granted:
             return Load([self._left[name] for name in self._granted])
-        if pause is not None:
-            return Sleep(pause)
+        # Only now does it wait for others, so only now could others wait for it in turn.
+        self._await()
+        if self._alone:
+            return LoadAlone([self._left[name] for name in self._alone])
         if not self._left:
             return None
-        self._joining = True
-        return Join(*next(iter(self._joined.items())))
+        left = self._cache._wait_timeout - self._waited
+        if self._joined and left <= 0:
+            self._cache._give_up()
+        parts = list(self._joined.values())
+        pauses = [patience(part, left, self._event_loop) for part in parts]
+        if pause is not None:
+            pauses.append(pause)
+        return Wait(parts, min(pauses))
+
+    def _hear(self) -> None:
+        """Takes what loads brought that are over; asks anew for keys whose loads take too long."""
+        for name, part in list(self._joined.items()):
+            if part.is_waited_for and part.patience > 0:
+                continue
+            is_absent = part.is_absent
+            value = part.answer()
+            if is_absent:
+                self._leave(name)
+                del self._left[name]
+            elif value is not MISSING:
+                self._leave(name)
+                self._settle(name, value)
+            else:
+                # Before the old one is let go of, for it may be the same load.
+                anew = self._begin(self._left[name])
+                self._leave(name)
+                (self._begun if anew.mine else self._joined)[name] = anew
+
+    def _leave(self, name: Any) -> None:
+        """Joins a load no more."""
+        del self._joined[name]
+        if awaited := self._awaited.pop(name, None):
+            awaited.close()
+
+    def _await(self) -> None:
+        """Lists the loads that were joined as awaited. The caller is to load those alone that would
+        wait for it in turn."""
+        for name in [name for name in self._joined if name not in self._awaited]:
+            self._awaited[name] = awaited = ExitStack()
+            if awaited.enter_context(joining(self._joined[name], self._caller, False)):
+                self._leave(name)
+                self._alone.append(name)
 
     def _ask(self) -> float | None:
         """Asks for the remaining keys; returns the seconds until it has to ask again, if any."""
         for name, key in self._left.items():
-            if name not in self._joined and name not in self._begun:
+            if not (name in self._joined or name in self._begun or name in self._alone):
                 part = self._begin(key)
                 (self._begun if part.mine else self._joined)[name] = part
         pause: float | None = None
@@ -170,8 +210,7 @@ class Many:
         failure: Exception | None = None
         for name, part in self._granted.items():
             if name not in values:
-                # Callers that joined it look again.
-                part.abandon()
+                part.leave_out()
                 del self._left[name]
                 continue
             try:
@@ -208,33 +247,13 @@ class Many:
         return {name: value for name, (_, value) in values.items()}
 
     @contextmanager
-    def waiting(self) -> Iterator[float]:
-        """Around waiting; gives the longest wait in seconds."""
+    def waiting(self) -> Iterator[None]:
+        """Around waiting."""
         began = monotonic()
         try:
-            yield self._cache._wait_timeout - self._waited
+            yield
         finally:
             self._waited += monotonic() - began
-
-    def joined(self, join: Join, value: Any) -> None:
-        """Takes what another load gave; MISSING if it gave nothing yet, or never will."""
-        if value is not MISSING:
-            del self._joined[join.name]
-            self._settle(join.name, value)
-            return
-        # Before the old one is released, because it may be the same load.
-        part = self._begin(self._left[join.name])
-        if part.mine:
-            # It is asked for with the others that fall to this caller.
-            part.abandon()
-            del self._joined[join.name]
-        else:
-            self._joined[join.name] = part
-
-    def left_alone(self, join: Join) -> None:
-        """The load would wait for this caller in turn."""
-        del self._joined[join.name]
-        self._alone.append(join.name)
 
     def result(self) -> dict[Any, Any]:
         """The values of the keys that have one, under the keys as they were given."""
@@ -263,7 +282,8 @@ class Many:
     def __exit__(self, *error: object) -> None:
         self._abandon(self._begun)
         self._abandon(self._granted)
-        self._joined.clear()
+        for name in list(self._joined):
+            self._leave(name)
         if self.watch is not None and self._waited:
             self.watch.waited_for(self._waited)
 
@@ -286,7 +306,7 @@ def load_many(
     if len(found) == len(asked):
         return found
     check_loader(loader)
-    with Many(cache, hits, ttl, None, name, copy) as many:
+    with Many(cache, hits, ttl, (None, None), name, copy) as many:
         if many.watch is not None:
             loader = many.watch.around(loader)
         while (turn := many.turn()) is not None:
@@ -296,15 +316,7 @@ def load_many(
                         many.fill(checked(loader(wanted)))
                 case LoadAlone(wanted):
                     many.hand_over(checked(loader(wanted)))
-                case Sleep(seconds):
+                case Wait(parts, seconds):
                     with many.waiting():
-                        sleep(seconds)
-                case Join(_, part):
-                    with joining(part, None, False) as loads_alone:
-                        if loads_alone:
-                            many.left_alone(turn)
-                            continue
-                        with many.waiting() as left:
-                            value = wait(part, left)
-                    many.joined(turn, value)
+                        wait_for_any(parts, seconds)
         return many.result()

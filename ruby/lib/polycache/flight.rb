@@ -20,6 +20,13 @@ module Polycache
       @plan = plan
     end
 
+    # Its block of many keys left this one out: others of many keys have no value for it either, and
+    # those who want it alone look for themselves.
+    def absent? = @how == :absent
+
+    # @return [Boolean] whether it is a value or an error
+    def any? = !(absent? || @how == :nothing)
+
     # @return [Object] a value of the caller's own
     # @raise the loader's error
     def value
@@ -31,6 +38,7 @@ module Polycache
 
     # Its caller is gone, or its value is for no other caller: those that joined look themselves.
     NOTHING = new(:nothing, nil, nil).freeze
+    ABSENT = new(:absent, nil, nil).freeze
 
     private_class_method :new
   end
@@ -88,8 +96,22 @@ module Polycache
 
     def self.give_up(flights) = tell(flights, Landed::NOTHING)
 
+    def self.leave_out(flights) = tell(flights, Landed::ABSENT)
+
     # @return [Boolean] false for what ends a thread or program: Interrupt, SystemExit
     def self.of_loader?(error) = error.is_a?(StandardError) || error.is_a?(ScriptError)
+
+    # Waits as +wait+ does, until one of these has landed.
+    def self.wait_for_any(flights, seconds)
+      waiter = Waiter.new
+      flights.each { |flight| flight.list(waiter) }
+      waiter.wait(seconds) { flights.any?(&:landed) }
+    ensure
+      flights.each { |flight| flight.forget(waiter) }
+    end
+
+    # @return [Landed, nil] what came of it; nil while there is nothing yet
+    attr_reader :landed
 
     def initialize
       @landed = nil
@@ -102,13 +124,12 @@ module Polycache
     # @param seconds [Float] at most
     # @return [Landed, nil] nil when there is nothing yet, or nothing for this caller
     def wait(seconds)
-      waiter = Waiter.new
-      @waiters[waiter] = true
-      waiter.wait(seconds) { @landed }
-      @landed unless Landed::NOTHING.equal?(@landed)
-    ensure
-      @waiters.delete(waiter)
+      Flight.wait_for_any([self], seconds)
+      @landed if @landed&.any?
     end
+
+    def list(waiter) = @waiters[waiter] = true
+    def forget(waiter) = @waiters.delete(waiter)
 
     def tell(landed)
       @landed ||= landed

@@ -18,11 +18,16 @@ module Polycache
   #   the caller's own, which would wait for itself; +scheduled+: its thread's other fibers go on.
   # - <tt>begin_load(key, ttl, waited, busy, loads)</tt>: as +fetch+, but in the place of running a
   #   block it gives a load, which it has put into +loads+, too. That is ended by <tt>fill(load,
-  #   value)</tt>, which gives what its caller is given, <tt>load.fail(error)</tt> or +load.free+.
+  #   value)</tt>, which gives what its caller is given, <tt>load.fail(error)</tt>, +load.leave_out+
+  #   or +load.free+. When +waited+ is not nil it does not wait itself: where the load has a
+  #   +pause+, it is to be stepped.
+  # - <tt>step_load(key, load, busy)</tt>: the value, and the load is over; the load, which its
+  #   caller is to run; or +busy+, to be stepped again after +load.pause+ seconds.
   # - <tt>copy_of(value)</tt>: another value like one that was handed out, as another reader would
   #   be given it; the same where it has no copies.
-  # - <tt>joined(value)</tt>: what is handed out of the value to one who joined; it is counted.
-  # - +wait_timeout+ (seconds), +count_wait_timeout+, <tt>closed?</tt>, +observers+ (Observers).
+  # - <tt>joined(value)</tt>: what is handed out of the value to a caller that joined; it is counted.
+  # - +wait_timeout+ (seconds), +count_wait_timeout+, <tt>closed?</tt>, +observers+ (Observers);
+  #   +count_absent+: a caller that joined was told that there is no value.
   # @api private
   module Loading
     # The answer of the fast way when another caller loads.
@@ -73,13 +78,18 @@ module Polycache
       flight, seconds = tiers.flight(key, !Fiber.current_scheduler.nil?)
       return unless flight
 
+      flight.wait([left_of(tiers, waited), seconds].min) || false
+    end
+
+    # @return [Float] seconds that the caller may still wait
+    # @raise [WaitTimeout]
+    def left_of(tiers, waited)
       left = tiers.wait_timeout - waited
-      unless left.positive?
-        tiers.count_wait_timeout
-        raise WaitTimeout, "waited #{tiers.wait_timeout} s for the loads of others, and none " \
-                           "brought the value: try again, or raise wait_timeout"
-      end
-      flight.wait([left, seconds].min) || false
+      return left if left.positive?
+
+      tiers.count_wait_timeout
+      raise WaitTimeout, "waited #{tiers.wait_timeout} s for the loads of others, and none " \
+                         "brought the value: try again, or raise wait_timeout"
     end
   end
 

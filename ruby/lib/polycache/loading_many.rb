@@ -35,6 +35,12 @@ module Polycache
       check_ttl(ttl)
       Several.check_open(tiers)
       @found = {}
+      @left = @given.keys
+      # All loads that it began.
+      @loads = []
+      # Those that wait for other processes, and what it joined, by key.
+      @waits = {}
+      @joined = {}
       @waited = 0.0
     end
 
@@ -43,8 +49,11 @@ module Polycache
     # @raise [InvalidArgument] for a wrong answer of the block, and when it would wait for
     #   itself; what the block raises; what +get+ raises
     def values
-      busy = load_free(@given.keys, nil)
-      busy = wait(busy) until busy.empty?
+      ask { |name, mine| found?(name, mine) }
+      until @left.empty?
+        ask { |name, mine| found_after_all?(name, mine) }
+        wait
+      end
       @keys.each_with_object({}) do |key, values|
         name = Memory::Key.of(key)
         next if values.key?(key) || !@found.key?(name)
@@ -54,51 +63,94 @@ module Polycache
         values[key] = key.eql?(@given[name]) ? value : @tiers.copy_of(value)
       end
     ensure
+      Thread.handle_interrupt(LATER) { @loads.each(&:free) }
       @tiers.observers.waited(@waited) if @waited.positive?
     end
 
+    # What it joined, and until when it waits for that.
+    Joined = Struct.new(:flight, :last) do
+      def left = last - Flight.now
+      def over? = flight.landed || !left.positive?
+    end
+    private_constant :Joined
+
     private
 
-    # Waits for the first of these keys.
-    # @return [Array<String>] those that are still loaded by others
-    def wait(busy)
-      landed = waiting { Loading.join(@tiers, busy.first, @waited) }
-      # No caller of this process loads it, but another process may.
-      return load_free(busy, @waited) if landed.nil?
-      return busy unless landed
-
-      @found[busy.first] = @tiers.joined(landed.value)
-      busy.drop(1)
-    end
-
-    # Reads keys, and loads those that no other caller loads.
-    #
-    # @param waited [Float, nil] seconds that the caller has waited, if it is to wait for other
-    #   processes that load the first key
-    # @return [Array<String>] those that others load
-    def load_free(names, waited)
-      loads = []
+    # Asks for all keys that are left, and runs the block for those that this caller is to load. The
+    # block is given a key, and a Hash that it puts the load into; it says whether others load it.
+    def ask
       mine = {}
-      busy = names.select do |name|
-        others = read(name, waited, loads, mine)
-        waited = nil
-        others
-      end
-      run_block(mine) unless mine.empty?
-      busy
-    ensure
-      Thread.handle_interrupt(LATER) { loads.each(&:free) }
+      @left = @left.reject { |name| yield name, mine }
+      return if mine.empty?
+
+      # No load is listed that does nothing while the block runs. They are begun anew then.
+      @waits.each_value(&:free)
+      @waits.clear
+      run_block(mine)
     end
 
-    # Reads a key, or begins its load.
-    # @return [Boolean] whether another loads it
-    def read(name, waited, loads, mine)
-      before = loads.size
-      value = waiting(waited) { @tiers.begin_load(name, @ttl, waited, Loading::BUSY, loads) }
-      return true if Loading::BUSY.equal?(value)
+    # Reads a key, or begins its load, if nobody else loads it.
+    # @return [Boolean] false: another loads it
+    def found?(name, mine, waited = nil)
+      before = @loads.size
+      value = @tiers.begin_load(name, @ttl, waited, Loading::BUSY, @loads)
+      return false if Loading::BUSY.equal?(value)
+      return found(name, value) unless @loads.size > before
+      return step?(name, @waits[name] = value, mine) if value.pause
 
-      loads.size > before ? mine[name] = value : @found[name] = value
+      mine[name] = value
+      true
+    end
+
+    # As +found?+, for a key that another loaded before. It is joined, or asked for again.
+    def found_after_all?(name, mine)
+      return step?(name, @waits[name], mine) if @waits.key?(name)
+      return false if @joined[name] && !@joined[name].over?
+
+      landed = @joined.delete(name)&.flight&.landed
+      return found(name, @tiers.joined(landed.value)) if landed&.any?
+      return absent if landed&.absent?
+
+      flight, seconds = @tiers.flight(name, !Fiber.current_scheduler.nil?)
+      return found?(name, mine, @waited) unless flight
+
+      @joined[name] = Joined.new(flight, Flight.now + seconds)
       false
+    end
+
+    def found(name, value)
+      @found[name] = value
+      true
+    end
+
+    # Another's block left the key out.
+    def absent
+      @tiers.count_absent
+      true
+    end
+
+    # Asks again for a key that another process loads.
+    def step?(name, load, mine)
+      value = @tiers.step_load(name, load, Loading::BUSY)
+      return false if Loading::BUSY.equal?(value)
+
+      @waits.delete(name)
+      return found(name, value) unless load.equal?(value)
+
+      mine[name] = load
+      true
+    end
+
+    # Waits until one of those that it joined has landed, or it is time to ask other processes.
+    def wait
+      return if @left.empty?
+
+      left = Loading.left_of(@tiers, @waited)
+      began = Flight.now
+      # None for a load of this process that was there just now.
+      pauses = @left.map { |name| @waits[name]&.pause || @joined[name]&.left || 0 }
+      Flight.wait_for_any(@joined.values.map(&:flight), [left, *pauses].min)
+      @waited += Flight.now - began
     end
 
     # Runs the block, and ends these loads with what it returns.
@@ -106,7 +158,7 @@ module Polycache
       brought = brought_for(mine)
       failed = nil
       mine.each do |name, load|
-        next load.free unless brought.key?(name)
+        next load.leave_out unless brought.key?(name)
 
         @found[name] = @tiers.fill(load, brought[name])
       rescue StandardError, ScriptError => e
@@ -140,18 +192,6 @@ module Polycache
       raise InvalidArgument, "the block of get_or_set_many was not asked for #{key.inspect}"
     rescue InvalidKey
       raise InvalidArgument, "the block of get_or_set_many was not asked for #{key.inspect}"
-    end
-
-    # Counts the time of the block as time that the caller has waited, if it waits.
-    def waiting(waits = true) # rubocop:disable Style/OptionalBooleanParameter
-      return yield unless waits
-
-      began = Flight.now
-      begin
-        yield
-      ensure
-        @waited += Flight.now - began
-      end
     end
   end
 

@@ -106,13 +106,50 @@ module LoadManyCases
     assert_equal [["a"], ["k"]], asked
   end
 
-  def test_who_waits_for_a_key_that_many_leave_out_loads_it
+  # Waits until all of them wait.
+  def settle(threads)
+    calm = 0
+    until calm == 100
+      Thread.pass
+      calm = threads.all?(&:stop?) ? calm + 1 : 0
+    end
+  end
+
+  def test_a_key_that_many_leave_out_is_absent_for_others_of_many
     cache = loading_cache
     first = leader_of_many(cache, %w[k other])
-    others = waiting(1, cache) { "own" }
+    many = Array.new(3) { thread { cache.get_or_set_many(%w[other k]) { flunk "it is absent" } } }
+    loads = 0
+    ones = waiting(3, cache) do
+      loads += 1
+      "own"
+    end
+    settle(many)
     @gate.open({ "other" => 1 })
 
-    assert_equal [{ "other" => 1 }, "own"], outcomes([first, *others])
+    assert_equal [{ "other" => 1 }] * 4, outcomes([first, *many])
+    # Of those who want it alone one loads it.
+    assert_equal [["own"] * 3, 1], [outcomes(ones), loads]
+    assert_equal 0, count_loads(cache)
+    # Of each that joined a hit of "other" and a miss of "k".
+    assert_equal [3 + 2, 2 + 3 + 1], cache.stats.values_at(:hits, :misses)
+  end
+
+  def test_what_falls_to_a_caller_of_many_is_loaded_while_others_load
+    cache = loading_cache
+    slow = leader(cache)
+    gate = LoadCases::Gate.new
+    killed = thread { cache.fetch("b") { gate.pass } }
+    gate.wait_for_load
+    many = thread { cache.get_or_set_many(%w[k b]) { |keys| keys.to_h { |key| [key, "mine"] } } }
+    settle([many])
+    killed.kill
+    Timeout.timeout(20) { Thread.pass until cache.has?("b") }
+
+    assert_predicate many, :alive?
+    @gate.open("another's")
+
+    assert_equal [{ "k" => "another's", "b" => "mine" }, "another's"], outcomes([many, slow])
     assert_equal 0, count_loads(cache)
   end
 

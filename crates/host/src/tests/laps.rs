@@ -167,5 +167,5 @@ fn a_forgotten_lease_is_overdue_a_lap_later_and_loaded_beside() {
     else {
         panic!()
     };
-    assert!(engine.beside(key, slot, word).is_some());
+    assert!(engine.beside(key, slot, word, |_, _| false).is_some());
 }

@@ -47,6 +47,8 @@ pub(crate) struct Counts {
     pub(crate) memory_hits: AtomicU64,
     /// Callers that were given the value of another caller of their process.
     pub(crate) joined: AtomicU64,
+    /// Callers who were told by another that there is none.
+    pub(crate) absent: AtomicU64,
 }
 
 /// What the memory tier admits, for all namespaces of the handle (`spec/memory.md`, "Admission").
@@ -288,9 +290,7 @@ impl Cache {
     fn stats(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
         let cache = &this.cache;
         let stats = without_gvl(|| cache.stats())?.or_raise(ruby)?;
-        let memory_hits = this.counts.memory_hits.load(Ordering::Relaxed);
-        let joined = this.counts.joined.load(Ordering::Relaxed);
-        report::stats(ruby, &stats, memory_hits, joined)
+        report::stats(ruby, &stats, &this.counts)
     }
 
     fn check(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
@@ -346,6 +346,11 @@ impl Cache {
         value
     }
 
+    /// A caller who joined another is told that there is no value.
+    fn count_absent(&self) {
+        self.counts.absent.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn count_wait_timeout(&self) {
         self.cache.count_wait_timeout();
     }
@@ -387,11 +392,14 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("fetch_found", method!(Cache::fetch_found, 4))?;
     class.define_method("begin_load", method!(Cache::begin_load, 5))?;
     class.define_method("begin_load_found", method!(Cache::begin_load_found, 5))?;
+    class.define_method("step_load", method!(Cache::step_load, 3))?;
+    class.define_method("step_load_found", method!(Cache::step_load_found, 3))?;
     class.define_method("fill", method!(Cache::fill, 2))?;
     class.define_method("flight", method!(Cache::flight, 2))?;
     class.define_method("wait_timeout", method!(Cache::wait_timeout, 0))?;
     class.define_method("copy_of", method!(Cache::copy_of, 1))?;
     class.define_method("joined", method!(Cache::joined, 1))?;
+    class.define_method("count_absent", method!(Cache::count_absent, 0))?;
     class.define_method("count_wait_timeout", method!(Cache::count_wait_timeout, 0))?;
     class.define_method("observers", method!(Cache::observers, 0))?;
     class.define_method("heard=", method!(Cache::set_heard, 1))?;

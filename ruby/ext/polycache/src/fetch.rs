@@ -32,6 +32,16 @@ pub(crate) struct Mine {
     caller: Caller,
 }
 
+/// What came of a step.
+pub(crate) enum Stepped {
+    /// The value is there; the load is over.
+    Value(Value),
+    /// The caller is to load it.
+    Load,
+    /// Another process loads it: ask again after so long.
+    Wait(Duration),
+}
+
 /// What came of asking for a key.
 pub(crate) enum Asked {
     /// The value is there.
@@ -110,22 +120,9 @@ impl Cache {
         waited: Value,
         hit: impl Fn(Made, Origin) -> Result<Value, Error>,
     ) -> Result<Asked, Error> {
-        // Before anything is loaded: what is wrong with the arguments.
-        let key = key(ruby, name)?;
-        let ttl = duration::ttl(ruby, ttl)?;
-        this.tick(ruby)?;
-        let cache = &this.cache;
-        let loading = match Float::from_value(waited) {
-            None => cache.loading(),
-            Some(waited) => cache.loading_after(Duration::from_secs_f64(waited.to_f64().max(0.0))),
-        };
-        let mut mine = Mine {
-            key,
-            ttl,
-            loading,
-            caller: Caller::now(),
-        };
+        let mut mine = Mine::new(ruby, this, name, ttl, waited)?;
         if waited.is_nil() {
+            let cache = &this.cache;
             let step = cache.step(&mine.key, &mut mine.loading, |value| make(ruby, &value));
             return match step.or_raise(ruby)? {
                 LoadStep::Hit(made, origin) => {
@@ -141,13 +138,27 @@ impl Cache {
                 LoadStep::Wait(_) | LoadStep::TimedOut => Ok(Asked::Busy),
             };
         }
-        let others = this
-            .loads
-            .open(cache, &this.full_key(&mine.key), mine.caller, true);
-        if !matches!(others, Ok(None)) {
+        if mine.is_loaded_here(this) {
             return Ok(Asked::Busy);
         }
         mine.wait(ruby, this, hit)
+    }
+
+    /// Lists a load whose caller waits for other processes, and asks nothing yet. None when a load of this process is to be
+    /// joined.
+    pub(crate) fn begin_waiting(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        ttl: Value,
+        waited: Value,
+    ) -> Result<Option<(Box<Mine>, u64)>, Error> {
+        let mine = Mine::new(ruby, this, name, ttl, waited)?;
+        if mine.is_loaded_here(this) {
+            return Ok(None);
+        }
+        let id = mine.list(this);
+        Ok(Some((Box::new(mine), id)))
     }
 
     /// The newest load of the key in this process that is open, as a `Polycache::Flight` that the
@@ -201,6 +212,43 @@ impl Cache {
 }
 
 impl Mine {
+    /// What is wrong with the arguments is found before anything is loaded.
+    fn new(
+        ruby: &Ruby,
+        cache: &Cache,
+        name: Value,
+        ttl: Value,
+        waited: Value,
+    ) -> Result<Mine, Error> {
+        let key = key(ruby, name)?;
+        let ttl = duration::ttl(ruby, ttl)?;
+        cache.tick(ruby)?;
+        let cache = &cache.cache;
+        let loading = match Float::from_value(waited) {
+            None => cache.loading(),
+            Some(waited) => cache.loading_after(Duration::from_secs_f64(waited.to_f64().max(0.0))),
+        };
+        Ok(Mine {
+            key,
+            ttl,
+            loading,
+            caller: Caller::now(),
+        })
+    }
+
+    /// Whether a load of this process may be joined, or was there just now.
+    fn is_loaded_here(&self, cache: &Cache) -> bool {
+        let full_key = cache.full_key(&self.key);
+        let open = cache.loads.open(&cache.cache, &full_key, self.caller, true);
+        !matches!(open, Ok(None))
+    }
+
+    /// Lists the load: its caller waits for other processes.
+    fn list(&self, cache: &Cache) -> u64 {
+        let full_key = cache.full_key(&self.key);
+        cache.loads.begin(full_key, self.caller, None)
+    }
+
     /// Asks, for all callers that join, until the value is there, or this caller is to load.
     fn wait(
         mut self,
@@ -208,51 +256,65 @@ impl Mine {
         cache: &Cache,
         hit: impl Fn(Made, Origin) -> Result<Value, Error>,
     ) -> Result<Asked, Error> {
-        let id = cache
-            .loads
-            .begin(cache.full_key(&self.key), self.caller, None);
-        match self.steps(ruby, cache) {
+        let id = self.list(cache);
+        loop {
+            match self.step(ruby, cache, id, &hit)? {
+                Stepped::Value(value) => return Ok(Asked::Value(value)),
+                Stepped::Load => return Ok(Asked::Mine(Box::new(self), id)),
+                Stepped::Wait(pause) => {
+                    // Other threads run meanwhile and, under a Fiber scheduler, other fibers.
+                    let kernel: Result<RModule, Error> = ruby.class_object().const_get("Kernel");
+                    let slept = kernel.and_then(|kernel| {
+                        kernel.funcall::<_, _, Value>("sleep", (pause.as_secs_f64(),))
+                    });
+                    if let Err(error) = slept {
+                        // The caller is gone: others see for themselves.
+                        landing::give_up(ruby, cache.loads.end(id, false).joined)?;
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks once, for all who join. When the value is there, or there is an error, the load is over.
+    pub(crate) fn step(
+        &mut self,
+        ruby: &Ruby,
+        cache: &Cache,
+        id: u64,
+        hit: &impl Fn(Made, Origin) -> Result<Value, Error>,
+    ) -> Result<Stepped, Error> {
+        let step = cache.tick(ruby).and_then(|()| {
+            let loading = &mut self.loading;
+            let step = cache
+                .cache
+                .step(&self.key, loading, |value| make(ruby, &value));
+            step.or_raise(ruby)
+        });
+        match step {
             Ok(LoadStep::Load) => {
                 cache.loads.loads(id, self.loader(Instant::now()));
-                Ok(Asked::Mine(Box::new(self), id))
+                Ok(Stepped::Load)
             }
+            Ok(LoadStep::Wait(pause)) => Ok(Stepped::Wait(pause)),
             Ok(LoadStep::Hit(made, origin)) => {
                 // Others find it as well, each a value of their own.
                 let ended = cache.loads.end(id, true);
                 let joined = landing::give_up(ruby, ended.joined);
                 landing::give_up(ruby, ended.others)?;
                 joined?;
-                made.and_then(|made| hit(made, origin)).map(Asked::Value)
+                made.and_then(|made| hit(made, origin)).map(Stepped::Value)
             }
-            Ok(_) => {
+            Ok(LoadStep::TimedOut) => {
                 landing::give_up(ruby, cache.loads.end(id, false).joined)?;
                 Err(error::to_ruby(ruby, &polycache::Error::WaitTimeout))
             }
             Err(error) => {
-                // The caller is gone, or the directory is: others see for themselves.
+                // The directory is gone, say: others see for themselves.
                 landing::give_up(ruby, cache.loads.end(id, false).joined)?;
                 Err(error)
             }
-        }
-    }
-
-    fn steps(
-        &mut self,
-        ruby: &Ruby,
-        cache: &Cache,
-    ) -> Result<LoadStep<Result<Made, Error>>, Error> {
-        let kernel: RModule = ruby.class_object().const_get("Kernel")?;
-        loop {
-            let step = cache
-                .cache
-                .step(&self.key, &mut self.loading, |value| make(ruby, &value))
-                .or_raise(ruby)?;
-            let LoadStep::Wait(pause) = step else {
-                return Ok(step);
-            };
-            // Other threads run meanwhile and, under a Fiber scheduler, other fibers.
-            kernel.funcall::<_, _, Value>("sleep", (pause.as_secs_f64(),))?;
-            cache.tick(ruby)?;
         }
     }
 
@@ -293,16 +355,28 @@ impl Mine {
     }
 
     /// The load is over, and brought nothing.
-    pub(crate) fn free(mut self, ruby: &Ruby, cache: &Cache, id: u64) -> Result<(), Error> {
+    pub(crate) fn free(self, ruby: &Ruby, cache: &Cache, id: u64) -> Result<(), Error> {
+        let joined = self.end_without_value(cache, id);
+        landing::give_up(ruby, joined)
+    }
+
+    /// The load is over, and its block of many keys left this one out.
+    pub(crate) fn leave_out(self, ruby: &Ruby, cache: &Cache, id: u64) -> Result<(), Error> {
+        let joined = self.end_without_value(cache, id);
+        landing::leave_out(ruby, joined)
+    }
+
+    /// Those who joined, who are to be told.
+    fn end_without_value(mut self, cache: &Cache, id: u64) -> Vec<Opaque<Value>> {
         let is_ours = self.is_ours();
         if is_ours {
             cache.cache.abandon(&self.key, &mut self.loading);
         }
         let ended = cache.loads.end(id, false);
-        if !is_ours {
-            return Ok(());
+        match is_ours {
+            true => ended.joined,
+            false => Vec::new(),
         }
-        landing::give_up(ruby, ended.joined)
     }
 
     fn end(

@@ -111,6 +111,18 @@ pub(crate) fn observe(
     call.keeping_what_is_raised()
 }
 
+/// Tells the callers that joined that the block of many keys left this one out.
+///
+/// # Errors
+/// An interrupt that came meanwhile; all were told.
+pub(crate) fn leave_out(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> Result<(), Error> {
+    if flights.is_empty() {
+        return Ok(());
+    }
+    let flights = array(ruby, flights);
+    call(ruby, "leave_out", &[flights.as_value()])
+}
+
 fn array(ruby: &Ruby, flights: Vec<Opaque<Value>>) -> RArray {
     let array = ruby.ary_new();
     for flight in flights {

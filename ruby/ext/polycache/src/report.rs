@@ -1,21 +1,20 @@
 //! Statistics and check results as hashes.
 
+use crate::cache::Counts;
 use magnus::{Error, RHash, Ruby};
 use polycache::{Report, Stats};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// # Errors
 /// What Ruby raises: no memory.
-pub(crate) fn stats(
-    ruby: &Ruby,
-    stats: &Stats,
-    memory_hits: u64,
-    joined: u64,
-) -> Result<RHash, Error> {
+pub(crate) fn stats(ruby: &Ruby, stats: &Stats, counts: &Counts) -> Result<RHash, Error> {
+    let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let memory_hits = now(&counts.memory_hits);
     let hash = ruby.hash_new();
     for (name, number) in [
-        ("hits", stats.hits + memory_hits + joined),
+        ("hits", stats.hits + memory_hits + now(&counts.joined)),
         ("memory_hits", memory_hits),
-        ("misses", stats.misses),
+        ("misses", stats.misses + now(&counts.absent)),
         ("writes", stats.writes),
         ("deletes", stats.deletes),
         ("voided_fills", stats.voided_fills),

@@ -24,6 +24,15 @@ module Polycache
         free
       end
 
+      # The block left its key out: the callers that joined are told.
+      def leave_out
+        @load.landed = Landed::ABSENT
+        free
+      end
+
+      # It waits for no other load: see Loading.
+      def pause = nil
+
       # The load is over, however it was left. Does nothing if it was over already.
       def free = @entries.end_load(@name, @load)
     end

@@ -123,6 +123,10 @@ module Polycache
         value
       end
 
+      def count_absent
+        @counts[MISSES] += 1
+      end
+
       def count_wait_timeout
         @counts[WAIT_TIMEOUTS] += 1
       end

@@ -111,6 +111,13 @@ module Polycache
         found.is_a?(Native::Found) ? keep(key, found, entry) : found
       end
 
+      def step_load(key, load, busy)
+        found = @native.step_load_found(key, load, busy)
+        return found unless found.is_a?(Native::Found)
+
+        keep(key, found, @index[key] || other_form(key))
+      end
+
       def fill(load, value) = frozen(@native.fill(load, value))
 
       # It is neither looked up nor kept in memory: that would be a use of it.
@@ -190,6 +197,7 @@ module Polycache
       end
 
       def joined(value) = frozen(@native.joined(value))
+      def count_absent = @native.count_absent
       def count_wait_timeout = @native.count_wait_timeout
       def lock(key) = @native.lock(key)
       def unlock(key, held) = @native.unlock(key, held)
