@@ -81,8 +81,8 @@ class Options(TypedDict, total=False):
     encryption: Sequence[EncryptionKey] | None
     """Keys for AES-256-GCM, with which values are encrypted: the first one encrypts, all of them
     decrypt, so that keys can be changed. Plain entries are then refused as `NotEncrypted`. Keys of
-    the cache, sizes and times stay readable. One key is good for 2**32 entries. Default: values are
-    not encrypted."""
+    the cache, sizes and times stay readable. One key is good for 2**32 entries. Without keys,
+    values are not encrypted. Default: none."""
 
     types: Mapping[str, type | Type[Any]] | None
     """Types of the program, by name: `{"user": User}`. A value of such a class is written as its
