@@ -23,7 +23,7 @@ def put(state: State, me: int, rule: Rule) -> Steps:
         case "start":
             yield _began(state, me, "born")
         case "born":
-            yield _goes(state, me, step="scan", born=state.clock)
+            yield _goes(state, me, step="scan", born=state.clears)
         case "scan" if actor.at == SLOTS:
             yield from _choose(state, me, even_leases=True)
         case "scan":
@@ -105,7 +105,7 @@ def load(state: State, me: int, rule: Rule, *, impatient: bool = False) -> Steps
         case "look":
             yield _goes(state, me, step="born") if _stands(actor.mine) else _again(state, me)
         case "born":
-            yield _goes(state, me, step="load", born=state.clock, gone=state.ended)
+            yield _goes(state, me, step="load", born=state.clears, gone=state.ended)
         case "beside" if actor.at == SLOTS or not rule("beside-rescans"):
             yield _goes(state, me, step="beside born")
         case "beside":
@@ -118,7 +118,7 @@ def load(state: State, me: int, rule: Rule, *, impatient: bool = False) -> Steps
             yield _voided(state, me, "beside")
         case "beside born":
             step = "look beside" if rule("beside-looks-again") else "load beside"
-            yield _goes(state, me, step=step, born=state.clock, gone=state.ended)
+            yield _goes(state, me, step=step, born=state.clears, gone=state.ended)
         case "look beside":
             if _stands(actor.mine):
                 yield _goes(state, me, step="load beside")
@@ -127,12 +127,12 @@ def load(state: State, me: int, rule: Rule, *, impatient: bool = False) -> Steps
         case "load" | "load beside":
             publish = actor.step.replace("load", "publish")
             then = publish if rule("born-before-load") else publish.replace("publish", "late born")
-            # For a clear it began when it noted the clock; for all others it begins now.
+            # For a clear it began when it noted the count of clears; for all others it begins now.
             state = _goes(state, me, step=then, over=state.made)
             yield state._replace(made=state.made | 1 << me)
         case "late born" | "late born beside":
             publish = actor.step.replace("late born", "publish")
-            yield _goes(state, me, step=publish, born=state.clock)
+            yield _goes(state, me, step=publish, born=state.clears)
         case "publish" | "publish beside":
             kept = rule("fill-over-its-word" if actor.step == "publish" else "beside-over-its-word")
             assert actor.mine
@@ -171,10 +171,10 @@ def clear(state: State, me: int, rule: Rule) -> Steps:
     actor = state.actors[me]
     match actor.step:
         case "start":
-            yield _began(state, me, "tick")
-        case "tick":
-            clock = state.clock + 1 if rule("clear-ticks") else state.clock
-            yield _goes(state._replace(clock=clock), me, step="raise", born=clock)
+            yield _began(state, me, "count")
+        case "count":
+            clears = state.clears + 1 if rule("clear-counts") else state.clears
+            yield _goes(state._replace(clears=clears), me, step="raise", born=clears)
         case "raise":
             floor = max(state.floor, actor.born)
             yield _goes(state._replace(floor=floor), me, step="epoch")

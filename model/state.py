@@ -26,7 +26,7 @@ class Word(NamedTuple):
 
     kind: Kind
     origin: int = -1  # the actor that wrote it
-    born: int = 0  # the clock when a VALUE's making began
+    born: int = 0  # clears when a VALUE's making began
 
 
 EMPTY = Word(Kind.EMPTY)
@@ -62,7 +62,7 @@ class State(NamedTuple):
 
     slots: tuple[Word, ...]
     actors: tuple[Actor, ...]
-    clock: int = 0
+    clears: int = 0
     floor: int = 0  # what a reader looks up
     cached_floor: int = 0  # what a reader remembers until EPOCH moves
     ended: int = 0  # acknowledged

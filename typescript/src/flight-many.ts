@@ -358,10 +358,7 @@ class Group<T, K> {
   }
 
   /** What was loaded, by the identities of the keys. */
-  #match(
-    granted: readonly Granted<K>[],
-    loaded: EntriesOf<K, T | undefined>,
-  ): Map<unknown, T> {
+  #match(granted: readonly Granted<K>[], loaded: EntriesOf<K, T | undefined>): Map<unknown, T> {
     const asked = new Set(granted.map(({ wanted }) => wanted.name))
     const values = new Map<unknown, T>()
     for (const [key, value] of pairsOf(loaded, 'the loaded entries')) {

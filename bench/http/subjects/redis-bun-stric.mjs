@@ -14,7 +14,5 @@ ready({
   port: app.details.server.port,
   reads: READS.EACH,
   packages: ['@stricjs/router', 'redis'],
-  notes: [
-    'version 1.0.6 of the page is not available: this is the last one; it is unmaintained',
-  ],
+  notes: ['version 1.0.6 of the page is not available: this is the last one; it is unmaintained'],
 })

@@ -112,10 +112,10 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Ok(key.to_vec())
     }
 
-    /// Recovery: raises the clock to the highest floor, or entries stored from now on would not be
-    /// served. The clock's page may have reached the disk before the floors' pages did.
-    pub(crate) fn clock_above_floors(&self) {
-        self.memory.fetch_max(header::CLOCK, self.highest_floor());
+    /// Recovery: raises the count of clears to the highest floor, or entries stored from now on would not be
+    /// served. The count's page may have reached the disk before the floors' pages did.
+    pub(crate) fn clears_above_floors(&self) {
+        self.memory.fetch_max(header::CLEARS, self.highest_floor());
     }
 
     /// Recovery, first half: sets each tail by the chain of undamaged records.
@@ -140,8 +140,8 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                     break;
                 }
                 self.memory.fetch_max(header::SEQUENCE, record.block_seq);
-                // A clear must get a tick above every `born`, although the clock's page may be older.
-                self.memory.fetch_max(header::CLOCK, record.born);
+                // A clear must count higher than every `born`, although the count's page may be older.
+                self.memory.fetch_max(header::CLEARS, record.born);
                 at += size;
             }
             self.seal_at(block, at - start);

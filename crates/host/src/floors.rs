@@ -1,6 +1,6 @@
 //! Floors: clearing a namespace in constant time.
 //!
-//! A clear takes the next tick of the invalidation clock and raises the floor of its namespace to it. A
+//! A clear adds one to the count of clears and raises the floor of its namespace to that. A
 //! record is served only if it was born at or above the floors of all enclosing namespaces. The table
 //! keeps one floor for each namespace that was ever cleared, found by linear probing and never moved or
 //! freed. If the probed places are taken, the clear raises the floor of the root instead: that clears
@@ -19,16 +19,16 @@ impl<M: Memory, E: Environment> Engine<M, E> {
     /// Clears everything born before now in the namespace whose prefix has this hash. Once it returns,
     /// no reader anywhere is served an older entry of that namespace.
     pub fn raise_floor(&self, prefix_hash: u64, root_hash: u64) {
-        let tick = self.memory.fetch_add(header::CLOCK, 1) + 1;
-        if !self.raise(prefix_hash, tick) && !self.raise(root_hash, tick) {
+        let clears = self.memory.fetch_add(header::CLEARS, 1) + 1;
+        if !self.raise(prefix_hash, clears) && !self.raise(root_hash, clears) {
             // The root itself found no place: the last cell applies to every namespace.
             self.memory
-                .fetch_max(self.cell(FLOORS as u64 - 1) + 8, tick);
+                .fetch_max(self.cell(FLOORS as u64 - 1) + 8, clears);
         }
         self.memory.fetch_add(header::EPOCH, 1);
     }
 
-    fn raise(&self, name: u64, tick: u64) -> bool {
+    fn raise(&self, name: u64, clears: u64) -> bool {
         let name = name.max(1);
         for probe in 0..PROBES {
             let cell = self.cell(place(name, probe));
@@ -37,7 +37,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
                 || (there == 0 && self.memory.compare_exchange(cell, 0, name))
                 || self.memory.load(cell) == name;
             if mine {
-                self.memory.fetch_max(cell + 8, tick);
+                self.memory.fetch_max(cell + 8, clears);
                 return true;
             }
         }
@@ -63,7 +63,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
 
     /// The floor for a full key, from the namespaces in it.
     pub(crate) fn floor_of_key(&self, full_key: &[u8]) -> u64 {
-        if self.clock() == 0 {
+        if self.clears() == 0 {
             return 0;
         }
         let names: Vec<u64> = ancestors(full_key)
@@ -72,10 +72,10 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         self.floor_of(&names)
     }
 
-    /// The invalidation clock: the `born` of a value that is made from now on.
+    /// Clears so far: the `born` of a value that is made from now on.
     #[inline(always)]
-    pub fn clock(&self) -> u64 {
-        self.memory.load(header::CLOCK)
+    pub fn clears(&self) -> u64 {
+        self.memory.load(header::CLEARS)
     }
 
     fn lookup(&self, name: u64) -> u64 {

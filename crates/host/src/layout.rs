@@ -25,8 +25,8 @@ pub mod header {
     pub const KEPT: usize = 56;
     /// The memory tiers' epoch; JavaScript loads its low 32 bits.
     pub const EPOCH: usize = 128;
-    /// The invalidation clock: counts clears.
-    pub const CLOCK: usize = 192;
+    /// Clears so far.
+    pub const CLEARS: usize = 192;
     /// The ring position of the next block to claim.
     pub const HAND: usize = 256;
     /// The last block sequence number given out.

@@ -21,7 +21,7 @@ pub struct Token {
     pub slot: u64,
     /// The lease's word.
     pub word: u64,
-    /// The invalidation clock before the load: a clear during the load makes its value invalid.
+    /// Clears before the load: a clear during the load makes its value invalid.
     pub born: u64,
     /// The word belongs to another caller, and this one loads beside it: `release` leaves the word
     /// alone.
@@ -134,7 +134,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         Some(Lease::Acquired(Token {
             slot,
             word: mine.0,
-            born: self.clock(),
+            born: self.clears(),
             beside: false,
         }))
     }
@@ -158,7 +158,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         }
         let alone = self.alone(slot, key, tag, is_of_another);
         // Read before the word: a clear from here on makes the load's value invalid.
-        let born = self.clock();
+        let born = self.clears();
         (alone && self.word(slot).0 == word).then_some(Token {
             slot,
             word,

@@ -21,7 +21,7 @@ pub struct RecordHeader {
     pub hash_hi: u32,
     /// Sequence number of the block when the record was written.
     pub block_seq: u64,
-    /// The invalidation clock before the value was made; compared with floors.
+    /// Clears before the value was made; compared with floors.
     pub born: u64,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn after_reboot(directory: &Directory) {
         geometry: directory.geometry,
         seed: directory.seed,
     };
-    engine.clock_above_floors();
+    engine.clears_above_floors();
     engine.seal_whole_records();
     engine.drop_damaged();
 }

@@ -26,7 +26,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
         entry: &[u8],
     ) -> Result<(), Error> {
         self.prefetch(key.hash);
-        let born = self.clock();
+        let born = self.clears();
         match self.append(appender, me, key, entry, born) {
             Ok(location) => {
                 self.publish(me, key, location, born);

@@ -190,9 +190,9 @@ fn a_damaged_index_neither_panics_nor_hangs() {
     }
 }
 
-/// The pages of the index reach the disk in any order: the clock's may be the oldest.
+/// The pages of the index reach the disk in any order: the one with the count of clears may be the oldest.
 #[test]
-fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
+fn a_count_of_clears_that_is_too_old_is_put_right_by_recovery() {
     let reopen = |path: &Path, boot: u8| {
         let mut io = Faulty::new(-1, 0);
         io.boot = boot;
@@ -200,11 +200,11 @@ fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
         options.keep_after_reboot = true;
         Store::open(&options).unwrap()
     };
-    let forget_clock = |store: Store| {
+    let forget_clears = |store: Store| {
         let index = store.path().join("index");
         drop(store);
         let file = File::options().write(true).open(index).unwrap();
-        let at = polycache_host::layout::header::CLOCK as u64;
+        let at = polycache_host::layout::header::CLEARS as u64;
         file.write_all_at(&0u64.to_le_bytes(), at).unwrap();
     };
     let dir = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
         store.namespace(&["other"]).unwrap(),
     );
     (0..5).for_each(|_| store.clear(&ns).unwrap());
-    forget_clock(store);
+    forget_clears(store);
     // The floor of the namespace is 5: an entry stored now must be born at or above it.
     let store = reopen(dir.path(), 1);
     store.put(&ns, b"k", &entry("v")).unwrap();
@@ -224,7 +224,7 @@ fn a_clock_from_before_the_clears_is_put_right_by_recovery() {
     }
     store.put(&ns, b"late", &entry("v")).unwrap();
     let floors = dir.path().join("v1/index");
-    forget_clock(store);
+    forget_clears(store);
     // The floors' pages are lost too, but the record was born at 10.
     let file = File::options().write(true).open(floors).unwrap();
     let at = polycache_host::layout::Geometry::new(2 << 20)

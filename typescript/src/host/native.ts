@@ -107,7 +107,7 @@ export interface EntryHeader {
   tags: { name: string; generation: string }[]
 }
 
-/** The holder of a lock: slot, word and the invalidation clock when it was taken. */
+/** The holder of a lock: slot, word and the clears before it was taken. */
 export type Token = BigUint64Array
 
 /** What `get` answers instead of a length. */
