@@ -22,7 +22,7 @@ pub(crate) struct Ghosts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Ghost {
     hash: u32,
-    /// The policy's clock when the entry was inserted.
+    /// The insertions so far when the entry was inserted.
     born: u32,
     /// The number of the previous ghost in its chain; its own number once its key came back.
     before: u32,

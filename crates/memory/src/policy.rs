@@ -36,7 +36,7 @@ pub(crate) struct Policy {
     queues: [Queue; 2],
     ghosts: Ghosts,
     /// Insertions so far. It may wrap: ages are differences.
-    clock: u32,
+    insertions: u32,
     /// Goal of the small queue, in parts; 0 before the first eviction.
     goal: usize,
     /// Its bounds, for the number of entries when they were computed.
@@ -64,7 +64,7 @@ pub(crate) trait Entries {
 #[derive(Clone, Copy, Debug, Default)]
 struct Item {
     bytes: u64,
-    /// The policy's clock when the entry was inserted, or when the hand passed it last.
+    /// The insertions so far when the entry was inserted, or when the hand passed it last.
     seen: u32,
     count: u8,
     queue: u8,
@@ -91,10 +91,10 @@ impl Policy {
     /// A key without an entry is to get one, whether there is room or not.
     #[inline]
     pub fn arrive(&mut self, hash: u32) -> Coming {
-        self.clock = self.clock.wrapping_add(1);
+        self.insertions = self.insertions.wrapping_add(1);
         let born = self.ghosts.take(hash, GHOSTS * self.len());
         Coming {
-            away: born.map(|born| self.clock.wrapping_sub(born)),
+            away: born.map(|born| self.insertions.wrapping_sub(born)),
             won: false,
         }
     }
@@ -195,7 +195,7 @@ impl Policy {
     fn enter(&mut self, queue: usize, index: u32, bytes: u64) {
         let item = Item {
             bytes,
-            seen: self.clock,
+            seen: self.insertions,
             count: 0,
             queue: queue as u8,
         };
@@ -208,10 +208,10 @@ impl Policy {
         for _ in 0..STEPS {
             let index = self.queues[MAIN].oldest()?;
             let item = self.links.get_mut(index);
-            if self.clock.wrapping_sub(item.seen) < away {
+            if self.insertions.wrapping_sub(item.seen) < away {
                 return None;
             }
-            item.seen = self.clock;
+            item.seen = self.insertions;
             if entries.take_mark(index) {
                 item.count = (item.count + 1).min(MOST_COUNTED);
             } else if item.count >= strength {

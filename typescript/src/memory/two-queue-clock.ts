@@ -37,10 +37,10 @@ export class TwoQueueClock implements Policy {
   /** By slot: what it counts in the main queue, or SMALL; its key's hash. */
   #counts = new Uint8Array(0)
   #hashes = new Int32Array(0)
-  /** By slot: the clock when it came in, or when the hand passed it last. */
+  /** By slot: the insertions so far when it came in, or when the hand passed it last. */
   #seen = new Uint32Array(0)
   /** Arrivals so far, modulo 2^32. */
-  #clock = 0
+  #insertions = 0
   /** In parts; 0 before it is first asked for. */
   #goal = 0
   /** Its bounds, for so many entries. */
@@ -59,14 +59,14 @@ export class TwoQueueClock implements Policy {
   }
 
   arrive(key: unknown, full: boolean): void {
-    this.#clock = (this.#clock + 1) >>> 0
+    this.#insertions = (this.#insertions + 1) >>> 0
     this.#hash = NO_HASH
     this.#count = SMALL
     if (this.#ghosts.size === 0) return
     this.#hash = hashOf(key)
     const born = this.#ghosts.recall(this.#hash, GHOSTS * this.#length())
     if (!full || born < 0) return
-    if (this.#challenge((this.#clock - born) >>> 0, OF_GHOST)) this.#count = 0
+    if (this.#challenge((this.#insertions - born) >>> 0, OF_GHOST)) this.#count = 0
   }
 
   add(slot: number): void {
@@ -113,7 +113,7 @@ export class TwoQueueClock implements Policy {
     this.#small.clear()
     this.#main.clear()
     this.#ghosts.clear()
-    this.#goal = this.#clock = 0
+    this.#goal = this.#insertions = 0
     this.#boundsOf = -1
   }
 
@@ -124,8 +124,8 @@ export class TwoQueueClock implements Policy {
     for (let step = 0; step < STEPS; step++) {
       const slot = main.front
       if (slot < 0) return false
-      if (away > 0 && (this.#clock - this.#seen[slot]) >>> 0 < away) return false
-      this.#seen[slot] = this.#clock
+      if (away > 0 && (this.#insertions - this.#seen[slot]) >>> 0 < away) return false
+      this.#seen[slot] = this.#insertions
       if ((state[slot] & VISITED) !== 0) {
         state[slot] &= ~VISITED
         if (this.#counts[slot] < MOST_COUNTED) this.#counts[slot]++
@@ -144,7 +144,7 @@ export class TwoQueueClock implements Policy {
   /** Puts an entry into the small queue, or with another count than SMALL into the main one. */
   #enter(count: number, slot: number): void {
     this.#counts[slot] = count
-    this.#seen[slot] = this.#clock
+    this.#seen[slot] = this.#insertions
     this.#queueOf(slot).push(slot)
   }
 

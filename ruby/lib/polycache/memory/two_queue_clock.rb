@@ -34,17 +34,17 @@ module Polycache
         @small = Queue.new
         @main = Queue.new
         @ghosts = Ghosts.new
-        @clock = 0
+        @insertions = 0
         @goal = nil
         @enters = @small
       end
 
       # A key that is not here is about to come in; +full+ when others have to make room for it.
       def arrive(key, full)
-        @clock += 1
+        @insertions += 1
         @enters = @small
         born = @ghosts.recall(key.hash, GHOSTS * size)
-        @enters = @main if full && born && challenge(@clock - born, OF_GHOST)
+        @enters = @main if full && born && challenge(@insertions - born, OF_GHOST)
       end
 
       # The key that arrived has its entry now.
@@ -89,7 +89,7 @@ module Polycache
 
       def enter(queue, entry)
         entry.count = 0
-        entry.seen = @clock
+        entry.seen = @insertions
         queue.push(entry)
       end
 
@@ -102,9 +102,9 @@ module Polycache
       def challenge(away, strength)
         STEPS.times do
           entry = @main.oldest
-          return false if entry.nil? || @clock - entry.seen < away
+          return false if entry.nil? || @insertions - entry.seen < away
 
-          entry.seen = @clock
+          entry.seen = @insertions
           if entry.marked
             entry.marked = false
             entry.count += 1 if entry.count < MOST_COUNTED

@@ -37,7 +37,7 @@ const OF_GHOST: u8 = 2;
 struct Entry {
     marked: bool,
     count: u8,
-    /// The clock when it was inserted, or when the hand passed it last.
+    /// The insertions so far when it was inserted, or when the hand passed it last.
     seen: usize,
 }
 
@@ -45,7 +45,7 @@ struct Entry {
 struct Ghost {
     /// How many had become ghosts before it.
     number: usize,
-    /// The clock when the entry was inserted.
+    /// The insertions so far when the entry was inserted.
     born: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct TwoQueueClock {
     /// How many ghosts there have been.
     buried: usize,
     /// Insertions so far.
-    clock: usize,
+    insertions: usize,
     /// In parts; none before the first eviction.
     goal: Option<usize>,
     evicted: Vec<Key>,
@@ -74,7 +74,7 @@ impl TwoQueueClock {
             entries: vec![Entry::default(); keys],
             ghosts: vec![None; keys],
             buried: 0,
-            clock: 0,
+            insertions: 0,
             goal: None,
             evicted: Vec::new(),
         }
@@ -114,7 +114,7 @@ impl TwoQueueClock {
     }
 
     fn insert(&mut self, key: Key) {
-        self.clock += 1;
+        self.insertions += 1;
         let away = self.recall(key);
         let won = self.is_full() && away.is_some_and(|away| self.challenge(away, OF_GHOST));
         while self.is_full() {
@@ -128,7 +128,7 @@ impl TwoQueueClock {
         self.entries[key as usize] = Entry {
             marked: false,
             count: 0,
-            seen: self.clock,
+            seen: self.insertions,
         };
     }
 
@@ -136,7 +136,7 @@ impl TwoQueueClock {
     fn recall(&mut self, key: Key) -> Option<usize> {
         let ghost = self.ghosts[key as usize].take()?;
         let after = self.buried - ghost.number;
-        (after <= GHOSTS * self.len()).then(|| self.clock - ghost.born)
+        (after <= GHOSTS * self.len()).then(|| self.insertions - ghost.born)
     }
 
     /// One key leaves, or one goes from the small to the main queue.
@@ -176,10 +176,10 @@ impl TwoQueueClock {
                 return false;
             };
             let entry = &mut self.entries[key as usize];
-            if self.clock - entry.seen < away {
+            if self.insertions - entry.seen < away {
                 return false;
             }
-            entry.seen = self.clock;
+            entry.seen = self.insertions;
             if entry.marked {
                 entry.marked = false;
                 entry.count = (entry.count + 1).min(MOST_COUNTED);

@@ -184,7 +184,7 @@ pub struct TwoQueueClock {
     main: Vec<TwoQueueEntry>,
     /// Every key that ever left the small queue, and when it had been inserted.
     ghosts: Vec<(Option<Key>, usize)>,
-    clock: usize,
+    insertions: usize,
     goal: Option<usize>,
 }
 
@@ -234,14 +234,14 @@ impl TwoQueueClock {
         if self.get(key) {
             return None;
         }
-        self.clock += 1;
+        self.insertions += 1;
         let (buried, entries) = (self.ghosts.len(), self.entries());
         let ghost = self.ghosts.iter().rposition(|ghost| ghost.0 == Some(key));
         let mut away = None;
         if let Some(at) = ghost {
             self.ghosts[at].0 = None;
             if buried - at <= 2 * entries {
-                away = Some(self.clock - self.ghosts[at].1);
+                away = Some(self.insertions - self.ghosts[at].1);
             }
         }
         let mut left = None;
@@ -262,7 +262,7 @@ impl TwoQueueClock {
             key,
             marked: false,
             count: 0,
-            seen: self.clock,
+            seen: self.insertions,
         });
         left
     }
@@ -312,7 +312,7 @@ impl TwoQueueClock {
             self.main.push(TwoQueueEntry {
                 marked: false,
                 count: 0,
-                seen: self.clock,
+                seen: self.insertions,
                 ..tail
             });
             return left;
@@ -326,7 +326,7 @@ impl TwoQueueClock {
     fn challenge(&mut self, away: usize, strength: usize) -> Option<Key> {
         for _ in 0..6 {
             let mut under = *self.main.first()?;
-            if self.clock - under.seen < away {
+            if self.insertions - under.seen < away {
                 return None;
             }
             self.main.remove(0);
@@ -338,7 +338,7 @@ impl TwoQueueClock {
                 return Some(under.key);
             }
             under.marked = false;
-            under.seen = self.clock;
+            under.seen = self.insertions;
             self.main.push(under);
         }
         None
