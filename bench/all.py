@@ -50,8 +50,8 @@ def main(names: list[str]) -> int:
         share = 1 - sum(left.values()) / total
         bar = "#" * round(20 * share)
         print(
-            f"[{bar:.<20}] {number} of {len(names)}: bench-{name}, about {clock(left[name])}; "
-            f"{clock(sum(left.values()))} left in all",
+            f"[{bar:.<20}] {number} of {len(names)}: bench-{name}, about {minutes(left[name])}; "
+            f"{minutes(sum(left.values()))} left in all",
             flush=True,
         )
         started = time.monotonic()
@@ -59,7 +59,7 @@ def main(names: list[str]) -> int:
             failed.append(name)
         print(
             f"bench-{name}: {'FAILED' if name in failed else 'done'} in "
-            f"{clock(time.monotonic() - started)}, report in target/bench/{name}.md",
+            f"{minutes(time.monotonic() - started)}, report in target/bench/{name}.md",
             flush=True,
         )
         del left[name]
@@ -68,7 +68,7 @@ def main(names: list[str]) -> int:
     return 1 if failed else 0
 
 
-def clock(seconds: float) -> str:
+def minutes(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 

@@ -53,7 +53,7 @@ impl CallableClock {
     }
 
     /// Asks the callable.
-    pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn read_clock(&self, py: Python<'_>) -> PyResult<()> {
         let answer = self.callable.bind(py).call0()?;
         let now = answer.extract::<f64>().ok().filter(|now| *now >= 0.0);
         let Some(now) = now.filter(|now| now.is_finite()) else {

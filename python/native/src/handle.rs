@@ -55,10 +55,10 @@ impl Handle {
 
     /// Asks the clock, if there is one of the user's.
     #[inline(always)]
-    pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn read_clock(&self, py: Python<'_>) -> PyResult<()> {
         match &self.clock {
             None => Ok(()),
-            Some(clock) => clock.tick(py),
+            Some(clock) => clock.read_clock(py),
         }
     }
 }
@@ -165,7 +165,7 @@ impl Handle {
         let Some(memory) = &self.memory else {
             return self.read_host(py, key::bytes(key)?);
         };
-        self.tick(py)?;
+        self.read_clock(py)?;
         match memory.read(&self.cache, key) {
             Some(value) => Ok(Some(value)),
             None => self.read_into(py, memory, key),
@@ -175,7 +175,7 @@ impl Handle {
     /// The same from the host tier.
     #[inline]
     fn read_host<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.tick(py)?;
+        self.read_clock(py)?;
         let cache = &self.cache;
         let named = Cell::new(false);
         match cache.get_with(key, |value| to_python::object(py, value, &named)) {

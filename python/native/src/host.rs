@@ -51,7 +51,7 @@ impl Handle {
         value: &Bound<'_, PyAny>,
         ttl: Ttl,
     ) -> PyResult<()> {
-        self.tick(value.py())?;
+        self.read_clock(value.py())?;
         let types = self.flights.types();
         let stored = from_python::with_value(value, self.serializer, types, |read, size| {
             if size < self.slow_from {
@@ -105,7 +105,7 @@ impl Tiers for Handle {
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
         let bytes = key::bytes(key)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let deleted = self.cache.delete(bytes);
         if let Some(memory) = &self.memory {
             memory.forget(key);
@@ -115,13 +115,13 @@ impl Tiers for Handle {
 
     fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let bytes = key::bytes(key)?;
-        self.tick(key.py())?;
+        self.read_clock(key.py())?;
         failed(key.py(), self.cache.has(bytes))
     }
 
     fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let bytes = key::bytes(key)?;
-        self.tick(key.py())?;
+        self.read_clock(key.py())?;
         let left = failed(key.py(), self.cache.ttl(bytes))?;
         Ok(left.map(seconds))
     }
@@ -129,7 +129,7 @@ impl Tiers for Handle {
     fn peek<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = key.py();
         let bytes = key::bytes(key)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let memory = self.memory.as_ref();
         if let Some(value) = memory.and_then(|memory| memory.peek(&self.cache, key)) {
             return Ok(Some(value));
@@ -145,7 +145,7 @@ impl Tiers for Handle {
     fn take<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = key.py();
         let bytes = key::bytes(key)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         // With the result of a registered type's `decode`, because that may fail: then the entry stays.
         let read = |value: Value<'_>| {
             let named = Cell::new(false);
@@ -162,7 +162,7 @@ impl Tiers for Handle {
         let py = key.py();
         let bytes = key::bytes(key)?;
         let ttl = ttl.read()?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let touched = self.cache.touch(bytes, ttl);
         if let Some(memory) = &self.memory {
             memory.forget(key);
@@ -173,7 +173,7 @@ impl Tiers for Handle {
     fn entry<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Facts<'py>>> {
         let py = key.py();
         let bytes = key::bytes(key)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let Some(entry) = failed(py, self.cache.entry(bytes))? else {
             return Ok(None);
         };
@@ -194,7 +194,7 @@ impl Tiers for Handle {
     fn delete_prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = prefix.py();
         let bytes = key::bytes(prefix)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let deleted = py.detach(|| self.cache.delete_prefix(bytes));
         if let Some(memory) = &self.memory {
             memory.forget_prefix(py, bytes)?;
@@ -209,7 +209,7 @@ impl Tiers for Handle {
     ) -> PyResult<(Bound<'py, PyList>, Option<u64>)> {
         let py = prefix.py();
         let prefix = key::bytes(prefix)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let mut keys = Vec::new();
         let next = self.cache.keys_page(prefix, cursor, PLACES, &mut keys);
         let next = failed(py, next)?;
@@ -218,7 +218,7 @@ impl Tiers for Handle {
     }
 
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.tick(py)?;
+        self.read_clock(py)?;
         let cleared = self.cache.clear();
         // The epoch moved: none of them stands.
         self.let_go();
@@ -309,7 +309,7 @@ struct HostLoad {
 
 impl Machine for HostLoad {
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
-        self.handle.tick(py)?;
+        self.handle.read_clock(py)?;
         let cache = &self.handle.cache;
         let named = Cell::new(false);
         let read = |value: Value<'_>| to_python::object(py, value, &named);
@@ -331,7 +331,7 @@ impl Machine for HostLoad {
         let Loaded { value, read } = loaded;
         let py = value.py();
         let ttl = ttl.read()?;
-        self.handle.tick(py)?;
+        self.handle.read_clock(py)?;
         let HostLoad {
             handle,
             key,

@@ -104,10 +104,10 @@ impl MemoryCache {
 
     /// Asks the clock, if there is one of the user's.
     #[inline(always)]
-    pub fn tick(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn read_clock(&self, py: Python<'_>) -> PyResult<()> {
         match &self.clock {
             None => Ok(()),
-            Some(clock) => clock.tick(py),
+            Some(clock) => clock.read_clock(py),
         }
     }
 
@@ -120,7 +120,7 @@ impl MemoryCache {
     ) -> Found<'py> {
         let py = key.py();
         let asked = Key::asked(key, ())?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let found = settled(py, || read(&self.engine, &asked), Option::is_some)?;
         match found {
             Some(stored) => Ok(Some(hand_out(py, stored)?)),
@@ -313,7 +313,7 @@ impl MemoryCache {
         let asked = Key::asked(key, ())?;
         let stored = self.stored(key, value)?;
         let ttl = self.living(key, value, ttl)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         self.refuse_too_large(py, stored.size())?;
         let Some(ttl) = ttl else {
             // Its time is over at once; so is that of what it supersedes.
@@ -338,7 +338,7 @@ impl MemoryCache {
             let asked = Key::asked(key, ())?;
             let stored = self.stored(key, &default)?;
             let ttl = self.living(key, &default, Ttl::Default)?;
-            self.tick(py)?;
+            self.read_clock(py)?;
             self.refuse_too_large(py, stored.size())?;
             let Some(ttl) = ttl else {
                 return Ok(default);
@@ -414,7 +414,7 @@ impl MemoryCache {
     pub fn pop<'py>(&self, key: &Bound<'py, PyAny>) -> Found<'py> {
         let py = key.py();
         let asked = Key::asked(key, ())?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let taken = self.remove(py, &asked)?;
         Ok(taken.map(|stored| stored.object.into_bound(py)))
     }

@@ -35,7 +35,7 @@ impl CacheLoad {
         let asked = Key::asked(key, ())?;
         let stored = cache.stored(key, value)?;
         let ttl = cache.living(key, value, ttl)?;
-        cache.tick(py)?;
+        cache.read_clock(py)?;
         let (true, Some(ttl)) = (self.is_open(), ttl) else {
             return Ok(false);
         };

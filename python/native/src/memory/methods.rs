@@ -79,13 +79,13 @@ impl MemoryCache {
     }
 
     fn _keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.tick(py)?;
+        self.read_clock(py)?;
         let keys: Vec<Key> = self.engine.keys().collect();
         PyList::new(py, keys.into_iter().map(|key| key.object.into_bound(py)))
     }
 
     fn _items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.tick(py)?;
+        self.read_clock(py)?;
         let items = PyList::empty(py);
         let entries: Vec<(Key, Stored)> = self.engine.iter().collect();
         for (key, stored) in entries {
@@ -150,7 +150,7 @@ impl MemoryCache {
     fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
         let asked = Key::asked(key, ())?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         settled(py, || self.engine.has(&*asked), |found| *found)
     }
 
@@ -214,7 +214,7 @@ impl MemoryCache {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<(Bound<'py, PyAny>, f64, u64)>> {
         let asked = Key::asked(key, ())?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let look = || {
             let stored = self.engine.peek(&*asked)?;
             Some((stored, self.engine.ttl(&*asked)?))
@@ -260,7 +260,7 @@ impl MemoryCache {
         let py = key.py();
         let asked = Key::asked(key, ())?;
         let ttl = self::ttl(ttl)?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let touched = settled(
             py,
             || self.engine.touch(&*asked, ttl),
@@ -275,7 +275,7 @@ impl MemoryCache {
     fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let py = key.py();
         let asked = Key::asked(key, ())?;
-        self.tick(py)?;
+        self.read_clock(py)?;
         let left = settled(py, || self.engine.ttl(&*asked), Option::is_some)?;
         Ok(left.map(seconds))
     }
@@ -334,7 +334,7 @@ impl MemoryCache {
     fn _expire<'py>(&self, py: Python<'py>, now: Option<f64>) -> PyResult<Bound<'py, PyList>> {
         match (&self.clock, now) {
             (Some(clock), Some(now)) => clock.set(now),
-            _ => self.tick(py)?,
+            _ => self.read_clock(py)?,
         }
         let items = PyList::empty(py);
         for (key, stored) in self.engine.take_expired() {
@@ -345,7 +345,7 @@ impl MemoryCache {
 
     /// Removes all expired entries. Each write removes a few.
     fn purge_expired(&self, py: Python<'_>) -> PyResult<()> {
-        self.tick(py)?;
+        self.read_clock(py)?;
         self.engine.purge_expired();
         Ok(())
     }

@@ -50,7 +50,7 @@ impl MemoryCache {
         let py = key.py();
         let asked = Key::asked(key, ())?;
         loop {
-            self.tick(py)?;
+            self.read_clock(py)?;
             let seen = settled(py, || self.engine.peek(&*asked), Option::is_some)?;
             let sum = match &seen {
                 Some(seen) => sum(&seen.object.clone().into_bound(py), by)?,

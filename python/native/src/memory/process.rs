@@ -179,7 +179,7 @@ impl ProcessTier {
     #[inline]
     pub fn begin(&self, py: Python<'_>) -> PyResult<()> {
         if let Some(clock) = &self.shared.clock {
-            clock.tick(py)?;
+            clock.read_clock(py)?;
         }
         self.check_open(py)
     }

@@ -155,7 +155,7 @@ impl Cache {
 
     /// Sets the store's time, when it is the user's.
     #[inline]
-    pub(crate) fn tick(&self, ruby: &Ruby) -> Result<(), Error> {
+    pub(crate) fn read_clock(&self, ruby: &Ruby) -> Result<(), Error> {
         if let Some(clock) = &self.clock {
             let now = ruby.get_inner(clock.callable).funcall("call", ())?;
             clock.now.store(now, Ordering::Relaxed);
@@ -177,7 +177,7 @@ impl Cache {
 
     /// The key's value, or `miss`.
     fn get(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         // Beside the value, and not with it, so that a hit moves no more than necessary.
         let named = Cell::new(false);
@@ -192,7 +192,7 @@ impl Cache {
 
     /// As [`Cache::get`], without a use of the entry.
     fn peek(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let made = this
             .cache
@@ -204,7 +204,7 @@ impl Cache {
 
     /// The key's value, whose entry is deleted, or `miss`. Types are made of it before that, because it may fail.
     fn take(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let taken = this
             .cache
@@ -216,14 +216,14 @@ impl Cache {
     }
 
     fn touch(ruby: &Ruby, this: &Cache, name: Value, ttl: Value) -> Result<bool, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
         this.cache.touch(&key, ttl).or_raise(ruby)
     }
 
     fn set(ruby: &Ruby, this: &Cache, name: Value, object: Value, ttl: Value) -> Result<(), Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
         let types = this.types(ruby);
@@ -234,26 +234,26 @@ impl Cache {
     }
 
     fn delete(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         this.cache.delete(key(ruby, name)?).or_raise(ruby)
     }
 
     /// How many entries it deleted.
     fn delete_prefix(ruby: &Ruby, this: &Cache, prefix: Value) -> Result<u64, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let prefix = key(ruby, prefix)?;
         let cache = &this.cache;
         without_gvl(|| cache.delete_prefix(&prefix))?.or_raise(ruby)
     }
 
     fn has(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         this.cache.has(key(ruby, name)?).or_raise(ruby)
     }
 
     /// Seconds, infinity, or nil.
     fn ttl(ruby: &Ruby, this: &Cache, name: Value) -> Result<Option<f64>, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let left = this.cache.ttl(key(ruby, name)?).or_raise(ruby)?;
         Ok(left.map(seconds))
     }
@@ -265,7 +265,7 @@ impl Cache {
         prefix: Value,
         cursor: u64,
     ) -> Result<(RArray, Option<u64>), Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let prefix = key(ruby, prefix)?;
         let mut found = Vec::new();
         let next = this
@@ -283,7 +283,7 @@ impl Cache {
     }
 
     fn clear(ruby: &Ruby, this: &Cache) -> Result<(), Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         this.cache.clear().or_raise(ruby)
     }
 
@@ -294,7 +294,7 @@ impl Cache {
     }
 
     fn check(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let cache = &this.cache;
         let found = without_gvl(|| cache.check())?.or_raise(ruby)?;
         report::check(ruby, &found)

@@ -10,7 +10,7 @@ use polycache_entry::CompressorId;
 impl Cache {
     /// The key's value with the facts of its entry, or nil; not a use of it.
     pub(crate) fn facts(ruby: &Ruby, this: &Cache, name: Value) -> Result<Option<RHash>, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let Some(entry) = this.cache.entry(&key).or_raise(ruby)? else {
             return Ok(None);

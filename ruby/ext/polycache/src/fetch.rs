@@ -222,7 +222,7 @@ impl Mine {
     ) -> Result<Mine, Error> {
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        cache.tick(ruby)?;
+        cache.read_clock(ruby)?;
         let cache = &cache.cache;
         let loading = match Float::from_value(waited) {
             None => cache.loading(),
@@ -285,7 +285,7 @@ impl Mine {
         id: u64,
         hit: &impl Fn(Made, Origin) -> Result<Value, Error>,
     ) -> Result<Stepped, Error> {
-        let step = cache.tick(ruby).and_then(|()| {
+        let step = cache.read_clock(ruby).and_then(|()| {
             let loading = &mut self.loading;
             let step = cache
                 .cache
@@ -431,7 +431,7 @@ impl Mine {
     }
 
     fn store(&mut self, ruby: &Ruby, cache: &Cache, value: Value) -> Result<Loaded, Error> {
-        cache.tick(ruby)?;
+        cache.read_clock(ruby)?;
         let mut loaded = Loaded {
             value,
             named: false,

@@ -155,7 +155,7 @@ impl Cache {
         name: Value,
         miss: Value,
     ) -> Result<Value, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let found = this
             .cache
@@ -178,7 +178,7 @@ impl Cache {
         this: &Cache,
         found: typed_data::Obj<Found>,
     ) -> Result<bool, Error> {
-        this.tick(ruby)?;
+        this.read_clock(ruby)?;
         if !this.cache.stands(&found.origin) {
             return Ok(false);
         }

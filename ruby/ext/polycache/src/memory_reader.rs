@@ -96,7 +96,7 @@ impl MemoryReader {
         if !is_whole {
             return this.tier(ruby).funcall(this.names.get, (name, miss));
         }
-        cache.tick(ruby)?;
+        cache.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let found = cache
             .cache
