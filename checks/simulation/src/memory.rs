@@ -4,7 +4,7 @@
 
 use crate::switch::{access, linger};
 use polycache_host::layout::Geometry;
-use polycache_host::memory::Memory;
+use polycache_host::shared_memory::SharedMemory;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// One directory's memory.
@@ -62,7 +62,7 @@ impl Shared {
     }
 }
 
-impl Memory for Shared {
+impl SharedMemory for Shared {
     fn load(&self, at: usize) -> u64 {
         self.word(at).load(Relaxed)
     }

@@ -9,8 +9,8 @@ use crate::engine::{Engine, Environment, Key, Participant, Record};
 use crate::error::Error;
 use crate::hash::{key_hash, KeyHash};
 use crate::layout::{header, RECORD_HEADER};
-use crate::memory::Memory;
 use crate::record::RecordHeader;
+use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 use polycache_entry::HEADER_LEN;
 use smallvec::SmallVec;
@@ -54,7 +54,7 @@ fn owned(me: Participant) -> u64 {
     OPEN | (u64::from(me.id) << 4) | (me.incarnation << 16)
 }
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     fn descriptor(&self, block: u64, field: usize) -> usize {
         self.geometry.descriptor_at(block) + field
     }
@@ -401,7 +401,7 @@ impl<M: Memory, E: Environment> Engine<M, E> {
 }
 
 /// What `check` and recovery need from a block's descriptor.
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     pub(crate) fn block_sequence(&self, block: u64) -> u64 {
         self.memory
             .load(self.descriptor(block, descriptor::SEQUENCE))

@@ -3,8 +3,8 @@
 use crate::engine::{Engine, Environment, Key};
 use crate::hash::key_hash;
 use crate::layout::{header, RECORD_HEADER};
-use crate::memory::Memory;
 use crate::record::{checksum, RecordHeader};
+use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
 use polycache_entry::{Header, Verify};
 
@@ -27,7 +27,7 @@ impl Report {
     }
 }
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Verifies every entry. Writers may continue: a word that changes meanwhile is checked again.
     #[must_use]
     pub fn check(&self) -> Report {

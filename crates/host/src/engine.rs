@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::hash::{key_hash, KeyHash};
 use crate::layout::{header, Geometry, BUCKET, RECORD_HEADER};
-use crate::memory::Memory;
 use crate::record::RecordHeader;
+use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 
 /// What the algorithm needs from the operating system.
@@ -79,7 +79,7 @@ impl Record {
     }
 }
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// The key with its hash.
     #[inline(always)]
     pub fn key<'a>(&self, bytes: &'a [u8]) -> Key<'a> {

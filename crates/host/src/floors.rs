@@ -10,12 +10,12 @@ use crate::engine::{Engine, Environment};
 use crate::hash::key_hash;
 use crate::keys::ancestors;
 use crate::layout::{header, FLOORS};
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 
 /// Places that may hold a namespace's floor.
 const PROBES: u64 = 16;
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Clears everything born before now in the namespace whose prefix has this hash. Once it returns,
     /// no reader anywhere is served an older entry of that namespace.
     pub fn raise_floor(&self, prefix_hash: u64, root_hash: u64) {

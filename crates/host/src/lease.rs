@@ -10,8 +10,8 @@ use crate::block::Appender;
 use crate::engine::{Engine, Environment, Key, Look, Participant};
 use crate::error::Error;
 use crate::layout::header;
-use crate::memory::Memory;
 use crate::read::Hit;
+use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
 
 /// The right to load a key and to fill it. `fill` or `release` returns it; a dead holder is replaced.
@@ -48,7 +48,7 @@ pub enum Lease {
     Bypass,
 }
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// True when the holder of this lease can no longer fill.
     pub(crate) fn lease_is_dead(&self, word: Word) -> bool {
         !self.environment.id_alive(word.owner())

@@ -2,8 +2,8 @@
 //! in any language, without a server.
 //!
 //! [`Store`] is the handle. Below it is the algorithm, [`engine::Engine`], generic over its
-//! [`memory::Memory`] and [`engine::Environment`]; `spec/host.md` describes the layout and argues why no
-//! reader is ever served wrong bytes.
+//! [`shared_memory::SharedMemory`] and [`engine::Environment`]; `spec/host.md` describes the layout and
+//! argues why no reader is ever served wrong bytes.
 
 mod block;
 mod check;
@@ -19,7 +19,6 @@ pub mod layout;
 mod lease;
 mod loads;
 pub mod mapped;
-pub mod memory;
 mod namespace;
 mod options;
 mod own_leases;
@@ -30,6 +29,7 @@ mod recover;
 mod scan;
 mod seen;
 mod shared_bytes;
+pub mod shared_memory;
 mod stats;
 mod store;
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! [`Memory`] over the mapped files of a directory.
+//! [`SharedMemory`] over the mapped files of a directory.
 
 use crate::layout::WINDOW;
-use crate::memory::Memory;
 use crate::shared_bytes;
+use crate::shared_memory::SharedMemory;
 use memmap2::MmapRaw;
 use std::sync::atomic::{fence, AtomicU64, AtomicU8, Ordering};
 
@@ -105,7 +105,7 @@ impl MappedMemory {
     }
 }
 
-impl Memory for MappedMemory {
+impl SharedMemory for MappedMemory {
     #[inline(always)]
     fn load(&self, at: usize) -> u64 {
         // Not acquire: an inserter's look at the other slots must not pass its own compare-and-swap,

@@ -1,7 +1,7 @@
 //! Reading: copy out, then check that the word and the epoch still stand.
 
 use crate::engine::{Engine, Environment, Key, Look, Record};
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 
 /// Where an entry was found. The memory tier serves its object while the slot's `ver` half and the epoch
@@ -22,7 +22,7 @@ pub(crate) struct Found {
     pub record: Record,
 }
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Appends the key's entry to `out` and says where it was found; `None` is a miss and leaves `out`
     /// unchanged. `floor` gives the namespace's floor at an epoch.
     #[inline]

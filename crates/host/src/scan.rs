@@ -2,11 +2,11 @@
 
 use crate::engine::{Engine, Environment};
 use crate::layout::RECORD_HEADER;
-use crate::memory::Memory;
 use crate::record::RecordHeader;
+use crate::shared_memory::SharedMemory;
 use crate::word::State;
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// The full key in a slot, if it begins with `wanted` and its entry may be served.
     pub(crate) fn key_at(
         &self,

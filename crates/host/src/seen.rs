@@ -6,11 +6,11 @@
 use crate::block::Appender;
 use crate::engine::{Engine, Environment, Key, Look, Participant, Record};
 use crate::error::Error;
-use crate::memory::Memory;
 use crate::read::Hit;
+use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Removes the entry that a read of the key found; false if it is gone.
     pub fn remove(&self, key: Key<'_>, hit: Hit) -> bool {
         let word = Word(hit.word);

@@ -4,14 +4,14 @@ use crate::block::Appender;
 use crate::engine::{Engine, Environment, Key, Look, Participant};
 use crate::error::Error;
 use crate::layout::header;
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
 
 /// Ticks after which the lease of an insert is overdue, in case its process is stopped halfway: others
 /// then load beside it.
 const INSERT_TICKS: u32 = 16;
 
-impl<M: Memory, E: Environment> Engine<M, E> {
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Stores an entry under the key, whatever was there. Once it returns, every read that begins
     /// anywhere on the host sees this entry or a later one.
     ///

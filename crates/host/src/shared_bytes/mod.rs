@@ -13,7 +13,7 @@
 //! inline assembly. The compiler cannot see into assembly; it may only assume that the assembly does
 //! what some Rust code could do, and the sentence above is that code: these processors move each byte of
 //! a load or store whole, whatever its width and alignment. Nothing orders these accesses except the
-//! fences of [`Memory::fence`](crate::memory::Memory::fence), as for relaxed atomics.
+//! fences of [`SharedMemory::fence`](crate::shared_memory::SharedMemory::fence), as for relaxed atomics.
 //!
 //! Long copies call the C library's `memcpy` from within assembly, because the compiler would treat a
 //! call that it sees as a plain copy. The addresses and the control flow of `memcpy` depend on the two

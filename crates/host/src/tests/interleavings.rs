@@ -10,7 +10,7 @@ use crate::engine::{Engine, Key, Participant};
 use crate::hash::key_hash;
 use crate::layout::header;
 use crate::lease::Lease;
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 use shuttle::thread;
 use std::sync::Arc;
 

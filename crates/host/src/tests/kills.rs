@@ -5,7 +5,7 @@ use super::setup::{engine, enter, entry, text, World};
 use crate::block::Appender;
 use crate::engine::{Engine, Participant};
 use crate::lease::Lease;
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 const NO_FLOOR: fn(u64) -> u64 = |_| 0;
@@ -17,7 +17,7 @@ struct Process<M> {
     appender: Appender,
 }
 
-impl<M: Memory> Process<M> {
+impl<M: SharedMemory> Process<M> {
     fn new(memory: M, world: &World, me: Participant) -> Process<M> {
         Process {
             engine: engine(memory, BLOCKS, world),

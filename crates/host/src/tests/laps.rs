@@ -4,8 +4,8 @@ use super::memory::Plain;
 use super::setup::{engine, enter, entry, text, World};
 use crate::block::Appender;
 use crate::engine::Engine;
-use crate::memory::Memory;
 use crate::read::Hit;
+use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const NO_FLOOR: fn(u64) -> u64 = |_| 0;
 
 /// Changes a slot 2^20 times, so that the same word stands there again.
-fn a_lap<M: Memory>(engine: &Engine<M, World>, slot: u64) {
+fn a_lap<M: SharedMemory>(engine: &Engine<M, World>, slot: u64) {
     let first = engine.word(slot);
     for change in 1..=1u32 << 20 {
         let word = engine.word(slot);
@@ -65,21 +65,21 @@ impl std::ops::Deref for Meddling {
 /// Reads like [`Plain`], except for the lap.
 struct Reader(Meddling);
 
-impl Memory for Reader {
+impl SharedMemory for Reader {
     fn load(&self, at: usize) -> u64 {
         self.0.load(at)
     }
     fn store(&self, at: usize, value: u64) {
-        Memory::store(&*self.0, at, value);
+        SharedMemory::store(&*self.0, at, value);
     }
     fn compare_exchange(&self, at: usize, old: u64, new: u64) -> bool {
-        Memory::compare_exchange(&*self.0, at, old, new)
+        SharedMemory::compare_exchange(&*self.0, at, old, new)
     }
     fn fetch_add(&self, at: usize, by: u64) -> u64 {
-        Memory::fetch_add(&*self.0, at, by)
+        SharedMemory::fetch_add(&*self.0, at, by)
     }
     fn fetch_max(&self, at: usize, value: u64) {
-        Memory::fetch_max(&*self.0, at, value);
+        SharedMemory::fetch_max(&*self.0, at, value);
     }
     fn visited(&self, at: usize) -> bool {
         self.0.visited(at)

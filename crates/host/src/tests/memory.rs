@@ -1,6 +1,6 @@
 //! Memories for tests: shuttle's atomics, and a plain one that stops its process at the n-th access.
 
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -78,7 +78,7 @@ impl<C: Cell> Sparse<C> {
     }
 }
 
-impl<C: Cell> Memory for Sparse<C> {
+impl<C: Cell> SharedMemory for Sparse<C> {
     fn load(&self, at: usize) -> u64 {
         let cell = self.words.lock().unwrap().get(&at).cloned();
         cell.map_or(0, |cell| cell.load())
@@ -180,7 +180,7 @@ impl Killable {
     }
 }
 
-impl Memory for Killable {
+impl SharedMemory for Killable {
     fn load(&self, at: usize) -> u64 {
         self.live().load(at)
     }

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::layout::Geometry;
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 use polycache_entry::{encode, EntryOptions, Value};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub fn geometry(blocks: u64) -> Geometry {
 }
 
 /// A process: an engine of its own on the shared memory.
-pub fn engine<M: Memory>(memory: M, blocks: u64, world: &World) -> Engine<M, World> {
+pub fn engine<M: SharedMemory>(memory: M, blocks: u64, world: &World) -> Engine<M, World> {
     Engine {
         memory,
         environment: world.clone(),
@@ -56,7 +56,7 @@ pub fn participant(id: u32) -> Participant {
     Participant { id, incarnation: 1 }
 }
 
-pub fn enter<M: Memory>(engine: &Engine<M, World>, id: u32) -> Participant {
+pub fn enter<M: SharedMemory>(engine: &Engine<M, World>, id: u32) -> Participant {
     engine
         .memory
         .store(engine.geometry.participants_at + id as usize * 8, 1);

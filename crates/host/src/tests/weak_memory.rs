@@ -21,7 +21,7 @@ use crate::block::Appender;
 use crate::engine::{Engine, Key, Participant};
 use crate::layout::{header, Geometry};
 use crate::lease::Lease;
-use crate::memory::Memory;
+use crate::shared_memory::SharedMemory;
 use loom::sync::atomic::{fence, AtomicU64, Ordering};
 use loom::thread;
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ impl Weak {
     }
 }
 
-impl Memory for Weak {
+impl SharedMemory for Weak {
     fn load(&self, at: usize) -> u64 {
         let word = self.words.lock().unwrap().get(&at).cloned();
         let Some(word) = word else {

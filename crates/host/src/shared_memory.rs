@@ -1,10 +1,10 @@
 //! The memory under the algorithm: atomic words of the index and bytes of the blocks.
 //!
-//! The engine is generic over [`Memory`], so shuttle explores the interleavings of the production code
+//! The engine is generic over [`SharedMemory`], so shuttle explores the interleavings of the production code
 //! on its own atomics, torn copies included.
 
 /// Shared memory of one directory. Word offsets are multiples of eight.
-pub trait Memory: Send + Sync {
+pub trait SharedMemory: Send + Sync {
     /// Atomic load (sequentially consistent) of the index word at `at`.
     fn load(&self, at: usize) -> u64;
     /// Atomic store (release) of the index word at `at`.
@@ -20,11 +20,11 @@ pub trait Memory: Send + Sync {
     /// Sets the visited byte at `at`.
     fn set_visited(&self, at: usize, visited: bool);
     /// Appends `len` bytes of the blocks at `at` to `out`. A writer may tear the bytes: the caller then
-    /// calls [`Memory::fence`] and checks that the word that led it there still stands.
+    /// calls [`SharedMemory::fence`] and checks that the word that led it there still stands.
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>);
-    /// Fills `out` from the blocks at `at`; may be torn like [`Memory::read`].
+    /// Fills `out` from the blocks at `at`; may be torn like [`SharedMemory::read`].
     fn read_array<const N: usize>(&self, at: u64) -> [u8; N];
-    /// Compares block bytes; may be torn like [`Memory::read`].
+    /// Compares block bytes; may be torn like [`SharedMemory::read`].
     fn equal(&self, at: u64, bytes: &[u8]) -> bool;
     /// Writes block bytes. The caller owns the block.
     fn write(&self, at: u64, bytes: &[u8]);
@@ -40,7 +40,7 @@ pub trait Memory: Send + Sync {
     fn fence(&self);
 }
 
-impl<M: Memory, P: std::ops::Deref<Target = M> + Send + Sync> Memory for P {
+impl<M: SharedMemory, P: std::ops::Deref<Target = M> + Send + Sync> SharedMemory for P {
     #[inline(always)]
     fn load(&self, at: usize) -> u64 {
         (**self).load(at)
