@@ -6,7 +6,7 @@ use crate::jitter::{Lifetime, Source};
 use crate::memory;
 use crate::observe;
 use crate::presets::Preset;
-use crate::tier::{HostTier, Options as ProcessOptions, ProcessTier, Tier};
+use crate::tier::{HostTier, MemoryTier, Options as MemoryTierOptions, Tier};
 use crate::{Clock, Compressor, Error, Jitter, Serializer, StoreErrors, Structs};
 use polycache_entry::{Dictionaries, Limits};
 use polycache_host::{Mode, Options, Store};
@@ -319,7 +319,7 @@ impl Builder {
         let parts = std::mem::take(&mut self.parts);
         let tier: Arc<dyn Tier> = match self.path.take() {
             Some(path) => Arc::new(self.host_tier(path, &parts)?),
-            None => Arc::new(self.process_tier(&parts)?),
+            None => Arc::new(self.memory_tier(&parts)?),
         };
         let cache = Cache::new(tier, Arc::default(), parts, settings);
         observe::opened(&cache);
@@ -399,7 +399,7 @@ impl Builder {
         HostTier::new(Store::open(&options)?, parts)
     }
 
-    fn process_tier(&self, parts: &[String]) -> Result<ProcessTier, Error> {
+    fn memory_tier(&self, parts: &[String]) -> Result<MemoryTier, Error> {
         let named = [
             ("limit", self.limit.is_some()),
             ("keep_after_reboot", self.keep_after_reboot),
@@ -416,11 +416,11 @@ impl Builder {
                 self.lease_timeout
             )));
         }
-        let options = ProcessOptions {
+        let options = MemoryTierOptions {
             bounds: memory::Bounds::new(self.max_entries, self.max_bytes)?,
             lease_timeout: self.lease_timeout,
             clock: self.clock.clone(),
         };
-        ProcessTier::new(options, parts)
+        MemoryTier::new(options, parts)
     }
 }

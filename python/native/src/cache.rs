@@ -7,8 +7,8 @@ use crate::handle::{Handle, Quick, SLOW_TO_COMPRESS, SLOW_TO_COPY};
 use crate::load::Load;
 use crate::lock::Lock;
 use crate::machine::Copies;
-use crate::memory::{self, Memory, ProcessTier};
-use crate::options::{part, Options, ProcessOptions};
+use crate::memory::{self, MemoryOverHost, MemoryTier};
+use crate::options::{part, MemoryTierOptions, Options};
 use crate::own::Owner;
 use crate::tiers::Tiers;
 use crate::{entries, errors, key, many, statistics};
@@ -31,7 +31,7 @@ impl Cache {
         match &self.tiers {
             // SAFETY: as the caller promises.
             Host(handle) => unsafe { handle.quick(key) },
-            InMemory(tier) => Quick::ProcessTier(tier),
+            InMemory(tier) => Quick::MemoryTier(tier),
         }
     }
 }
@@ -47,7 +47,7 @@ enum Kind {
     /// A directory, with or without a memory tier over it.
     Host(Handle),
     /// The memory tier alone.
-    InMemory(ProcessTier),
+    InMemory(MemoryTier),
 }
 
 use Kind::{Host, InMemory};
@@ -59,7 +59,7 @@ impl Cache {
         }
     }
 
-    pub fn of_memory(tier: ProcessTier) -> Cache {
+    pub fn of_memory(tier: MemoryTier) -> Cache {
         Cache {
             tiers: InMemory(tier),
         }
@@ -122,7 +122,7 @@ impl Cache {
         }
         let py = path.py();
         if path.is(classes::missing(py)?) {
-            let tier = ProcessTier::new(py, ProcessOptions::read(options)?)?;
+            let tier = MemoryTier::new(py, MemoryTierOptions::read(options)?)?;
             return Ok(Cache::of_memory(tier));
         }
         let read = Options::read(path, options)?;
@@ -152,7 +152,7 @@ impl Cache {
             namespace: read.parts.iter().cloned().collect(),
             memory: read
                 .memory
-                .and_then(|options| Memory::new(&options, read.parts)),
+                .and_then(|options| MemoryOverHost::new(&options, read.parts)),
         }))
     }
 

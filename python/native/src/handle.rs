@@ -2,7 +2,7 @@
 
 use crate::clock::CallableClock;
 use crate::flights::{Flights, Namespace};
-use crate::memory::{self, Memory, ProcessTier};
+use crate::memory::{self, MemoryOverHost, MemoryTier};
 use crate::{errors, key, to_python};
 use polycache::bindings::Bindings;
 use polycache::Serializer;
@@ -21,7 +21,7 @@ pub struct Handle {
     pub slow_from: usize,
     pub clock: Option<CallableClock>,
     /// The memory tier, if there is one.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryOverHost>,
     /// Misses of `get_or_set` that are counted once more, or turn out a hit, when it asks for the lease.
     pub counted_twice: Arc<AtomicU64>,
     /// The loads under way in this process.
@@ -39,7 +39,7 @@ impl Handle {
         &self,
         py: Python<'_>,
         cache: polycache::Cache,
-        memory: Option<Memory>,
+        memory: Option<MemoryOverHost>,
     ) -> Handle {
         Handle {
             cache,
@@ -68,11 +68,11 @@ pub enum Quick<'a> {
     /// A reference that is the caller's.
     Value(*mut ffi::PyObject),
     /// Nothing: read it from the host tier, and keep it in memory.
-    Missed(&'a Handle, &'a Memory),
+    Missed(&'a Handle, &'a MemoryOverHost),
     /// No look: the handle has no memory tier, or a clock that has to be called first.
     Unasked(&'a Handle),
     /// To be asked of the memory tier, which is alone.
-    ProcessTier(&'a ProcessTier),
+    MemoryTier(&'a MemoryTier),
 }
 
 impl Quick<'_> {
@@ -94,7 +94,7 @@ impl Quick<'_> {
         match self {
             Quick::Missed(handle, memory) => handle.read_into(key.py(), memory, key),
             Quick::Unasked(handle) => handle.read(key.py(), key),
-            Quick::ProcessTier(tier) => tier.read(key),
+            Quick::MemoryTier(tier) => tier.read(key),
             Quick::Value(_) => Ok(None),
         }
     }
@@ -136,7 +136,7 @@ impl Handle {
     fn read_into<'py>(
         &self,
         py: Python<'py>,
-        memory: &Memory,
+        memory: &MemoryOverHost,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let cache = &self.cache;

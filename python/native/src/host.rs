@@ -7,7 +7,7 @@ use crate::handle::Handle;
 use crate::lock::{Locks, Waiting};
 use crate::machine::{Filled, Loaded, Machine, Outcome, Step};
 use crate::many::Pair;
-use crate::memory::Memory;
+use crate::memory::MemoryOverHost;
 use crate::tiers::{seconds, Facts, Tiers};
 use crate::{entries, errors, from_python, key, to_python};
 use polycache::bindings::Bindings;
@@ -232,7 +232,7 @@ impl Tiers for Handle {
         stats.misses = stats.misses.saturating_sub(counted_twice);
         // Those that never asked for a lease themselves.
         stats.wait_timeouts += self.flights.wait_timeouts.load(Ordering::Relaxed);
-        Ok((stats, self.memory.as_ref().map_or(0, Memory::hits)))
+        Ok((stats, self.memory.as_ref().map_or(0, MemoryOverHost::hits)))
     }
 
     fn check(&self, py: Python<'_>) -> PyResult<Report> {

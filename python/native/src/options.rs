@@ -3,7 +3,7 @@
 use crate::clock::CallableClock;
 use crate::jitter::{self, Random};
 use crate::machine::Bounds;
-use crate::memory::{choice, TierOptions};
+use crate::memory::{choice, MemoryOptions};
 use crate::types::Types;
 use crate::{duration, encryption, errors};
 use polycache::{Builder, Cache, Compressor, Error, Jitter, Serializer, StoreErrors};
@@ -20,7 +20,7 @@ pub struct Options {
     pub compressor: Compressor,
     pub clock: Option<CallableClock>,
     /// None: no memory tier.
-    pub memory: Option<TierOptions>,
+    pub memory: Option<MemoryOptions>,
     /// Of the namespace.
     pub parts: Vec<String>,
     /// Of its loads.
@@ -50,7 +50,7 @@ impl Options {
             serializer: Serializer::default(),
             compressor: Compressor::default(),
             clock: None,
-            memory: Some(TierOptions::default()),
+            memory: Some(MemoryOptions::default()),
             parts: Vec::new(),
             bounds: Bounds::default(),
             types: None,
@@ -75,7 +75,7 @@ impl Options {
             }
             "name" => builder.name(text(name, value)?),
             "memory" => {
-                self.memory = TierOptions::read(value)?;
+                self.memory = MemoryOptions::read(value)?;
                 builder
             }
             "ttl" => builder.ttl(duration::extract(value)?),
@@ -121,8 +121,8 @@ impl Options {
 }
 
 /// Those of a cache without a directory.
-pub struct ProcessOptions {
-    pub memory: TierOptions,
+pub struct MemoryTierOptions {
+    pub memory: MemoryOptions,
     pub parts: Vec<String>,
     pub ttl: Option<Duration>,
     pub jitter: Option<Jitter>,
@@ -164,12 +164,12 @@ impl Bounds {
     }
 }
 
-impl ProcessOptions {
+impl MemoryTierOptions {
     /// # Errors
     /// `InvalidArgument`, also for options about bytes and directories.
-    pub fn read(options: &Bound<'_, PyDict>) -> PyResult<ProcessOptions> {
-        let mut read = ProcessOptions {
-            memory: TierOptions::default(),
+    pub fn read(options: &Bound<'_, PyDict>) -> PyResult<MemoryTierOptions> {
+        let mut read = MemoryTierOptions {
+            memory: MemoryOptions::default(),
             parts: Vec::new(),
             ttl: None,
             jitter: None,
@@ -194,7 +194,7 @@ impl ProcessOptions {
             // Python reads it.
             "name" => drop(text(name, value)?),
             "memory" => {
-                self.memory = TierOptions::read(value)?.ok_or_else(|| {
+                self.memory = MemoryOptions::read(value)?.ok_or_else(|| {
                     errors::invalid_argument(py, "a cache needs a path, or memory")
                 })?;
             }

@@ -1,5 +1,5 @@
 //! What a cache consists of, as its methods see it: a directory with or without memory over it
-//! (`host.rs`), or memory alone (`memory/process.rs`).
+//! (`host.rs`), or memory alone (`memory/tier.rs`).
 
 use crate::cache::Cache;
 use crate::duration::TtlArgument;

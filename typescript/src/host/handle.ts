@@ -3,8 +3,8 @@ import type { Watching } from '../flight.ts'
 import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
+import { MemoryOverHost } from '../memory/over-host.ts'
 import type { Bounds } from '../memory/policy.ts'
-import { MemoryTier } from '../memory/tier.ts'
 import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
 import type { StoreErrors } from '../unstored.ts'
@@ -20,7 +20,7 @@ export class Handle implements AnyHandle {
   readonly counts: Counts = noCounts()
   readonly clock: (() => number) | undefined
   /** Absent if it is not wanted, or if JavaScript does not see the mapping. */
-  readonly memory: MemoryTier | undefined
+  readonly memory: MemoryOverHost | undefined
   readonly leaseTimeout: number
   readonly waitTimeout: number
   readonly storeErrors: StoreErrors
@@ -41,7 +41,7 @@ export class Handle implements AnyHandle {
     this.store = HostStore.open(options)
     this.clock = clock
     const { mapping } = this.store
-    this.memory = mapping && memory && new MemoryTier(mapping, memory, clock, types)
+    this.memory = mapping && memory && new MemoryOverHost(mapping, memory, clock, types)
     this.leaseTimeout = waiting.leaseTimeout
     this.waitTimeout = waiting.waitTimeout
     this.storeErrors = waiting.storeErrors

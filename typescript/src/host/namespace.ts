@@ -12,8 +12,8 @@ import {
 import { type Key, KeyBuffer } from '../key.ts'
 import type { CacheEntry, CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
+import type { Held, MemoryOverHost, Origin } from '../memory/over-host.ts'
 import { Graph } from '../memory/stored.ts'
-import type { Held, MemoryTier, Origin } from '../memory/tier.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
 import { sleep } from '../wait-sync.ts'
@@ -74,7 +74,7 @@ export class HostNamespace implements Keyspace {
   readonly #calls: Operations
   readonly #reader: MappedReader | undefined
   readonly #writers: WriterPool
-  readonly #memory: MemoryTier | undefined
+  readonly #memory: MemoryOverHost | undefined
   readonly #held: Held
   readonly #loads: LoadedInto
 

@@ -1,4 +1,4 @@
-import type { Origin } from '../memory/tier.ts'
+import type { Origin } from '../memory/over-host.ts'
 
 /** Words that the native part fills, as numbers. */
 class Words {

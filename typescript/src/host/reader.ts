@@ -3,7 +3,7 @@ import { readPayload, SERIALIZER_IDS } from '../entry/serializer.ts'
 import { isAscii } from '../entry/text.ts'
 import { CLOCK_TOLERANCE } from '../entry/validity.ts'
 import type { KeyBuffer } from '../key.ts'
-import type { Origin } from '../memory/tier.ts'
+import type { Origin } from '../memory/over-host.ts'
 import { type KeyHash, keyHash } from './hash.ts'
 import type { Mapping, Window } from './mapping.ts'
 

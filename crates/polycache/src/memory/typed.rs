@@ -9,7 +9,7 @@ use crate::driver;
 use crate::observe::{self, Answer, What};
 use crate::origin::Origin;
 use crate::scratch::Scratch;
-use crate::tier::{Object, ProcessTier, Stored};
+use crate::tier::{MemoryTier, Object, Stored};
 use crate::{Cache, Error, Keys, MemoryStats, Stats, Ttl, TtlLeft};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
@@ -77,7 +77,7 @@ enum Kept<T> {
     /// In a memory tier over a directory.
     Here(Objects<T>),
     /// Beside their entries.
-    BesideEntries(ProcessTier),
+    BesideEntries(MemoryTier),
 }
 
 /// What was found where objects are kept beside their entries.
@@ -165,14 +165,14 @@ impl<T: TypedValue> TypedCache<T> {
 
     /// What a tier has that keeps objects.
     #[inline]
-    fn object_or_entry(tier: &ProcessTier, key: &[u8]) -> Result<Option<Found<T>>, Error> {
+    fn object_or_entry(tier: &MemoryTier, key: &[u8]) -> Result<Option<Found<T>>, Error> {
         tier.read(key, Found::of)
     }
 
     #[inline]
     fn value_of(
         &self,
-        tier: &ProcessTier,
+        tier: &MemoryTier,
         key: &[u8],
         found: Option<Found<T>>,
     ) -> Result<Option<T>, Error> {

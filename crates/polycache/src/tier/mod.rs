@@ -5,13 +5,13 @@
 
 mod host;
 mod locks;
-mod process;
-mod process_key;
-mod process_namespaces;
+mod memory;
+mod memory_key;
+mod memory_namespaces;
 mod stored;
 
 pub(crate) use host::HostTier;
-pub(crate) use process::{Options, ProcessTier};
+pub(crate) use memory::{MemoryTier, Options};
 pub(crate) use stored::{Object, Stored};
 
 use crate::observe::Answer;
@@ -74,7 +74,7 @@ pub(crate) trait Tier: Send + Sync {
     ) -> Result<bool, Error>;
 
     /// This tier, if it keeps decoded values beside their entries: views of one type call it directly.
-    fn objects(&self) -> Option<ProcessTier> {
+    fn objects(&self) -> Option<MemoryTier> {
         None
     }
 

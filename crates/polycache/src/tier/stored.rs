@@ -1,6 +1,6 @@
-//! Entries of the process tier.
+//! Entries of the memory tier.
 
-use super::process_key::Key;
+use super::memory_key::Key;
 use super::OVERHEAD;
 use polycache_memory::Ttl;
 use std::any::Any;

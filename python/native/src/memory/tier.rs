@@ -1,298 +1,439 @@
-//! The memory tier of `polycache.Cache`: objects that reads of the host tier have made, given out again
-//! while the host tier stands as it was read (`spec/memory.md`, "Over the host tier").
+//! `polycache.Cache` without a directory: objects of this process (`spec/memory.md`, "Without a directory"). The same
+//! operations and results, inside one process.
 //!
-//! Keys are `str` and `bytes` themselves: their comparison runs no code of users. Text and its bytes are one key of the
-//! host tier but two here, which costs one more read at most. The host tier's word says whether an entry is current,
-//! also after a change by a forked child, another process or another handle.
+//! Keys are exact `str`, or `bytes` that are not UTF-8, so that text and its bytes are one key, and comparing
+//! keys runs no code of users. A namespace is a number, which a clear changes: what is stored under the old
+//! one is no longer found, and is removed. The operations: `tier_operations.rs`.
 
+use super::isolation::{copy_in, copy_out, is_constant};
 use super::object::Object;
-use super::options::{bytes, choice, count};
+use super::options::raise;
+use super::over_host::MemoryOptions;
 use super::size;
-use crate::errors;
-use polycache::bindings::Bindings;
-use polycache::{Cache, Origin};
+use crate::clock::CallableClock;
+use crate::duration::TtlArgument;
+use crate::flights::{Flights, Namespace, Reads};
+use crate::from_python::{self, Reading};
+use crate::jitter::Lifetime;
+use crate::key::named;
+use crate::lock::LockTable;
+use crate::machine::Copies;
+use crate::options::MemoryTierOptions;
+use crate::tiers::Tiers;
+use crate::{errors, key};
+use polycache::{Error, Serializer};
+use polycache_entry::MAX_TIME_MS;
+use polycache_memory::Ttl;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PySet, PyString};
-use pyo3::{PyTraverseError, PyVisit};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// One in so many hits looks whether its host slot is still marked visited; a power of two.
-const LOOKS: u32 = 16;
+/// What is kept beside a key.
+#[derive(Clone)]
+pub struct Stored {
+    pub object: Object,
+    /// What it weighs with its key.
+    pub size: u64,
+    /// When it was written, by the user's clock; 0 where no clock can be set back, or it never expires.
+    created: u64,
+}
+
+impl Stored {
+    /// True of one and the same write.
+    pub fn is(&self, other: &Stored) -> bool {
+        self.object.as_ptr() == other.object.as_ptr() && self.created == other.created
+    }
+}
 
 /// Of a namespace, by its number.
-type Key = super::key::Key<u64>;
+pub type Key = super::key::Key<u64>;
+pub type Asked<'a> = super::key::Asked<'a, u64>;
+pub type Engine = polycache_memory::MemoryCache<Key, Stored>;
 
-/// An object, and where and when its entry was read.
-#[derive(Clone)]
-struct Kept {
-    object: Object,
-    origin: Origin,
-    size: u64,
-}
+/// Milliseconds by which a clock may be set back without a change (`spec/entry.md`).
+const TOLERANCE: u64 = 1000;
 
-/// Of all caches over one handle.
-pub struct Tier {
-    engine: polycache_memory::MemoryCache<Key, Kept>,
-    doorkeeper: polycache_memory::Doorkeeper,
-    /// Lists, dicts and sets are kept and given out, too: `isolation="none"`.
-    shares_all: bool,
-    hits: AtomicU32,
-    /// Hits of the engine on stale objects.
-    stale: AtomicU64,
-    /// Numbers of the namespaces that are open, by their prefixes. No number is given twice.
+/// What a cache's namespaces share.
+pub struct Shared {
+    pub engine: Engine,
+    /// How long entries live if a write does not say.
+    lifetime: Lifetime,
+    /// Readers are given the object itself: `isolation="none"`.
+    pub shares_all: bool,
+    pub max_bytes: Option<u64>,
+    pub clock: Option<CallableClock>,
+    pub flights: Arc<Flights>,
+    pub locks: LockTable,
     spaces: Mutex<Spaces>,
+    pub closed: AtomicBool,
+    pub counts: Counts,
 }
 
-/// Namespaces that are open.
+#[derive(Default)]
+pub struct Counts {
+    pub hits: AtomicU64,
+    pub misses: AtomicU64,
+    pub writes: AtomicU64,
+    pub deletes: AtomicU64,
+    pub voided_fills: AtomicU64,
+}
+
+/// The namespaces that are open or have entries.
 #[derive(Default)]
 struct Spaces {
-    /// The number that was given last.
+    /// The number that was given last; none is given twice.
     last: u64,
-    open: HashMap<Vec<u8>, Weak<u64>>,
+    known: HashMap<Vec<String>, Arc<AtomicU64>>,
 }
 
-/// The tier as a cache of one namespace sees it.
-pub struct Memory {
-    tier: Arc<Tier>,
-    space: Arc<u64>,
-    parts: Vec<String>,
-}
-
-/// What the option `memory` says.
-pub struct TierOptions {
-    pub max_entries: u64,
-    pub max_bytes: Option<u64>,
-    pub shares_all: bool,
-}
-
-impl Default for TierOptions {
-    fn default() -> TierOptions {
-        TierOptions {
-            max_entries: 10_000,
-            max_bytes: Some(64 << 20),
-            shares_all: false,
-        }
+impl Spaces {
+    fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
     }
 }
 
-impl TierOptions {
-    /// None when there is to be no memory tier. Raises `InvalidArgument`.
-    pub fn read(value: &Bound<'_, PyAny>) -> PyResult<Option<TierOptions>> {
-        if let Ok(wanted) = value.cast::<PyBool>() {
-            return Ok(wanted.is_true().then(TierOptions::default));
-        }
-        let Ok(options) = value.cast::<PyDict>() else {
-            let shown = errors::represent(value);
-            let what = format!("memory is a dict of options, or a bool, not {shown}");
-            return Err(errors::invalid_argument(value.py(), &what));
-        };
-        let mut read = TierOptions::default();
-        for (name, value) in options {
-            read.option(&name.extract::<String>()?, &value)?;
-        }
-        Ok(Some(read))
-    }
-
-    fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        match name {
-            "max_entries" => self.max_entries = count(name, value, 1 << 24)?,
-            // Nothing is weighed.
-            "max_bytes" if value.is_none() => self.max_bytes = None,
-            "max_bytes" => self.max_bytes = Some(bytes(name, value)?),
-            "policy" => choice(name, value, &[("2q-clock", ())])?,
-            "isolation" => {
-                self.shares_all = choice(name, value, &[("clone", false), ("none", true)])?;
-            }
-            _ => {
-                let names = "max_entries, max_bytes, policy, isolation";
-                let what = format!("{name} is not an option of memory: there are {names}");
-                return Err(errors::invalid_argument(value.py(), &what));
-            }
-        }
-        Ok(())
-    }
+/// One namespace.
+#[derive(Clone)]
+pub struct MemoryTier {
+    pub shared: Arc<Shared>,
+    pub parts: Namespace,
+    space: Arc<AtomicU64>,
 }
 
-impl Memory {
-    pub fn new(options: &TierOptions, parts: Vec<String>) -> Option<Memory> {
+/// The time to live of a write, as the engine has it.
+pub fn ttl_of(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
+    Ok(match given.read()? {
+        polycache::Ttl::Default => Ttl::Default,
+        polycache::Ttl::Forever => Ttl::Forever,
+        polycache::Ttl::For(time) => Ttl::For(time),
+    })
+}
+
+#[inline]
+pub fn add(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl MemoryTier {
+    /// Raises `InvalidArgument` and `InvalidNamespace`.
+    pub fn new(py: Python<'_>, options: MemoryTierOptions) -> PyResult<MemoryTier> {
+        let MemoryOptions {
+            max_entries,
+            max_bytes,
+            shares_all,
+        } = options.memory;
         // One shard, as for `MemoryCache`.
-        let mut builder = polycache_memory::MemoryCache::builder()
-            .shards(1)
-            .max_entries(options.max_entries);
-        if let Some(bytes) = options.max_bytes {
-            builder = builder
-                .max_bytes(bytes)
-                .weigher(|_: &Key, kept: &Kept| kept.size);
+        let mut builder = Engine::builder().shards(1).max_entries(max_entries);
+        if let Some(bytes) = max_bytes {
+            let weigher = |_: &Key, stored: &Stored| stored.size;
+            builder = builder.max_bytes(bytes).weigher(weigher);
         }
-        let tier = Arc::new(Tier {
-            engine: builder.build().ok()?,
-            doorkeeper: polycache_memory::Doorkeeper::new(),
-            shares_all: options.shares_all,
-            hits: AtomicU32::new(0),
-            stale: AtomicU64::new(0),
-            spaces: Mutex::default(),
+        if let Some(ttl) = options.ttl {
+            // For what it refuses: each write says how long it is to live.
+            builder = builder.ttl(ttl);
+        }
+        if let Some(clock) = &options.clock {
+            let time = clock.time();
+            builder = builder.clock(move || time.load(Ordering::Relaxed));
+        }
+        let copies = if shares_all {
+            Copies::None
+        } else {
+            Copies::TypeMap
+        };
+        // What is shared is kept itself, of any class: nothing is encoded.
+        let reads = (!shares_all).then_some(Reads {
+            serializer: Serializer::MessagePack,
+            types: options.types,
         });
-        Memory::of(tier, parts)
-    }
-
-    /// None for a namespace that there can't be.
-    fn of(tier: Arc<Tier>, parts: Vec<String>) -> Option<Memory> {
-        let prefix = polycache_host::keys::prefix(&parts).ok()?;
-        let space = tier.space(prefix);
-        Some(Memory { tier, space, parts })
-    }
-
-    pub fn nested(&self, part: String) -> Option<Memory> {
-        let mut parts = self.parts.clone();
-        parts.push(part);
-        Memory::of(self.tier.clone(), parts)
-    }
-
-    pub fn share(&self) -> Memory {
-        Memory {
-            tier: self.tier.clone(),
-            space: self.space.clone(),
-            parts: self.parts.clone(),
-        }
-    }
-
-    /// The key's value, if the host tier would give the same.
-    // Always: a call takes a tenth of what a hit does.
-    #[inline(always)]
-    pub fn read<'py>(&self, cache: &Cache, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-        let asked = Memory::asked(key, &self.space)?;
-        let kept = self.tier.engine.get(&*asked)?;
-        if !cache.stands(&kept.origin) {
-            self.tier.stale.fetch_add(1, Ordering::Relaxed);
-            self.tier.engine.delete(&*asked);
-            return None;
-        }
-        // Two threads that count at once may lose one: this only delays the next look.
-        let hits = self.tier.hits.load(Ordering::Relaxed).wrapping_add(1);
-        self.tier.hits.store(hits, Ordering::Relaxed);
-        if hits & (LOOKS - 1) == 0 {
-            cache.mark_visited(&kept.origin);
-        }
-        Some(kept.object.into_bound(key.py()))
-    }
-
-    /// The same without a trace.
-    pub fn peek<'py>(&self, cache: &Cache, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-        let asked = Memory::asked(key, &self.space)?;
-        let kept = self.tier.engine.peek(&*asked)?;
-        cache
-            .stands(&kept.origin)
-            .then(|| kept.object.into_bound(key.py()))
-    }
-
-    /// Keeps what was just read, if there is room or it was read from the host tier lately. What can be changed, and what
-    /// holds values of registered types (`named`), is made anew for each reader instead, unless all readers are to share it.
-    pub fn remember(
-        &self,
-        key: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-        origin: Origin,
-        named: bool,
-    ) {
-        let changes = named
-            || value.is_exact_instance_of::<PyDict>()
-            || value.is_exact_instance_of::<PyList>()
-            || value.is_exact_instance_of::<PySet>();
-        if changes && !self.tier.shares_all {
-            return;
-        }
-        let Tier {
-            engine, doorkeeper, ..
-        } = &*self.tier;
-        if engine.is_full() && !doorkeeper.admits(origin.place(), engine.len()) {
-            return;
-        }
-        let Some(asked) = Memory::asked(key, &self.space) else {
-            return;
+        let shared = Shared {
+            engine: builder.build().map_err(|error| raise(py, error))?,
+            lifetime: Lifetime::new(py, options.ttl, options.jitter, options.random)?,
+            shares_all,
+            max_bytes,
+            clock: options.clock,
+            flights: Flights::new(options.bounds, copies, reads, true),
+            locks: LockTable::default(),
+            spaces: Mutex::default(),
+            closed: AtomicBool::new(false),
+            counts: Counts::default(),
         };
-        let bytes = |object| size::flat(object).or_else(|| size::estimate(object).ok());
-        let (Some(key_size), Some(value_size)) = (bytes(key), bytes(value)) else {
-            return;
-        };
-        let kept = Kept {
-            object: Object::new(value),
-            origin,
-            size: size::ENTRY + key_size + value_size,
-        };
-        // What is too large is read anew each time.
-        let _ = engine.set((*asked).clone(), kept);
+        MemoryTier::of(py, Arc::new(shared), options.parts)
     }
 
-    /// Releases a value that the host tier no longer has.
-    pub fn forget(&self, key: &Bound<'_, PyAny>) {
-        if self.tier.engine.is_empty() {
-            return;
-        }
-        if let Some(asked) = Memory::asked(key, &self.space) {
-            self.tier.engine.delete(&*asked);
-        }
+    pub fn of(py: Python<'_>, shared: Arc<Shared>, parts: Vec<String>) -> PyResult<MemoryTier> {
+        // For what it refuses.
+        polycache_host::keys::prefix(&parts).map_err(|error| errors::raise(py, error.into()))?;
+        let space = shared.space(&parts);
+        Ok(MemoryTier {
+            shared,
+            parts: parts.into(),
+            space,
+        })
     }
 
-    /// Lets go of the values of all keys that begin so.
-    pub fn forget_prefix(&self, py: Python<'_>, prefix: &[u8]) -> PyResult<()> {
-        let keys: Vec<Key> = self.tier.engine.keys().collect();
-        for key in keys.iter().filter(|key| key.space == *self.space) {
-            let object = key.object.clone().into_bound(py);
-            if crate::key::bytes(&object)?.starts_with(prefix) {
-                self.tier.engine.delete(key);
+    /// Asks the clock, if there is one of the user's, and whether the cache is open.
+    #[inline]
+    pub fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        if let Some(clock) = &self.shared.clock {
+            clock.read_clock(py)?;
+        }
+        self.check_open(py)
+    }
+
+    #[inline]
+    pub fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_closed() {
+            return Err(errors::raise(py, Error::Closed));
+        }
+        Ok(())
+    }
+
+    pub fn number(&self) -> u64 {
+        self.space.load(Ordering::SeqCst)
+    }
+
+    /// What a reader gets of what is stored.
+    #[inline]
+    pub fn hand_out<'py>(&self, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if self.shared.shares_all {
+            return Ok(value);
+        }
+        copy_out(value, self.shared.flights.types())
+    }
+
+    /// The object that is stored.
+    #[inline]
+    pub fn find<'py>(&self, asked: &Asked<'_>, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let found = self.shared.engine.get(&**asked);
+        let stored = found.filter(|stored| self.shared.serves(stored))?;
+        add(&self.shared.counts.hits);
+        Some(stored.object.into_bound(py))
+    }
+
+    /// The key's value, counted as a hit or a miss.
+    #[inline]
+    pub fn read<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = key.py();
+        let key = named(key)?;
+        self.begin(py)?;
+        match self.find(&Key::asked(&key, self.number())?, py) {
+            Some(value) => self.hand_out(value).map(Some),
+            None => {
+                add(&self.shared.counts.misses);
+                Ok(None)
             }
         }
+    }
+
+    /// What is stored, without a use of it.
+    pub fn seen(&self, key: &Key) -> Option<Stored> {
+        let found = self.shared.engine.peek(key);
+        found.filter(|stored| self.shared.serves(stored))
+    }
+
+    /// What a write stores: the value itself, or a copy made of what was read. Raises `UnsupportedValue`.
+    pub fn stored<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+        read: Option<Reading<'py>>,
+    ) -> PyResult<Stored> {
+        let value = match read {
+            None => value.clone(),
+            Some(read) => copy_in(value, read)?,
+        };
+        let size = match self.shared.max_bytes {
+            None => 1,
+            Some(_) => {
+                let bytes = |object| match size::flat(object) {
+                    Some(bytes) => Ok(bytes),
+                    None => size::estimate(object),
+                };
+                size::ENTRY + bytes(key)? + bytes(&value)?
+            }
+        };
+        Ok(Stored {
+            object: Object::new(&value),
+            size,
+            created: 0,
+        })
+    }
+
+    pub fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+        let py = name.py();
+        let read = if self.shared.shares_all {
+            None
+        } else {
+            let types = self.shared.flights.types();
+            if is_constant(value) {
+                // For what it refuses.
+                from_python::with_value(value, Serializer::MessagePack, types, |_, _| ())?;
+                None
+            } else {
+                Some(from_python::read(value, Serializer::MessagePack, types)?)
+            }
+        };
+        let mut stored = self.stored(name, value, read)?;
+        self.begin(py)?;
+        let ttl = self.shared.living(&mut stored, ttl);
+        let space = self.number();
+        let asked = Key::asked(name, space)?;
+        self.refuse_too_large(py, &asked, stored.size)?;
+        let flights = &self.shared.flights;
+        // Under the engine's lock: no load that began before can store its value after this.
+        let admit = |key: &Key, _: Option<&Stored>| {
+            flights.void(&self.parts, key.hash);
+            true
+        };
+        let written = self
+            .shared
+            .engine
+            .set_if((*asked).clone(), stored, ttl, admit);
+        written.map_err(|error| raise(py, error))?;
+        add(&self.shared.counts.writes);
         Ok(())
     }
 
-    /// Lets go of everything.
-    pub fn clear(&self) {
-        self.tier.engine.clear();
+    /// A value that is too large still supersedes the key's value.
+    pub fn refuse_too_large(&self, py: Python<'_>, asked: &Asked<'_>, size: u64) -> PyResult<()> {
+        match self.shared.max_bytes {
+            Some(limit) if size > limit => {
+                self.remove(asked);
+                Err(errors::raise(py, Error::EntryTooLarge { size, limit }))
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Values that were given out.
-    pub fn hits(&self) -> u64 {
-        let stale = self.tier.stale.load(Ordering::Relaxed);
-        self.tier.engine.stats().hits.saturating_sub(stale)
+    /// Takes the key's entry out, and voids loads of the key.
+    pub fn remove(&self, key: &Key) -> Option<Stored> {
+        self.shared.flights.void(&self.parts, key.hash);
+        let taken = self.shared.engine.take(key);
+        // Those that began before the entry left.
+        self.shared.flights.void(&self.parts, key.hash);
+        taken.filter(|stored| self.shared.serves(stored))
     }
 
-    /// The objects, for the garbage collector; only what a single cache owns can be a cycle's part.
-    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if !self.tier.shares_all || Arc::strong_count(&self.tier) > 1 {
-            return Ok(());
-        }
-        for (_, kept) in self.tier.engine.iter() {
-            visit.call(kept.object.as_py())?;
-        }
-        Ok(())
+    /// The same if it is just this entry; true when it was.
+    pub fn remove_seen(&self, key: &Key, seen: &Stored) -> bool {
+        self.shared.flights.void(&self.parts, key.hash);
+        let is_it = |stands: Option<&Stored>| stands.is_some_and(|stands| stands.is(seen));
+        let removed = self.shared.engine.delete_if(key, is_it);
+        self.shared.flights.void(&self.parts, key.hash);
+        removed
     }
 
-    /// The key, if it is one of those that are kept here. Hashing these runs no code of users.
-    #[inline]
-    fn asked<'a>(key: &'a Bound<'_, PyAny>, space: &u64) -> Option<super::key::Asked<'a, u64>> {
-        if !key.is_exact_instance_of::<PyString>() && !key.is_exact_instance_of::<PyBytes>() {
-            return None;
+    /// The keys of this namespace that begin with `prefix`.
+    pub fn keys_with(&self, py: Python<'_>, prefix: &[u8]) -> PyResult<Vec<Key>> {
+        let space = self.number();
+        let all: Vec<(Key, Stored)> = self.shared.engine.iter().collect();
+        let mut keys = Vec::new();
+        for (key, stored) in all {
+            if key.space != space || !self.shared.serves(&stored) {
+                continue;
+            }
+            if key::bytes(&key.object.clone().into_bound(py))?.starts_with(prefix) {
+                keys.push(key);
+            }
         }
-        Key::asked(key, *space).ok()
+        Ok(keys)
+    }
+
+    /// Counts a hit or a miss.
+    pub fn counted(&self, found: bool) -> bool {
+        let counts = &self.shared.counts;
+        add(if found { &counts.hits } else { &counts.misses });
+        found
     }
 }
 
-impl Tier {
-    fn space(&self, prefix: Vec<u8>) -> Arc<u64> {
+impl Shared {
+    /// False for an entry from the future: otherwise it would live on when the clock is set back.
+    #[inline]
+    fn serves(&self, stored: &Stored) -> bool {
+        match &self.clock {
+            Some(clock) if stored.created > 0 => clock.now() + TOLERANCE >= stored.created,
+            _ => true,
+        }
+    }
+
+    pub fn has(&self, asked: &Asked<'_>) -> bool {
+        let found = self.engine.peek(&**asked);
+        found.is_some_and(|stored| self.serves(&stored))
+    }
+
+    /// Milliseconds since 1970.
+    pub fn now(&self) -> u64 {
+        match &self.clock {
+            Some(clock) => clock.now(),
+            None => {
+                let since = SystemTime::now().duration_since(UNIX_EPOCH);
+                since.map_or(0, |since| since.as_millis() as u64)
+            }
+        }
+    }
+
+    /// How long it lives, by the default where its write does not say: until the last time that an entry
+    /// can hold at most.
+    pub fn living(&self, stored: &mut Stored, given: Ttl) -> Ttl {
+        let ttl = match given {
+            Ttl::Default => self.lifetime.next().map_or(Ttl::Forever, Ttl::For),
+            given => given,
+        };
+        stored.created = 0;
+        match (ttl, &self.clock) {
+            (Ttl::For(time), Some(clock)) => {
+                stored.created = clock.now();
+                let most = MAX_TIME_MS.saturating_sub(clock.now()).max(1);
+                Ttl::For(time.min(Duration::from_millis(most)))
+            }
+            (ttl, _) => ttl,
+        }
+    }
+
+    fn space(&self, parts: &[String]) -> Arc<AtomicU64> {
         let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let Spaces { last, open } = &mut *spaces;
-        if let Some(space) = open.get(&prefix).and_then(Weak::upgrade) {
-            return space;
+        if let Some(space) = spaces.known.get(parts) {
+            return space.clone();
         }
-        // Those of caches that are gone; their entries are no longer found, and age.
-        if open.len().is_power_of_two() {
-            open.retain(|_, space| space.strong_count() > 0);
+        // Programs may open any number of namespaces: those without a cache or an entry go.
+        let known = spaces.known.len();
+        if known >= 8 && known.is_power_of_two() {
+            let used: HashSet<u64> = self.engine.keys().map(|key| key.space).collect();
+            spaces.known.retain(|_, space| {
+                Arc::strong_count(space) > 1 || used.contains(&space.load(Ordering::SeqCst))
+            });
         }
-        *last += 1;
-        let space = Arc::new(*last);
-        open.insert(prefix, Arc::downgrade(&space));
+        let space = Arc::new(AtomicU64::new(spaces.number()));
+        spaces.known.insert(parts.to_vec(), space.clone());
         space
+    }
+
+    pub fn clear(&self, parts: &[String]) {
+        let mut gone = HashSet::new();
+        {
+            let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+            let nested = |of: &&Vec<String>| of.starts_with(parts);
+            let names: Vec<_> = spaces.known.keys().filter(nested).cloned().collect();
+            for name in names {
+                let number = spaces.number();
+                if let Some(space) = spaces.known.get(&name) {
+                    gone.insert(space.swap(number, Ordering::SeqCst));
+                }
+            }
+        }
+        self.flights.void_below(parts);
+        if parts.is_empty() {
+            self.engine.clear();
+            return;
+        }
+        let keys: Vec<Key> = self.engine.keys().collect();
+        for key in keys.iter().filter(|key| gone.contains(&key.space)) {
+            self.engine.delete(key);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `Polycache::Native::MemoryReader`: `get` of a cache with a memory tier over a directory. A read of either tier
 //! takes less time than Ruby code needs to look into one and then into the other. What changes the memory tier
-//! is Ruby's (`Polycache::Memory::Tier`), and is called from here.
+//! is Ruby's (`Polycache::Memory::MemoryOverHost`), and is called from here.
 
 use crate::cache::Cache;
 use crate::error::OrRaise;

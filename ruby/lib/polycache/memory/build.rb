@@ -3,7 +3,7 @@
 require_relative "../extension"
 require_relative "entries"
 require_relative "settings"
-require_relative "tier"
+require_relative "over_host"
 
 module Polycache
   module Memory
@@ -21,7 +21,7 @@ module Polycache
 
       # @param options [Hash] those that were given to Cache.new
       # @param defaults [Hash] and what the others are
-      # @return [Native::Cache, Tier, Entries]
+      # @return [Native::Cache, MemoryOverHost, Entries]
       # @raise what Cache.new raises
       def tiers(options, defaults)
         memory = memory_of(options)
@@ -34,11 +34,11 @@ module Polycache
         return host(options, defaults) unless memory
 
         core = Core.new(Settings.new(memory, Settings::TIER))
-        Tier.new(host(options, defaults), core.root, options[:types])
+        MemoryOverHost.new(host(options, defaults), core.root, options[:types])
       end
 
       # The object that answers +get+ for these tiers.
-      def reader(tiers) = tiers.is_a?(Tier) ? tiers.reader : tiers
+      def reader(tiers) = tiers.is_a?(MemoryOverHost) ? tiers.reader : tiers
 
       # An explicit nil is refused: a path that is missing by mistake must not become another cache.
       def host(options, defaults)

@@ -56,7 +56,7 @@ const LOOKS = 16
  * epoch. One is served while both are unchanged, which two loads tell: then no process has written, deleted or cleared
  * the key since. So only values that a read of the host tier gave are put here, and writes need no messages.
  */
-export class MemoryTier {
+export class MemoryOverHost {
   /** Values that were handed out. */
   hits = 0
   readonly #slots = new TierSlots()

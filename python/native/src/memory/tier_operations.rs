@@ -1,8 +1,8 @@
 //! What the methods of a `polycache.Cache` without a directory do (`process.rs` has what they do it with).
 
 use super::options::raise;
-use super::process::{add, ttl_of, Key, ProcessTier, Stored};
-use super::process_load::ProcessLoad;
+use super::tier::{add, ttl_of, Key, MemoryTier, Stored};
+use super::tier_load::MemoryTierLoad;
 use crate::cache::Cache;
 use crate::duration::TtlArgument;
 use crate::flights::{Flights, Namespace};
@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Tiers for ProcessTier {
+impl Tiers for MemoryTier {
     fn nested(&self, py: Python<'_>, part: String) -> PyResult<Cache> {
         self.check_open(py)?;
         let parts = self.parts.iter().cloned().chain([part]).collect();
-        ProcessTier::of(py, self.shared.clone(), parts).map(Cache::of_memory)
+        MemoryTier::of(py, self.shared.clone(), parts).map(Cache::of_memory)
     }
 
     fn set(
@@ -265,7 +265,7 @@ impl Tiers for ProcessTier {
         voided: Arc<AtomicBool>,
         _: Duration,
     ) -> Box<dyn Machine> {
-        Box::new(ProcessLoad::new(self.clone(), key, voided))
+        Box::new(MemoryTierLoad::new(self.clone(), key, voided))
     }
 
     fn locks(&self) -> Box<dyn Locks> {

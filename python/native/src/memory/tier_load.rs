@@ -2,7 +2,7 @@
 
 use super::isolation::copy_out;
 use super::options::raise;
-use super::process::{add, ttl_of, Key, ProcessTier};
+use super::tier::{add, ttl_of, Key, MemoryTier};
 use crate::duration::TtlArgument;
 use crate::lock::{Locks, Waiting};
 use crate::machine::{unstorable, Filled, Loaded, Machine, Outcome, Step};
@@ -14,17 +14,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A load, which is voided by a set, delete, clear, or another load's fill.
-pub struct ProcessLoad {
-    tier: ProcessTier,
+pub struct MemoryTierLoad {
+    tier: MemoryTier,
     key: Py<PyAny>,
     /// The namespace's number as the load began; a clear changes it.
     space: u64,
     voided: Arc<AtomicBool>,
 }
 
-impl ProcessLoad {
-    pub fn new(tier: ProcessTier, key: &Bound<'_, PyAny>, voided: Arc<AtomicBool>) -> ProcessLoad {
-        ProcessLoad {
+impl MemoryTierLoad {
+    pub fn new(
+        tier: MemoryTier,
+        key: &Bound<'_, PyAny>,
+        voided: Arc<AtomicBool>,
+    ) -> MemoryTierLoad {
+        MemoryTierLoad {
             tier,
             key: key.clone().unbind(),
             space: 0,
@@ -58,7 +62,7 @@ impl ProcessLoad {
         tier.refuse_too_large(py, &asked, stored.size)?;
         let shared = &tier.shared;
         // The first to end fills: that voids this load as well as others beside it.
-        let admit = |key: &Key, _: Option<&super::process::Stored>| {
+        let admit = |key: &Key, _: Option<&super::tier::Stored>| {
             let stands = self.is_open();
             if stands {
                 shared.flights.void(&tier.parts, key.hash);
@@ -70,7 +74,7 @@ impl ProcessLoad {
     }
 }
 
-impl Machine for ProcessLoad {
+impl Machine for MemoryTierLoad {
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
         self.tier.begin(py)?;
         // After the load was listed: what a clear voids, and what it does not.
@@ -134,7 +138,7 @@ impl Machine for ProcessLoad {
     }
 }
 
-impl Locks for ProcessTier {
+impl Locks for MemoryTier {
     fn begin(&self, wait: Duration) -> Box<dyn Waiting> {
         Box::new(AloneLocking {
             tier: self.clone(),
@@ -157,7 +161,7 @@ impl Locks for ProcessTier {
 }
 
 struct AloneLocking {
-    tier: ProcessTier,
+    tier: MemoryTier,
     machine: Acquire,
     began: Instant,
 }

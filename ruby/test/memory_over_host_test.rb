@@ -4,7 +4,7 @@ require "test_helper"
 
 # The memory tier over the host tier (spec/memory.md): what was read is handed out again while it is
 # what a read of the host tier would give, in any process.
-class TierTest < Minitest::Test
+class MemoryOverHostTest < Minitest::Test
   include Caches
   include Children
 

@@ -11,7 +11,7 @@ module Polycache
     # are put here, and writes need no messages.
     #
     # It answers the same calls as Native::Cache, and replaces it.
-    class Tier
+    class MemoryOverHost
       # @param native [Native::Cache]
       # @param entries [Entries] where the values of this namespace are
       # @param types [Types] those that values may have
@@ -177,7 +177,7 @@ module Polycache
 
       def namespace(part)
         native = @native.namespace(part)
-        Tier.new(native, @entries.namespace(part), @types)
+        MemoryOverHost.new(native, @entries.namespace(part), @types)
       end
 
       def ttl(key) = @native.ttl(key)

@@ -6,7 +6,7 @@ import type { Mapping } from '../../src/host/mapping.ts'
 import type { Layout } from '../../src/host/native.ts'
 import { type Cache, Closed, type Key } from '../../src/index.ts'
 import { resolveTier } from '../../src/memory/options.ts'
-import { MemoryTier } from '../../src/memory/tier.ts'
+import { MemoryOverHost } from '../../src/memory/over-host.ts'
 import { open } from '../support/caches.ts'
 import { child } from '../support/children.ts'
 import { Clock } from '../support/structure.ts'
@@ -38,7 +38,7 @@ describe('over words that a test moves', () => {
     const layout = { epochAt: 4 * EPOCH, slotsAt: 4 * SLOTS, visitedAt: VISITED_AT } as Layout
     const mapping = { index, indexBytes: bytes, layout } as unknown as Mapping
     const clock = new Clock()
-    const memory = new MemoryTier(mapping, resolveTier({ ...MEMORY, ...options }), clock.read)
+    const memory = new MemoryOverHost(mapping, resolveTier({ ...MEMORY, ...options }), clock.read)
     const held = memory.heldBy(new Uint8Array(2))
     const put = (key: string, slot: number, value: unknown, ttl = 0) => {
       const created = clock.now

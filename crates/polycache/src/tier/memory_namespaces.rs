@@ -1,4 +1,4 @@
-//! Namespaces of the process tier, and how they are cleared.
+//! Namespaces of the memory tier, and how they are cleared.
 //!
 //! A namespace has a generation, a number that no other ever has, and its keys begin with that. To clear one is to give
 //! it, and those nested in it, new numbers: from then on what was there before is not found, whatever reads, writes and

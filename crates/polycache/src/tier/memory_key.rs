@@ -1,6 +1,6 @@
-//! Keys of the process tier: a namespace and the key's bytes.
+//! Keys of the memory tier: a namespace and the key's bytes.
 
-use super::process_namespaces::Namespace;
+use super::memory_namespaces::Namespace;
 use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

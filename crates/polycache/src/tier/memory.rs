@@ -1,8 +1,8 @@
 //! The tier of a cache without a directory: entries in this process' memory.
 
 use super::locks::Locks;
-use super::process_key::{Key, Parts, Query};
-use super::process_namespaces::{Namespace, Namespaces};
+use super::memory_key::{Key, Parts, Query};
+use super::memory_namespaces::{Namespace, Namespaces};
 use super::{Leased, Object, Seen, Stored, Tier};
 use crate::memory::Bounds;
 use crate::observe::Answer;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// One namespace of it.
 #[derive(Clone)]
-pub(crate) struct ProcessTier {
+pub(crate) struct MemoryTier {
     shared: Arc<Shared>,
     namespace: Arc<Namespace>,
 }
@@ -67,10 +67,10 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-impl ProcessTier {
+impl MemoryTier {
     /// # Errors
     /// `InvalidArgument` for a bound of 0, or an empty part of the namespace.
-    pub fn new(options: Options, parts: &[String]) -> Result<ProcessTier, Error> {
+    pub fn new(options: Options, parts: &[String]) -> Result<MemoryTier, Error> {
         let (clock, expiring) = (options.clock.clone(), options.clock.clone());
         let entries = MemoryCache::builder()
             .max_entries(options.bounds.max_entries)
@@ -89,7 +89,7 @@ impl ProcessTier {
             counts: Counts::default(),
         });
         let namespace = shared.namespaces.get(parts)?;
-        Ok(ProcessTier { shared, namespace })
+        Ok(MemoryTier { shared, namespace })
     }
 
     #[inline]
@@ -206,9 +206,9 @@ impl ProcessTier {
     }
 }
 
-impl Tier for ProcessTier {
+impl Tier for MemoryTier {
     fn namespace(&self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
-        Ok(Arc::new(ProcessTier {
+        Ok(Arc::new(MemoryTier {
             shared: self.shared.clone(),
             namespace: self.shared.namespaces.get(parts)?,
         }))
@@ -326,7 +326,7 @@ impl Tier for ProcessTier {
         Ok(refused.is_none())
     }
 
-    fn objects(&self) -> Option<ProcessTier> {
+    fn objects(&self) -> Option<MemoryTier> {
         Some(self.clone())
     }
 
