@@ -66,9 +66,9 @@ class Reader:
             },
             "memory_cache": {
                 "methods": self.methods(package.MemoryCache),
-                "options": self.options(package.MemoryCache, package.MemoryOptions),
+                "options": self.options(package.MemoryCache, package.MemoryCacheOptions),
                 "events": [],
-                "causes": self.causes(package.MemoryOptions),
+                "causes": self.causes(package.MemoryCacheOptions),
                 "statistics": self.fields(package.MemoryStats),
                 "entry": entries[1],
             },

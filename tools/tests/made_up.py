@@ -85,7 +85,7 @@ class Entry:
     value: Any
     ttl: float
 
-class Memory(TypedDict, total=False):
+class MemoryOptions(TypedDict, total=False):
     max_entries: int
     """Most entries. Default: 10_000."""
 
@@ -93,10 +93,10 @@ class Options(TypedDict, total=False):
     lease_timeout: str
     """How old a load may be, "1s" or more.
     Default: "30s"."""
-    memory: Memory | bool
+    memory: MemoryOptions | bool
     """Objects in memory. Default: True."""
 
-class MemoryOptions(TypedDict, total=False):
+class MemoryCacheOptions(TypedDict, total=False):
     removal_listener: Callable[[Any, Any, str], None]
     """Called with key, value and cause: "replaced" or "deleted". Default: none."""
 

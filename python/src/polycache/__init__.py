@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from .lease import AsyncLease, Lease
     from .memoize import Memoized
     from .memory_cache import MemoryCache, MemoryEntry, MemoryStats
+    from .memory_cache_options import MemoryCacheOptions
     from .memory_memoize import CacheInfo, MemoryMemoized, cached, cached_method
-    from .memory_options import MemoryOptions
 
 # The same in the packages of every language.
 __version__ = "0.1.0"
@@ -94,9 +94,9 @@ __all__ = [
     "MalformedEntry",
     "Memoized",
     "MemoryCache",
+    "MemoryCacheOptions",
     "MemoryEntry",
     "MemoryMemoized",
-    "MemoryOptions",
     "MemoryStats",
     "Missing",
     "Named",
@@ -137,7 +137,7 @@ _NATIVE = {
     "MemoryCache": "memory_cache",
     "MemoryEntry": "memory_cache",
     "MemoryMemoized": "memory_memoize",
-    "MemoryOptions": "memory_options",
+    "MemoryCacheOptions": "memory_cache_options",
     "MemoryStats": "memory_cache",
     "Named": "_native",
     "cached": "memory_memoize",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, Unpack, overload
 
 from .durations import Duration
-from .memory_options import MemoryOptions
+from .memory_cache_options import MemoryCacheOptions
 from .missing import Missing
 from .options import EncryptionKey
 
@@ -152,7 +152,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
 
-class EngineOptions(MemoryOptions, total=False):
+class EngineOptions(MemoryCacheOptions, total=False):
     """Those of the drop-in modules are private."""
 
     _maxsize: int | None

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from . import _native
 from .memory_cache import MemoryCache
-from .memory_options import MemoryOptions
+from .memory_cache_options import MemoryCacheOptions
 from .observers import Observers
 
 C = TypeVar("C", bound=MemoryCache[Any, Any])
@@ -21,7 +21,7 @@ def cache_of(
     themselves, and `maxsize` bounds entries, or the sum of what `getsizeof` returns for their
     values.
     """
-    wanted: MemoryOptions = {"isolation": "none", **options}  # type: ignore[typeddict-item]
+    wanted: MemoryCacheOptions = {"isolation": "none", **options}  # type: ignore[typeddict-item]
     cache = _native.MemoryCache.__new__(
         kind, None, _maxsize=maxsize, _getsizeof=getsizeof, **wanted
     )

@@ -27,8 +27,8 @@ from .async_loading import load_async, load_many_async
 from .durations import Duration
 from .loading import load
 from .loading_many import load_many
+from .memory_cache_options import MemoryCacheOptions
 from .memory_memoize import MemoryMemoized, memoized
-from .memory_options import MemoryOptions
 from .missing import MISSING, Missing
 from .observers import Observers
 
@@ -91,8 +91,8 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     A mapping. Keys are any hashable objects, equal by `==` as in a dict. Values are objects of any
     class: each reader gets a copy of what can change, or with `isolation="none"` the object itself.
     `max_entries` is the most entries (None: any number; 0: none, every write is refused; default:
-    10,000). The other options are those of `MemoryOptions`. `cache[key]` calls the `__missing__` of
-    a subclass for a missing key.
+    10,000). The other options are those of `MemoryCacheOptions`. `cache[key]` calls the
+    `__missing__` of a subclass for a missing key.
 
     Every method may be called from any thread, and no lock is held while your code runs: `__eq__`
     and `__hash__` of keys, `__del__`, weighers, loaders and listeners may use the cache. Reading is
@@ -109,7 +109,7 @@ class MemoryCache(_native.QuickMemoryCache[K, V], MutableMapping[K, V]):
     _observers: Observers
 
     def __new__(
-        cls, max_entries: int | None = DEFAULT_ENTRIES, **options: Unpack[MemoryOptions]
+        cls, max_entries: int | None = DEFAULT_ENTRIES, **options: Unpack[MemoryCacheOptions]
     ) -> Self:
         cache = super().__new__(cls, max_entries, **options)
         cache._observers = Observers()

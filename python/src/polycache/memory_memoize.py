@@ -23,7 +23,7 @@ from .durations import Duration
 from .errors import InvalidArgument
 from .loading import load
 from .memoize import Memoized, cannot_forget, signature_of
-from .memory_options import MemoryOptions
+from .memory_cache_options import MemoryCacheOptions
 from .missing import MISSING, Missing
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class MemoryMemoized(Memoized[P, R], Protocol[P, R]):
         """`maxsize`, which is `max_entries`, and `typed`."""
 
 
-class CachedOptions(MemoryOptions, total=False):
+class CachedOptions(MemoryCacheOptions, total=False):
     """The options of `cached` and `cached_method` beside `max_entries`."""
 
     key: Callable[..., Any] | None

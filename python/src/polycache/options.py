@@ -7,7 +7,7 @@ from .durations import Duration
 from .registered_types import Type
 
 
-class Memory(TypedDict, total=False):
+class MemoryOptions(TypedDict, total=False):
     """The options of a cache's memory tier."""
 
     max_entries: int
@@ -107,7 +107,7 @@ class Options(TypedDict, total=False):
     """Keeps whole entries after a reboot, though they may be older than the last write, or were
     deleted since. With False a reboot empties the cache. Default: False."""
 
-    memory: Memory | bool | None
+    memory: MemoryOptions | bool | None
     """Keeps what this process used last as objects, and serves them while no process of the machine
     has changed them (`spec/memory.md`). False: every read goes to the directory. Without a
     directory it is the cache itself. Default: True."""

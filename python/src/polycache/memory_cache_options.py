@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 from .durations import Duration
 
 
-class MemoryOptions(TypedDict, total=False):
+class MemoryCacheOptions(TypedDict, total=False):
     """The options of a `MemoryCache` beside `max_entries`. None stands for an option's default."""
 
     max_bytes: int | str | None
