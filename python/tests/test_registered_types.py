@@ -391,10 +391,10 @@ def test_named() -> None:
 
 
 def test_a_named_in_a_circle_is_collected() -> None:
-    class Held:
+    class Member:
         pass
 
-    held = Held()
+    held = Member()
     value: dict[str, Any] = {"held": held}
     value["itself"] = Named("a", value)
     gone = weakref.ref(held)

@@ -12,7 +12,7 @@ const GONE: usize = usize::MAX - 1;
 thread_local! {
     // Without a destructor, so reading it is a plain load.
     static NUMBER: Cell<usize> = const { Cell::new(NONE) };
-    static HELD: Held = Held::take();
+    static THREAD_NUMBER: ThreadNumber = ThreadNumber::take();
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -50,14 +50,14 @@ pub(crate) fn given() -> usize {
 #[cold]
 fn first() -> usize {
     // Fails while the thread's locals are being destroyed.
-    HELD.try_with(|held| held.0).unwrap_or(GONE)
+    THREAD_NUMBER.try_with(|number| number.0).unwrap_or(GONE)
 }
 
 /// A number, until its thread ends.
-struct Held(usize);
+struct ThreadNumber(usize);
 
-impl Held {
-    fn take() -> Held {
+impl ThreadNumber {
+    fn take() -> ThreadNumber {
         let mut free = lock(&FREE);
         let number = free.pop_first().unwrap_or_else(|| {
             // Under the mutex, so that numbers have no gaps.
@@ -65,11 +65,11 @@ impl Held {
         });
         drop(free);
         NUMBER.with(|mine| mine.set(number));
-        Held(number)
+        ThreadNumber(number)
     }
 }
 
-impl Drop for Held {
+impl Drop for ThreadNumber {
     fn drop(&mut self) {
         NUMBER.with(|mine| mine.set(GONE));
         lock(&FREE).insert(self.0);

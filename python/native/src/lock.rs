@@ -33,10 +33,10 @@ pub struct Lock {
     locks: Box<dyn Locks>,
     key: Box<[u8]>,
     wait_timeout: Duration,
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<HeldLock>>,
 }
 
-struct Held {
+struct HeldLock {
     token: Token,
     /// A forked child has its parent's.
     forks: u64,
@@ -59,7 +59,7 @@ impl Lock {
         }
     }
 
-    fn take(&self) -> Option<Held> {
+    fn take(&self) -> Option<HeldLock> {
         self.held
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -112,7 +112,7 @@ impl Attempt {
         let acquired = match self.waiting.step(py, &lock.key)? {
             LockStep::Acquired(token) => {
                 let forks = own::forks();
-                let held = Held { token, forks };
+                let held = HeldLock { token, forks };
                 *lock.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
                 true
             }
@@ -132,7 +132,7 @@ pub struct LockTable {
 #[derive(Default)]
 struct Listed {
     last: u64,
-    held: HashMap<Place, Held>,
+    held: HashMap<Place, HeldLock>,
 }
 
 /// A namespace and a key.
@@ -167,7 +167,7 @@ impl LockTable {
             born: 0,
             beside: false,
         };
-        listed.held.insert(place, Held { token, forks });
+        listed.held.insert(place, HeldLock { token, forks });
         Some(token)
     }
 

@@ -12,7 +12,7 @@ import {
 import { type Key, KeyBuffer } from '../key.ts'
 import type { CacheEntry, CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
-import type { Held, MemoryOverHost, Origin } from '../memory/over-host.ts'
+import type { MemoryOverHost, Origin, SlotsByKey } from '../memory/over-host.ts'
 import { Graph } from '../memory/stored.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
@@ -75,7 +75,7 @@ export class HostNamespace implements Keyspace {
   readonly #reader: MappedReader | undefined
   readonly #writers: WriterPool
   readonly #memory: MemoryOverHost | undefined
-  readonly #held: Held
+  readonly #slotsByKey: SlotsByKey
   readonly #loads: LoadedInto
 
   constructor(handle: Handle, parts: readonly string[], settings: Settings) {
@@ -96,7 +96,7 @@ export class HostNamespace implements Keyspace {
     this.#number = this.#native.number
     this.#writers = new WriterPool(serializer, types)
     this.#memory = handle.memory
-    this.#held = handle.memory?.heldBy(this.#key.prefix) ?? new Map()
+    this.#slotsByKey = handle.memory?.slotsOf(this.#key.prefix) ?? new Map()
     this.#loads = {
       number: this.#number,
       calls: this.#calls,
@@ -132,7 +132,7 @@ export class HostNamespace implements Keyspace {
 
   find(key: Key): unknown {
     // Memory has nothing of a closed cache, and its keys are not bytes.
-    const slot = this.#held.get(key as string)
+    const slot = this.#slotsByKey.get(key as string)
     if (slot === undefined) return this.#lookUp(key, true)
     const remembered = this.#memory?.read(slot)
     return remembered === undefined ? this.#lookUp(key, false) : remembered
@@ -159,7 +159,7 @@ export class HostNamespace implements Keyspace {
     if (memory === undefined) return value
     if (typeof key !== 'string') return memory.giveOnly(value)
     if (isNew && memory.turnsAway(origin as Origin)) return memory.giveOnly(value)
-    return memory.remember(this.#held, key, value, origin as Origin)
+    return memory.remember(this.#slotsByKey, key, value, origin as Origin)
   }
 
   /** Like the end of `#lookUp`. The user's code runs last: it may use the cache, and the origin is lost then. */
@@ -172,12 +172,12 @@ export class HostNamespace implements Keyspace {
       const value = this.finish(found)
       // All readers get this object.
       if (turnedAway || this.handle.closed) return value
-      return memory.remember(this.#held, key, value, { slot, ver, epoch, created, expires })
+      return memory.remember(this.#slotsByKey, key, value, { slot, ver, epoch, created, expires })
     }
     const { value } = found
     const given = turnedAway
       ? memory.giveOnly(value)
-      : memory.remember(this.#held, key, value, origin)
+      : memory.remember(this.#slotsByKey, key, value, origin)
     return given instanceof Graph ? given.copy() : this.finish(found)
   }
 
@@ -194,7 +194,7 @@ export class HostNamespace implements Keyspace {
 
   peek(key: Key): unknown {
     this.checkKey(key)
-    const slot = this.#held.get(key as string)
+    const slot = this.#slotsByKey.get(key as string)
     const remembered = slot === undefined ? undefined : this.#memory?.peek(slot)
     if (remembered !== undefined) return remembered
     const found = this.#see(key)
@@ -317,7 +317,7 @@ export class HostNamespace implements Keyspace {
 
   /** What memory has of a key was superseded and will not be given to a reader: it is freed. */
   #forget(key: Key): void {
-    if (typeof key === 'string') this.#memory?.forget(this.#held, key)
+    if (typeof key === 'string') this.#memory?.forget(this.#slotsByKey, key)
   }
 
   /** Goes on with a key after a value was written: a getter of the value may have used the cache, or closed it. */
@@ -337,7 +337,7 @@ export class HostNamespace implements Keyspace {
   }
 
   has(key: Key): boolean {
-    const slot = this.#held.get(key as string)
+    const slot = this.#slotsByKey.get(key as string)
     if (slot !== undefined) {
       this.handle.check()
       if (this.#memory?.has(slot) === true) {

@@ -24,12 +24,12 @@ export interface Origin {
 }
 
 /** The keys of one namespace that are in memory, to slots of the memory tier. */
-export type Held = Map<string, number>
+export type SlotsByKey = Map<string, number>
 
 /** The columns of the memory tier: those of any memory cache, and where the host tier has the entry. */
 class TierSlots extends Slots<string, unknown> {
   /** The namespace's keys that have the slot's key. */
-  readonly held: (Held | undefined)[] = []
+  readonly slotsByKey: (SlotsByKey | undefined)[] = []
   /**
    * Four words a slot, because they are read together: the place of the host slot's `ver` among the words of the index,
    * what that was, the epoch, and the place of the host slot's visited byte.
@@ -73,7 +73,7 @@ export class MemoryOverHost {
   readonly #epochAt: number
   readonly #slotsAt: number
   readonly #visitedAt: number
-  readonly #namespaces = new WeakNamespaces<Held>()
+  readonly #namespaces = new WeakNamespaces<SlotsByKey>()
 
   constructor(
     mapping: Mapping,
@@ -101,7 +101,7 @@ export class MemoryOverHost {
   }
 
   /** The keys of a namespace that are in memory; the same Map for all that have that namespace open. */
-  heldBy(prefix: Uint8Array): Held {
+  slotsOf(prefix: Uint8Array): SlotsByKey {
     return this.#namespaces.of(Buffer.from(prefix).toString('latin1'), () => new Map())
   }
 
@@ -180,28 +180,28 @@ export class MemoryOverHost {
    * Keeps a value that was just read. Returns what its reader is given, or, for one that is frozen and holds values of
    * registered types, the `Graph` that makes it.
    */
-  remember(held: Held, key: string, value: unknown, origin: Origin): unknown {
+  remember(slotsByKey: SlotsByKey, key: string, value: unknown, origin: Origin): unknown {
     let kept: unknown
     try {
       kept = this.#keeper.keep(value)
     } catch {
       // A value without a frozen form is read again each time.
-      this.forget(held, key)
+      this.forget(slotsByKey, key)
       return value
     }
     const { plan, weight: bytes } = this.#keeper
     const weight = bytes + weighKey(key)
     const store = this.#store
     if (weight > store.bounds.maxBytes) {
-      this.forget(held, key)
+      this.forget(slotsByKey, key)
       return this.freezes ? kept : value
     }
     const slots = this.#slots
-    const found = held.get(key)
+    const found = slotsByKey.get(key)
     const flags = plan === AS_IS ? 0 : COPIED
     const slot = store.put(found, key, kept, weight, flags)
-    if (slot !== found) held.set(key, slot)
-    slots.held[slot] = held
+    if (slot !== found) slotsByKey.set(key, slot)
+    slots.slotsByKey[slot] = slotsByKey
     slots.plan[slot] = plan
     const from = slot << 2
     slots.origin[from + AT] = this.#slotsAt + (origin.slot << 1)
@@ -217,8 +217,8 @@ export class MemoryOverHost {
   }
 
   /** Lets go of a value that the host tier no longer has. */
-  forget(held: Held, key: string): void {
-    const slot = held.get(key)
+  forget(slotsByKey: SlotsByKey, key: string): void {
+    const slot = slotsByKey.get(key)
     if (slot === undefined) return
     this.#drop(slot)
     this.#store.remove(slot)
@@ -226,13 +226,13 @@ export class MemoryOverHost {
 
   #drop(slot: number): void {
     const slots = this.#slots
-    slots.held[slot]?.delete(slots.keys[slot])
-    slots.held[slot] = undefined
+    slots.slotsByKey[slot]?.delete(slots.keys[slot])
+    slots.slotsByKey[slot] = undefined
   }
 
   /** Lets go of everything, so that nothing is handed out any more. */
   close(): void {
-    for (const held of this.#namespaces) held.clear()
+    for (const slotsByKey of this.#namespaces) slotsByKey.clear()
     this.#store.clear()
     this.#doorkeeper.clear()
   }

@@ -2,7 +2,7 @@ import type { Segment } from '../entry/path.ts'
 import { type Code, ERROR, SET } from './stored.ts'
 
 /** The objects of a value and how they hold each other: see `Graph`. */
-export interface Held {
+export interface References {
   readonly edges: readonly unknown[]
   readonly edgeCount: number
   readonly contents: readonly number[]
@@ -13,7 +13,7 @@ export interface Held {
 /** The path to an object by the first references that were found; -1 is what could not become one. */
 export function wayTo(
   node: number,
-  { edges, edgeCount, contents, nodes, codeOf }: Held,
+  { edges, edgeCount, contents, nodes, codeOf }: References,
 ): Segment[] {
   const firstEdges = new Map<number, number>()
   for (let edge = edgeCount - 3; edge >= 0; edge -= 3) {

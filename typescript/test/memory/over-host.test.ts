@@ -39,7 +39,7 @@ describe('over words that a test moves', () => {
     const mapping = { index, indexBytes: bytes, layout } as unknown as Mapping
     const clock = new Clock()
     const memory = new MemoryOverHost(mapping, resolveTier({ ...MEMORY, ...options }), clock.read)
-    const held = memory.heldBy(new Uint8Array(2))
+    const held = memory.slotsOf(new Uint8Array(2))
     const put = (key: string, slot: number, value: unknown, ttl = 0) => {
       const created = clock.now
       const expires = ttl === 0 ? 0 : created + ttl

@@ -105,7 +105,7 @@ impl Opening<'_> {
         }
         self.check_place(&path)?;
         let locks = self.open_locks(&path)?;
-        let held = self.lock_directory(&locks, &path)?;
+        let lock = self.lock_directory(&locks, &path)?;
         let directory = match self.existing(&path, &locks)? {
             Found::Cache(directory) => *directory,
             _ if self.mode == Mode::Create => self.create(&path, &locks)?,
@@ -123,7 +123,7 @@ impl Opening<'_> {
             return Ok((directory, Membership::none()));
         }
         let me = self.join(&directory.memory, &locks)?;
-        drop(held);
+        drop(lock);
         platform::close_in_child(platform::descriptor(&locks));
         let membership = Membership {
             me,
@@ -149,7 +149,7 @@ impl Opening<'_> {
         let locks = io
             .open(&locks_path, false)
             .map_err(failed("open", &locks_path))?;
-        let held = opening.lock_directory(&locks, directory)?;
+        let lock = opening.lock_directory(&locks, directory)?;
         if memory.load(header::LOCK_INODE) != inode(&locks)? {
             return Err(Error::Io {
                 action: format!("{} was removed while it was open", directory.display()),
@@ -157,7 +157,7 @@ impl Opening<'_> {
             });
         }
         let me = opening.join(memory, &locks)?;
-        drop(held);
+        drop(lock);
         platform::close_in_child(platform::descriptor(&locks));
         Ok(Membership {
             me,
@@ -218,7 +218,11 @@ impl Opening<'_> {
         ))
     }
 
-    fn lock_directory<'a>(&'a self, locks: &'a File, path: &Path) -> Result<Held<'a>, Error> {
+    fn lock_directory<'a>(
+        &'a self,
+        locks: &'a File,
+        path: &Path,
+    ) -> Result<DirectoryLock<'a>, Error> {
         let deadline = Instant::now() + LOCK_PATIENCE;
         loop {
             let taken = match self.mode {
@@ -228,7 +232,7 @@ impl Opening<'_> {
             };
             let taken = taken.map_err(failed("lock", path))?;
             if taken {
-                return Ok(Held {
+                return Ok(DirectoryLock {
                     io: self.io,
                     file: locks,
                 });
@@ -268,12 +272,12 @@ impl Opening<'_> {
 }
 
 /// The directory's lock while it is held.
-struct Held<'a> {
+struct DirectoryLock<'a> {
     io: &'a dyn Io,
     file: &'a File,
 }
 
-impl Drop for Held<'_> {
+impl Drop for DirectoryLock<'_> {
     fn drop(&mut self) {
         // If the unlock fails, closing the descriptor drops the lock.
         let _ = self.io.unlock(self.file, DIRECTORY_LOCK);

@@ -52,7 +52,7 @@ module Polycache
         check_open
         @core.change do
           held = @locks[key]
-          @locks[key] = Held.new(Process.pid) unless held && held.process == Process.pid
+          @locks[key] = HeldLock.new(Process.pid) unless held && held.process == Process.pid
         end
       end
 
@@ -67,14 +67,14 @@ module Polycache
       end
 
       # A lock that was acquired.
-      Held = Class.new do
+      HeldLock = Class.new do
         attr_reader :process
 
         def initialize(process)
           @process = process
         end
       end
-      private_constant :Held
+      private_constant :HeldLock
     end
   end
 end
