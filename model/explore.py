@@ -46,7 +46,7 @@ class Configuration:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search. `wrong` is empty when every moment keeps every promise."""
 
     moments: int
@@ -55,7 +55,9 @@ class Found:
     complete: bool = True
 
 
-def explore(configuration: Configuration, without: str = "", at_most: int | None = None) -> Found:
+def explore(
+    configuration: Configuration, without: str = "", at_most: int | None = None
+) -> SearchResult:
     """Breadth first, so that the story of what went wrong is a shortest one."""
 
     def rule(name: str) -> bool:
@@ -74,12 +76,14 @@ def explore(configuration: Configuration, without: str = "", at_most: int | None
                 came_from[next_state] = state
                 for promise in PROMISES:
                     if wrong := promise(kinds, next_state):
-                        return Found(len(came_from), wrong, _story(kinds, came_from, next_state))
+                        return SearchResult(
+                            len(came_from), wrong, _story(kinds, came_from, next_state)
+                        )
                 after.append(next_state)
         if at_most and len(came_from) > at_most:
-            return Found(len(came_from), complete=False)
+            return SearchResult(len(came_from), complete=False)
         todo = after
-    return Found(len(came_from))
+    return SearchResult(len(came_from))
 
 
 def _next(kinds: tuple[str, ...], state: State, rule: Rule) -> Iterator[State]:

@@ -6,7 +6,7 @@ import pytest
 
 import configurations
 import rules
-from explore import Configuration, Found, explore
+from explore import Configuration, SearchResult, explore
 from promises import no_false_miss, one_value
 from state import EMPTY, Actor, Kind, State, Word
 
@@ -18,7 +18,7 @@ def test_every_moment_keeps_every_promise(configuration: Configuration) -> None:
     assert found.complete
 
 
-def _first_found(rule: str) -> Found | None:
+def _first_found(rule: str) -> SearchResult | None:
     found = (explore(configuration, rule) for configuration in configurations.SMALL)
     return next((each for each in found if each.wrong), None)
 

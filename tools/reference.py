@@ -57,7 +57,7 @@ RUBY = (
 
 
 @dataclass(frozen=True)
-class Found:
+class Findings:
     """What a tool complained about. `undocumented` are names of public items."""
 
     problems: list[str] = field(default_factory=list)
@@ -78,7 +78,7 @@ def run(command: Iterable[str | Path], folder: Path = ROOT, **environment: str) 
     return done.returncode, done.stdout
 
 
-def rust() -> Found:
+def rust() -> Findings:
     """The compiler itself denies what has no documentation (`missing_docs` in Cargo.toml)."""
     crates = [part for crate in CRATES for part in ("--package", crate)]
     command = ["cargo", "doc", "--release", "--quiet", "--no-deps", *crates, "--features", FEATURES]
@@ -87,7 +87,7 @@ def rust() -> Found:
     link = OUT / "rust"
     link.unlink(missing_ok=True)
     link.symlink_to(target() / "doc")
-    return Found([said] if code else [])
+    return Findings([said] if code else [])
 
 
 def target() -> Path:
@@ -97,7 +97,7 @@ def target() -> Path:
 UNDOCUMENTED_TS = re.compile(r"^\[warning\] (\S+).* defined in .*does not have any documentation$")
 
 
-def typescript() -> Found:
+def typescript() -> Findings:
     command: list[str | Path] = ["node", TOOLS / "typedoc/node_modules/typedoc/bin/typedoc"]
     command += ["--tsconfig", "tsconfig.json", "--out", OUT / "typescript", "--name", "polycache"]
     command += [part for entry in ENTRIES for part in ("--entryPoints", entry)]
@@ -109,8 +109,8 @@ def typescript() -> Found:
     return typedoc_said(code, said)
 
 
-def typedoc_said(code: int, said: str) -> Found:
-    found = Found()
+def typedoc_said(code: int, said: str) -> Findings:
+    found = Findings()
     for line in said.splitlines():
         item = UNDOCUMENTED_TS.match(line)
         if item:
@@ -122,11 +122,13 @@ def typedoc_said(code: int, said: str) -> Found:
     return found
 
 
-def python() -> Found:
+def python() -> Findings:
     paths = os.pathsep.join([str(ROOT / "python" / "src"), str(TOOLS / "pdoc")])
     program = [sys.executable, "-c", PDOC, str(OUT / "python"), *MODULES]
     code, said = run(program, PYTHONPATH=paths)
-    return Found([said]) if code else Found(undocumented=set(UNDOCUMENTED_PYTHON.findall(said)))
+    return (
+        Findings([said]) if code else Findings(undocumented=set(UNDOCUMENTED_PYTHON.findall(said)))
+    )
 
 
 UNDOCUMENTED_PYTHON = re.compile(r"^undocumented: (\S+)$", re.M)
@@ -160,7 +162,7 @@ for module in modules:
 """
 
 
-def ruby() -> Found:
+def ruby() -> Findings:
     files = [ROOT / "ruby" / "lib" / name for name in RUBY]
     options = ["--no-cache", "--no-save", "--no-private", "--markup", "rdoc"]
     make: list[str | Path] = [
@@ -174,7 +176,7 @@ def ruby() -> Found:
     ]
     code, said = run([*make, *files])
     _, listed = run(["yard", "stats", "--list-undoc", "--compact", *options, *files])
-    return Found([said] if code else yard_warned(said), yard_listed(listed))
+    return Findings([said] if code else yard_warned(said), yard_listed(listed))
 
 
 # What stands in **options is documented as @param, by its own name.
@@ -196,7 +198,7 @@ def yard_listed(said: str) -> set[str]:
 
 
 # Each with what tools/setup.sh installs for it.
-REFERENCES: dict[str, tuple[str, Callable[[], Found]]] = {
+REFERENCES: dict[str, tuple[str, Callable[[], Findings]]] = {
     "rust": ("", rust),
     "typescript": ("typedoc", typescript),
     "python": ("pdoc", python),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reference
-from reference import Found, typedoc_said, yard_listed, yard_warned
+from reference import Findings, typedoc_said, yard_listed, yard_warned
 
 TYPEDOC = """\
 [warning] index.Cache.[dispose] (CallSignature), defined in polycache/src/cache.ts, does not have any documentation
@@ -49,7 +49,7 @@ def test_only_what_is_not_known_yet_fails(monkeypatch, capsys) -> None:
     monkeypatch.setattr(reference, "known", lambda: {"Old"})
 
     def counts(**found) -> str:
-        monkeypatch.setitem(reference.REFERENCES, "ruby", ("", lambda: Found(**found)))
+        monkeypatch.setitem(reference.REFERENCES, "ruby", ("", lambda: Findings(**found)))
         return str(reference.check("ruby"))
 
     assert counts(undocumented={"Old"}) == "1 passed, 0 failed, 0 skipped"

@@ -4,7 +4,7 @@
 use crate::caller::Caller;
 use crate::history::{Answer, Load as Record, Miss, Note, Outcome, Right, Serial, Wait, NEVER};
 use crate::switch::{linger, Awaited, Resumed};
-use polycache_host::{Error, Lease as Found, Token};
+use polycache_host::{Error, Lease as LeaseAnswer, Token};
 use polycache_operations::{
     Bounds, Done, Event, Holder, Landed, Leader, Lease, Leases, Load, Part as Taken, Step,
 };
@@ -81,20 +81,20 @@ impl Leases for Tiers<'_> {
         let mut entry = Vec::new();
         let holder = |slot, word| Holder { slot, word };
         Ok(match process.lease(self.key, &mut entry) {
-            Found::Hit(_) => {
+            LeaseAnswer::Hit(_) => {
                 self.found = process.read(self.key, &entry);
                 if let Some(serial) = self.found {
                     self.caller.hit(self.key, serial, start);
                 }
                 Lease::Hit
             }
-            Found::Acquired(token) => {
+            LeaseAnswer::Acquired(token) => {
                 self.missed(start);
                 let holder = holder(token.slot, token.word);
                 self.begin(Right::Lease, Some(holder), start, evicted);
                 Lease::Acquired(token)
             }
-            Found::Busy {
+            LeaseAnswer::Busy {
                 slot,
                 word,
                 overdue,
@@ -109,7 +109,7 @@ impl Leases for Tiers<'_> {
                     .push(Wait { flight, holder, at });
                 Lease::Busy { holder, overdue }
             }
-            Found::Bypass => {
+            LeaseAnswer::Bypass => {
                 self.missed(start);
                 self.begin(Right::None, None, start, evicted);
                 Lease::Bypass

@@ -16,7 +16,7 @@ pub struct Hit {
     pub epoch: u64,
 }
 
-pub(crate) struct Found {
+pub(crate) struct FoundRecord {
     pub slot: u64,
     pub word: Word,
     pub record: Record,
@@ -67,7 +67,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// The key's slot, by one pass that restarts when a word changes during it.
     #[inline]
-    pub(crate) fn find(&self, key: Key<'_>) -> Option<Found> {
+    pub(crate) fn find(&self, key: Key<'_>) -> Option<FoundRecord> {
         let tag = self.geometry.candidates(key.hash).2;
         'scan: loop {
             for slot in self.slots_of(key.hash) {
@@ -81,7 +81,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                     .prefetch_record(u64::from(word.location()) * self.geometry.unit);
                 self.memory.prefetch(self.geometry.visited_byte_at(slot));
                 match self.look(slot, word, key) {
-                    Look::Same(record) => return Some(Found { slot, word, record }),
+                    Look::Same(record) => return Some(FoundRecord { slot, word, record }),
                     Look::Other => {}
                     Look::Changed => continue 'scan,
                 }

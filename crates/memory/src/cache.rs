@@ -4,7 +4,7 @@ use crate::bounds::Bounds;
 use crate::clock::Clock;
 use crate::lock::{Lock, Readers};
 use crate::removed::{Listener, RemovalCause, Removed};
-use crate::shard::{Found, Shard};
+use crate::shard::{Lookup, Shard};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::ttl;
 use crate::{Builder, DefaultHashBuilder, Entry, Error, Iter, Keys, Stats, Ttl, TtlLeft};
@@ -130,15 +130,15 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             return self.get_slowly(place, key);
         };
         match shard.read(place.hash, key, true, || self.now()) {
-            Found::Value(value, _) => {
+            Lookup::Value(value, _) => {
                 shard.count(HITS);
                 Some(value.clone())
             }
-            Found::Nothing => {
+            Lookup::Absent => {
                 shard.count(MISSES);
                 None
             }
-            Found::Over => {
+            Lookup::Expired => {
                 shard.count(MISSES);
                 drop(shard);
                 self.purge(place, key);
@@ -165,8 +165,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let place = self.place(key);
         let shard = self.0.shards[place.shard].read(&self.0.readers);
         match shard.read(place.hash, key, false, || self.now()) {
-            Found::Value(value, _) => Some(value.clone()),
-            Found::Over | Found::Nothing => None,
+            Lookup::Value(value, _) => Some(value.clone()),
+            Lookup::Expired | Lookup::Absent => None,
         }
     }
 
@@ -186,7 +186,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let place = self.place(key);
         let shard = self.0.shards[place.shard].read(&self.0.readers);
         let found = shard.read(place.hash, key, false, || self.now());
-        matches!(found, Found::Value(..))
+        matches!(found, Lookup::Value(..))
     }
 
     /// The time that the key's entry has left, to live or to idle, whichever is shorter; `None` when
@@ -208,11 +208,11 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let place = self.place(key);
         let shard = self.0.shards[place.shard].read(&self.0.readers);
         match shard.read(place.hash, key, false, || self.now()) {
-            Found::Value(_, index) => {
+            Lookup::Value(_, index) => {
                 let ends = shard.expires(index).min(shard.idles(index));
                 Some(ttl::left(ends, self.now()))
             }
-            Found::Over | Found::Nothing => None,
+            Lookup::Expired | Lookup::Absent => None,
         }
     }
 
@@ -460,9 +460,9 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     {
         let shard = self.0.shards[place.shard].read(&self.0.readers);
         let (counter, value, over) = match shard.read(place.hash, key, true, || self.now()) {
-            Found::Value(value, _) => (HITS, Some(value.clone()), false),
-            Found::Nothing => (MISSES, None, false),
-            Found::Over => (MISSES, None, true),
+            Lookup::Value(value, _) => (HITS, Some(value.clone()), false),
+            Lookup::Absent => (MISSES, None, false),
+            Lookup::Expired => (MISSES, None, true),
         };
         drop(shard);
         self.0.readers.count(counter);

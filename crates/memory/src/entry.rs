@@ -2,7 +2,7 @@
 
 use crate::cache::Place;
 use crate::removed::{RemovalCause, Removed};
-use crate::shard::{Found, New, Shard, Terms, Version, NEVER};
+use crate::shard::{Lookup, New, Shard, Terms, Version, NEVER};
 use crate::{Error, MemoryCache};
 use std::convert::Infallible;
 use std::hash::{BuildHasher, Hash};
@@ -133,7 +133,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let lock = &self.0.shards[place.shard];
         loop {
             let shard = lock.read(&self.0.readers);
-            let Found::Value(value, index) = shard.read(place.hash, key, true, || self.now())
+            let Lookup::Value(value, index) = shard.read(place.hash, key, true, || self.now())
             else {
                 return Ok(None);
             };
@@ -174,7 +174,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             let mut shard = self.0.shards[place.shard].write(&self.0.readers);
             let found = shard.read(place.hash, &coming.key, false, || self.now());
             let index = match found {
-                Found::Value(_, index) if shard.version(index) == version => index,
+                Lookup::Value(_, index) if shard.version(index) == version => index,
                 _ => return false,
             };
             coming.terms.expires = shard.expires(index);

@@ -3,7 +3,7 @@
 
 use crate::cache::{HITS, MISSES};
 use crate::clock::Moment;
-use crate::shard::{Found, Swapped, Terms};
+use crate::shard::{Lookup, Swapped, Terms};
 use crate::{MemoryCache, Ttl};
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
@@ -37,12 +37,12 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         // with it.
         let shard = unsafe { self.0.shards[place.shard].exclusively() };
         let found = match shard.read(place.hash, key, true, || self.now()) {
-            Found::Value(value, _) => {
+            Lookup::Value(value, _) => {
                 self.0.readers.count_exclusively(HITS);
                 return Some(value.clone());
             }
-            Found::Nothing => None,
-            Found::Over => Some(()),
+            Lookup::Absent => None,
+            Lookup::Expired => Some(()),
         };
         drop(shard);
         self.0.readers.count_exclusively(MISSES);

@@ -1,7 +1,7 @@
 //! Reading a value in place, without a clone.
 
 use crate::cache::{HITS, MISSES};
-use crate::shard::Found;
+use crate::shard::Lookup;
 use crate::MemoryCache;
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
@@ -33,9 +33,9 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             return self.get_with_slowly(key, f);
         };
         let (made, over) = match shard.read(place.hash, key, true, || self.now()) {
-            Found::Value(value, _) => (f(value), false),
-            Found::Nothing => (None, false),
-            Found::Over => (None, true),
+            Lookup::Value(value, _) => (f(value), false),
+            Lookup::Absent => (None, false),
+            Lookup::Expired => (None, true),
         };
         shard.count(if made.is_some() { HITS } else { MISSES });
         drop(shard);
@@ -56,9 +56,9 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let place = self.place(key);
         let shard = self.0.shards[place.shard].read(&self.0.readers);
         let (made, over) = match shard.read(place.hash, key, true, || self.now()) {
-            Found::Value(value, _) => (f(value), false),
-            Found::Nothing => (None, false),
-            Found::Over => (None, true),
+            Lookup::Value(value, _) => (f(value), false),
+            Lookup::Absent => (None, false),
+            Lookup::Expired => (None, true),
         };
         drop(shard);
         let counter = if made.is_some() { HITS } else { MISSES };

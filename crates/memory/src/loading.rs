@@ -4,7 +4,7 @@ use crate::cache::{Place, HITS, MISSES};
 use crate::clock::Moment;
 use crate::load::{Load, Outcome};
 use crate::removed::Removed;
-use crate::shard::{Found, New};
+use crate::shard::{Lookup, New};
 use crate::sync::Arc;
 use crate::{Error, MemoryCache, Ttl};
 use std::borrow::Borrow;
@@ -90,7 +90,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             // This is user code, so it runs before the lock is taken, even if the result is not needed.
             let (owned, load) = (key.to_owned(), load());
             let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-            if let Found::Value(..) = shard.read(place.hash, key, false, || self.now()) {
+            if let Lookup::Value(..) = shard.read(place.hash, key, false, || self.now()) {
                 // The value came meanwhile, and values are not cloned under this lock.
                 drop(shard);
                 continue;
@@ -119,8 +119,8 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     {
         let shard = self.0.shards[place.shard].read(&self.0.readers);
         match shard.read(place.hash, key, true, || self.now()) {
-            Found::Value(value, _) => Some(value.clone()),
-            Found::Over | Found::Nothing => None,
+            Lookup::Value(value, _) => Some(value.clone()),
+            Lookup::Expired | Lookup::Absent => None,
         }
     }
 

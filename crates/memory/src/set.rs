@@ -3,7 +3,7 @@
 use crate::cache::{Place, Settings};
 use crate::clock::Moment;
 use crate::removed::{RemovalCause, Removed};
-use crate::shard::{Found, New, Swapped, Terms, NEVER};
+use crate::shard::{Lookup, New, Swapped, Terms, NEVER};
 use crate::{Error, MemoryCache, Ttl};
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
@@ -232,7 +232,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let expires = ttl.into().expires(self.0.settings.ttl, self.now())?;
         let place = self.place(key);
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-        let Found::Value(_, index) = shard.read(place.hash, key, true, || self.now()) else {
+        let Lookup::Value(_, index) = shard.read(place.hash, key, true, || self.now()) else {
             return Ok(false);
         };
         shard.prolong(index, expires, || self.now());

@@ -62,12 +62,13 @@ struct Entry<K, V> {
 pub(crate) type Version = [u16; 3];
 
 /// The result of a read.
-pub(crate) enum Found<T> {
+pub(crate) enum Lookup<T> {
     /// The value, and its index.
     Value(T, u32),
     /// An expired entry.
-    Over,
-    Nothing,
+    Expired,
+    /// No entry.
+    Absent,
 }
 
 /// What happened in a shard.
@@ -163,21 +164,21 @@ impl<K: Eq, V> Shard<K, V> {
         key: &Q,
         visit: bool,
         now: impl Fn() -> u64,
-    ) -> Found<&V>
+    ) -> Lookup<&V>
     where
         K: Borrow<Q>,
     {
         let Some((index, entry)) = self.entry(hash, key) else {
-            return Found::Nothing;
+            return Lookup::Absent;
         };
         if self.has_time(entry) && !self.use_in_time(index, visit, now) {
-            return Found::Over;
+            return Lookup::Expired;
         }
         // Only once, so that hits of a popular entry write nothing.
         if visit && !entry.visited.load(Ordering::Relaxed) {
             entry.visited.store(true, Ordering::Relaxed);
         }
-        Found::Value(&entry.value, index)
+        Lookup::Value(&entry.value, index)
     }
 }
 

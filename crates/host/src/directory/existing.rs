@@ -16,7 +16,7 @@ use std::path::Path;
 const SMALLEST_INDEX: u64 = 4096;
 
 /// What was found where a cache should be.
-pub(super) enum Found {
+pub(super) enum DirectoryState {
     /// A cache that may be used.
     Cache(Box<Directory>),
     /// No cache.
@@ -29,19 +29,23 @@ pub(super) enum Found {
 
 impl Opening<'_> {
     /// What the directory holds; the caller holds its lock.
-    pub(super) fn existing(&self, path: &Path, locks: &File) -> Result<Found, Error> {
+    pub(super) fn existing(&self, path: &Path, locks: &File) -> Result<DirectoryState, Error> {
         let index_path = path.join("index");
         let index = match self.open_file(&index_path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(DirectoryState::Nothing)
+            }
             opened => opened.map_err(failed("open", &index_path))?,
         };
         let len = self.io.len(&index).map_err(failed("map", &index_path))?;
         if len < SMALLEST_INDEX {
-            return Ok(Found::Damaged(format!("its index has {len} bytes")));
+            return Ok(DirectoryState::Damaged(format!(
+                "its index has {len} bytes"
+            )));
         }
         let memory = self.map_index(&index, len, Vec::new(), &index_path)?;
         if memory.load(header::MAGIC) != MAGIC {
-            return Ok(Found::Damaged("its index is none".into()));
+            return Ok(DirectoryState::Damaged("its index is none".into()));
         }
         let version = memory.load(header::VERSION);
         if version > VERSION {
@@ -49,12 +53,12 @@ impl Opening<'_> {
         }
         let limit = memory.load(header::LIMIT);
         let Ok(geometry) = Geometry::new(limit) else {
-            return Ok(Found::Damaged(format!(
+            return Ok(DirectoryState::Damaged(format!(
                 "its index says a limit of {limit} bytes, which no cache has"
             )));
         };
         if version != VERSION || geometry.index_len != len {
-            return Ok(Found::Damaged(format!(
+            return Ok(DirectoryState::Damaged(format!(
                 "its index has {len} bytes, and should have {}",
                 geometry.index_len
             )));
@@ -68,7 +72,7 @@ impl Opening<'_> {
         // The file of locks was removed (by a cleaner of /tmp, say). Processes that hold the old one
         // cannot be detected, so the files are left to them.
         if memory.load(header::LOCK_INODE) != inode(locks)? {
-            return Ok(Found::Damaged(
+            return Ok(DirectoryState::Damaged(
                 "its file participants is another one than it was made with, as in a copy".into(),
             ));
         }
@@ -83,16 +87,16 @@ impl Opening<'_> {
         let lived_in = !same_boot && any_participant(locks);
         let recover = !same_boot && !lived_in;
         if lived_in && self.mode != Mode::Read {
-            return Ok(Found::Damaged(
+            return Ok(DirectoryState::Damaged(
                 "it is of another boot, and processes use it".into(),
             ));
         }
         if recover && !self.keeps(&memory) {
-            return Ok(Found::EarlierBoot);
+            return Ok(DirectoryState::EarlierBoot);
         }
         let (block_files, windows) = match self.block_windows(path, &geometry, false)? {
             Ok(blocks) => blocks,
-            Err(why) => return Ok(Found::Damaged(why)),
+            Err(why) => return Ok(DirectoryState::Damaged(why)),
         };
         let memory = if recover && self.mode == Mode::Read {
             // The recovery's stores stay in this process's private copy of the pages.
@@ -115,7 +119,7 @@ impl Opening<'_> {
         if self.keep_after_reboot && self.mode != Mode::Read {
             directory.memory.store(header::KEPT, 1);
         }
-        Ok(Found::Cache(Box::new(directory)))
+        Ok(DirectoryState::Cache(Box::new(directory)))
     }
 
     /// Whether entries written before this boot are kept. A mode that creates no cache goes by what the

@@ -11,7 +11,7 @@ use crate::mapped::MappedMemory;
 use crate::options::Mode;
 use crate::platform::{self, Descriptor};
 use crate::shared_memory::SharedMemory;
-use existing::Found;
+use existing::DirectoryState;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -107,11 +107,11 @@ impl Opening<'_> {
         let locks = self.open_locks(&path)?;
         let lock = self.lock_directory(&locks, &path)?;
         let directory = match self.existing(&path, &locks)? {
-            Found::Cache(directory) => *directory,
+            DirectoryState::Cache(directory) => *directory,
             _ if self.mode == Mode::Create => self.create(&path, &locks)?,
-            Found::Nothing => return Err(self.no_cache()),
-            Found::Damaged(why) => return Err(self.damaged(&why)),
-            Found::EarlierBoot => {
+            DirectoryState::Nothing => return Err(self.no_cache()),
+            DirectoryState::Damaged(why) => return Err(self.damaged(&why)),
+            DirectoryState::EarlierBoot => {
                 return Err(Error::NoCache(format!(
                     "the cache in {} was written before this machine started, and is not kept \
                      (keep_after_reboot): it counts as empty",

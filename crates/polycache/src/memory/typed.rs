@@ -81,19 +81,19 @@ enum Kept<T> {
 }
 
 /// What was found where objects are kept beside their entries.
-enum Found<T> {
+enum ObjectOrEntry<T> {
     Object(T),
     /// No typed handle decoded it, or only one of another type.
     Entry(Arc<[u8]>),
 }
 
-impl<T: TypedValue> Found<T> {
+impl<T: TypedValue> ObjectOrEntry<T> {
     #[inline]
-    fn of(stored: &Stored) -> Found<T> {
+    fn of(stored: &Stored) -> ObjectOrEntry<T> {
         let object = stored.object.as_ref();
         match object.and_then(|object| object.downcast_ref::<T>()) {
-            Some(object) => Found::Object(object.clone()),
-            None => Found::Entry(stored.entry.clone()),
+            Some(object) => ObjectOrEntry::Object(object.clone()),
+            None => ObjectOrEntry::Entry(stored.entry.clone()),
         }
     }
 }
@@ -165,8 +165,8 @@ impl<T: TypedValue> TypedCache<T> {
 
     /// What a tier has that keeps objects.
     #[inline]
-    fn object_or_entry(tier: &MemoryTier, key: &[u8]) -> Result<Option<Found<T>>, Error> {
-        tier.read(key, Found::of)
+    fn object_or_entry(tier: &MemoryTier, key: &[u8]) -> Result<Option<ObjectOrEntry<T>>, Error> {
+        tier.read(key, ObjectOrEntry::of)
     }
 
     #[inline]
@@ -174,12 +174,12 @@ impl<T: TypedValue> TypedCache<T> {
         &self,
         tier: &MemoryTier,
         key: &[u8],
-        found: Option<Found<T>>,
+        found: Option<ObjectOrEntry<T>>,
     ) -> Result<Option<T>, Error> {
         match found {
             None => Ok(None),
-            Some(Found::Object(value)) => Ok(Some(value)),
-            Some(Found::Entry(entry)) => {
+            Some(ObjectOrEntry::Object(value)) => Ok(Some(value)),
+            Some(ObjectOrEntry::Entry(entry)) => {
                 let value: T = self.0.cache.decode(key, &entry)?;
                 tier.keep(key, &entry, object(&value));
                 Ok(Some(value))

@@ -74,7 +74,7 @@ pub enum Put {
 }
 
 /// What a read gives.
-pub type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
+pub type ReadResult<'py> = PyResult<Option<Bound<'py, PyAny>>>;
 
 impl MemoryCache {
     pub fn with_options(py: Python<'_>, options: Options) -> PyResult<MemoryCache> {
@@ -117,7 +117,7 @@ impl MemoryCache {
         &self,
         key: &Bound<'py, PyAny>,
         read: impl Fn(&Engine, &Key) -> Option<Stored>,
-    ) -> Found<'py> {
+    ) -> ReadResult<'py> {
         let py = key.py();
         let asked = Key::asked(key, ())?;
         self.read_clock(py)?;
@@ -128,7 +128,7 @@ impl MemoryCache {
         }
     }
 
-    pub fn find<'py>(&self, key: &Bound<'py, PyAny>) -> Found<'py> {
+    pub fn find<'py>(&self, key: &Bound<'py, PyAny>) -> ReadResult<'py> {
         let looks = Cell::new(0);
         let found = self.read(key, |engine, key| {
             looks.set(looks.get() + 1);
@@ -411,7 +411,7 @@ impl MemoryCache {
     }
 
     /// Deletes the key and gives its value, which no other caller has: no copy is needed.
-    pub fn pop<'py>(&self, key: &Bound<'py, PyAny>) -> Found<'py> {
+    pub fn pop<'py>(&self, key: &Bound<'py, PyAny>) -> ReadResult<'py> {
         let py = key.py();
         let asked = Key::asked(key, ())?;
         self.read_clock(py)?;
@@ -420,7 +420,7 @@ impl MemoryCache {
     }
 
     /// The same as a read, which is counted.
-    pub fn taken<'py>(&self, key: &Bound<'py, PyAny>) -> Found<'py> {
+    pub fn taken<'py>(&self, key: &Bound<'py, PyAny>) -> ReadResult<'py> {
         let taken = self.pop(key)?;
         let [hits, misses] = &self.takes;
         let count = if taken.is_some() { hits } else { misses };

@@ -389,9 +389,12 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("has", method!(Cache::has, 1))?;
     class.define_method("ttl", method!(Cache::ttl, 1))?;
     class.define_method("fetch", method!(Cache::fetch, 4))?;
-    class.define_method("fetch_found", method!(Cache::fetch_found, 4))?;
+    class.define_method("fetch_with_origin", method!(Cache::fetch_with_origin, 4))?;
     class.define_method("begin_load", method!(Cache::begin_load, 5))?;
-    class.define_method("begin_load_found", method!(Cache::begin_load_found, 5))?;
+    class.define_method(
+        "begin_load_with_origin",
+        method!(Cache::begin_load_with_origin, 5),
+    )?;
     class.define_method("step_load", method!(Cache::step_load, 3))?;
     class.define_method("step_load_found", method!(Cache::step_load_found, 3))?;
     class.define_method("fill", method!(Cache::fill, 2))?;
@@ -407,7 +410,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("unlock", method!(Cache::unlock, 2))?;
     class.define_method("locked?", method!(Cache::is_locked, 1))?;
     class.define_method("find", method!(Cache::find, 2))?;
-    class.define_method("admits?", method!(Cache::admits_found, 1))?;
+    class.define_method("admits?", method!(Cache::admits_value, 1))?;
     class.define_method("held=", method!(Cache::set_held, 1))?;
     class.define_method("stands?", method!(Cache::stands, 1))?;
     class.define_method("keys_page", method!(Cache::keys_page, 2))?;

@@ -8,11 +8,11 @@
 use crate::copy_in::Copier;
 use crate::copy_out;
 use crate::error::OrRaise;
-use crate::found::settle;
 use crate::from_ruby::{as_read, with_facts};
 use crate::object::{is_frozen, plain_copies, Names};
 use crate::packed::{self, Packed};
 use crate::to_ruby::to_ruby;
+use crate::value_with_origin::settle;
 use crate::weigh::Weigher;
 use magnus::{
     function,

@@ -2,11 +2,11 @@
 
 use crate::cache::Cache;
 use crate::error::{self, OrRaise};
-use crate::found::Found;
 use crate::from_ruby::{as_read, with_facts, Unfit};
 use crate::key::{key, Key};
 use crate::loads::{Caller, FullKey, Loader, OwnKey};
 use crate::to_ruby::{make, to_ruby, Made};
+use crate::value_with_origin::ValueWithOrigin;
 use crate::{duration, landing, process};
 use magnus::{prelude::*, value::Opaque, Error, Float, RArray, RModule, Ruby, Value};
 use polycache::bindings::{Bindings, Filled, LoadStep, Loading, Origin};
@@ -74,8 +74,8 @@ impl Cache {
         })
     }
 
-    /// As [`Cache::fetch`], but a hit is a [`Found`].
-    pub(crate) fn fetch_found(
+    /// As [`Cache::fetch`], but a hit is a [`ValueWithOrigin`].
+    pub(crate) fn fetch_with_origin(
         ruby: &Ruby,
         this: &Cache,
         name: Value,
@@ -84,7 +84,7 @@ impl Cache {
         busy: Value,
     ) -> Result<Value, Error> {
         Cache::fetch_by(ruby, this, name, ttl, waited, busy, |made, origin| {
-            Ok(Found::wrap(ruby, made, origin))
+            Ok(ValueWithOrigin::wrap(ruby, made, origin))
         })
     }
 

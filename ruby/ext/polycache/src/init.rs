@@ -1,6 +1,8 @@
 //! What `require "polycache/polycache"` runs.
 
-use crate::{cache, command, copies, entry, found, lease, load, memory_reader, process};
+use crate::{
+    cache, command, copies, entry, lease, load, memory_reader, process, value_with_origin,
+};
 use magnus::{Error, Module, Ruby};
 
 // The file is polycache/polycache.so, so Ruby looks for `Init_polycache`.
@@ -11,7 +13,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     process::watch();
     cache::define(ruby, native)?;
     command::define(native)?;
-    found::define(ruby, native)?;
+    value_with_origin::define(ruby, native)?;
     memory_reader::define(ruby, native)?;
     lease::define(ruby, native)?;
     load::define(ruby, native)?;

@@ -2,8 +2,8 @@
 
 use crate::cache::Cache;
 use crate::fetch::{Asked, Mine, Stepped};
-use crate::found::Found;
 use crate::to_ruby::Made;
+use crate::value_with_origin::ValueWithOrigin;
 use magnus::{
     gc::Marker, method, prelude::*, typed_data::Obj, value::Opaque, DataTypeFunctions, Error,
     Exception, RArray, RModule, Ruby, TypedData, Value,
@@ -46,8 +46,8 @@ impl Cache {
         })
     }
 
-    /// As [`Cache::begin_load`], but a hit is a [`Found`].
-    pub(crate) fn begin_load_found(
+    /// As [`Cache::begin_load`], but a hit is a [`ValueWithOrigin`].
+    pub(crate) fn begin_load_with_origin(
         ruby: &Ruby,
         this: Obj<Cache>,
         name: Value,
@@ -62,7 +62,7 @@ impl Cache {
             (name, ttl, waited),
             busy,
             loads,
-            |made, origin| Ok(Found::wrap(ruby, made, origin)),
+            |made, origin| Ok(ValueWithOrigin::wrap(ruby, made, origin)),
         )
     }
 
@@ -109,7 +109,7 @@ impl Cache {
         Cache::step_load_by(ruby, this, load, busy, |made, _| this.give(ruby, made))
     }
 
-    /// As [`Cache::step_load`], but a hit is a [`Found`].
+    /// As [`Cache::step_load`], but a hit is a [`ValueWithOrigin`].
     pub(crate) fn step_load_found(
         ruby: &Ruby,
         this: &Cache,
@@ -118,7 +118,7 @@ impl Cache {
         busy: Value,
     ) -> Result<Value, Error> {
         Cache::step_load_by(ruby, this, load, busy, |made, origin| {
-            Ok(Found::wrap(ruby, made, origin))
+            Ok(ValueWithOrigin::wrap(ruby, made, origin))
         })
     }
 

@@ -4,10 +4,10 @@
 
 use crate::cache::Cache;
 use crate::error::OrRaise;
-use crate::found::{settle, Found};
 use crate::key::key;
 use crate::string::symbol_name;
 use crate::to_ruby::make;
+use crate::value_with_origin::{settle, ValueWithOrigin};
 use magnus::{
     encoding::EncodingCapable,
     function,
@@ -108,11 +108,11 @@ impl MemoryReader {
         let made = made?;
         let value = made.value;
         if cache.admits(&origin) {
-            let found = Found::wrap(ruby, made, origin);
+            let found = ValueWithOrigin::wrap(ruby, made, origin);
             return this.tier(ruby).funcall(this.names.remember, (name, found));
         }
         if made.named {
-            let found = Found::wrap(ruby, made, origin);
+            let found = ValueWithOrigin::wrap(ruby, made, origin);
             return this.tier(ruby).funcall(this.names.pass_on, (found,));
         }
         if this.freezes {
@@ -133,7 +133,7 @@ impl MemoryReader {
         // SAFETY: an entry is an object of a class of ours, and reading its variable raises nothing.
         let origin =
             unsafe { Value::from_raw(rb_sys::rb_ivar_get(entry.as_raw(), self.names.origin)) };
-        let found = Obj::<Found>::try_convert(origin)?;
+        let found = Obj::<ValueWithOrigin>::try_convert(origin)?;
         if !Cache::stands(ruby, cache, found)? {
             return self
                 .tier(ruby)

@@ -96,8 +96,8 @@ module Polycache
           return hand_out(entry)
         end
 
-        found = @native.fetch_found(key, ttl, waited, busy, &load)
-        return keep(key, found, entry) if found.is_a?(Native::Found)
+        found = @native.fetch_with_origin(key, ttl, waited, busy, &load)
+        return keep(key, found, entry) if found.is_a?(Native::ValueWithOrigin)
 
         busy.equal?(found) ? busy : frozen(found)
       end
@@ -107,13 +107,13 @@ module Polycache
         entry = @index[key] || other_form(key)
         return hand_out(entry) if entry && @native.stands?(entry.origin)
 
-        found = @native.begin_load_found(key, ttl, waited, busy, loads)
-        found.is_a?(Native::Found) ? keep(key, found, entry) : found
+        found = @native.begin_load_with_origin(key, ttl, waited, busy, loads)
+        found.is_a?(Native::ValueWithOrigin) ? keep(key, found, entry) : found
       end
 
       def step_load(key, load, busy)
         found = @native.step_load_found(key, load, busy)
-        return found unless found.is_a?(Native::Found)
+        return found unless found.is_a?(Native::ValueWithOrigin)
 
         keep(key, found, @index[key] || other_form(key))
       end

@@ -1,6 +1,6 @@
 //! Reads an entry without using it, and changes only what was seen.
 
-use super::{Found, Kept, TypedCache, TypedValue};
+use super::{Kept, ObjectOrEntry, TypedCache, TypedValue};
 use crate::cache::reading_typed;
 use crate::{Error, Ttl};
 
@@ -17,11 +17,13 @@ impl<T: TypedValue> TypedCache<T> {
                 Some(object) => Ok(Some(object)),
                 None => cache.peek(key),
             },
-            Kept::BesideEntries(tier) => match tier.peek_stored(key)?.as_ref().map(Found::of) {
-                None => Ok(None),
-                Some(Found::Object(value)) => Ok(Some(value)),
-                Some(Found::Entry(entry)) => cache.decode(key, &entry).map(Some),
-            },
+            Kept::BesideEntries(tier) => {
+                match tier.peek_stored(key)?.as_ref().map(ObjectOrEntry::of) {
+                    None => Ok(None),
+                    Some(ObjectOrEntry::Object(value)) => Ok(Some(value)),
+                    Some(ObjectOrEntry::Entry(entry)) => cache.decode(key, &entry).map(Some),
+                }
+            }
             Kept::Nowhere => cache.peek(key),
         }
     }

@@ -20,8 +20,13 @@ const LOOKS: u64 = 16;
 
 /// A value that was read, until it is taken, or while it is kept; and where it was found.
 #[derive(TypedData)]
-#[magnus(class = "Polycache::Native::Found", free_immediately, mark, size)]
-pub(crate) struct Found {
+#[magnus(
+    class = "Polycache::Native::ValueWithOrigin",
+    free_immediately,
+    mark,
+    size
+)]
+pub(crate) struct ValueWithOrigin {
     origin: Origin,
     value: Cell<Option<Opaque<Value>>>,
     /// Whether types stand in it as `Polycache::Named`.
@@ -32,7 +37,7 @@ pub(crate) struct Found {
     bytes: Cell<usize>,
 }
 
-impl DataTypeFunctions for Found {
+impl DataTypeFunctions for ValueWithOrigin {
     fn mark(&self, marker: &Marker) {
         if let Some(value) = self.value.get() {
             marker.mark(value);
@@ -40,12 +45,12 @@ impl DataTypeFunctions for Found {
     }
 }
 
-impl Found {
+impl ValueWithOrigin {
     /// The object that says so.
     pub(crate) fn wrap(ruby: &Ruby, made: Made, origin: Origin) -> Value {
         let value = Cell::new(Some(made.value.into()));
         let bytes = Cell::new(0);
-        ruby.obj_wrap(Found {
+        ruby.obj_wrap(ValueWithOrigin {
             origin,
             value,
             named: made.named,
@@ -56,7 +61,7 @@ impl Found {
     }
 
     /// The value, frozen to its depth if asked for. It is held no more: nil from then on.
-    fn take(ruby: &Ruby, this: &Found, freeze: bool) -> Result<Value, Error> {
+    fn take(ruby: &Ruby, this: &ValueWithOrigin, freeze: bool) -> Result<Value, Error> {
         let Some(value) = this.value.take() else {
             return Ok(ruby.qnil().as_value());
         };
@@ -162,13 +167,13 @@ impl Cache {
             .get_with_origin(&key, |value| make(ruby, &value))
             .or_raise(ruby)?;
         match found {
-            Some((made, origin)) => Ok(Found::wrap(ruby, made?, origin)),
+            Some((made, origin)) => Ok(ValueWithOrigin::wrap(ruby, made?, origin)),
             None => Ok(miss),
         }
     }
 
     /// Whether the memory tier is to keep what was read.
-    pub(crate) fn admits_found(&self, found: typed_data::Obj<Found>) -> bool {
+    pub(crate) fn admits_value(&self, found: typed_data::Obj<ValueWithOrigin>) -> bool {
         self.admits(&found.origin)
     }
 
@@ -176,7 +181,7 @@ impl Cache {
     pub(crate) fn stands(
         ruby: &Ruby,
         this: &Cache,
-        found: typed_data::Obj<Found>,
+        found: typed_data::Obj<ValueWithOrigin>,
     ) -> Result<bool, Error> {
         this.read_clock(ruby)?;
         if !this.cache.stands(&found.origin) {
@@ -195,10 +200,10 @@ impl Cache {
 /// # Errors
 /// What Ruby raises when it cannot.
 pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
-    let class = native.define_class("Found", ruby.class_object())?;
+    let class = native.define_class("ValueWithOrigin", ruby.class_object())?;
     class.undef_default_alloc_func();
-    class.define_method("take", method!(Found::take, 1))?;
-    class.define_method("keep", method!(Found::keep, 2))?;
-    class.define_method("bytes", method!(Found::bytes, 0))?;
-    class.define_method("named?", method!(Found::is_named, 0))
+    class.define_method("take", method!(ValueWithOrigin::take, 1))?;
+    class.define_method("keep", method!(ValueWithOrigin::keep, 2))?;
+    class.define_method("bytes", method!(ValueWithOrigin::bytes, 0))?;
+    class.define_method("named?", method!(ValueWithOrigin::is_named, 0))
 }
