@@ -42,7 +42,7 @@ WORKERS = {
     "node-redis": ("node", str(HERE / "worker.ts"), "node-redis"),
     "bun": ("bun", str(HERE / "worker.ts"), "bun"),
 }
-SPACES = 3
+KEYSPACES = 3
 # Number of differences shown per check.
 SHOWN = 5
 SERVER = ("--enable-debug-command", "local", "--databases", "64")
@@ -57,7 +57,7 @@ def main() -> int:
         results = run(files, shared, models)
         checks = {f"{name}: replies": result["mismatches"] for name, result in results.items()}
         for number, language in enumerate(results):
-            checks |= compare(language, number * SPACES, shared, models)
+            checks |= compare(language, number * KEYSPACES, shared, models)
         checks["no stray keys"] = strangers(shared, list(results))
     for name, differences in checks.items():
         print(f"{name}: {'equal' if not differences else ''}")
@@ -106,8 +106,8 @@ def run(files: dict[str, Path], shared: int, models: int) -> dict[str, dict[str,
                 str(file),
                 str(shared),
                 str(models),
-                str(number * SPACES),
-                *spaces(language),
+                str(number * KEYSPACES),
+                *namespaces(language),
             ],
             stdout=subprocess.PIPE,
             text=True,
@@ -127,7 +127,7 @@ def run(files: dict[str, Path], shared: int, models: int) -> dict[str, dict[str,
     return results
 
 
-def spaces(language: str) -> tuple[str, str]:
+def namespaces(language: str) -> tuple[str, str]:
     """One namespace is a prefix of the other, and both contain a pattern's special characters."""
     return language, f"{language}?[a]"
 
@@ -139,7 +139,7 @@ def neighbour(language: str) -> str:
 
 def compare(language: str, first: int, shared: int, models: int) -> dict[str, list[str]]:
     """Keys and values of the three keyspaces beside their models': differences by keyspace."""
-    prefixes = [*(f"{space}:" for space in spaces(language)), neighbour(language)]
+    prefixes = [*(f"{namespace}:" for namespace in namespaces(language)), neighbour(language)]
     with Connection(shared) as everything, Connection(models) as model:
         keys = everything.call("KEYS", "*")
         found = {}
@@ -169,7 +169,10 @@ def strangers(shared: int, languages: list[str]) -> list[str]:
     known = tuple(
         prefix
         for language in languages
-        for prefix in (*(f"{space}:" for space in spaces(language)), neighbour(language))
+        for prefix in (
+            *(f"{namespace}:" for namespace in namespaces(language)),
+            neighbour(language),
+        )
     )
     with Connection(shared) as connection:
         return [

@@ -21,7 +21,7 @@ Step = dict[str, Any]
 
 
 @dataclass
-class Space:
+class Keyspace:
     """A keyspace and its model."""
 
     client: redis.Redis
@@ -98,22 +98,24 @@ def _read(connection: Any) -> Reply:
 
 def main() -> None:
     work, shared, models, first, *names = sys.argv[1:]
-    spaces = [
-        Space(namespaced(connect(shared), name), connect(models, int(first) + number), f"{name}:")
+    keyspaces = [
+        Keyspace(
+            namespaced(connect(shared), name), connect(models, int(first) + number), f"{name}:"
+        )
         for number, name in enumerate(names)
     ]
-    spaces.append(Space(connect(shared), connect(models, int(first) + len(names)), ""))
+    keyspaces.append(Keyspace(connect(shared), connect(models, int(first) + len(names)), ""))
     mismatches, commands, before = [], 0, ""
     with open(work) as lines:
         for line in lines:
             step = json.loads(line)
-            space = spaces[step["who"]]
+            keyspace = keyspaces[step["who"]]
             try:
                 found, expected = (
-                    [canonical(reply, space.prefix) for reply in sent(client, step, database)]
+                    [canonical(reply, keyspace.prefix) for reply in sent(client, step, database)]
                     for client, database in (
-                        (space.client, 0),
-                        (space.model, int(first) + step["who"]),
+                        (keyspace.client, 0),
+                        (keyspace.model, int(first) + step["who"]),
                     )
                 )
             except BaseException as error:

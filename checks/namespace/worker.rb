@@ -12,16 +12,16 @@ work, shared, models, first, *namespaces = ARGV
 SHOWN = 10
 
 # A keyspace and its model.
-Space = Struct.new(:client, :model, :prefix)
+Keyspace = Struct.new(:client, :model, :prefix)
 
-spaces = namespaces.map do |namespace|
+keyspaces = namespaces.map do |namespace|
   options = { middlewares: [Polycache::RedisNamespace], custom: { namespace: namespace } }
   RedisClient.config(port: Integer(shared), timeout: 60, **options).new_client
 end
-spaces.push(RedisClient.config(port: Integer(shared), timeout: 60).new_client)
-spaces = spaces.each_with_index.map do |client, number|
+keyspaces.push(RedisClient.config(port: Integer(shared), timeout: 60).new_client)
+keyspaces = keyspaces.each_with_index.map do |client, number|
   model = RedisClient.config(port: Integer(models), db: Integer(first) + number, timeout: 60)
-  Space.new(client, model.new_client, namespaces[number] ? "#{namespaces[number]}:" : "")
+  Keyspace.new(client, model.new_client, namespaces[number] ? "#{namespaces[number]}:" : "")
 end
 
 # Replies that a server gives in any order, in one order; and errors by their text, in which a
@@ -79,10 +79,10 @@ mismatches = []
 commands = 0
 File.foreach(work) do |line|
   step = JSON.parse(line)
-  space = spaces.fetch(step["who"])
-  is, should = [[space.client, 0],
-                [space.model, Integer(first) + step["who"]]].map do |one, database|
-    canonical(sent(one, step, database), space.prefix)
+  keyspace = keyspaces.fetch(step["who"])
+  is, should = [[keyspace.client, 0],
+                [keyspace.model, Integer(first) + step["who"]]].map do |one, database|
+    canonical(sent(one, step, database), keyspace.prefix)
   end
   commands += (step["batch"] || step["lines"] || [nil]).size
   next if is == should

@@ -133,13 +133,15 @@ async function done(
 const [kind, work, shared, models, first, ...namespaces] = process.argv.slice(2)
 const connect = CLIENTS[kind]
 // Each has its own connection, because watched keys belong to a connection.
-const spaces = await Promise.all(
+const keyspaces = await Promise.all(
   [...namespaces, undefined].map(async (name) => {
     const client = await connect(Number(shared), 0)
     return name === undefined ? client : client.namespaced(name)
   }),
 )
-const model = await Promise.all(spaces.map((_, at) => connect(Number(models), Number(first) + at)))
+const model = await Promise.all(
+  keyspaces.map((_, at) => connect(Number(models), Number(first) + at)),
+)
 
 const mismatches: string[] = []
 let commands = 0
@@ -148,7 +150,7 @@ for await (const line of createInterface({ input: createReadStream(work) })) {
   const batch = step.batch ?? step.lines ?? [step.alone ?? []]
   commands += batch.length
   const [is, should] = await Promise.all(
-    [spaces[step.who], model[step.who]].map(async (client, at) => {
+    [keyspaces[step.who], model[step.who]].map(async (client, at) => {
       const prefix = at === 0 && step.who < namespaces.length ? `${namespaces[step.who]}:` : ''
       const database = at === 0 ? 0 : Number(first) + step.who
       const replies = await done(client, step, batch, at === 0 ? shared : models, database)

@@ -1,8 +1,8 @@
 //! The logs of all workers, sorted by key, for the judge.
 
 use crate::log::{Log, Op, Record};
+use crate::namespaces;
 use crate::run::KEYS;
-use crate::spaces;
 use crate::value::Serial;
 use std::collections::{BTreeMap, HashMap};
 
@@ -224,7 +224,7 @@ impl History {
         let cleared = matches!(record.op, Op::Clear | Op::ClearDone);
         for (number, key) in &mut self.keys {
             let about = match cleared {
-                true => spaces::covers(record.key, *number),
+                true => namespaces::covers(record.key, *number),
                 false => *number == record.key,
             };
             if about {

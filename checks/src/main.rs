@@ -7,10 +7,10 @@ mod judge;
 mod languages;
 mod log;
 mod lost;
+mod namespaces;
 mod outcome;
 mod progress;
 mod run;
-mod spaces;
 mod spans;
 mod story;
 #[cfg(test)]

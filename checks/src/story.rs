@@ -2,7 +2,7 @@
 
 use crate::judge::Violation;
 use crate::log::{Log, Op, Record};
-use crate::spaces;
+use crate::namespaces;
 use crate::value::name;
 
 /// Most lines of a story; lines that name the violation's values come first.
@@ -47,7 +47,7 @@ pub fn tell(logs: &[Log], start: u64, violation: &Violation) {
 
 fn is_about(record: &Record, key: u8) -> bool {
     match record.op {
-        Op::Clear | Op::ClearDone => spaces::covers(record.key, key),
+        Op::Clear | Op::ClearDone => namespaces::covers(record.key, key),
         _ => record.key == key,
     }
 }
@@ -63,7 +63,7 @@ fn deed(record: &Record) -> String {
         (Op::SetDone, serial) => format!("set {}", name(serial)),
         (Op::LoadDone, serial) => format!("loaded {}", name(serial)),
         (Op::DeleteDone, _) => "deleted".into(),
-        (Op::ClearDone, _) => format!("cleared {}", spaces::name(record.key)),
+        (Op::ClearDone, _) => format!("cleared {}", namespaces::name(record.key)),
         (Op::Foreign, _) => "read something foreign".into(),
         (op, serial) => format!("{op:?} {}", name(serial)),
     }

@@ -2,10 +2,10 @@
 
 use crate::judge::judge;
 use crate::languages::Language;
+use crate::namespaces;
 use crate::outcome::{recycled, Fallible, Outcome, RECYCLED};
 use crate::progress::Progress;
 use crate::run::{Run, Worker, CROWDED, KEYS, LEASE_TIMEOUTS};
-use crate::spaces;
 use crate::value;
 use fastrand::Rng;
 use polycache::bindings::Bindings;
@@ -123,9 +123,12 @@ fn usable(outcome: &mut Outcome, run: &Run) -> Fallible<()> {
         &format!("{} whole {}", report.whole, report.damaged.join("; ")),
     );
     let mut stuck = Vec::new();
-    let caches = spaces::open(&run.cache)?;
+    let caches = namespaces::open(&run.cache)?;
     for number in 0..KEYS {
-        let (key, cache) = (value::key(number), &caches[usize::from(spaces::of(number))]);
+        let (key, cache) = (
+            value::key(number),
+            &caches[usize::from(namespaces::of(number))],
+        );
         let mut loading = cache.loading();
         match cache.step(key.as_bytes(), &mut loading, |_| ())? {
             LoadStep::Hit(..) => {}

@@ -1,8 +1,8 @@
 //! The Rust worker; `workers/` has the same in the other languages.
 
 use crate::log::{Op, Record, Writer};
+use crate::namespaces;
 use crate::outcome::Fallible;
-use crate::spaces;
 use crate::value::{self, Serial};
 use fastrand::Rng;
 use polycache::{Cache, TypedCache, Value};
@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> Fallible<()> {
     let mut reads = 0;
     while reads < options.reads {
         if random.u32(..options.operations_a_clear) == 0 {
-            worker.clear(random.u8(..spaces::COUNT))?;
+            worker.clear(random.u8(..namespaces::COUNT))?;
         }
         let key = random.u8(..options.keys);
         let name = &names[usize::from(key)];
@@ -107,7 +107,7 @@ struct Worker {
 
 impl Worker {
     fn new(cache: &Cache, log: &Path, number: u16) -> Fallible<Worker> {
-        let caches = spaces::open(cache)?;
+        let caches = namespaces::open(cache)?;
         let typed = || caches.iter().map(Cache::typed).collect();
         let typed = (number % 2 == 1).then(typed).transpose()?;
         Ok(Worker {
@@ -130,12 +130,12 @@ impl Worker {
         let begun = begin();
         let mut parse =
             |text: &str| value::parse(name, text, &mut self.scratch).ok_or_else(|| text.to_owned());
-        let space = usize::from(spaces::of(key));
+        let namespace = usize::from(namespaces::of(key));
         let read = match &self.typed {
-            Some(typed) => typed[space]
+            Some(typed) => typed[namespace]
                 .get(name)
                 .map(|read| read.map(|text| parse(&text))),
-            None => self.caches[space].get_with(name.as_bytes(), |value| match value {
+            None => self.caches[namespace].get_with(name.as_bytes(), |value| match value {
                 Value::Text(text) => parse(&text),
                 other => Err(format!("{other:?}")),
             }),
@@ -164,15 +164,15 @@ impl Worker {
         self.now(Op::DeleteDone, key, 0, begun, now())
     }
 
-    fn clear(&mut self, space: u8) -> Fallible<()> {
+    fn clear(&mut self, namespace: u8) -> Fallible<()> {
         let begun = begin();
-        self.now(Op::Clear, space, 0, begun, 0)?;
-        self.caches[usize::from(space)].clear()?;
-        self.now(Op::ClearDone, space, 0, begun, now())
+        self.now(Op::Clear, namespace, 0, begun, 0)?;
+        self.caches[usize::from(namespace)].clear()?;
+        self.now(Op::ClearDone, namespace, 0, begun, now())
     }
 
     fn cache(&self, key: u8) -> &Cache {
-        &self.caches[usize::from(spaces::of(key))]
+        &self.caches[usize::from(namespaces::of(key))]
     }
 
     /// The loader takes `pause` nanoseconds, so that others can set and delete meanwhile.
@@ -181,9 +181,9 @@ impl Worker {
         let text = self.text.clone();
         let mut loaded = 0;
         let begun = begin();
-        let space = usize::from(spaces::of(key));
-        let cache = self.caches[space].clone();
-        let typed = self.typed.as_ref().map(|typed| typed[space].clone());
+        let namespace = usize::from(namespaces::of(key));
+        let cache = self.caches[namespace].clone();
+        let typed = self.typed.as_ref().map(|typed| typed[namespace].clone());
         let load = || -> Fallible<String> {
             loaded = begin();
             self.now(Op::Load, key, serial, loaded, 0)?;

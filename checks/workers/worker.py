@@ -15,8 +15,8 @@ READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = r
 
 CLEAR, CLEAR_DONE = 11, 12
 
-# The namespaces that the keys are spread over, in the order of src/spaces.rs.
-SPACES: list[list[str]] = [[], ["a"], ["a", "b"], ["c"]]
+# The namespaces that the keys are spread over, in the order of src/namespaces.rs.
+NAMESPACES: list[list[str]] = [[], ["a"], ["a", "b"], ["c"]]
 
 # begin, end, counter and worker of the value, operation, key.
 RECORD = struct.Struct("<QQIIBB6x")
@@ -65,7 +65,7 @@ class Worker:
     def __init__(
         self, cache: Cache, log: Log, number: int, keys: int, seed: int, operations_a_clear: int
     ) -> None:
-        self.spaces = [functools.reduce(Cache.namespace, parts, cache) for parts in SPACES]
+        self.namespaces = [functools.reduce(Cache.namespace, parts, cache) for parts in NAMESPACES]
         self.log = log
         self.number = number
         self.counter = 0
@@ -76,7 +76,7 @@ class Worker:
     def work(self, reads: int) -> None:
         while reads > 0:
             if self.random.random() * self.operations_a_clear < 1:
-                self.clear(int(self.random.random() * len(self.spaces)))
+                self.clear(int(self.random.random() * len(self.namespaces)))
             key = int(self.random.random() * len(self.names))
             dice = self.random.random()
             if dice < 0.7:
@@ -124,14 +124,14 @@ class Worker:
         self.cache(key).delete(self.names[key])
         self.log.now(DELETE_DONE, key, 0, 0, begin, now())
 
-    def clear(self, space: int) -> None:
+    def clear(self, namespace: int) -> None:
         begin = now()
-        self.log.now(CLEAR, space, 0, 0, begin, 0)
-        self.spaces[space].clear()
-        self.log.now(CLEAR_DONE, space, 0, 0, begin, now())
+        self.log.now(CLEAR, namespace, 0, 0, begin, 0)
+        self.namespaces[namespace].clear()
+        self.log.now(CLEAR_DONE, namespace, 0, 0, begin, now())
 
     def cache(self, key: int) -> Cache:
-        return self.spaces[key % len(self.spaces)]
+        return self.namespaces[key % len(self.namespaces)]
 
     def get_or_set(self, key: int) -> None:
         """The loader takes up to 30 microseconds, so that others can set and delete meanwhile."""

@@ -8,8 +8,8 @@ READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = (
 CLEAR = 11
 CLEAR_DONE = 12
 
-# The namespaces that the keys are spread over, in the order of src/spaces.rs.
-SPACES = [[], ["a"], %w[a b], ["c"]].freeze
+# The namespaces that the keys are spread over, in the order of src/namespaces.rs.
+NAMESPACES = [[], ["a"], %w[a b], ["c"]].freeze
 
 # begin, end, counter and worker of the value, operation, key.
 RECORD = "Q<Q<L<L<CCx6"
@@ -43,7 +43,7 @@ end
 
 class Worker
   def initialize(cache, log, number, keys:, seed:, operations_a_clear:)
-    @spaces = SPACES.map { |parts| parts.reduce(cache, :namespace) }
+    @namespaces = NAMESPACES.map { |parts| parts.reduce(cache, :namespace) }
     @log = log
     @number = number
     @counter = 0
@@ -54,7 +54,7 @@ class Worker
 
   def work(reads)
     while reads.positive?
-      clear(@random.rand(@spaces.size)) if @random.rand(@operations_a_clear).zero?
+      clear(@random.rand(@namespaces.size)) if @random.rand(@operations_a_clear).zero?
       key = @random.rand(@names.size)
       case @random.rand(100)
       when 0...70
@@ -108,14 +108,14 @@ class Worker
     @log.now(DELETE_DONE, key, 0, 0, from, now)
   end
 
-  def clear(space)
+  def clear(namespace)
     from = now
-    @log.now(CLEAR, space, 0, 0, from, 0)
-    @spaces[space].clear
-    @log.now(CLEAR_DONE, space, 0, 0, from, now)
+    @log.now(CLEAR, namespace, 0, 0, from, 0)
+    @namespaces[namespace].clear
+    @log.now(CLEAR_DONE, namespace, 0, 0, from, now)
   end
 
-  def cache(key) = @spaces[key % @spaces.size]
+  def cache(key) = @namespaces[key % @namespaces.size]
 
   # The loader takes up to 30 microseconds, so that others can set and delete meanwhile.
   def get_or_set(key)

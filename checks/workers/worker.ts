@@ -15,8 +15,8 @@ const FINISHED = 9
 const CLEAR = 11
 const CLEAR_DONE = 12
 
-/** The namespaces that the keys are spread over, in the order of src/spaces.rs. */
-const SPACES = [[], ['a'], ['a', 'b'], ['c']]
+/** The namespaces that the keys are spread over, in the order of src/namespaces.rs. */
+const NAMESPACES = [[], ['a'], ['a', 'b'], ['c']]
 
 const RECORD = 32
 
@@ -96,7 +96,7 @@ function randomFrom(seed: number): (bound: number) => number {
 }
 
 class Worker {
-  readonly #spaces: Cache[]
+  readonly #namespaces: Cache[]
   readonly #log: Log
   readonly #number: number
   readonly #names: string[]
@@ -112,7 +112,7 @@ class Worker {
     seed: number,
     operationsAClear: number,
   ) {
-    this.#spaces = SPACES.map((parts) =>
+    this.#namespaces = NAMESPACES.map((parts) =>
       parts.reduce((outer, part) => outer.namespace(part), cache),
     )
     this.#log = log
@@ -124,7 +124,7 @@ class Worker {
 
   async work(reads: number): Promise<void> {
     for (let left = reads; left > 0; ) {
-      if (this.#random(this.#operationsAClear) === 0) this.#clear(this.#random(SPACES.length))
+      if (this.#random(this.#operationsAClear) === 0) this.#clear(this.#random(NAMESPACES.length))
       const key = this.#random(this.#names.length)
       const dice = this.#random(100)
       if (dice < 70) {
@@ -177,15 +177,15 @@ class Worker {
     this.#log.now(DELETE_DONE, key, NONE, begin, now())
   }
 
-  #clear(space: number): void {
+  #clear(namespace: number): void {
     const begin = now()
-    this.#log.now(CLEAR, space, NONE, begin, 0n)
-    this.#spaces[space]?.clearSync()
-    this.#log.now(CLEAR_DONE, space, NONE, begin, now())
+    this.#log.now(CLEAR, namespace, NONE, begin, 0n)
+    this.#namespaces[namespace]?.clearSync()
+    this.#log.now(CLEAR_DONE, namespace, NONE, begin, now())
   }
 
   #cache(key: number): Cache {
-    return this.#spaces[key % SPACES.length] as Cache
+    return this.#namespaces[key % NAMESPACES.length] as Cache
   }
 
   /** The loader takes up to 30 microseconds, so that others set and delete meanwhile. */

@@ -1,3 +1,4 @@
+import type { AnyNamespace, CacheEntry, CheckReport } from './any-namespace.ts'
 import type { Duration } from './duration.ts'
 import { fly, type Loader } from './flight.ts'
 import {
@@ -10,7 +11,6 @@ import {
 import { flySync, type SyncLoader } from './flight-sync.ts'
 import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
-import type { CacheEntry, CheckReport, Keyspace } from './keyspace.ts'
 import { Lease } from './lease.ts'
 import { apart, manyOf } from './load-many.ts'
 import { type Memoized, type MemoizeOptions, placeOf } from './memoize.ts'
@@ -34,7 +34,7 @@ export type Entries = EntriesOf<Key, unknown>
  * What a cache consists of, for `opentelemetry.ts`.
  * @internal
  */
-export let keysOf: (cache: Cache) => Keyspace
+export let keysOf: (cache: Cache) => AnyNamespace
 
 /**
  * A cache in a directory, shared with every process of this machine that opens it, in TypeScript, Python, Ruby and Rust.
@@ -44,7 +44,7 @@ export let keysOf: (cache: Cache) => Keyspace
  * `flush`. A miss is `undefined`; `null` is a value. Every method except `close` throws `Closed` after `close`.
  */
 export class Cache {
-  readonly #keys: Keyspace
+  readonly #keys: AnyNamespace
   /** Whether it opened its handle, and is not the view of a namespace. */
   readonly #isOwner: boolean
 

@@ -44,7 +44,7 @@ export interface Brought {
   readonly failure: unknown
 }
 
-/** What loads need of the cache whose keys they load: see `Keyspace`, which is one. */
+/** What loads need of the cache whose keys they load: see `AnyNamespace`, which is one. */
 export interface Loading<K> {
   readonly handle: Waiting
   /** The value, or undefined for a miss; counts a hit, and no miss. */

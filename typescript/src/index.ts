@@ -1,4 +1,6 @@
 /** One cache that TypeScript, Python, Ruby and Rust processes of a machine share, without a server. */
+
+export type { CacheEntry, CheckReport } from './any-namespace.ts'
 export { Cache, type Entries } from './cache.ts'
 export type { Duration } from './duration.ts'
 export type { EncryptionKey } from './encryption.ts'
@@ -9,7 +11,6 @@ export * from './errors.ts'
 export type { Loader } from './flight.ts'
 export type { SyncLoader } from './flight-sync.ts'
 export type { Key } from './key.ts'
-export type { CacheEntry, CheckReport } from './keyspace.ts'
 export type { Lease } from './lease.ts'
 export * from './memory/index.ts'
 export * from './more-errors.ts'

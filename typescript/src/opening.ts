@@ -1,28 +1,28 @@
+import type { AnyNamespace } from './any-namespace.ts'
 import { Handle } from './host/handle.ts'
 import { HostNamespace } from './host/namespace.ts'
-import type { Keyspace } from './keyspace.ts'
 import { MemoryHandle } from './memory/handle.ts'
 import { MemoryNamespace } from './memory/namespace.ts'
 import { type CacheOptions, resolveOptions } from './options.ts'
 
 /** What the cache of a nested namespace is made of. */
 export class OfNamespace {
-  readonly keys: Keyspace
+  readonly keys: AnyNamespace
 
-  constructor(keys: Keyspace) {
+  constructor(keys: AnyNamespace) {
     this.keys = keys
   }
 }
 
 /** What `console.log` shows of a cache. */
-export function factsOf(keys: Keyspace): Record<string, unknown> {
+export function factsOf(keys: AnyNamespace): Record<string, unknown> {
   const { handle, parts } = keys
   if (handle.closed) return { namespace: parts, closed: true }
   return { path: keys.path(), namespace: parts, memory: handle.bounds ?? false }
 }
 
 /** Opens a cache: its root, or the namespace of its options. */
-export function open(options: CacheOptions): Keyspace {
+export function open(options: CacheOptions): AnyNamespace {
   const { host, lifetime, name, waiting, parts, memory, clock, types } = resolveOptions(options)
   if (host !== undefined) {
     const handle = new Handle(host.opening, clock, host.memory, waiting, types)

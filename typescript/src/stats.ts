@@ -1,4 +1,4 @@
-import type { Holdings } from './keyspace.ts'
+import type { Holdings } from './any-namespace.ts'
 
 /** What a cache holds and why entries left it. The first eight count this handle's own operations. */
 export interface Stats extends Holdings {

@@ -81,10 +81,10 @@ fn a_delete_is_not_undone() {
 
 #[test]
 fn a_clear_is_not_undone() {
-    let cleared = |space, read| {
+    let cleared = |namespace, read| {
         Hand::new()
             .set(1, 1, 10..20)
-            .clear(2, space, 30..40)
+            .clear(2, namespace, 30..40)
             .read(3, 1, read)
     };
     assert_eq!(cleared(OWN, 41..50).found(), [Kind::Uncleared]);
@@ -176,7 +176,12 @@ fn a_delete_explains_a_miss() {
 #[test]
 fn a_clear_of_the_keys_namespace_explains_a_miss() {
     let set = || Hand::new().set(1, 1, 10..20);
-    let missed = |space| set().clear(3, space, 21..23).miss(2, 25..30).evictions();
+    let missed = |namespace| {
+        set()
+            .clear(3, namespace, 21..23)
+            .miss(2, 25..30)
+            .evictions()
+    };
     assert_eq!(missed(OWN), 0);
     assert_eq!(missed(ROOT), 0);
     assert_eq!(missed(OTHER), 1);

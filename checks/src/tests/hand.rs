@@ -52,14 +52,14 @@ impl Hand {
     }
 
     /// A clear of a namespace that was acknowledged.
-    pub fn clear(self, worker: u16, space: u8, at: Range<u64>) -> Hand {
-        self.add_to(space, worker, Op::Clear, 0, at.start..0)
-            .add_to(space, worker, Op::ClearDone, 0, at)
+    pub fn clear(self, worker: u16, namespace: u8, at: Range<u64>) -> Hand {
+        self.add_to(namespace, worker, Op::Clear, 0, at.start..0)
+            .add_to(namespace, worker, Op::ClearDone, 0, at)
     }
 
     /// A clear whose worker was killed before its acknowledgement.
-    pub fn clear_and_killed(self, worker: u16, space: u8, at: Range<u64>) -> Hand {
-        self.add_to(space, worker, Op::Clear, 0, at.start..0)
+    pub fn clear_and_killed(self, worker: u16, namespace: u8, at: Range<u64>) -> Hand {
+        self.add_to(namespace, worker, Op::Clear, 0, at.start..0)
             .add(worker, Op::Died, 0, at.end..0)
     }
 

@@ -53,7 +53,7 @@ struct Share {
 }
 
 /// What the policy needs to know about entries, by their index.
-pub(crate) trait Entries {
+pub(crate) trait EntriesByIndex {
     /// True when the entry was read since the last call.
     fn take_mark(&self, index: u32) -> bool;
 
@@ -101,7 +101,7 @@ impl Policy {
 
     /// Removes the entry that leaves so that another may come; `None` when there is none.
     #[inline]
-    pub fn victim(&mut self, coming: &mut Coming, entries: &impl Entries) -> Option<u32> {
+    pub fn victim(&mut self, coming: &mut Coming, entries: &impl EntriesByIndex) -> Option<u32> {
         if let Some(away) = coming.away.take() {
             if let Some(beaten) = self.challenge(away, OF_GHOST, entries) {
                 coming.won = true;
@@ -204,7 +204,7 @@ impl Policy {
     }
 
     /// The entry of the main queue that leaves for a challenger that was away this long, if any.
-    fn challenge(&mut self, away: u32, strength: u8, entries: &impl Entries) -> Option<u32> {
+    fn challenge(&mut self, away: u32, strength: u8, entries: &impl EntriesByIndex) -> Option<u32> {
         for _ in 0..STEPS {
             let index = self.queues[MAIN].oldest()?;
             let item = self.links.get_mut(index);

@@ -10,7 +10,7 @@ mod expiry;
 mod store;
 
 use crate::load::{Load, Voided};
-use crate::policy::{Entries, Policy};
+use crate::policy::{EntriesByIndex, Policy};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::table::Table;
 use std::borrow::Borrow;
@@ -81,7 +81,7 @@ pub(crate) struct Counts {
     pub voided_fills: u64,
 }
 
-impl<K, V> Entries for Table<Entry<K, V>> {
+impl<K, V> EntriesByIndex for Table<Entry<K, V>> {
     #[inline]
     fn take_mark(&self, index: u32) -> bool {
         // The writer's lock keeps readers out, so no hit sets the mark between these two.

@@ -13,7 +13,7 @@ use serde_json::{json, Value as Json};
 const SHOWN: usize = 10;
 
 /// A keyspace and its model.
-struct Space {
+struct Keyspace {
     client: Box<dyn ConnectionLike>,
     model: Connection,
     prefix: String,
@@ -28,11 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("work, two ports, a database and namespaces are wanted".into());
     };
     let first: usize = first.parse()?;
-    let mut spaces = Vec::new();
+    let mut keyspaces = Vec::new();
     for (number, name) in names.iter().enumerate() {
         let client = Namespaced::new(connect(shared, 0)?, Namespace::new(name)?);
         let model = connect(models, first + number)?;
-        spaces.push(Space {
+        keyspaces.push(Keyspace {
             client: Box::new(client),
             model,
             prefix: format!("{name}:"),
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let model = connect(models, first + names.len())?;
     let client = Box::new(connect(shared, 0)?);
-    spaces.push(Space {
+    keyspaces.push(Keyspace {
         client,
         model,
         prefix: String::new(),
@@ -54,10 +54,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in BufReader::new(File::open(work)?).lines() {
         let step: Json = serde_json::from_str(&line?)?;
         let who = step["who"].as_u64().ok_or("who")? as usize;
-        let space = &mut spaces[who];
-        let prefix = &space.prefix;
-        let is = canonical(sent(&mut *space.client, &step, 0)?, prefix);
-        let should = canonical(sent(&mut space.model, &step, space.database)?, prefix);
+        let keyspace = &mut keyspaces[who];
+        let prefix = &keyspace.prefix;
+        let is = canonical(sent(&mut *keyspace.client, &step, 0)?, prefix);
+        let should = canonical(sent(&mut keyspace.model, &step, keyspace.database)?, prefix);
         commands += ["batch", "lines"]
             .iter()
             .find_map(|kind| step[kind].as_array())
@@ -68,11 +68,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         if step["lost"].as_bool() == Some(true) {
             // These connections do not reconnect by themselves.
             let client = connect(shared, 0)?;
-            space.client = match &space.name {
+            keyspace.client = match &keyspace.name {
                 Some(name) => Box::new(Namespaced::new(client, Namespace::new(name)?)),
                 None => Box::new(client),
             };
-            space.model = connect(models, space.database)?;
+            keyspace.model = connect(models, keyspace.database)?;
         }
     }
     mismatches.truncate(SHOWN);

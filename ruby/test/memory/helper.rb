@@ -43,7 +43,7 @@ module Structure
     core = cache.instance_variable_get(:@entries).core
     store = core.store
     indexed = []
-    core.root.each_nested { |space| indexed.concat(space.index.to_a) }
+    core.root.each_nested { |nested| indexed.concat(nested.index.to_a) }
     queued = store.policy.queues.flat_map { |queue| linked(queue) }
     raise "a key leads to another's entry" unless indexed.all? { |key, entry| entry.key == key }
 

@@ -1,6 +1,6 @@
+import { type AnyHandle, type Counts, noCounts } from '../any-namespace.ts'
 import type { Types } from '../entry/registered.ts'
 import type { Watching } from '../flight.ts'
-import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
 import type { ResolvedMemory } from '../memory/options.ts'
 import { MemoryOverHost } from '../memory/over-host.ts'

@@ -1,3 +1,4 @@
+import type { AnyNamespace, CacheEntry, CheckReport, Defaults, Holdings } from '../any-namespace.ts'
 import type { Duration } from '../duration.ts'
 import type { Types } from '../entry/registered.ts'
 import { revive, Unrevived } from '../entry/revive.ts'
@@ -10,7 +11,6 @@ import {
   WriterPool,
 } from '../entry/serializer.ts'
 import { type Key, KeyBuffer } from '../key.ts'
-import type { CacheEntry, CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
 import type { Lock } from '../lease.ts'
 import type { MemoryOverHost, Origin, SlotsByKey } from '../memory/over-host.ts'
 import { Graph } from '../memory/stored.ts'
@@ -63,7 +63,7 @@ const seen = new Seen()
 const scratch = new Scratch()
 
 /** The operations on the keys of one namespace, on the way to the directory. */
-export class HostNamespace implements Keyspace {
+export class HostNamespace implements AnyNamespace {
   readonly handle: Handle
   readonly parts: readonly string[]
   readonly settings: Settings

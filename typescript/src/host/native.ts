@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import load from '#native'
+import type { CheckReport, Holdings } from '../any-namespace.ts'
 import { EntryTooLarge, InvalidArgument, NoSpace, type PolycacheError } from '../errors.ts'
-import type { CheckReport, Holdings } from '../keyspace.ts'
 import {
   ChecksumMismatch,
   Closed,

@@ -1,6 +1,6 @@
+import { type AnyHandle, type Counts, noCounts } from '../any-namespace.ts'
 import type { Types } from '../entry/registered.ts'
 import type { Watching } from '../flight.ts'
-import { type AnyHandle, type Counts, noCounts } from '../keyspace.ts'
 import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
 import type { StoreErrors } from '../unstored.ts'

@@ -1,7 +1,7 @@
+import type { AnyNamespace, CacheEntry, CheckReport, Defaults, Holdings } from '../any-namespace.ts'
 import type { Duration } from '../duration.ts'
 import { EntryTooLarge, InvalidKey } from '../errors.ts'
 import type { Key } from '../key.ts'
-import type { CacheEntry, CheckReport, Defaults, Holdings, Keyspace } from '../keyspace.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
 import type { MemoryHandle } from './handle.ts'
@@ -11,7 +11,7 @@ import { LocalLock } from './lock.ts'
 import type { NamedEntries } from './named-entries.ts'
 
 /** The operations on the keys of one namespace of a cache that has the memory tier alone. */
-export class MemoryNamespace implements Keyspace {
+export class MemoryNamespace implements AnyNamespace {
   readonly handle: MemoryHandle
   readonly parts: readonly string[]
   readonly settings: Defaults

@@ -10,19 +10,19 @@ use std::mem::ManuallyDrop;
 use std::ptr::addr_of_mut;
 
 /// What tells namespaces of one memory tier apart: a number, or nothing where there are none.
-pub trait Space: Copy + Eq {
-    /// By an odd number, so that no two spaces are mixed in alike.
+pub trait NamespaceNumber: Copy + Eq {
+    /// By an odd number, so that no two numbers are mixed in alike.
     fn mixed(self) -> u64;
 }
 
-impl Space for () {
+impl NamespaceNumber for () {
     #[inline(always)]
     fn mixed(self) -> u64 {
         0
     }
 }
 
-impl Space for u64 {
+impl NamespaceNumber for u64 {
     #[inline(always)]
     fn mixed(self) -> u64 {
         self.wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -33,7 +33,7 @@ impl Space for u64 {
 pub struct Key<S = ()> {
     pub object: Object,
     pub hash: u64,
-    pub space: S,
+    pub namespace_number: S,
 }
 
 impl Key {
@@ -50,7 +50,7 @@ impl Key {
                 key: ManuallyDrop::new(Key {
                     object: Object::from_raw(object),
                     hash: hash as u64,
-                    space: (),
+                    namespace_number: (),
                 }),
                 lent: std::marker::PhantomData,
             })
@@ -58,10 +58,10 @@ impl Key {
     }
 }
 
-impl<S: Space> Key<S> {
+impl<S: NamespaceNumber> Key<S> {
     /// The key to look for, without a reference of its own. Raises what `__hash__` does.
     #[inline]
-    pub fn asked<'a>(object: &'a Bound<'_, PyAny>, space: S) -> PyResult<Asked<'a, S>> {
+    pub fn asked<'a>(object: &'a Bound<'_, PyAny>, namespace_number: S) -> PyResult<Asked<'a, S>> {
         // SAFETY: the object is alive, and the thread attached.
         let hash = unsafe { hash_of(object.as_ptr()) };
         if hash == -1 {
@@ -71,7 +71,7 @@ impl<S: Space> Key<S> {
             key: ManuallyDrop::new(Key {
                 object: ManuallyDrop::into_inner(Object::borrowed(object)),
                 hash: hash as u64,
-                space,
+                namespace_number,
             }),
             lent: std::marker::PhantomData,
         })
@@ -114,28 +114,28 @@ impl<S> std::ops::Deref for Asked<'_, S> {
     }
 }
 
-impl<S: Space> Clone for Key<S> {
+impl<S: NamespaceNumber> Clone for Key<S> {
     #[inline]
     fn clone(&self) -> Key<S> {
         Key {
             object: self.object.clone(),
             hash: self.hash,
-            space: self.space,
+            namespace_number: self.namespace_number,
         }
     }
 }
 
-impl<S: Space> Hash for Key<S> {
+impl<S: NamespaceNumber> Hash for Key<S> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash ^ self.space.mixed());
+        state.write_u64(self.hash ^ self.namespace_number.mixed());
     }
 }
 
-impl<S: Space> PartialEq for Key<S> {
+impl<S: NamespaceNumber> PartialEq for Key<S> {
     #[inline]
     fn eq(&self, other: &Key<S>) -> bool {
-        if self.hash != other.hash || self.space != other.space {
+        if self.hash != other.hash || self.namespace_number != other.namespace_number {
             return false;
         }
         self.object.as_ptr() == other.object.as_ptr()
@@ -143,4 +143,4 @@ impl<S: Space> PartialEq for Key<S> {
     }
 }
 
-impl<S: Space> Eq for Key<S> {}
+impl<S: NamespaceNumber> Eq for Key<S> {}

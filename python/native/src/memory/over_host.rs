@@ -42,12 +42,12 @@ pub struct Shared {
     /// Hits of the engine on stale objects.
     stale: AtomicU64,
     /// Numbers of the namespaces that are open, by their prefixes. No number is given twice.
-    spaces: Mutex<Spaces>,
+    namespace_numbers: Mutex<NamespaceNumbers>,
 }
 
 /// Namespaces that are open.
 #[derive(Default)]
-struct Spaces {
+struct NamespaceNumbers {
     /// The number that was given last.
     last: u64,
     open: HashMap<Vec<u8>, Weak<u64>>,
@@ -56,7 +56,7 @@ struct Spaces {
 /// The tier as a cache of one namespace sees it.
 pub struct MemoryOverHost {
     shared: Arc<Shared>,
-    space: Arc<u64>,
+    namespace_number: Arc<u64>,
     parts: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ impl MemoryOverHost {
             shares_all: options.shares_all,
             hits: AtomicU32::new(0),
             stale: AtomicU64::new(0),
-            spaces: Mutex::default(),
+            namespace_numbers: Mutex::default(),
         });
         MemoryOverHost::of(shared, parts)
     }
@@ -140,10 +140,10 @@ impl MemoryOverHost {
     /// None for a namespace that there can't be.
     fn of(shared: Arc<Shared>, parts: Vec<String>) -> Option<MemoryOverHost> {
         let prefix = polycache_host::keys::prefix(&parts).ok()?;
-        let space = shared.space(prefix);
+        let namespace_number = shared.namespace_number(prefix);
         Some(MemoryOverHost {
             shared,
-            space,
+            namespace_number,
             parts,
         })
     }
@@ -157,7 +157,7 @@ impl MemoryOverHost {
     pub fn share(&self) -> MemoryOverHost {
         MemoryOverHost {
             shared: self.shared.clone(),
-            space: self.space.clone(),
+            namespace_number: self.namespace_number.clone(),
             parts: self.parts.clone(),
         }
     }
@@ -166,7 +166,7 @@ impl MemoryOverHost {
     // Always: a call takes a tenth of what a hit does.
     #[inline(always)]
     pub fn read<'py>(&self, cache: &Cache, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-        let asked = MemoryOverHost::asked(key, &self.space)?;
+        let asked = MemoryOverHost::asked(key, &self.namespace_number)?;
         let kept = self.shared.engine.get(&*asked)?;
         if !cache.stands(&kept.origin) {
             self.shared.stale.fetch_add(1, Ordering::Relaxed);
@@ -184,7 +184,7 @@ impl MemoryOverHost {
 
     /// The same without a trace.
     pub fn peek<'py>(&self, cache: &Cache, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-        let asked = MemoryOverHost::asked(key, &self.space)?;
+        let asked = MemoryOverHost::asked(key, &self.namespace_number)?;
         let kept = self.shared.engine.peek(&*asked)?;
         cache
             .stands(&kept.origin)
@@ -213,7 +213,7 @@ impl MemoryOverHost {
         if engine.is_full() && !doorkeeper.admits(origin.place(), engine.len()) {
             return;
         }
-        let Some(asked) = MemoryOverHost::asked(key, &self.space) else {
+        let Some(asked) = MemoryOverHost::asked(key, &self.namespace_number) else {
             return;
         };
         let bytes = |object| size::flat(object).or_else(|| size::estimate(object).ok());
@@ -234,7 +234,7 @@ impl MemoryOverHost {
         if self.shared.engine.is_empty() {
             return;
         }
-        if let Some(asked) = MemoryOverHost::asked(key, &self.space) {
+        if let Some(asked) = MemoryOverHost::asked(key, &self.namespace_number) {
             self.shared.engine.delete(&*asked);
         }
     }
@@ -242,7 +242,10 @@ impl MemoryOverHost {
     /// Lets go of the values of all keys that begin so.
     pub fn forget_prefix(&self, py: Python<'_>, prefix: &[u8]) -> PyResult<()> {
         let keys: Vec<Key> = self.shared.engine.keys().collect();
-        for key in keys.iter().filter(|key| key.space == *self.space) {
+        for key in keys
+            .iter()
+            .filter(|key| key.namespace_number == *self.namespace_number)
+        {
             let object = key.object.clone().into_bound(py);
             if crate::key::bytes(&object)?.starts_with(prefix) {
                 self.shared.engine.delete(key);
@@ -275,28 +278,34 @@ impl MemoryOverHost {
 
     /// The key, if it is one of those that are kept here. Hashing these runs no code of users.
     #[inline]
-    fn asked<'a>(key: &'a Bound<'_, PyAny>, space: &u64) -> Option<super::key::Asked<'a, u64>> {
+    fn asked<'a>(
+        key: &'a Bound<'_, PyAny>,
+        namespace_number: &u64,
+    ) -> Option<super::key::Asked<'a, u64>> {
         if !key.is_exact_instance_of::<PyString>() && !key.is_exact_instance_of::<PyBytes>() {
             return None;
         }
-        Key::asked(key, *space).ok()
+        Key::asked(key, *namespace_number).ok()
     }
 }
 
 impl Shared {
-    fn space(&self, prefix: Vec<u8>) -> Arc<u64> {
-        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let Spaces { last, open } = &mut *spaces;
-        if let Some(space) = open.get(&prefix).and_then(Weak::upgrade) {
-            return space;
+    fn namespace_number(&self, prefix: Vec<u8>) -> Arc<u64> {
+        let mut namespace_numbers = self
+            .namespace_numbers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let NamespaceNumbers { last, open } = &mut *namespace_numbers;
+        if let Some(namespace_number) = open.get(&prefix).and_then(Weak::upgrade) {
+            return namespace_number;
         }
         // Those of caches that are gone; their entries are no longer found, and age.
         if open.len().is_power_of_two() {
-            open.retain(|_, space| space.strong_count() > 0);
+            open.retain(|_, namespace_number| namespace_number.strong_count() > 0);
         }
         *last += 1;
-        let space = Arc::new(*last);
-        open.insert(prefix, Arc::downgrade(&space));
-        space
+        let namespace_number = Arc::new(*last);
+        open.insert(prefix, Arc::downgrade(&namespace_number));
+        namespace_number
     }
 }

@@ -66,7 +66,7 @@ pub struct Shared {
     pub clock: Option<CallableClock>,
     pub flights: Arc<Flights>,
     pub locks: LockTable,
-    spaces: Mutex<Spaces>,
+    namespace_numbers: Mutex<NamespaceNumbers>,
     pub closed: AtomicBool,
     pub counts: Counts,
 }
@@ -82,13 +82,13 @@ pub struct Counts {
 
 /// The namespaces that are open or have entries.
 #[derive(Default)]
-struct Spaces {
+struct NamespaceNumbers {
     /// The number that was given last; none is given twice.
     last: u64,
     known: HashMap<Vec<String>, Arc<AtomicU64>>,
 }
 
-impl Spaces {
+impl NamespaceNumbers {
     fn number(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -100,7 +100,7 @@ impl Spaces {
 pub struct MemoryTier {
     pub shared: Arc<Shared>,
     pub parts: Namespace,
-    space: Arc<AtomicU64>,
+    namespace_number: Arc<AtomicU64>,
 }
 
 /// The time to live of a write, as the engine has it.
@@ -157,7 +157,7 @@ impl MemoryTier {
             clock: options.clock,
             flights: Flights::new(options.bounds, copies, reads, true),
             locks: LockTable::default(),
-            spaces: Mutex::default(),
+            namespace_numbers: Mutex::default(),
             closed: AtomicBool::new(false),
             counts: Counts::default(),
         };
@@ -167,11 +167,11 @@ impl MemoryTier {
     pub fn of(py: Python<'_>, shared: Arc<Shared>, parts: Vec<String>) -> PyResult<MemoryTier> {
         // For what it refuses.
         polycache_host::keys::prefix(&parts).map_err(|error| errors::raise(py, error.into()))?;
-        let space = shared.space(&parts);
+        let namespace_number = shared.namespace_number(&parts);
         Ok(MemoryTier {
             shared,
             parts: parts.into(),
-            space,
+            namespace_number,
         })
     }
 
@@ -193,7 +193,7 @@ impl MemoryTier {
     }
 
     pub fn number(&self) -> u64 {
-        self.space.load(Ordering::SeqCst)
+        self.namespace_number.load(Ordering::SeqCst)
     }
 
     /// What a reader gets of what is stored.
@@ -280,8 +280,8 @@ impl MemoryTier {
         let mut stored = self.stored(name, value, read)?;
         self.begin(py)?;
         let ttl = self.shared.living(&mut stored, ttl);
-        let space = self.number();
-        let asked = Key::asked(name, space)?;
+        let namespace_number = self.number();
+        let asked = Key::asked(name, namespace_number)?;
         self.refuse_too_large(py, &asked, stored.size)?;
         let flights = &self.shared.flights;
         // Under the engine's lock: no load that began before can store its value after this.
@@ -329,11 +329,11 @@ impl MemoryTier {
 
     /// The keys of this namespace that begin with `prefix`.
     pub fn keys_with(&self, py: Python<'_>, prefix: &[u8]) -> PyResult<Vec<Key>> {
-        let space = self.number();
+        let namespace_number = self.number();
         let all: Vec<(Key, Stored)> = self.shared.engine.iter().collect();
         let mut keys = Vec::new();
         for (key, stored) in all {
-            if key.space != space || !self.shared.serves(&stored) {
+            if key.namespace_number != namespace_number || !self.shared.serves(&stored) {
                 continue;
             }
             if key::bytes(&key.object.clone().into_bound(py))?.starts_with(prefix) {
@@ -395,34 +395,48 @@ impl Shared {
         }
     }
 
-    fn space(&self, parts: &[String]) -> Arc<AtomicU64> {
-        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(space) = spaces.known.get(parts) {
-            return space.clone();
+    fn namespace_number(&self, parts: &[String]) -> Arc<AtomicU64> {
+        let mut namespace_numbers = self
+            .namespace_numbers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(namespace_number) = namespace_numbers.known.get(parts) {
+            return namespace_number.clone();
         }
         // Programs may open any number of namespaces: those without a cache or an entry go.
-        let known = spaces.known.len();
+        let known = namespace_numbers.known.len();
         if known >= 8 && known.is_power_of_two() {
-            let used: HashSet<u64> = self.engine.keys().map(|key| key.space).collect();
-            spaces.known.retain(|_, space| {
-                Arc::strong_count(space) > 1 || used.contains(&space.load(Ordering::SeqCst))
+            let used: HashSet<u64> = self.engine.keys().map(|key| key.namespace_number).collect();
+            namespace_numbers.known.retain(|_, namespace_number| {
+                Arc::strong_count(namespace_number) > 1
+                    || used.contains(&namespace_number.load(Ordering::SeqCst))
             });
         }
-        let space = Arc::new(AtomicU64::new(spaces.number()));
-        spaces.known.insert(parts.to_vec(), space.clone());
-        space
+        let namespace_number = Arc::new(AtomicU64::new(namespace_numbers.number()));
+        namespace_numbers
+            .known
+            .insert(parts.to_vec(), namespace_number.clone());
+        namespace_number
     }
 
     pub fn clear(&self, parts: &[String]) {
         let mut gone = HashSet::new();
         {
-            let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut namespace_numbers = self
+                .namespace_numbers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let nested = |of: &&Vec<String>| of.starts_with(parts);
-            let names: Vec<_> = spaces.known.keys().filter(nested).cloned().collect();
+            let names: Vec<_> = namespace_numbers
+                .known
+                .keys()
+                .filter(nested)
+                .cloned()
+                .collect();
             for name in names {
-                let number = spaces.number();
-                if let Some(space) = spaces.known.get(&name) {
-                    gone.insert(space.swap(number, Ordering::SeqCst));
+                let number = namespace_numbers.number();
+                if let Some(namespace_number) = namespace_numbers.known.get(&name) {
+                    gone.insert(namespace_number.swap(number, Ordering::SeqCst));
                 }
             }
         }
@@ -432,7 +446,10 @@ impl Shared {
             return;
         }
         let keys: Vec<Key> = self.engine.keys().collect();
-        for key in keys.iter().filter(|key| gone.contains(&key.space)) {
+        for key in keys
+            .iter()
+            .filter(|key| gone.contains(&key.namespace_number))
+        {
             self.engine.delete(key);
         }
     }

@@ -18,7 +18,7 @@ pub struct MemoryTierLoad {
     tier: MemoryTier,
     key: Py<PyAny>,
     /// The namespace's number as the load began; a clear changes it.
-    space: u64,
+    namespace_number: u64,
     voided: Arc<AtomicBool>,
 }
 
@@ -31,7 +31,7 @@ impl MemoryTierLoad {
         MemoryTierLoad {
             tier,
             key: key.clone().unbind(),
-            space: 0,
+            namespace_number: 0,
             voided,
         }
     }
@@ -58,7 +58,7 @@ impl MemoryTierLoad {
             return Ok(false);
         }
         // In the namespace as it was then: a clear since has voided the load.
-        let asked = Key::asked(key, self.space)?;
+        let asked = Key::asked(key, self.namespace_number)?;
         tier.refuse_too_large(py, &asked, stored.size)?;
         let shared = &tier.shared;
         // The first to end fills: that voids this load as well as others beside it.
@@ -78,8 +78,8 @@ impl Machine for MemoryTierLoad {
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
         self.tier.begin(py)?;
         // After the load was listed: what a clear voids, and what it does not.
-        self.space = self.tier.number();
-        let asked = Key::asked(self.key.bind(py), self.space)?;
+        self.namespace_number = self.tier.number();
+        let asked = Key::asked(self.key.bind(py), self.namespace_number)?;
         // Another may have stored it since the caller missed it.
         Ok(match self.tier.find(&asked, py) {
             Some(value) => {

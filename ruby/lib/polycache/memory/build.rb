@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../extension"
-require_relative "entries"
+require_relative "namespace"
 require_relative "settings"
 require_relative "over_host"
 
@@ -21,7 +21,7 @@ module Polycache
 
       # @param options [Hash] those that were given to Cache.new
       # @param defaults [Hash] and what the others are
-      # @return [Native::Cache, MemoryOverHost, Entries]
+      # @return [Native::Cache, MemoryOverHost, Namespace]
       # @raise what Cache.new raises
       def tiers(options, defaults)
         memory = memory_of(options)
@@ -87,7 +87,7 @@ module Polycache
         core = Core.new(settings, Isolation::OF_A_CACHE, dated: true)
         parts = options[:namespace]
         parts = [parts].compact unless parts.is_a?(Array)
-        parts.reduce(core.root) { |space, part| space.namespace(part) }
+        parts.reduce(core.root) { |namespace, part| namespace.namespace(part) }
       end
 
       private_class_method :host, :memory_of, :alone

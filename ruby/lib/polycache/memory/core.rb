@@ -55,7 +55,7 @@ module Polycache
         @isolation = Isolation::Weightless if settings.isolation == "none" && !settings.weighs?
         @weigher = settings.weigher
         @store = Store.new(settings.max_entries, settings.max_bytes, settings.policy, method(:left))
-        @root = Entries.new(self, nil)
+        @root = Namespace.new(self, nil)
       end
 
       # Milliseconds since 1970.
@@ -98,13 +98,13 @@ module Polycache
       #
       # @param ttl [Integer, nil] milliseconds, as +time_to_idle+; +expires+, where +ttl+ does not
       #   count from now
-      def entry(space, key, value, ttl, time_to_idle, parts = keep(value), expires: nil)
+      def entry(namespace, key, value, ttl, time_to_idle, parts = keep(value), expires: nil)
         kept, plan, bytes = parts
         bytes = weigh(key, value, bytes)
         too_large(bytes) if bytes > @store.max_bytes
         written = now if ttl || time_to_idle || @dated
         times = Times.of(written, ttl, time_to_idle, expires) if ttl || time_to_idle
-        Entry.new(space, key, kept, plan, bytes, times, written)
+        Entry.new(namespace, key, kept, plan, bytes, times, written)
       end
 
       # Frees a few expired entries. Within +change+, before anything is looked up there.
@@ -115,7 +115,7 @@ module Polycache
 
       # Removes everything, back to the initial state. Within +change+.
       def clear
-        @root.each_nested { |space| space.index.each_value { |entry| left(entry, :cleared) } }
+        @root.each_nested { |nested| nested.index.each_value { |entry| left(entry, :cleared) } }
         start
       end
 

@@ -8,7 +8,7 @@ module Polycache
     # own times and origin: another value for its key is another entry.
     class Entry
       # Frozen String, and the namespace that it is a key of.
-      attr_reader :key, :space
+      attr_reader :key, :namespace
       # What the isolation keeps, and how it is copied out; a plan of nil hands it out itself.
       attr_reader :value, :plan
       # What key, value and entry take.
@@ -25,8 +25,8 @@ module Polycache
       attr_accessor :queue, :older, :newer, :marked, :count, :seen
 
       # Not by keywords, which would be the slowest part here.
-      def initialize(space, key, value, plan, bytes, times = nil, created = nil, origin = nil)
-        @space = space
+      def initialize(namespace, key, value, plan, bytes, times = nil, created = nil, origin = nil)
+        @namespace = namespace
         @key = key
         @value = value
         @plan = plan
@@ -42,7 +42,7 @@ module Polycache
       # The same value with another time to live, from now on.
       def renewed(now, ttl)
         times = @times ? @times.renewed(now, ttl) : Times.of(now, ttl, nil)
-        Entry.new(space, key, value, plan, bytes, times, now, origin)
+        Entry.new(namespace, key, value, plan, bytes, times, now, origin)
       end
 
       # Whether a read at that time gets it.

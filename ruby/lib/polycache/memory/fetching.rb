@@ -6,9 +6,9 @@ require_relative "load"
 
 module Polycache
   module Memory
-    # What Entries answer to callers that load (Loading describes the interface). The list of loads
-    # of this process is the lease. A set, delete or clear removes the key's loads from it, and so
-    # does the first load that fills.
+    # What a Namespace answers to callers that load (Loading describes the interface). The list of
+    # loads of this process is the lease. A set, delete or clear removes the key's loads from it,
+    # and so does the first load that fills.
     module Fetching
       HITS, MISSES, WRITES, VOIDED_FILLS, UNSTORED, WAIT_TIMEOUTS =
         Core.values_at(:hits, :misses, :writes, :voided_fills, :unstored, :wait_timeouts)

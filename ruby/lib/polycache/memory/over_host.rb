@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "entries"
+require_relative "namespace"
 
 module Polycache
   module Memory
@@ -13,7 +13,7 @@ module Polycache
     # It answers the same calls as Native::Cache, and replaces it.
     class MemoryOverHost
       # @param native [Native::Cache]
-      # @param entries [Entries] where the values of this namespace are
+      # @param entries [Namespace] where the values of this namespace are
       # @param types [Types] those that values may have
       def initialize(native, entries, types)
         @native = native

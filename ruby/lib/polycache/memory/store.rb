@@ -37,7 +37,7 @@ module Polycache
 
       # Adds an entry that is no heavier than the bound.
       def put(entry)
-        old = entry.space.index[entry.key]
+        old = entry.namespace.index[entry.key]
         if old && @bytes - old.bytes + entry.bytes <= @max_bytes
           @policy.replace(old, entry)
           out(old, :replaced, in_index: false)
@@ -104,7 +104,7 @@ module Polycache
       def hold(entry)
         entry.plain = entry.plan.nil? && entry.times.nil? && !@ordered && entry.origin.nil?
         @timed[entry] = true if entry.times
-        entry.space.index[entry.key] = entry
+        entry.namespace.index[entry.key] = entry
       end
 
       def make_room(entry)
@@ -120,7 +120,7 @@ module Polycache
         @size -= 1
         @bytes -= entry.bytes
         @timed.delete(entry) if entry.times
-        entry.space.index.delete(entry.key) if in_index
+        entry.namespace.index.delete(entry.key) if in_index
         @told&.call(entry, cause)
       end
     end

@@ -2,8 +2,8 @@
 
 module Polycache
   module Memory
-    # What Entries answer beside reads and writes in a Cache without a directory, where they replace
-    # Native::Cache.
+    # What a Namespace answers beside reads and writes in a Cache without a directory, where they
+    # replace Native::Cache.
     module Whole
       def closed? = @core.closed
 

@@ -95,12 +95,12 @@ export interface CheckReport {
 }
 
 /** The operations on the keys of one namespace, whatever the tiers are. Each throws `Closed`. */
-export interface Keyspace {
+export interface AnyNamespace {
   readonly handle: AnyHandle
   readonly parts: readonly string[]
   readonly settings: Defaults
   /** The namespace of these parts, over the same handle. */
-  at(parts: readonly string[]): Keyspace
+  at(parts: readonly string[]): AnyNamespace
   /** The value, or undefined for a miss. */
   get(key: Key): unknown
   /** Like `get`, for a caller that goes on to a load, which counts its own misses. */

@@ -12,7 +12,7 @@ module Polycache
   module Memory
     # The entries of one namespace, and the operations on them. It answers the same calls as
     # Native::Cache, and replaces it in a Cache without a directory.
-    class Entries
+    class Namespace
       include Fetching
       include Whole
 
@@ -189,9 +189,9 @@ module Polycache
         check_open
         @core.change do
           if @parent
-            each_nested do |space|
-              space.index.values.each { |entry| @core.store.remove(entry, :cleared) } # rubocop:disable Style/HashEachMethods
-              space.loads.clear
+            each_nested do |nested|
+              nested.index.values.each { |entry| @core.store.remove(entry, :cleared) } # rubocop:disable Style/HashEachMethods
+              nested.loads.clear
             end
           else
             @core.clear
@@ -213,7 +213,7 @@ module Polycache
         check_open
         part = Key.part(part)
         @core.change do
-          child_of(part) || Entries.new(@core, self).tap do |child|
+          child_of(part) || Namespace.new(@core, self).tap do |child|
             @children[part] = WeakRef.new(child)
             forget_namespaces if @children.size > @fewest
           end
@@ -235,7 +235,7 @@ module Polycache
       def count_loads
         loads = 0
         @core.change do
-          @core.root.each_nested { |space| loads += space.loads.sum { |_, load| load.count } }
+          @core.root.each_nested { |nested| loads += nested.loads.sum { |_, load| load.count } }
         end
         loads
       end

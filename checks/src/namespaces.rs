@@ -4,10 +4,10 @@
 use polycache::{Cache, Error};
 
 /// The parts of each namespace, from the root on.
-const SPACES: [&[&str]; 4] = [&[], &["a"], &["a", "b"], &["c"]];
+const NAMESPACES: [&[&str]; 4] = [&[], &["a"], &["a", "b"], &["c"]];
 
 /// Number of namespaces.
-pub const COUNT: u8 = SPACES.len() as u8;
+pub const COUNT: u8 = NAMESPACES.len() as u8;
 
 /// The number of a key's own namespace.
 pub fn of(key: u8) -> u8 {
@@ -15,14 +15,14 @@ pub fn of(key: u8) -> u8 {
 }
 
 /// True when a clear of this namespace clears the key.
-pub fn covers(space: u8, key: u8) -> bool {
-    let outer = SPACES[usize::from(space % COUNT)];
-    SPACES[usize::from(of(key))].starts_with(outer)
+pub fn covers(namespace: u8, key: u8) -> bool {
+    let outer = NAMESPACES[usize::from(namespace % COUNT)];
+    NAMESPACES[usize::from(of(key))].starts_with(outer)
 }
 
 /// Its name in a story.
-pub fn name(space: u8) -> String {
-    match SPACES[usize::from(space % COUNT)] {
+pub fn name(namespace: u8) -> String {
+    match NAMESPACES[usize::from(namespace % COUNT)] {
         [] => "everything".into(),
         parts => parts.join(":"),
     }
@@ -35,7 +35,7 @@ pub fn open(cache: &Cache) -> Result<Vec<Cache>, Error> {
             .iter()
             .try_fold(cache.clone(), |outer, part| outer.namespace(*part))
     };
-    SPACES.iter().map(nested).collect()
+    NAMESPACES.iter().map(nested).collect()
 }
 
 #[cfg(test)]
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_clear_covers_what_is_nested_in_it() {
-        let covered = |space| (0..COUNT).filter(|key| covers(space, *key)).collect();
+        let covered = |namespace| (0..COUNT).filter(|key| covers(namespace, *key)).collect();
         let all: Vec<Vec<u8>> = (0..COUNT).map(covered).collect();
         assert_eq!(all, [vec![0, 1, 2, 3], vec![1, 2], vec![2], vec![3]]);
     }
