@@ -40,12 +40,12 @@ module Polycache
     # @raise [InvalidArgument] when the caller would wait for itself
     # @raise what a loader raised that the caller joined; what +fetch+ raises
     def wait(tiers, key, ttl, &load)
-      return wait_quietly(tiers, key, ttl, &load) unless tiers.observers.heard?
+      return wait_unobserved(tiers, key, ttl, &load) unless tiers.observers.heard?
 
       waiting = Observers::Waiting.new(tiers.observers)
       begin
         # The wait is over when the caller loads itself.
-        wait_quietly(tiers, key, ttl) do
+        wait_unobserved(tiers, key, ttl) do
           waiting.over
           load.call
         end
@@ -55,7 +55,7 @@ module Polycache
     end
 
     # As +wait+, when nobody is to be told.
-    def wait_quietly(tiers, key, ttl, &load)
+    def wait_unobserved(tiers, key, ttl, &load)
       began = Flight.now
       # Not `loop`, which would take a loader's StopIteration for its own end.
       while true # rubocop:disable Style/InfiniteLoop

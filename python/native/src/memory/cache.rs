@@ -7,8 +7,8 @@ use super::listener::Listener;
 use super::object::Object;
 use super::options::{raise, Engine, Isolation, Options, Stored, Weigh, HEAVIEST};
 use super::plain_copy;
-use super::quietly;
 use super::size;
+use super::unlocked;
 use crate::classes::imported;
 use crate::clock::CallableClock;
 use crate::duration::{self, TtlArgument};
@@ -154,7 +154,7 @@ impl MemoryCache {
             return Hit::Raised;
         };
         // SAFETY: the thread is attached, and the head of this module says what keys and values do.
-        let found = unsafe { quietly::get(&self.engine, &asked) };
+        let found = unsafe { unlocked::get(&self.engine, &asked) };
         if in_doubt() {
             if found.is_none() {
                 self.uncount_miss();
@@ -227,7 +227,7 @@ impl MemoryCache {
         let mut stored = Stored::new(object, 1, false);
         let free = || self.free_to_store_quickly();
         // SAFETY: as in `hit`.
-        if unsafe { quietly::swap(&self.engine, &asked, &mut stored, free) } {
+        if unsafe { unlocked::swap(&self.engine, &asked, &mut stored, free) } {
             return Put::Done;
         }
         self.put_anew(&asked, stored)

@@ -23,7 +23,7 @@
 //! on its way out: in a build with the GIL no thread ever meets a taken lock, not even in a child that
 //! another thread forks; in one without, a thread that waits is one that a stop of all others
 //! (for the garbage collector) waits for, for the time of a few links. Hits and replacing writes of
-//! the first build take no lock at all (`quietly.rs`).
+//! the first build take no lock at all (`unlocked.rs`).
 
 mod arguments;
 mod cache;
@@ -39,12 +39,12 @@ mod object;
 mod options;
 mod over_host;
 mod plain_copy;
-mod quietly;
 mod size;
 mod slots;
 mod tier;
 mod tier_load;
 mod tier_operations;
+mod unlocked;
 
 pub use arguments::{class as quick_arguments, Arguments};
 pub use cache::{copy, MemoryCache};
