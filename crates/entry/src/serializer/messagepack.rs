@@ -8,5 +8,5 @@ pub(crate) use extension::{write_extension, Extension, NAMED};
 pub(crate) use read::first_text;
 pub(super) use read::read;
 pub(crate) use write::{
-    sure, write, write_bytes, write_list_len, write_map_len, write_text, write_unsigned,
+    infallible, write, write_bytes, write_list_len, write_map_len, write_text, write_unsigned,
 };

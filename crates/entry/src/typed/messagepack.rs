@@ -23,12 +23,12 @@ impl Format for MessagePack {
 
     #[inline]
     fn null(out: &mut Vec<u8>) {
-        messagepack::sure(encode::write_nil(out));
+        messagepack::infallible(encode::write_nil(out));
     }
 
     #[inline]
     fn bool(value: bool, out: &mut Vec<u8>) {
-        messagepack::sure(encode::write_bool(out, value));
+        messagepack::infallible(encode::write_bool(out, value));
     }
 
     #[inline]
@@ -36,7 +36,7 @@ impl Format for MessagePack {
         match u64::try_from(value) {
             Ok(value) => Self::unsigned(value, out),
             Err(_) => {
-                messagepack::sure(encode::write_sint(out, value));
+                messagepack::infallible(encode::write_sint(out, value));
                 Ok(())
             }
         }
@@ -50,7 +50,7 @@ impl Format for MessagePack {
 
     #[inline]
     fn float(value: f64, out: &mut Vec<u8>) -> Written {
-        messagepack::sure(encode::write_f64(out, value));
+        messagepack::infallible(encode::write_f64(out, value));
         Ok(())
     }
 

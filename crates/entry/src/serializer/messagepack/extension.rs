@@ -1,7 +1,7 @@
 //! The extension types, for values that have no type in MessagePack itself.
 
 use super::read::{read_named, read_set};
-use super::write::{length, sure, write, write_text};
+use super::write::{infallible, length, write, write_text};
 use crate::serializer::path::Refusal;
 use crate::value::{check_big_integer, check_decimal, check_name, check_timestamp, Value};
 use crate::Error;
@@ -29,7 +29,7 @@ pub(crate) fn write_extension(
             TIMESTAMP
         }
         Value::Set(values) => {
-            sure(write_array_len(out, length(values.len())?));
+            infallible(write_array_len(out, length(values.len())?));
             for (index, value) in values.iter().enumerate() {
                 if value.is_container() {
                     return Err(Refusal::new(IN_SET).at_index(index));

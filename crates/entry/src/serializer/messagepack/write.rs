@@ -14,17 +14,17 @@ pub(crate) fn write(
         return Err(Refusal::new("nested deeper than 128 lists, sets and maps"));
     }
     match value {
-        Value::Null => sure(encode::write_nil(out)),
-        Value::Bool(value) => sure(encode::write_bool(out, *value)),
+        Value::Null => infallible(encode::write_nil(out)),
+        Value::Bool(value) => infallible(encode::write_bool(out, *value)),
         Value::Int(value) => {
             check_int(*value).map_err(Refusal::new)?;
             if *value < 0 {
-                sure(encode::write_sint(out, *value as i64));
+                infallible(encode::write_sint(out, *value as i64));
             } else {
                 write_unsigned(*value as u64, out);
             }
         }
-        Value::Float(value) => sure(encode::write_f64(out, *value)),
+        Value::Float(value) => infallible(encode::write_f64(out, *value)),
         Value::Text(text) => write_text(text, out)?,
         Value::Bytes(bytes) => write_bytes(bytes, out)?,
         Value::List(values) => {
@@ -60,7 +60,7 @@ fn write_as_extension(
     let start = out.len();
     let id = write_extension(value, depth, out)?;
     let mut meta = Vec::with_capacity(6);
-    sure(encode::write_ext_meta(
+    infallible(encode::write_ext_meta(
         &mut meta,
         length(out.len() - start)?,
         id,
@@ -80,7 +80,7 @@ pub(crate) fn write_unsigned(value: u64, out: &mut Vec<u8>) {
     } else if value < 1 << 16 {
         out.extend_from_slice(&[Marker::U16.to_u8(), bytes[6], bytes[7]]);
     } else {
-        sure(encode::write_uint(out, value));
+        infallible(encode::write_uint(out, value));
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) -> Result<(), Box<Refusa
     } else if len < 256 {
         out.extend_from_slice(&[Marker::Str8.to_u8(), len as u8]);
     } else {
-        sure(encode::write_str_len(out, length(len)?));
+        infallible(encode::write_str_len(out, length(len)?));
     }
     out.extend_from_slice(text.as_bytes());
     Ok(())
@@ -101,20 +101,20 @@ pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) -> Result<(), Box<Refusa
 
 #[inline]
 pub(crate) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
-    sure(encode::write_bin_len(out, length(bytes.len())?));
+    infallible(encode::write_bin_len(out, length(bytes.len())?));
     out.extend_from_slice(bytes);
     Ok(())
 }
 
 #[inline]
 pub(crate) fn write_list_len(len: usize, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
-    sure(encode::write_array_len(out, length(len)?));
+    infallible(encode::write_array_len(out, length(len)?));
     Ok(())
 }
 
 #[inline]
 pub(crate) fn write_map_len(len: usize, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
-    sure(encode::write_map_len(out, length(len)?));
+    infallible(encode::write_map_len(out, length(len)?));
     Ok(())
 }
 
@@ -125,6 +125,6 @@ pub(super) fn length(len: usize) -> Result<u32, Box<Refusal>> {
 
 /// rmp reports only its writer's errors, and a `Vec` has none.
 #[inline]
-pub(crate) fn sure<T, E: Debug>(written: Result<T, E>) {
+pub(crate) fn infallible<T, E: Debug>(written: Result<T, E>) {
     written.expect("writing to a Vec does not fail");
 }
