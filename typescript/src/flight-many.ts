@@ -217,7 +217,7 @@ class Group<T, K> {
   ask(waited: number): Granted<K>[] {
     this.patience = Number.POSITIVE_INFINITY
     for (const wanted of this.#left.values()) {
-      if (wanted.joined === undefined || this.#isOver(wanted)) this.#askFor(wanted, waited)
+      if (wanted.joined === undefined || this.#isFinished(wanted)) this.#askFor(wanted, waited)
     }
     return [...this.#granted]
   }
@@ -283,7 +283,7 @@ class Group<T, K> {
   }
 
   /** Whether a joined load is over, and the key is to be asked for. If it brought a value, the key is found. */
-  #isOver(wanted: Wanted<K>): boolean {
+  #isFinished(wanted: Wanted<K>): boolean {
     const landing = wanted.joined?.landing
     if (!landing) return false
     const { namespace } = this.#request

@@ -349,10 +349,10 @@ class Stopwatch {
   /** Begins to take the time of a loader; what is returned is told how that ended, of which the first counts. */
   #load(signal: AbortSignal | undefined): (outcome: LoadOutcome) => void {
     const began = performance.now()
-    let isOver = false
+    let isFinished = false
     const told = (outcome: LoadOutcome) => {
-      if (isOver) return
-      isOver = true
+      if (isFinished) return
+      isFinished = true
       signal?.removeEventListener('abort', abandoned)
       const ms = performance.now() - began
       for (const listener of this.#listeners) listener.loaded(outcome, ms)

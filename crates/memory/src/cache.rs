@@ -481,7 +481,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
         let voided = shard.void_load(place.hash, key);
         if let Some(index) = shard.find(place.hash, key) {
-            let cause = if shard.is_over(index, || self.now()) {
+            let cause = if shard.has_expired(index, || self.now()) {
                 RemovalCause::Expired
             } else {
                 RemovalCause::Deleted

@@ -53,7 +53,7 @@ impl<K, V, S> Pages<'_, K, V, S> {
             for index in self.index..end {
                 let entry = shard.at(index).zip(shard.version(index));
                 if let Some(((key, value), version)) = entry {
-                    if !shard.is_over(index, || self.cache.now()) {
+                    if !shard.has_expired(index, || self.cache.now()) {
                         page.push(copy(key, value, version));
                     }
                 }

@@ -103,7 +103,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let mut removed = Removed::new();
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
         if let Some(index) = shard.find(place.hash, key) {
-            if shard.is_over(index, || self.now()) {
+            if shard.has_expired(index, || self.now()) {
                 shard.remove(index, RemovalCause::Expired, &self.0.bounds, &mut removed);
             }
         }

@@ -56,7 +56,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         let mut removed = Removed::new();
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
         let index = shard.find(place.hash, key);
-        let stands = index.filter(|index| !shard.is_over(*index, || self.now()));
+        let stands = index.filter(|index| !shard.has_expired(*index, || self.now()));
         let there = stands.and_then(|index| shard.at(index));
         if !condemned(there.map(|(_, value)| value)) {
             return false;

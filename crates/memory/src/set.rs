@@ -173,7 +173,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         while let Some(coming) = &mut new {
             let mut shard = self.0.shards[place.shard].write(&self.0.readers);
             let index = shard.find(place.hash, &coming.key);
-            let stands = index.filter(|index| !shard.is_over(*index, now));
+            let stands = index.filter(|index| !shard.has_expired(*index, now));
             let stands = stands.and_then(|index| shard.at(index));
             if !admit(&coming.key, stands.map(|(_, value)| value)) {
                 drop(shard);

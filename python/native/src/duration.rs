@@ -94,7 +94,7 @@ fn seconds(object: &Bound<'_, PyAny>) -> Option<Seconds> {
 }
 
 /// Whether a lifetime is 0 or less, which is allowed when a callable returns it.
-pub fn is_over_at_once(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub fn expires_at_once(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if seconds(object).is_some() {
         return object.le(0);
     }

@@ -196,7 +196,7 @@ impl Flight {
         lock(&self.awaited)
     }
 
-    pub fn is_over(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         lock(&self.state).over
     }
 

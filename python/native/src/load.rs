@@ -147,7 +147,7 @@ impl Load {
 
     /// The value, for a caller that joined; MISSING if there is none yet, or never will be. Raises the loader's error.
     fn answer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.flight.is_over() && self.finish() {
+        if self.flight.is_finished() && self.finish() {
             if let Some(value) = self.flight.answer(py, self.flights.types())? {
                 return Ok(value);
             }
@@ -180,7 +180,11 @@ impl Load {
     /// those in a circle the last one sees it, because each lists itself before it looks.
     fn await_by(&self, loads: Vec<Py<Load>>) -> bool {
         let of = |load: &Py<Load>| load.get().flight.clone();
-        let waiting: Vec<_> = loads.iter().map(of).filter(|one| !one.is_over()).collect();
+        let waiting: Vec<_> = loads
+            .iter()
+            .map(of)
+            .filter(|one| !one.is_finished())
+            .collect();
         for one in &waiting {
             one.awaited().push(self.flight.clone());
         }

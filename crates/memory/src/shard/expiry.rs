@@ -25,9 +25,9 @@ impl<K, V> Shard<K, V> {
 
     /// True when the entry has expired. Reads the clock only if entries have a time to live.
     #[inline]
-    pub fn is_over(&self, index: u32, now: impl Fn() -> u64) -> bool {
+    pub fn has_expired(&self, index: u32, now: impl Fn() -> u64) -> bool {
         let entry = self.table.get(index);
-        entry.is_some_and(|entry| self.has_time(entry) && self.was_over(index, now()))
+        entry.is_some_and(|entry| self.has_time(entry) && self.expired_at(index, now()))
     }
 
     #[inline]
@@ -35,7 +35,7 @@ impl<K, V> Shard<K, V> {
         entry.expires || self.time_to_idle > 0
     }
 
-    fn was_over(&self, index: u32, now: u64) -> bool {
+    fn expired_at(&self, index: u32, now: u64) -> bool {
         now >= self.expires(index) || now >= self.idles(index)
     }
 
@@ -43,7 +43,7 @@ impl<K, V> Shard<K, V> {
     #[inline(never)]
     pub(super) fn use_in_time(&self, index: u32, visit: bool, now: impl Fn() -> u64) -> bool {
         let now = now();
-        if self.was_over(index, now) {
+        if self.expired_at(index, now) {
             return false;
         }
         if visit {
@@ -91,7 +91,7 @@ impl<K: Eq, V> Shard<K, V> {
         let now = now();
         for _ in 0..places.min(self.table.indices()) {
             let index = self.swept as u32;
-            if self.is_over(index, || now) {
+            if self.has_expired(index, || now) {
                 self.remove(index, RemovalCause::Expired, bounds, removed);
             } else if self.table.get(index).is_some() {
                 let ends = self.expires(index).min(self.idles(index));

@@ -87,7 +87,7 @@ impl<K: Eq, V> Shard<K, V> {
         terms: Terms,
         now: impl Fn() -> u64 + Copy,
     ) -> bool {
-        if self.is_over(index, now) || self.bytes(index) != terms.bytes {
+        if self.has_expired(index, now) || self.bytes(index) != terms.bytes {
             return false;
         }
         self.counts.writes += 1;
@@ -112,7 +112,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
         let mut old = self.find(new.hash, &new.key);
         if let Some(index) = old {
-            if self.is_over(index, now) {
+            if self.has_expired(index, now) {
                 self.remove(index, RemovalCause::Expired, bounds, removed);
                 old = None;
             }
@@ -260,7 +260,7 @@ impl<K: Eq, V> Shard<K, V> {
     }
 
     fn cause(&self, index: u32, now: impl Fn() -> u64) -> RemovalCause {
-        if self.is_over(index, now) {
+        if self.has_expired(index, now) {
             RemovalCause::Expired
         } else {
             RemovalCause::Evicted

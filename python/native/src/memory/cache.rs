@@ -363,7 +363,7 @@ impl MemoryCache {
         if said.is_none() {
             return Ok(Some(Ttl::Forever));
         }
-        if duration::is_over_at_once(&said)? {
+        if duration::expires_at_once(&said)? {
             return Ok(None);
         }
         Ok(Some(Ttl::For(duration::extract(&said)?)))
