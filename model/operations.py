@@ -49,12 +49,12 @@ def put(state: State, me: int, rule: Rule) -> Steps:
                 yield _goes(state, me, at=actor.at + 1)
             elif word.kind is Kind.VALUE:
                 yield _goes(state, me, step="release")
-            elif word.kind is Kind.LEASE and rule("insert-voids-leases"):
-                yield _goes(state, me, step="void", other=Seen(actor.at))
+            elif word.kind is Kind.LEASE and rule("insert-invalidates-leases"):
+                yield _goes(state, me, step="invalidate", other=Seen(actor.at))
             else:
                 yield _goes(state, me, at=actor.at + 1)
-        case "void":
-            yield _voided(state, me, "rescan")
+        case "invalidate":
+            yield _invalidated(state, me, "rescan")
         case "release":
             yield _released(state, me)
         case "publish":
@@ -98,8 +98,8 @@ def load(state: State, me: int, rule: Rule, *, impatient: bool = False) -> Steps
                 yield _goes(state, me, step="release")
             else:
                 yield _next_look(state, me, dead=met == "dead lease")
-        case "void":
-            yield _voided(state, me, "rescan")
+        case "invalidate":
+            yield _invalidated(state, me, "rescan")
         case "release":
             yield _released(state, me)
         case "look":
@@ -114,8 +114,8 @@ def load(state: State, me: int, rule: Rule, *, impatient: bool = False) -> Steps
                 yield _again(state, me)
             else:
                 yield _next_look(state, me, dead=met == "dead lease")
-        case "beside void":
-            yield _voided(state, me, "beside")
+        case "beside invalidate":
+            yield _invalidated(state, me, "beside")
         case "beside born":
             step = "look beside" if rule("beside-looks-again") else "load beside"
             yield _goes(state, me, step=step, born=state.clears, gone=state.ended)
@@ -158,12 +158,12 @@ def delete(state: State, me: int, rule: Rule) -> Steps:
             yield _ended(state, me)
         case "scan":
             kind = state.slots[actor.at].kind
-            if kind is Kind.VALUE or (kind is Kind.LEASE and rule("delete-voids-leases")):
+            if kind is Kind.VALUE or (kind is Kind.LEASE and rule("delete-invalidates-leases")):
                 yield _goes(state, me, step="remove", other=Seen(actor.at))
             else:
                 yield _goes(state, me, at=actor.at + 1)
         case "remove":
-            yield _voided(state, me, "scan")
+            yield _invalidated(state, me, "scan")
 
 
 def clear(state: State, me: int, rule: Rule) -> Steps:
@@ -274,7 +274,7 @@ def _leased(state: State, me: int) -> State:
     return _goes(state, me, step="rescan", at=0, mine=Seen(mine.slot))
 
 
-def _voided(state: State, me: int, then: str) -> State:
+def _invalidated(state: State, me: int, then: str) -> State:
     """Empties the word that it met; if that changed meanwhile, it looks at the slot again."""
     actor = state.actors[me]
     if not _stands(actor.other):
@@ -309,8 +309,8 @@ def _next_look(state: State, me: int, *, dead: bool) -> State:
     """Continues its rescan, past a slot or by invalidating a dead lease in it."""
     actor = state.actors[me]
     if dead:
-        void = "void" if actor.step == "rescan" else "beside void"
-        return _goes(state, me, step=void, other=Seen(actor.at))
+        step = "invalidate" if actor.step == "rescan" else "beside invalidate"
+        return _goes(state, me, step=step, other=Seen(actor.at))
     return _goes(state, me, at=actor.at + 1)
 
 

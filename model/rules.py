@@ -9,9 +9,9 @@ from __future__ import annotations
 NEEDED = {
     "insert-leases-first": "a put leases an empty slot before it stores its value there",
     "insert-rescans": "an inserter checks the key's other slots after it leased a slot",
-    "insert-voids-leases": "an inserting put invalidates the leases it meets in other slots",
+    "insert-invalidates-leases": "an inserting put invalidates the leases it meets in other slots",
     "loader-yields": "a loader that meets another lease in its rescan gives its own back",
-    "delete-voids-leases": "a delete empties leases too, not only values",
+    "delete-invalidates-leases": "a delete empties leases too, not only values",
     "later-record-stays": "a put does not replace a record born after its own",
     "born-before-load": "a load notes the count of clears before its loader begins, not after",
     "clear-counts": "a clear adds one to the count of clears",

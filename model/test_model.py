@@ -39,7 +39,7 @@ def test_without_this_rule_only_work_is_lost(rule: str) -> None:
     ("rule", "wrong"),
     [
         ("later-record-stays", "nothing can be read, though put 1 is acknowledged"),
-        ("delete-voids-leases", "load 0 can be read, though delete 1 came later and is over"),
+        ("delete-invalidates-leases", "load 0 can be read, though delete 1 came later and is over"),
         ("born-before-load", "load 0 can be read, though clear 1 came later and is over"),
         ("beside-rescans", "the key stands twice"),
     ],

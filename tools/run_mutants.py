@@ -7,7 +7,7 @@
 
 A fault is a file tools/mutants/<name>.patch: a few header lines, an empty line, then a patch.
 
-    Fault: a delete during a load does not void the lease
+    Fault: a delete during a load does not invalidate the lease
     Build: cargo test --release -p polycache-host --no-run
     Found by: cargo test --release -p polycache-host --test leases
     Also found by: cargo test --release -p polycache-simulation --test seeds

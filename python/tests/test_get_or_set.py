@@ -74,7 +74,7 @@ def test_a_waiter_sees_what_was_set_during_the_load(cache: Cache) -> None:
     assert cache.get("k") == "set"
 
 
-def test_after_a_delete_nobody_gets_the_voided_load_s_value(cache: Cache) -> None:
+def test_after_a_delete_nobody_gets_the_invalidated_load_s_value(cache: Cache) -> None:
     loader = Loader("old")
 
     def delete() -> Any:

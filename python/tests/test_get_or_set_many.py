@@ -50,7 +50,7 @@ def test_each_form_of_a_key_is_given_a_value_of_its_own(directory: Path, in_memo
         assert lacks == {"f": never, b"f": never}
 
 
-def test_a_void_load_is_counted() -> None:
+def test_a_invalidate_load_is_counted() -> None:
     cache: MemoryCache[str, int] = MemoryCache()
 
     def load(keys: list[str]) -> dict[str, int]:
@@ -58,7 +58,7 @@ def test_a_void_load_is_counted() -> None:
         return dict.fromkeys(keys, 1)
 
     assert cache.get_or_set_many(["a", "b"], load) == {"a": 1, "b": 1}
-    assert (cache.stats().voided_fills, cache.stats().writes, "a" in cache) == (1, 1, False)
+    assert (cache.stats().invalidated_loads, cache.stats().writes, "a" in cache) == (1, 1, False)
 
 
 def test_a_key_that_is_left_out_is_missing(made: Callable[..., Any]) -> None:

@@ -176,13 +176,13 @@ class Meddled:
         return isinstance(other, Meddled)
 
 
-@pytest.mark.parametrize("change", ["none", "voided", "ended"])
+@pytest.mark.parametrize("change", ["none", "invalidated", "ended"])
 def test_one_loads_whatever_comes_between_two_comparisons(change: str) -> None:
     cache: MemoryCache[Meddled, int] = MemoryCache()
     key = Meddled(int)
     before = cache._begin(key, None, 0.0)
     assert before.mine
-    if change == "voided":
+    if change == "invalidated":
         cache.delete(Meddled(int))
     begun: list[Any] = []
 
@@ -198,7 +198,7 @@ def test_one_loads_whatever_comes_between_two_comparisons(change: str) -> None:
     begin()
     begin()
     assert [load.mine for load in begun] == [change != "none", False, False]
-    assert len(cache._loads()) == (2 if change == "voided" else 1)
+    assert len(cache._loads()) == (2 if change == "invalidated" else 1)
 
 
 def test_nothing_is_left_of_loads() -> None:

@@ -141,10 +141,10 @@ class FetchTest < Minitest::Test
 
     assert_equal("loaded", cache.fetch("k") { cache.delete("k") || "loaded" })
     refute cache.has?("k")
-    assert_equal 2, cache.stats[:voided_fills]
+    assert_equal 2, cache.stats[:invalidated_loads]
   end
 
-  # A caller that asks after a delete was acknowledged is never handed the load that it voided.
+  # A caller that asks after a delete was acknowledged is never handed the load that it invalidated.
   def test_a_caller_after_a_delete_loads_anew
     cache = open_cache
     first = cache.fetch("k") do

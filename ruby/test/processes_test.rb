@@ -95,7 +95,7 @@ class ProcessesTest < Minitest::Test
     end
 
     assert_equal [1, "loaded"], [cache.get("k"), cache.get("loading")]
-    assert_equal 0, cache.stats[:voided_fills]
+    assert_equal 0, cache.stats[:invalidated_loads]
   end
 
   def test_one_process_loads_for_all
@@ -191,6 +191,6 @@ class ProcessesTest < Minitest::Test
 
     assert_equal "parent", value
     assert_equal "parent", cache.get("k")
-    assert_equal 0, cache.stats[:voided_fills]
+    assert_equal 0, cache.stats[:invalidated_loads]
   end
 end

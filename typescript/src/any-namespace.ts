@@ -13,7 +13,7 @@ export interface Counts {
   misses: number
   writes: number
   deletes: number
-  voidedFills: number
+  invalidatedLoads: number
   unstored: number
   waitTimeouts: number
 }
@@ -25,7 +25,7 @@ export function noCounts(): Counts {
     misses: 0,
     writes: 0,
     deletes: 0,
-    voidedFills: 0,
+    invalidatedLoads: 0,
     unstored: 0,
     waitTimeouts: 0,
   }

@@ -150,7 +150,7 @@ export class Cache {
 
   /**
    * Deletes the key and returns the value that it had: of several callers, in all processes, one gets it. Like
-   * `delete`, it voids all loads of the key under way; it counts as a hit or a miss. An entry that cannot be read
+   * `delete`, it invalidates all loads of the key under way; it counts as a hit or a miss. An entry that cannot be read
    * stays.
    * @throws what `getSync` does
    */
@@ -163,7 +163,7 @@ export class Cache {
     return this.takeSync<T>(key)
   }
 
-  /** Deletes the key and voids all loads of it under way; true when it had an entry. */
+  /** Deletes the key and invalidates all loads of it under way; true when it had an entry. */
   deleteSync(key: Key): boolean {
     return this.#keys.delete(key)
   }

@@ -41,7 +41,7 @@ const COUNTERS = {
   'polycache.deletes': ['{delete}', 'Entries deleted.'],
   'polycache.evictions': ['{entry}', 'Entries that left for want of room.'],
   'polycache.expirations': ['{entry}', 'Expired entries removed.'],
-  'polycache.load.voided': [
+  'polycache.load.invalidated': [
     '{load}',
     'Loaded values that were not stored because a write or another load came first.',
   ],
@@ -197,7 +197,7 @@ function readCache(keys: ReturnType<typeof keysOf>, report: Report): boolean {
     evicted(report, tier, 'failed_put', stats.evictedByFailedPut)
   } else evicted(report, tier, 'room', stats.evictedByAge)
   if (Number.isFinite(stats.limit)) report('polycache.limit', stats.limit, tier)
-  report('polycache.load.voided', stats.voidedFills)
+  report('polycache.load.invalidated', stats.invalidatedLoads)
   readAny(stats, tier, report)
   return true
 }

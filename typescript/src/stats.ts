@@ -13,7 +13,7 @@ export interface Stats extends Holdings {
   /** Entries deleted. */
   deletes: number
   /** Loads whose entry was refused, because a set or delete came in between. */
-  voidedFills: number
+  invalidatedLoads: number
   /** Loaded values that could not be stored. */
   unstored: number
   /** Callers that got `WaitTimeout`. */

@@ -131,7 +131,7 @@ describe.each(CACHES)('%s', (_, make) => {
     expect(cache.takeSync<User>('k')?.name).toBe('Ada')
   })
 
-  test('a take during a load voids it, with a value and without', async () => {
+  test('a take during a load invalidates it, with a value and without', async () => {
     const cache = make()
     for (const there of [false, true]) {
       let end: (value: unknown) => void = () => {}

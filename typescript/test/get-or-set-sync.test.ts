@@ -69,7 +69,7 @@ describe.each(CACHES)('%s', (_, make) => {
     expect(await joined).toEqual(['at once'])
     end('late')
     expect([await loading, cache.getSync('k'), loads]).toEqual(['late', ['at once'], 1])
-    expect(cache.statsSync()).toMatchObject({ writes: 1, voidedFills: 1 })
+    expect(cache.statsSync()).toMatchObject({ writes: 1, invalidatedLoads: 1 })
   })
 
   test('several keys, one of which an asynchronous load of this thread has', async () => {

@@ -98,7 +98,7 @@ describe('callers that come during a load', () => {
     expect(await value).toBe('v')
   })
 
-  test('get a value that is voided meanwhile, because they came before that', async () => {
+  test('get a value that is invalidated meanwhile, because they came before that', async () => {
     const cache = open()
     const loads = new Loads()
     const { value } = await leading(cache, loads)
@@ -109,7 +109,7 @@ describe('callers that come during a load', () => {
     expect(await Promise.all([value, joined])).toEqual(['v', 'v'])
     expect(loads.count).toBe(1)
     expect(cache.getSync('k')).toBeUndefined()
-    expect(cache.statsSync().voidedFills).toBe(1)
+    expect(cache.statsSync().invalidatedLoads).toBe(1)
   })
 
   test('wait for a load of another handle that is not in this isolate’s books', async () => {
@@ -287,7 +287,9 @@ test('a loader that hangs is overtaken by a waiting caller, after leaseTimeout',
   expect(await value).toBe('late')
   // Two loads for one lease: the first was stored, the other was not.
   expect(cache.getSync('k')).toBe('v')
-  expect([loads.count, cache.statsSync().writes, cache.statsSync().voidedFills]).toEqual([2, 1, 1])
+  expect([loads.count, cache.statsSync().writes, cache.statsSync().invalidatedLoads]).toEqual([
+    2, 1, 1,
+  ])
 })
 
 test('a slow load that ends before the one beside it is stored, and answers all waiting callers', async () => {

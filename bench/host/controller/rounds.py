@@ -37,7 +37,7 @@ class Cell:
         """One round; nanoseconds per operation."""
         worker, operation = self.opened.worker, self.row.operation
         if operation in TIERED:
-            # Writes since the last round have voided what memory held.
+            # Writes since the last round have invalidated what memory held.
             worker.ask(command="run", operation=operation, count=self.row.workload.keys)
         reply = worker.ask(command="run", operation=operation, count=self.count)
         if reply["misses"] > self.count * MISSES_ALLOWED:

@@ -209,7 +209,7 @@ impl Caller {
                 }
                 None => {
                     linger();
-                    if self.process.void_loads(key) {
+                    if self.process.invalidate_loads(key) {
                         self.miss(key, start);
                         break;
                     }

@@ -313,7 +313,7 @@ impl Write {
 
     /// Whether it invalidates loads of the key: leases are told apart by tags, so a write to another key
     /// can do it too.
-    pub fn voids(&self, scenario: &Scenario, key: usize) -> bool {
+    pub fn invalidates(&self, scenario: &Scenario, key: usize) -> bool {
         match self.what {
             Written::Set(of, _) | Written::Delete(of) | Written::Take(of, _) => {
                 scenario.keys[of].tag == scenario.keys[key].tag

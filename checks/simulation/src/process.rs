@@ -184,11 +184,11 @@ impl Process {
         })
     }
 
-    /// Voids the loads of a key that is not there.
-    pub fn void_loads(&self, key: usize) -> bool {
+    /// Invalidates the loads of a key that is not there.
+    pub fn invalidate_loads(&self, key: usize) -> bool {
         let full = self.full_key(key);
         self.engine
-            .void_loads(self.engine.key(&full), self.floor(key))
+            .invalidate_loads(self.engine.key(&full), self.floor(key))
     }
 
     /// Clears the namespace and those nested in it.

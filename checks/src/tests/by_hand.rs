@@ -125,9 +125,9 @@ fn a_write_during_a_load_wins_over_it() {
     let set = load().set(2, 101, 20..30).read(3, 1, 70..80);
     assert_eq!(set.found(), [Kind::Stale]);
     // It was invalidated, and only its caller has it.
-    let voided = load().set(2, 101, 20..30).read(3, 101, 70..80);
-    assert_eq!(voided.found(), []);
-    assert_eq!(voided.evictions(), 0);
+    let invalidated = load().set(2, 101, 20..30).read(3, 101, 70..80);
+    assert_eq!(invalidated.found(), []);
+    assert_eq!(invalidated.evictions(), 0);
 }
 
 #[test]

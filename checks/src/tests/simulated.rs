@@ -19,7 +19,7 @@ enum Fault {
     /// Evictions are not counted.
     EvictionUncounted,
     /// A load stores its value though a set or delete came between.
-    LoadNotVoided,
+    LoadNotInvalidated,
     /// A read misses what is there.
     FalseMiss,
 }
@@ -84,13 +84,13 @@ fn simulate(random: &mut Rng, fault: Fault) -> (Hand, u64) {
             _ if held != 0 => hand = hand.read(number, held, at),
             _ => {
                 values += 1;
-                let voided = random.bool();
+                let invalidated = random.bool();
                 hand = hand.load(number, values, at.start, now..now + 5);
-                if voided {
+                if invalidated {
                     hand = hand.delete(9, now + 1..now + 3);
                 }
                 begun[worker] = now + 6;
-                if !voided || fault == Fault::LoadNotVoided {
+                if !invalidated || fault == Fault::LoadNotInvalidated {
                     held = values;
                 }
             }
@@ -129,7 +129,7 @@ fn every_fault_is_found() {
         Fault::ClearIgnored,
         Fault::SetIgnored,
         Fault::EvictionUncounted,
-        Fault::LoadNotVoided,
+        Fault::LoadNotInvalidated,
         Fault::FalseMiss,
     ] {
         let found = (0..500).filter(|_| !is_sound(&mut random, fault)).count();

@@ -45,9 +45,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         Ok(replaced)
     }
 
-    /// Voids the loads of a key that has no entry, as a delete does; false when it has one by now. The floor is
-    /// that of the key's namespace at the epoch given to it.
-    pub fn void_loads(&self, key: Key<'_>, floor: impl Fn(u64) -> u64) -> bool {
+    /// Invalidates the loads of a key that has no entry, as a delete does; false when it has one by now. The
+    /// floor is that of the key's namespace at the epoch given to it.
+    pub fn invalidate_loads(&self, key: Key<'_>, floor: impl Fn(u64) -> u64) -> bool {
         let tag = self.geometry.candidates(key.hash).2;
         for slot in self.slots_of(key.hash) {
             loop {

@@ -13,7 +13,7 @@ pub struct Stats {
     /// Entries deleted.
     pub deletes: u64,
     /// Loads whose entry was refused because a set, a delete or an eviction came in between.
-    pub voided_fills: u64,
+    pub invalidated_loads: u64,
     /// Loaded values that could not be stored.
     pub unstored: u64,
     /// Callers that waited for another caller's load until their limit ran out.

@@ -46,7 +46,7 @@ struct Inner {
     misses: AtomicU64,
     writes: AtomicU64,
     deletes: AtomicU64,
-    voided_fills: AtomicU64,
+    invalidated_loads: AtomicU64,
     unstored: AtomicU64,
     wait_timeouts: AtomicU64,
 }
@@ -163,7 +163,7 @@ impl Store {
             misses: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             deletes: AtomicU64::new(0),
-            voided_fills: AtomicU64::new(0),
+            invalidated_loads: AtomicU64::new(0),
             unstored: AtomicU64::new(0),
             wait_timeouts: AtomicU64::new(0),
         })))
@@ -286,7 +286,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the key and voids every load of it under way; true when an entry stood there.
+    /// Deletes the key and invalidates its loads; true when an entry stood there.
     ///
     /// # Errors
     /// `Closed`.
@@ -412,7 +412,7 @@ impl Store {
         // What was born before a clear would not be served.
         if token.born < inner.floor(namespace)(inner.engine.epoch()) {
             self.release(token);
-            inner.count(&inner.voided_fills);
+            inner.count(&inner.invalidated_loads);
             return Ok(false);
         }
         let full = namespace.full_key(key);
@@ -424,13 +424,13 @@ impl Store {
         inner.count(if filled {
             &inner.writes
         } else {
-            &inner.voided_fills
+            &inner.invalidated_loads
         });
         Ok(filled)
     }
 
     /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
-    /// is void already or the store closed.
+    /// is invalid already or the store closed.
     pub fn release(&self, token: Token) {
         self.0.forget(token);
         if token.slot < self.0.engine.geometry.slots() && !self.0.read_only {
@@ -452,7 +452,7 @@ impl Store {
             && self.0.engine.may_fill(token, self.0.floor(namespace))
     }
 
-    /// Clears the namespace and those nested in it, in constant time, and voids the loads under way.
+    /// Clears the namespace and those nested in it, in constant time, and invalidates the loads under way.
     ///
     /// # Errors
     /// `Closed`.
@@ -533,7 +533,7 @@ impl Store {
             misses: own(&inner.misses),
             writes: own(&inner.writes),
             deletes: own(&inner.deletes),
-            voided_fills: own(&inner.voided_fills),
+            invalidated_loads: own(&inner.invalidated_loads),
             unstored: own(&inner.unstored),
             wait_timeouts: own(&inner.wait_timeouts),
             entries: engine.count_values(),
@@ -577,7 +577,7 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the handle: its blocks are sealed, its leases void, later calls give `Closed`. The mapping
+    /// Closes the handle: its blocks are sealed, its leases invalid, later calls give `Closed`. The mapping
     /// goes with the last clone.
     pub fn close(&self) {
         self.0.close();

@@ -44,7 +44,7 @@ fn set_get_delete_across_handles() {
 
 /// By any enclosing namespace, but not by another.
 #[test]
-fn a_fill_after_a_clear_is_voided_and_frees_its_key() {
+fn a_fill_after_a_clear_is_invalidated_and_frees_its_key() {
     let dir = tempfile::tempdir().unwrap();
     let (a, b) = (open(&dir), open(&dir));
     let ns = a.namespace(&["shop", "prices"]).unwrap();
@@ -55,7 +55,7 @@ fn a_fill_after_a_clear_is_voided_and_frees_its_key() {
         (&["shops"], false),
         (&[], true),
     ];
-    for (parts, voids) in cleared {
+    for (parts, invalidates) in cleared {
         let (before, name) = (a.stats().unwrap(), parts.join("::"));
         let Lease::Acquired(token) = a.lease(&ns, b"k", &mut out).unwrap() else {
             panic!("its key is not free after {name}");
@@ -63,12 +63,15 @@ fn a_fill_after_a_clear_is_voided_and_frees_its_key() {
         assert!(a.may_fill(&ns, token));
         b.clear(&b.namespace(parts).unwrap()).unwrap();
         // No caller joins a load that will not be stored.
-        assert_eq!(a.may_fill(&ns, token), !voids, "{name}");
+        assert_eq!(a.may_fill(&ns, token), !invalidates, "{name}");
         let filled = a.fill(&ns, b"k", token, &entry("loaded")).unwrap();
-        assert_eq!(filled, !voids, "{name}");
+        assert_eq!(filled, !invalidates, "{name}");
         let after = a.stats().unwrap();
-        assert_eq!(after.voided_fills - before.voided_fills, u64::from(voids));
-        assert_eq!(after.writes - before.writes, u64::from(!voids));
+        assert_eq!(
+            after.invalidated_loads - before.invalidated_loads,
+            u64::from(invalidates)
+        );
+        assert_eq!(after.writes - before.writes, u64::from(!invalidates));
         assert_eq!(a.check().unwrap().leases, 0);
         a.delete(&ns, b"k").unwrap();
     }
@@ -244,7 +247,7 @@ fn a_replacement_that_fails_leaves_the_entry() {
 }
 
 #[test]
-fn void_loads_leaves_entries_alone() {
+fn invalidate_loads_leaves_entries_alone() {
     let dir = tempfile::tempdir().unwrap();
     let (a, b) = (open(&dir), open(&dir));
     let ns = a.namespace(&["n"]).unwrap();
@@ -253,12 +256,12 @@ fn void_loads_leaves_entries_alone() {
     let Lease::Acquired(token) = a.lease(&ns, b"k", &mut out).unwrap() else {
         panic!()
     };
-    assert!(b.void_loads(&nb, b"k").unwrap());
+    assert!(b.invalidate_loads(&nb, b"k").unwrap());
     assert!(!a.fill(&ns, b"k", token, &entry("loaded")).unwrap());
     a.put(&ns, b"k", &entry("set")).unwrap();
-    assert!(!b.void_loads(&nb, b"k").unwrap());
+    assert!(!b.invalidate_loads(&nb, b"k").unwrap());
     assert!(b.get(&nb, b"k", &mut out).unwrap().is_some());
     // What was cleared is not an entry.
     a.clear(&ns).unwrap();
-    assert!(b.void_loads(&nb, b"k").unwrap());
+    assert!(b.invalidate_loads(&nb, b"k").unwrap());
 }

@@ -155,7 +155,7 @@ impl World {
                     .replace(namespace, &bytes, hit, &entry_until("", 0, 0))
                     .unwrap());
             }
-            None => assert!(store.void_loads(namespace, &bytes).unwrap()),
+            None => assert!(store.invalidate_loads(namespace, &bytes).unwrap()),
         }
         self.map.remove(&(ns, key));
         self.check(ns, key);

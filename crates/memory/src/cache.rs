@@ -216,7 +216,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
     }
 
-    /// Deletes the key and voids a load of it under way; true when an entry stood there.
+    /// Deletes the key and invalidates its loads; true when an entry stood there.
     ///
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
@@ -279,7 +279,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         Entry::new(self, key)
     }
 
-    /// Takes out every entry, and voids all loads under way. A set at the same time comes before it
+    /// Takes out every entry, and invalidates all loads under way. A set at the same time comes before it
     /// or after it, key by key.
     ///
     /// ```
@@ -293,11 +293,11 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         for lock in &self.0.shards {
             let mut removed = Removed::new();
             let mut shard = lock.write(&self.0.readers);
-            let voided = shard.void_loads(|_| true);
+            let invalidated = shard.invalidate_loads(|_| true);
             shard.clear(&self.0.bounds, &mut removed);
             drop(shard);
             self.tell(removed);
-            drop(voided);
+            drop(invalidated);
         }
     }
 
@@ -394,7 +394,7 @@ impl<K, V, S> MemoryCache<K, V, S> {
             stats.deletes += counts.deletes;
             stats.evicted += counts.evicted;
             stats.expired += counts.expired;
-            stats.voided_fills += counts.voided_fills;
+            stats.invalidated_loads += counts.invalidated_loads;
         }
         stats
     }
@@ -479,7 +479,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     {
         let mut removed = Removed::new();
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-        let voided = shard.void_load(place.hash, key);
+        let invalidated = shard.invalidate_load(place.hash, key);
         if let Some(index) = shard.find(place.hash, key) {
             let cause = if shard.has_expired(index, || self.now()) {
                 RemovalCause::Expired
@@ -489,7 +489,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             shard.remove(index, cause, &self.0.bounds, &mut removed);
         }
         drop(shard);
-        drop(voided);
+        drop(invalidated);
         removed
     }
 }

@@ -178,11 +178,11 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 _ => return false,
             };
             coming.terms.expires = shard.expires(index);
-            let voided = shard.void_load(place.hash, &coming.key);
+            let invalidated = shard.invalidate_load(place.hash, &coming.key);
             shard.store(&mut new, &self.0.bounds, || self.now(), &mut removed);
             drop(shard);
             self.tell(removed);
-            drop(voided);
+            drop(invalidated);
             if new.is_some() {
                 self.make_room(place.shard);
             }

@@ -107,20 +107,20 @@ impl<V> Load<V> {
 
 /// A load that will not be stored. Drop it after the lock is released: dropping lets waiting callers
 /// look again, and they find what came in between, or load.
-pub(crate) struct Voided<K, V> {
+pub(crate) struct Invalidated<K, V> {
     /// Also dropped after the lock is released.
     _key: K,
     load: Arc<Load<V>>,
 }
 
-impl<K, V> Voided<K, V> {
+impl<K, V> Invalidated<K, V> {
     #[inline]
-    pub fn new(key: K, load: Arc<Load<V>>) -> Voided<K, V> {
-        Voided { _key: key, load }
+    pub fn new(key: K, load: Arc<Load<V>>) -> Invalidated<K, V> {
+        Invalidated { _key: key, load }
     }
 }
 
-impl<K, V> Drop for Voided<K, V> {
+impl<K, V> Drop for Invalidated<K, V> {
     fn drop(&mut self) {
         self.load.end(Outcome::Nothing);
     }

@@ -14,25 +14,25 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     /// ```
     /// # let cache = polycache_memory::MemoryCache::<u64, u64>::new(100)?;
     /// let loaded = cache.get_or_insert_with(&1, || {
-    ///     assert!(cache.void_load(&1));
+    ///     assert!(cache.invalidate_load(&1));
     ///     10
     /// })?;
     /// assert_eq!((loaded, cache.get(&1)), (10, None));
     /// cache.set(1, 11)?;
-    /// assert!(!cache.void_load(&1));
+    /// assert!(!cache.invalidate_load(&1));
     /// assert_eq!(cache.get(&1), Some(11));
     /// # Ok::<(), polycache_memory::Error>(())
     /// ```
-    pub fn void_load<Q>(&self, key: &Q) -> bool
+    pub fn invalidate_load<Q>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
         let place = self.place(key);
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-        let voided = shard.void_load(place.hash, key);
+        let invalidated = shard.invalidate_load(place.hash, key);
         drop(shard);
-        voided.is_some()
+        invalidated.is_some()
     }
 
     /// Deletes the key as [`MemoryCache::delete`] does, if `condemned` says so of the value that stands under it,
@@ -61,7 +61,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         if !condemned(there.map(|(_, value)| value)) {
             return false;
         }
-        let voided = shard.void_load(place.hash, key);
+        let invalidated = shard.invalidate_load(place.hash, key);
         if let Some(index) = index {
             let cause = match stands {
                 Some(_) => RemovalCause::Deleted,
@@ -71,7 +71,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         }
         drop(shard);
         self.tell(removed);
-        drop(voided);
+        drop(invalidated);
         true
     }
 
@@ -119,17 +119,17 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             let mut next: u32 = 0;
             loop {
                 let mut removed = Removed::new();
-                let mut voided = Vec::new();
+                let mut invalidated = Vec::new();
                 let mut shard = lock.write(&self.0.readers);
                 if next == 0 {
-                    voided = shard.void_loads(&mut cleared);
+                    invalidated = shard.invalidate_loads(&mut cleared);
                 }
                 let end = shard.indices().min(next.saturating_add(AT_ONCE));
                 shard.clear_those(next..end, &mut cleared, &self.0.bounds, &mut removed);
                 let done = end == shard.indices();
                 drop(shard);
                 self.tell(removed);
-                drop(voided);
+                drop(invalidated);
                 if done {
                     break;
                 }

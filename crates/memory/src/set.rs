@@ -179,7 +179,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                 drop(shard);
                 return Ok(new.map(|new| (new.key, new.value)));
             }
-            let voided = shard.void_load(place.hash, &coming.key);
+            let invalidated = shard.invalidate_load(place.hash, &coming.key);
             let mut removed = Removed::new();
             match index {
                 // The key was looked for once: more is asked for rarely.
@@ -192,14 +192,14 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
                     if let Some(New { key, value, .. }) = new {
                         self.tell_one(key, value, RemovalCause::Replaced);
                     }
-                    drop(voided);
+                    drop(invalidated);
                     return Ok(None);
                 }
                 Some(_) => shard.store(&mut new, &self.0.bounds, now, &mut removed),
             }
             drop(shard);
             self.tell(removed);
-            drop(voided);
+            drop(invalidated);
             if new.is_some() {
                 self.make_room(place.shard);
             }
@@ -292,21 +292,21 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
     {
         let place = self.place(key);
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-        let voided = shard.void_load(place.hash, key);
+        let invalidated = shard.invalidate_load(place.hash, key);
         let swapped = shard.swap(place.hash, key, &mut value, terms, || moment.now());
         drop(shard);
         if !matches!(swapped, Swapped::Done) {
             self.put(key.to_owned(), value, terms, moment);
         }
         // Callers that waited for the load find this value.
-        drop(voided);
+        drop(invalidated);
     }
 
     /// Stores a value.
     fn put(&self, key: K, mut value: V, terms: Terms, moment: &Moment<'_>) {
         let place = self.place(&key);
         let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-        let voided = shard.void_load(place.hash, &key);
+        let invalidated = shard.invalidate_load(place.hash, &key);
         let swapped = shard.swap(place.hash, &key, &mut value, terms, || moment.now());
         if let Swapped::Done = swapped {
             drop(shard);
@@ -331,7 +331,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
         if new.is_some() {
             self.store_elsewhere(place, new);
         }
-        drop(voided);
+        drop(invalidated);
     }
 
     /// The terms on which a write stores its entry; `None` when its time is over at once.
@@ -398,11 +398,11 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher> MemoryCache<K, V, S> {
             self.make_room(place.shard);
             let mut removed = Removed::new();
             let mut shard = self.0.shards[place.shard].write(&self.0.readers);
-            let voided = shard.void_load(place.hash, &coming.key);
+            let invalidated = shard.invalidate_load(place.hash, &coming.key);
             shard.store(&mut new, &self.0.bounds, || self.now(), &mut removed);
             drop(shard);
             self.tell(removed);
-            drop(voided);
+            drop(invalidated);
         }
     }
 

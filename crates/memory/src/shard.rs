@@ -9,7 +9,7 @@ mod expiry;
 #[path = "shard/store.rs"]
 mod store;
 
-use crate::load::{Load, Voided};
+use crate::load::{Invalidated, Load};
 use crate::policy::{EntriesByIndex, Policy};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::table::Table;
@@ -78,7 +78,7 @@ pub(crate) struct Counts {
     pub deletes: u64,
     pub evicted: u64,
     pub expired: u64,
-    pub voided_fills: u64,
+    pub invalidated_loads: u64,
 }
 
 impl<K, V> EntriesByIndex for Table<Entry<K, V>> {
@@ -214,7 +214,11 @@ impl<K: Eq, V> Shard<K, V> {
     /// Takes the key's load off the list: it will not be stored. Drop the result after the lock is
     /// released.
     #[inline]
-    pub fn void_load<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> Option<Voided<K, V>>
+    pub fn invalidate_load<Q: Eq + ?Sized>(
+        &mut self,
+        hash: u32,
+        key: &Q,
+    ) -> Option<Invalidated<K, V>>
     where
         K: Borrow<Q>,
     {
@@ -222,22 +226,22 @@ impl<K: Eq, V> Shard<K, V> {
             return None;
         }
         let index = self.loads.find(hash, |load| load.0.borrow() == key)?.0;
-        self.counts.voided_fills += 1;
+        self.counts.invalidated_loads += 1;
         self.loads
             .remove(index)
-            .map(|(key, load)| Voided::new(key, load))
+            .map(|(key, load)| Invalidated::new(key, load))
     }
 
-    /// Takes the loads of these keys off the list, as [`Shard::void_load`] does.
-    pub fn void_loads(&mut self, mut of: impl FnMut(&K) -> bool) -> Vec<Voided<K, V>> {
-        let mut voided = Vec::new();
+    /// Takes the loads of these keys off the list, as [`Shard::invalidate_load`] does.
+    pub fn invalidate_loads(&mut self, mut of: impl FnMut(&K) -> bool) -> Vec<Invalidated<K, V>> {
+        let mut invalidated = Vec::new();
         for index in 0..self.loads.indices() as u32 {
             if self.loads.get(index).is_some_and(|(key, _)| of(key)) {
                 let load = self.loads.remove(index);
-                voided.extend(load.map(|(key, load)| Voided::new(key, load)));
-                self.counts.voided_fills += 1;
+                invalidated.extend(load.map(|(key, load)| Invalidated::new(key, load)));
+                self.counts.invalidated_loads += 1;
             }
         }
-        voided
+        invalidated
     }
 }

@@ -22,7 +22,7 @@ pub struct Stats {
     /// Entries that expired.
     pub expired: u64,
     /// Loads whose value was not stored, because a set, delete or clear came before it.
-    pub voided_fills: u64,
+    pub invalidated_loads: u64,
     /// Callers that got `WaitTimeout`.
     pub wait_timeouts: u64,
 }

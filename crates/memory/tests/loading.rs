@@ -206,7 +206,7 @@ fn a_write_during_a_load_wins() {
         });
         assert_eq!(loaded.unwrap(), 7, "its caller gets what it loaded");
         assert_eq!(cache.get(&1), stands, "but it is not stored");
-        assert_eq!(cache.stats().voided_fills, 1);
+        assert_eq!(cache.stats().invalidated_loads, 1);
     }
 }
 

@@ -266,7 +266,7 @@ fn delete_if_is_asked_for_what_stands_there() {
     assert!(cache.delete_if(&1, |value| value.is_none()));
     let stats = cache.stats();
     assert_eq!((stats.deletes, stats.expired, cache.len()), (0, 1, 0));
-    // It voids a load, as a delete does, when it says so.
+    // It invalidates a load, as a delete does, when it says so.
     for (condemned, stored) in [(true, None), (false, Some(20))] {
         cache.delete(&2);
         let load = || {

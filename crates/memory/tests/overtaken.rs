@@ -16,13 +16,13 @@ fn weighed() -> MemoryCache<u64, Vec<u8>> {
 }
 
 #[test]
-fn a_load_that_is_too_heavy_voids_nothing() {
+fn a_load_that_is_too_heavy_invalidates_nothing() {
     let cache = weighed();
     let error = cache.get_or_insert_with(&1, || vec![0; 101]).unwrap_err();
     assert_eq!(error.code(), "entry_too_large");
     let stats = cache.stats();
     assert_eq!(
-        (stats.voided_fills, stats.deletes, stats.entries),
+        (stats.invalidated_loads, stats.deletes, stats.entries),
         (0, 0, 0)
     );
     assert_eq!(cache.get_or_insert_with(&1, || vec![7]).unwrap(), [7]);
@@ -59,7 +59,7 @@ fn a_load_that_is_too_heavy_leaves_what_was_set_meanwhile() {
     assert_eq!(loaded.unwrap_err().code(), "entry_too_large");
     assert_eq!(cache.get(&1), Some(vec![9]));
     let stats = cache.stats();
-    assert_eq!((stats.voided_fills, stats.deletes), (1, 0));
+    assert_eq!((stats.invalidated_loads, stats.deletes), (1, 0));
 }
 
 #[test]
@@ -148,14 +148,14 @@ fn what_is_over_at_once_and_not_admitted_changes_nothing() {
 }
 
 #[test]
-fn a_set_of_what_is_over_at_once_voids_a_load() {
+fn a_set_of_what_is_over_at_once_invalidates_a_load() {
     let (cache, _) = expiring();
     let loaded = cache.get_or_insert_with(&1, || {
         cache.set(1, 0).unwrap();
         60
     });
     assert_eq!((loaded.unwrap(), cache.get(&1)), (60, None));
-    assert_eq!(cache.stats().voided_fills, 1);
+    assert_eq!(cache.stats().invalidated_loads, 1);
 }
 
 #[test]
@@ -197,14 +197,14 @@ fn some_keys_are_cleared_with_their_loads() {
         cache.set(key, 60 + key).unwrap();
     }
     let even = |key: &u64| key % 2 == 0;
-    let voided = cache.get_or_insert_with(&8, || {
+    let invalidated = cache.get_or_insert_with(&8, || {
         let stays = cache.get_or_insert_with(&9, || {
             cache.clear_if(even);
             69
         });
         stays.unwrap()
     });
-    assert_eq!(voided.unwrap(), 69);
+    assert_eq!(invalidated.unwrap(), 69);
     let mut keys: Vec<u64> = cache.keys().collect();
     keys.sort_unstable();
     assert_eq!(keys, [1, 3, 5, 9]);
@@ -212,7 +212,7 @@ fn some_keys_are_cleared_with_their_loads() {
     assert_eq!(told.len(), 3);
     assert!(told.iter().all(|entry| entry.2 == RemovalCause::Cleared));
     let stats = cache.stats();
-    assert_eq!((stats.deletes, stats.voided_fills), (0, 1));
+    assert_eq!((stats.deletes, stats.invalidated_loads), (0, 1));
 }
 
 /// More entries than one lock covers.

@@ -77,14 +77,14 @@ fn what_is_read_was_written_and_the_bounds_hold() {
     }
     let stats = cache.stats();
     assert_eq!(
-        balance.load(Ordering::Relaxed) + voided(&stats),
+        balance.load(Ordering::Relaxed) + invalidated(&stats),
         cache.len() as i64
     );
 }
 
 /// Loaded values that were not stored left nothing behind.
-fn voided(stats: &polycache_memory::Stats) -> i64 {
-    -(stats.voided_fills as i64)
+fn invalidated(stats: &polycache_memory::Stats) -> i64 {
+    -(stats.invalidated_loads as i64)
 }
 
 #[test]

@@ -282,7 +282,7 @@ impl Cache {
         result
     }
 
-    /// Deletes the key and voids every load of it under way; true if it had an entry.
+    /// Deletes the key and invalidates its loads; true if it had an entry.
     ///
     /// # Errors
     /// `Closed`.

@@ -257,7 +257,7 @@ impl<'a, V: Cached> Caller<'a, V> {
             Ok(stored) => {
                 match stored {
                     true => observe::stored(cache, self.key, bytes, Ok(())),
-                    false => observe::voided(cache, self.key),
+                    false => observe::invalidated(cache, self.key),
                 }
                 self.end(landed, stored);
             }

@@ -12,7 +12,7 @@
 //! | `polycache_evictions_total` | entries that left for want of room | tier, eviction cause (`age`, `conflict`, `failed_put`; in memory `room`) | the tier |
 //! | `polycache_expirations_total` | expired entries removed | tier | the tier |
 //! | `polycache_entries` `polycache_usage_bytes` `polycache_limit_bytes` | gauges | tier | the tier |
-//! | `polycache_load_voided_total` `polycache_load_unstored_total` `polycache_load_wait_timeouts_total` | loads that a write came in between, that could not be stored, callers that waited too long | | this handle |
+//! | `polycache_load_invalidated_total` `polycache_load_unstored_total` `polycache_load_wait_timeouts_total` | loads that a write came in between, that could not be stored, callers that waited too long | | this handle |
 //! | `polycache_load_duration_seconds` | histogram of what loaders took | load outcome (`loaded`, `failed`, `abandoned`: panicked or cancelled) | this process |
 //! | `polycache_load_wait_duration_seconds` | histogram of waiting for the loads of others, in whatever process | | this process |
 //!
@@ -67,7 +67,7 @@ const COUNTERS: [(&str, &str); 8] = [
     ),
     ("polycache_expirations_total", "Expired entries removed."),
     (
-        "polycache_load_voided_total",
+        "polycache_load_invalidated_total",
         "Loaded values that were not stored because a write or another load came first.",
     ),
     (
@@ -161,7 +161,7 @@ fn record(cache: Arc<str>, tier: Answer, stats: &Stats) {
     if stats.limit < NO_LIMIT {
         labels.set("polycache_limit_bytes", stats.limit);
     }
-    labels.loads("polycache_load_voided_total", stats.voided_fills);
+    labels.loads("polycache_load_invalidated_total", stats.invalidated_loads);
     labels.loads("polycache_load_unstored_total", stats.unstored);
     labels.loads("polycache_load_wait_timeouts_total", stats.wait_timeouts);
 }
@@ -182,7 +182,7 @@ pub fn record_memory(cache: impl Into<Arc<str>>, stats: &MemoryStats) {
     labels.count("polycache_writes_total", stats.writes);
     labels.count("polycache_deletes_total", stats.deletes);
     labels.held(stats);
-    labels.loads("polycache_load_voided_total", stats.voided_fills);
+    labels.loads("polycache_load_invalidated_total", stats.invalidated_loads);
 }
 
 /// The labels that the metrics of a tier have in common.

@@ -113,9 +113,9 @@ pub(crate) fn unreadable(cache: &Cache, key: &[u8], error: &Error) {
 
 /// What was loaded was not stored: the key was set, deleted or cleared meanwhile.
 #[cold]
-pub(crate) fn voided(cache: &Cache, key: &[u8]) {
+pub(crate) fn invalidated(cache: &Cache, key: &[u8]) {
     #[cfg(feature = "tracing")]
-    tracing::debug!(target: "polycache", cache = cache.name(), key = %text(key), "voided");
+    tracing::debug!(target: "polycache", cache = cache.name(), key = %text(key), "invalidated");
     let _ = (cache, key);
 }
 

@@ -79,7 +79,7 @@ impl Cache {
             scratch.entry.clear();
             scratch.payload.clear();
             let Some(seen) = tier.peek(key, &mut scratch.entry)? else {
-                if tier.void_loads(key)? {
+                if tier.invalidate_loads(key)? {
                     scratch.keep();
                     self.took(key, false);
                     return Ok(None);

@@ -311,7 +311,7 @@ impl Runner {
                     Some("misses") => json!(stats.misses),
                     Some("writes") => json!(stats.writes),
                     Some("deletes") => json!(stats.deletes),
-                    Some("voided_fills") => json!(stats.voided_fills),
+                    Some("invalidated_loads") => json!(stats.invalidated_loads),
                     Some("unstored") => json!(stats.unstored),
                     Some("wait_timeouts") => json!(stats.wait_timeouts),
                     Some("entries") => json!(stats.entries),

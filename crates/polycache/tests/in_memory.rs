@@ -175,7 +175,7 @@ fn an_entry_that_is_not_served_makes_way_for_a_load() {
 }
 
 #[test]
-fn a_clear_of_a_nested_namespace_voids_its_loads() {
+fn a_clear_of_a_nested_namespace_invalidates_its_loads() {
     let cache = in_memory();
     let users = cache.namespace("users").unwrap();
     let old = users.namespace("old").unwrap();
@@ -194,7 +194,7 @@ fn a_clear_of_a_nested_namespace_voids_its_loads() {
         Ok::<_, Infallible>(7)
     });
     assert_eq!((loaded.unwrap(), others.get("k").unwrap()), (7, Some(7)));
-    assert_eq!(cache.stats().unwrap().voided_fills, 1);
+    assert_eq!(cache.stats().unwrap().invalidated_loads, 1);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn what_was_cleared_leaves_room() {
 }
 
 #[test]
-fn a_load_is_voided_once() {
+fn a_load_is_invalidated_once() {
     let directory = tempfile::tempdir().unwrap();
     for builder in [
         Cache::builder(),
@@ -237,7 +237,7 @@ fn a_load_is_voided_once() {
     ] {
         let cache = builder.build().unwrap();
         let users = cache.namespace("users").unwrap();
-        for (voided, cleared) in [(1, &cache), (2, &users)] {
+        for (invalidated, cleared) in [(1, &cache), (2, &users)] {
             let loaded = users.get_or_set("k", || {
                 cleared.clear().unwrap();
                 Ok::<_, Infallible>(7)
@@ -245,8 +245,8 @@ fn a_load_is_voided_once() {
             assert_eq!(loaded.unwrap(), 7);
             assert_eq!(users.get::<u64>("k").unwrap(), None);
             let (stats, of_users) = (cache.stats().unwrap(), users.stats().unwrap());
-            assert_eq!((stats.voided_fills, stats.writes), (voided, 0));
-            assert_eq!(of_users.voided_fills, voided);
+            assert_eq!((stats.invalidated_loads, stats.writes), (invalidated, 0));
+            assert_eq!(of_users.invalidated_loads, invalidated);
         }
         assert_eq!(cache.check().unwrap().leases, 0);
     }

@@ -182,7 +182,7 @@ fn a_delete_during_a_load_keeps_later_callers_from_joining_it() {
             assert_eq!(old.join().unwrap().unwrap(), "old");
         });
         assert_eq!(cache.get("k").unwrap(), Some("new".to_owned()));
-        assert_eq!(cache.stats().unwrap().voided_fills, 1);
+        assert_eq!(cache.stats().unwrap().invalidated_loads, 1);
     });
 }
 

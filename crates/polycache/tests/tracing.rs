@@ -196,7 +196,7 @@ fn what_cannot_be_read_or_stored_is_a_warning() {
 
 /// Everything that is told of a key, without numbers.
 fn told_of(cache: &Cache, program: impl FnOnce(&Cache)) -> Vec<String> {
-    let events = ["hit", "miss", "set", "voided", "not stored", "delete"];
+    let events = ["hit", "miss", "set", "invalidated", "not stored", "delete"];
     let lines = told(Level::TRACE, || program(cache));
     let told = lines.iter().filter_map(|line| {
         let event = line.split_once("polycache: ")?.1;
@@ -237,7 +237,14 @@ fn a_load_tells_how_it_began_and_ended() {
         });
         assert_eq!(
             told,
-            ["miss", "delete", "voided", "miss", "delete", "voided"]
+            [
+                "miss",
+                "delete",
+                "invalidated",
+                "miss",
+                "delete",
+                "invalidated"
+            ]
         );
         let told = told_of(&cache, |cache| {
             let cleared = || {
@@ -246,7 +253,7 @@ fn a_load_tells_how_it_began_and_ended() {
             };
             cache.get_or_set("c", cleared).unwrap();
         });
-        assert_eq!(told, ["miss", "voided"]);
+        assert_eq!(told, ["miss", "invalidated"]);
         let fails = || "x".parse::<u8>();
         let told = told_of(&cache, |cache| drop(cache.get_or_set("c", fails)));
         assert_eq!(told, ["miss"]);

@@ -210,7 +210,7 @@ impl Cache {
     /// it.
     ///
     /// An entry that cannot be read raises what `get` raises, and stays. Counted as a read and a delete;
-    /// like `delete`, it voids loads of the key.
+    /// like `delete`, it invalidates loads of the key.
     #[pyo3(signature = (key, default = None))]
     fn take<'py>(
         &self,
@@ -289,7 +289,7 @@ impl Cache {
         self.tiers().set(key, value, ttl)
     }
 
-    /// Deletes the key and voids all loads of it under way. True when it had an entry.
+    /// Deletes the key and invalidates all loads of it under way. True when it had an entry.
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.tiers().delete(key)
     }
@@ -369,7 +369,7 @@ impl Cache {
             &key,
             (tiers.namespace(), memory::hash(&key)?),
             Owner::new(task),
-            |voided| tiers.machine(&key, voided, waited),
+            |invalidated| tiers.machine(&key, invalidated, waited),
         )?;
         Ok(Load::new(flights.clone(), part))
     }

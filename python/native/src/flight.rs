@@ -26,7 +26,7 @@ pub struct Flight {
     pub owner: Owner,
     rules: Rules,
     /// A set, delete or clear came, or a value was stored: where the process' own list is the lease.
-    voided: Arc<AtomicBool>,
+    invalidated: Arc<AtomicBool>,
     /// Locked only by the caller that loads, also while other threads run; others only try.
     machine: Mutex<Box<dyn Machine>>,
     state: Mutex<State>,
@@ -86,23 +86,23 @@ impl Flight {
         rules: Rules,
         machine: impl FnOnce(Arc<AtomicBool>) -> Box<dyn Machine>,
     ) -> Flight {
-        let voided = Arc::new(AtomicBool::new(false));
+        let invalidated = Arc::new(AtomicBool::new(false));
         Flight {
             key,
             hash,
             namespace,
             owner,
             rules,
-            machine: Mutex::new(machine(voided.clone())),
-            voided,
+            machine: Mutex::new(machine(invalidated.clone())),
+            invalidated,
             state: Mutex::default(),
             awaited: Mutex::default(),
         }
     }
 
     /// A write came: where the process' own list is the lease, its value is not stored.
-    pub fn void(&self) {
-        self.voided.store(true, Ordering::SeqCst);
+    pub fn invalidate(&self) {
+        self.invalidated.store(true, Ordering::SeqCst);
     }
 
     /// Whether callers that come now may join.
@@ -114,13 +114,14 @@ impl Flight {
                 return false;
             }
         }
-        if self.voided.load(Ordering::SeqCst) {
+        if self.invalidated.load(Ordering::SeqCst) {
             return false;
         }
         match self.machine.try_lock() {
             Ok(machine) => machine.is_open(),
-            // It is being asked for, or its value is being stored. Where the list is the lease, nothing voided it;
-            // a lease of the host's may just have ended: a caller that comes now asks for one itself.
+            // It is being asked for, or its value is being stored. Where the list is the lease, nothing
+            // invalidated it; a lease of the host's may just have ended: a caller that comes now asks for one
+            // itself.
             Err(_) => self.rules.listed_is_leased,
         }
     }

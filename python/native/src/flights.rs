@@ -35,7 +35,7 @@ pub struct Flights {
     pub unstored: AtomicU64,
     pub wait_timeouts: AtomicU64,
     /// Of a `MemoryCache`; other tiers count theirs.
-    pub voided_fills: AtomicU64,
+    pub invalidated_loads: AtomicU64,
 }
 
 #[derive(Default)]
@@ -73,7 +73,7 @@ impl Flights {
             reported: Mutex::default(),
             unstored: AtomicU64::new(0),
             wait_timeouts: AtomicU64::new(0),
-            voided_fills: AtomicU64::new(0),
+            invalidated_loads: AtomicU64::new(0),
         })
     }
 
@@ -298,23 +298,23 @@ impl Flights {
     /// A write of the key wins over its loads, and over those of other keys with that hash, which is no more than a
     /// value that is not stored. Under a lock of the engine.
     #[inline]
-    pub fn void(&self, namespace: &Namespace, hash: u64) {
+    pub fn invalidate(&self, namespace: &Namespace, hash: u64) {
         if !self.any() {
             return;
         }
         let table = lock(&self.table);
         for flight in table.flights.get(&hash).into_iter().flatten() {
             if flight.namespace == *namespace {
-                flight.void();
+                flight.invalidate();
             }
         }
     }
 
     /// A clear of a namespace wins over the loads in it, and in those nested in it.
-    pub fn void_below(&self, namespace: &[String]) {
+    pub fn invalidate_below(&self, namespace: &[String]) {
         for flight in self.all() {
             if flight.namespace.starts_with(namespace) {
-                flight.void();
+                flight.invalidate();
             }
         }
     }

@@ -270,7 +270,7 @@ impl Tiers for Handle {
     fn machine(
         &self,
         key: &Bound<'_, PyAny>,
-        _voided: Arc<AtomicBool>,
+        _invalidated: Arc<AtomicBool>,
         waited: Duration,
     ) -> Box<dyn Machine> {
         Box::new(HostLoad {

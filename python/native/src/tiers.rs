@@ -87,7 +87,7 @@ pub trait Tiers: Send + Sync {
     fn machine(
         &self,
         key: &Bound<'_, PyAny>,
-        voided: Arc<AtomicBool>,
+        invalidated: Arc<AtomicBool>,
         waited: Duration,
     ) -> Box<dyn Machine>;
     /// Where locks by the names of keys are.

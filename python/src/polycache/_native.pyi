@@ -35,7 +35,7 @@ class Cache:
         all processes one gets it.
 
         An entry that cannot be read raises what `get` raises, and stays. Counted as a read and a
-        delete; like `delete`, it voids loads of the key.
+        delete; like `delete`, it invalidates loads of the key.
         """
     def set(self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = ...) -> None:
         """Stores a value; every read on this machine that begins afterwards sees it or a later one.
@@ -46,7 +46,7 @@ class Cache:
         gone as well.
         """
     def delete(self, key: str | bytes) -> bool:
-        """Deletes the key and voids all loads of it under way. True when it had an entry."""
+        """Deletes the key and invalidates all loads of it under way. True when it had an entry."""
     def delete_prefix(self, prefix: str | bytes) -> int:
         """Deletes the keys of this namespace, without those nested in it, that begin with `prefix`,
         and returns how many entries it deleted. Keys written meanwhile may stay.
@@ -182,7 +182,7 @@ class MemoryCache(Generic[K, V]):
     @overload
     def take(self, key: K, /) -> V | None:
         """Deletes the key and returns its value, or `default` when it has none. Only one of several
-        callers gets it. Counted as a read; like `delete`, it voids a load of the key.
+        callers gets it. Counted as a read; like `delete`, it invalidates a load of the key.
         """
     @overload
     def take(self, key: K, default: V | D, /) -> V | D: ...
@@ -204,7 +204,7 @@ class MemoryCache(Generic[K, V]):
     def setdefault(self, key: K, default: V = ..., /) -> V:
         """The key's value; when it has none, `default`, which is then stored."""
     def delete(self, key: K, /) -> bool:
-        """Deletes the key and voids a load of it under way. True when it had an entry."""
+        """Deletes the key and invalidates its loads. True when it had an entry."""
     def touch(self, key: K, *, ttl: Duration | Missing | None = ...) -> bool:
         """Gives the key's entry another time to live from now on, the cache's own without `ttl`,
         and uses it. True when there is an entry.
@@ -223,7 +223,7 @@ class MemoryCache(Generic[K, V]):
     def delete_many(self, keys: Iterable[K], /) -> int:
         """Deletes several keys, and returns how many of them had an entry."""
     def clear(self) -> None:
-        """Deletes all entries, and voids all loads under way."""
+        """Deletes all entries, and invalidates all loads under way."""
     def purge_expired(self) -> None:
         """Removes all expired entries. Each write removes a few."""
     @property

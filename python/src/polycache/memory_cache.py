@@ -58,7 +58,7 @@ class MemoryStats:
     """Entries that made room for others."""
     expired: int
     """Entries whose time was over."""
-    voided_fills: int
+    invalidated_loads: int
     """Loads whose value was not stored, because a set, delete, clear or other load came between."""
     unstored: int
     """Loaded values that could not be stored."""

@@ -51,7 +51,7 @@ COUNTERS = {
     "polycache.deletes": ("{delete}", "Entries deleted."),
     "polycache.evictions": ("{entry}", "Entries that left for want of room."),
     "polycache.expirations": ("{entry}", "Expired entries removed."),
-    "polycache.load.voided": (
+    "polycache.load.invalidated": (
         "{load}",
         "Loaded values that were not stored because a write or another load came first.",
     ),
@@ -272,7 +272,7 @@ class _OfCache(_Source):
             "polycache.entries": [value(stats["entries"], tier)],
             "polycache.usage": [value(stats["bytes"], tier)],
             "polycache.limit": [] if limit == NO_LIMIT else [value(limit, tier)],
-            "polycache.load.voided": [value(stats["voided_fills"])],
+            "polycache.load.invalidated": [value(stats["invalidated_loads"])],
             **self.loads(stats),
         }
 

@@ -21,7 +21,7 @@ class Stats:
     """Entries stored."""
     deletes: int
     """Entries deleted."""
-    voided_fills: int
+    invalidated_loads: int
     """Loads whose value was not stored, because a set, delete, clear, eviction or other load came
     between."""
     unstored: int

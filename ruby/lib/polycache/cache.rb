@@ -206,8 +206,8 @@ module Polycache
       @tiers.touch(key, expires_in)
     end
 
-    # Deletes a key and returns its value: of several callers on this machine, one gets it. Voids
-    # all loads of the key under way.
+    # Deletes a key and returns its value: of several callers on this machine, one gets it.
+    # Invalidates all loads of the key under way.
     #
     # @param key [String, Symbol]
     # @param default [Object] the answer when there is no entry
@@ -215,7 +215,7 @@ module Polycache
     # @raise what +get+ raises; such an entry stays
     def take(key, default = nil) = @tiers.take(key, default)
 
-    # Deletes a key, and voids all loads of it under way.
+    # Deletes a key, and invalidates all loads of it under way.
     #
     # @param key [String, Symbol]
     # @return [Boolean] whether it had an entry

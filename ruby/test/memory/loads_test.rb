@@ -128,7 +128,7 @@ class LoadsTest < Minitest::Test
   end
 
   # A caller that began after a delete is not given what was loaded before it.
-  def test_nobody_joins_a_load_that_is_void
+  def test_nobody_joins_a_load_that_is_invalid
     tested = cache
     inner = nil
     outer = tested.fetch("k") do

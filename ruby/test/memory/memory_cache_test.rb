@@ -526,7 +526,7 @@ class MemoryCacheTest < Minitest::Test
     tested.set("b", 1)
     tested.delete("b")
 
-    counts = { hits: 1, misses: 1, writes: 2, deletes: 1, voided_fills: 0, unstored: 0,
+    counts = { hits: 1, misses: 1, writes: 2, deletes: 1, invalidated_loads: 0, unstored: 0,
                wait_timeouts: 0, expired: 0, evicted: 1 }
     bounds = { max_entries: 1, max_bytes: 64 << 20 }
 

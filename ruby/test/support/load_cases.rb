@@ -145,7 +145,7 @@ module LoadCases
     assert_equal ["beside", *["slow"] * 19], outcomes(others).sort
     assert_equal "slow", cache.get("k")
     assert_equal 2, @gate.loads
-    assert_equal 1, cache.stats[:voided_fills]
+    assert_equal 1, cache.stats[:invalidated_loads]
   end
 
   def test_a_hung_loader_holds_nobody_up

@@ -128,7 +128,7 @@ const ALL: [(&str, Callback); 17] = [
     ("floor", floor),
     ("peek", seen::peek),
     ("remove", seen::remove),
-    ("voidLoads", seen::void_loads),
+    ("invalidateLoads", seen::invalidate_loads),
     ("touch", seen::touch),
     ("loadBegin", loads::begin),
     ("loadStep", loads::step),

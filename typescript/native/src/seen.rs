@@ -54,16 +54,16 @@ pub(crate) unsafe extern "C" fn remove(
     })
 }
 
-/// `void_loads(namespace, key, from, to)`: voids the loads under way of a key that has no entry; false when it
+/// `invalidate_loads(namespace, key, from, to)`: invalidates the loads under way of a key that has no entry; false when it
 /// has one by now.
-pub(crate) unsafe extern "C" fn void_loads(
+pub(crate) unsafe extern "C" fn invalidate_loads(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     answer::<4>(env, info, |call| {
         on(call, |namespace, store, key| {
-            let voided = store.void_loads(&namespace.inner, key);
-            voided.map(Answer::Boolean).map_err(error::host)
+            let invalidated = store.invalidate_loads(&namespace.inner, key);
+            invalidated.map(Answer::Boolean).map_err(error::host)
         })
     })
 }

@@ -21,7 +21,7 @@ export interface LoadedInto {
   readonly serializer: number
   readonly scratch: Scratch
   readonly waitTimeout: number
-  readonly counts: { hits: number; misses: number; writes: number; voidedFills: number }
+  readonly counts: { hits: number; misses: number; writes: number; invalidatedLoads: number }
   /**
    * Where the key is for a native call that follows at once.
    * @throws Closed
@@ -141,7 +141,7 @@ export class HostLoad implements Load {
     const ended = this.#end()
     const filled = calls.loadFill(number, bytes, from, to, payload, length, ttl, ended)
     if (filled === STORED) counts.writes++
-    else if (filled === REFUSED) counts.voidedFills++
+    else if (filled === REFUSED) counts.invalidatedLoads++
     return filled === STORED
   }
 

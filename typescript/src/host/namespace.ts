@@ -233,9 +233,9 @@ export class HostNamespace implements AnyNamespace {
     for (;;) {
       const found = this.#see(key)
       if (found === undefined) {
-        // A load under way is void, as by a delete. A value just loaded is taken.
+        // A load under way is invalid, as by a delete. A value just loaded is taken.
         const { bytes, from, to } = this.#key
-        if (!guarded(() => this.#calls.voidLoads(this.#number, bytes, from, to))) continue
+        if (!guarded(() => this.#calls.invalidateLoads(this.#number, bytes, from, to))) continue
         counts.misses++
         this.#forget(key)
         return undefined

@@ -156,7 +156,7 @@ export interface Operations {
     to: number,
     seen: BigUint64Array,
   ): boolean
-  voidLoads(namespace: number, key: Uint8Array, from: number, to: number): boolean
+  invalidateLoads(namespace: number, key: Uint8Array, from: number, to: number): boolean
   touch(namespace: number, key: Uint8Array, from: number, to: number, ttl: number): boolean
   loadBegin(waitTimeout: number): number
   loadStep(

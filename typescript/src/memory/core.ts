@@ -38,7 +38,7 @@ export interface Counts {
   deletes: number
   expired: number
   evicted: number
-  voidedFills: number
+  invalidatedLoads: number
   unstored: number
   waitTimeouts: number
 }
@@ -71,7 +71,7 @@ export class MemoryCore<K, V> {
     deletes: 0,
     expired: 0,
     evicted: 0,
-    voidedFills: 0,
+    invalidatedLoads: 0,
     unstored: 0,
     waitTimeouts: 0,
   }

@@ -126,7 +126,7 @@ export class MemoryEntries<K = string, V = unknown> {
     else this.#put(key, value, core.ttl, core.idle, undefined, undefined)
   }
 
-  /** Deletes the key and voids a load of it under way; true when it had an entry. */
+  /** Deletes the key and invalidates its loads; true when it had an entry. */
   delete(key: K): boolean {
     this.#listeners?.loads?.delete(key)
     const slot = this.#find(key)
@@ -170,7 +170,7 @@ export class MemoryEntries<K = string, V = unknown> {
     return true
   }
 
-  /** Deletes everything and voids all loads. The counts stay. */
+  /** Deletes everything and invalidates all loads. The counts stay. */
   clear(): void {
     const listeners = this.#listeners
     if (listeners !== undefined) {

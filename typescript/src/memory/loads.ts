@@ -38,7 +38,7 @@ export interface LoadedInto<K> {
   copyOf(value: unknown): () => unknown
 }
 
-/** The load of a key where there is no directory: the list of loads under way, which writes void, is the lease. */
+/** The load of a key where there is no directory: the list of loads under way, which writes invalidate, is the lease. */
 export class LocalLoad<K> implements Load {
   value: unknown
   readonly #loads: Map<K, Lease>
@@ -125,7 +125,7 @@ export class MemoryLoading<K, V> implements Loading<K> {
   readonly #into: LoadedInto<K>
   readonly #listeners: Listeners
 
-  /** The loads under way by key are kept with the listeners: writes void them. */
+  /** The loads under way by key are kept with the listeners: writes invalidate them. */
   constructor(
     core: MemoryCore<K, V>,
     listeners: Listeners,

@@ -455,7 +455,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
       },
       store: (key, value, _ttl, stands) => {
         if (stands) this.set(key, value as V, writing)
-        else this.core.counts.voidedFills++
+        else this.core.counts.invalidatedLoads++
       },
     })
   }

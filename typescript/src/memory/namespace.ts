@@ -233,7 +233,7 @@ function loadedInto(handle: MemoryHandle, entries: NamedEntries): LoadedInto<str
     store: (name, value, ttl, stands) => {
       handle.check()
       if (!stands) {
-        counts.voidedFills++
+        counts.invalidatedLoads++
         keeper.keep(value)
         return
       }

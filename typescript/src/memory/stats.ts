@@ -13,7 +13,7 @@ export interface MemoryStats {
   /** Entries that made room for others. */
   evicted: number
   /** Loads whose value was not stored, because a set, delete, clear or other load came between. */
-  voidedFills: number
+  invalidatedLoads: number
   /** Loaded values that could not be stored. */
   unstored: number
   /** Callers that got `WaitTimeout`. */

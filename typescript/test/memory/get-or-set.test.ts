@@ -383,17 +383,17 @@ test('fetch loads with the cache’s loader', async () => {
   await expect(without.fetch('a')).rejects.toBeInstanceOf(InvalidArgument)
 })
 
-test('a load that a write voids is counted', async () => {
+test('a load that a write invalidates is counted', async () => {
   const { cache } = openMemory<string, Any>()
   const loading = cache.getOrSet('k', async () => {
     cache.set('k', 'written')
     return 'loaded'
   })
-  expect([await loading, cache.get('k'), cache.stats().voidedFills]).toEqual([
+  expect([await loading, cache.get('k'), cache.stats().invalidatedLoads]).toEqual([
     'loaded',
     'written',
     1,
   ])
   cache.flushStats()
-  expect(cache.stats().voidedFills).toBe(0)
+  expect(cache.stats().invalidatedLoads).toBe(0)
 })

@@ -245,7 +245,7 @@ describe('what it holds', () => {
       deletes: 1,
       expired: 1,
       evicted: 2,
-      voidedFills: 0,
+      invalidatedLoads: 0,
       unstored: 0,
       waitTimeouts: 0,
       entries: 1,

@@ -55,12 +55,12 @@ describe('getOrSet', () => {
     expect(cache.getSync('k')).toEqual({ list: [1] })
     expect(await cache.getOrSet('k', load.loader)).toEqual({ list: [1] })
     expect(load.count).toBe(1)
-    const { hits, misses, writes, voidedFills } = cache.statsSync()
-    expect([misses, writes, voidedFills]).toEqual([1, 1, 0])
+    const { hits, misses, writes, invalidatedLoads } = cache.statsSync()
+    expect([misses, writes, invalidatedLoads]).toEqual([1, 1, 0])
     expect(hits).toBe(22)
   })
 
-  const VOIDING: [string, (cache: Cache) => unknown, unknown][] = [
+  const INVALIDATING: [string, (cache: Cache) => unknown, unknown][] = [
     ['a set', (cache) => cache.setSync('k', 'set'), 'set'],
     ['a set by bytes', (cache) => cache.setSync(bytes('k'), 'set'), 'set'],
     ['a delete', (cache) => cache.deleteSync('k'), undefined],
@@ -71,7 +71,7 @@ describe('getOrSet', () => {
       undefined,
     ],
   ]
-  test.each(VOIDING)('%s during a load wins', async (_, write, left) => {
+  test.each(INVALIDATING)('%s during a load wins', async (_, write, left) => {
     const cache = new Cache({ memory: { maxBytes: '8KiB' } })
     const load = new Load()
     const value = cache.getOrSet('k', load.loader)
@@ -80,18 +80,18 @@ describe('getOrSet', () => {
     load.end('loaded')
     expect(await value).toBe('loaded')
     expect(cache.getSync('k')).toBe(left)
-    expect(cache.statsSync().voidedFills).toBe(1)
+    expect(cache.statsSync().invalidatedLoads).toBe(1)
     expect(await cache.getOrSet('k', () => 'next')).toBe(left ?? 'next')
   })
 
-  const NOT_VOIDING: [string, (cache: Cache) => unknown][] = [
+  const NOT_INVALIDATING: [string, (cache: Cache) => unknown][] = [
     ['a set of another key', (cache) => cache.setSync('l', 1)],
     ['a refused value', (cache) => failure(() => cache.setSync('k', () => 1))],
     ['a refused option', (cache) => failure(() => cache.setSync('k', 1, { ttl: 5 } as never))],
     ['a read', (cache) => [cache.getSync('k'), cache.hasSync('k'), cache.ttlSync('k')]],
     ['a clear of a nested namespace', (cache) => cache.namespace('a').clearSync()],
   ]
-  test.each(NOT_VOIDING)('%s voids no load', async (_, use) => {
+  test.each(NOT_INVALIDATING)('%s invalidates no load', async (_, use) => {
     const cache = new Cache()
     const load = new Load()
     const value = cache.getOrSet('k', load.loader)
@@ -99,10 +99,10 @@ describe('getOrSet', () => {
     use(cache)
     load.end('loaded')
     expect(await value).toBe('loaded')
-    expect([cache.getSync('k'), cache.statsSync().voidedFills]).toEqual(['loaded', 0])
+    expect([cache.getSync('k'), cache.statsSync().invalidatedLoads]).toEqual(['loaded', 0])
   })
 
-  test('a clear of the parent voids loads of what is nested in it', async () => {
+  test('a clear of the parent invalidates loads of what is nested in it', async () => {
     const cache = new Cache({ namespace: 'a' })
     const load = new Load()
     const value = cache.namespace('b').namespace('c').getOrSet('k', load.loader)
@@ -160,7 +160,7 @@ describe('getOrSet', () => {
     await settle()
     slow.end('slow')
     expect([await first, await joined, cache.getSync('k')]).toEqual(['slow', 'quick', 'quick'])
-    expect(cache.statsSync().voidedFills).toBe(1)
+    expect(cache.statsSync().invalidatedLoads).toBe(1)
   })
 
   test('what it loads has its time to live', async () => {

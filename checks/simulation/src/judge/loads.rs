@@ -60,7 +60,7 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
     let mut others = view
         .alike(load.key)
         .filter(|other| other.value != load.value);
-    let caused = view.voided(load.key, from, to)
+    let caused = view.invalidated(load.key, from, to)
         || others.any(|other| {
             let stored = matches!(
                 other.outcome,
@@ -82,9 +82,9 @@ fn takes_a_lease(view: View<'_>, load: &Load) -> Option<String> {
             && other.born < load.asked
             && other.ending > load.born
     })?;
-    let voided = view.voided(load.key, other.asked, load.born)
+    let invalidated = view.invalidated(load.key, other.asked, load.born)
         || view.filled(load.key, other.asked, load.born);
-    (!voided).then(|| format!("took the lease of load {number}, whose holder lives"))
+    (!invalidated).then(|| format!("took the lease of load {number}, whose holder lives"))
 }
 
 /// No caller loads beside a load that is younger than `lease_timeout`, unless it waited for another load
@@ -119,7 +119,8 @@ fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
     // A caller that was already waiting then was waiting for yet another load.
     let led = view.history.calls[load.call].parts.last();
     let since = led.map_or(before.asked, |part| part.at.min(before.asked));
-    let caused = view.voided(load.key, since, load.born) || view.ended(load.key, since, load.born);
+    let caused =
+        view.invalidated(load.key, since, load.born) || view.ended(load.key, since, load.born);
     (is_soon && !caused).then(|| format!("began beside load {number} of the same process"))
 }
 
@@ -145,13 +146,13 @@ fn third_load(view: View<'_>, load: &Load) -> Option<String> {
         })?;
     let (number, failed) = failed;
     let is_soon = load.began - failed.ended_at < lease_timeout;
-    let voided = view.voided(load.key, failed.asked, load.born);
+    let invalidated = view.invalidated(load.key, failed.asked, load.born);
     let cancelled = view.loads(load.key).any(|(_, other)| {
         matches!(other.outcome, Outcome::Cancelled | Outcome::Killed)
             && other.ended > failed.asked
             && other.ending < load.born
     });
-    (is_soon && !voided && !cancelled && !view.scenario.is_crowded()).then(|| {
+    (is_soon && !invalidated && !cancelled && !view.scenario.is_crowded()).then(|| {
         format!("is the second of its process, after load {second}, for callers that waited for load {number}, which failed")
     })
 }

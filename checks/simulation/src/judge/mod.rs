@@ -79,11 +79,10 @@ impl<'a> View<'a> {
 
     /// Whether a set, delete or clear that invalidates loads of the key was in progress between these
     /// lines.
-    pub fn voided(self, key: usize, from: u64, to: u64) -> bool {
-        self.history
-            .writes
-            .iter()
-            .any(|write| write.start < to && write.end > from && write.voids(self.scenario, key))
+    pub fn invalidated(self, key: usize, from: u64, to: u64) -> bool {
+        self.history.writes.iter().any(|write| {
+            write.start < to && write.end > from && write.invalidates(self.scenario, key)
+        })
     }
 
     /// Whether a load of the key was stored between these lines.

@@ -68,17 +68,17 @@ impl Store {
         inner.engine.replace(&mut appender, me, key, hit, entry)
     }
 
-    /// Voids the loads under way of a key that has no entry, as [`Store::delete`] does; false when it has one
-    /// by now: look again.
+    /// Invalidates the loads under way of a key that has no entry, as [`Store::delete`] does; false when it
+    /// has one by now: look again.
     ///
     /// # Errors
     /// `InvalidArgument` for a store that was opened for reading only, `Closed`.
-    pub fn void_loads(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
+    pub fn invalidate_loads(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
         let inner = self.open_inner()?;
         inner.may_change()?;
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        Ok(inner.engine.void_loads(key, inner.floor(namespace)))
+        Ok(inner.engine.invalidate_loads(key, inner.floor(namespace)))
     }
 
     /// Counts a value that was stored by [`Store::replace`].

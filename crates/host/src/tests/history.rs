@@ -24,7 +24,7 @@ pub struct History {
     time: Arc<AtomicU64>,
     writes: Arc<Mutex<Vec<Write>>>,
     reads: Arc<Mutex<Vec<Read>>>,
-    voided: Arc<Mutex<Vec<String>>>,
+    invalidated: Arc<Mutex<Vec<String>>>,
 }
 
 impl History {
@@ -57,8 +57,8 @@ impl History {
     }
 
     /// A fill was refused: its value may never be read.
-    pub fn voided(&self, value: &str) {
-        self.voided.lock().unwrap().push(value.to_owned());
+    pub fn invalidated(&self, value: &str) {
+        self.invalidated.lock().unwrap().push(value.to_owned());
     }
 
     /// A read that began at `start` returned this.
@@ -74,7 +74,7 @@ impl History {
             match &read.value {
                 Some(value) => {
                     assert!(
-                        !self.voided.lock().unwrap().contains(value),
+                        !self.invalidated.lock().unwrap().contains(value),
                         "{read:?} was refused"
                     );
                     let Some(source) = writes.iter().find(|w| w.value.as_ref() == Some(value))

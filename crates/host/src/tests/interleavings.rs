@@ -127,7 +127,7 @@ impl Process {
                     self.history.wrote(None, start);
                     return Some(value);
                 }
-                None if self.engine.void_loads(self.key(), self.floor()) => {
+                None if self.engine.invalidate_loads(self.key(), self.floor()) => {
                     self.history.read(None, start);
                     return None;
                 }
@@ -169,7 +169,7 @@ impl Process {
             if filled {
                 self.history.filled(value, loaded);
             } else {
-                self.history.voided(value);
+                self.history.invalidated(value);
             }
         }
     }
@@ -278,7 +278,7 @@ fn put_and_delete_race() {
 }
 
 #[test]
-fn a_delete_voids_a_load() {
+fn a_delete_invalidates_a_load() {
     explore(1000, || {
         let host = with_neighbour(16);
         run(
@@ -478,9 +478,9 @@ fn takers_and_a_setter_race() {
     });
 }
 
-/// A take that finds nothing voids the load, as a delete would.
+/// A take that finds nothing invalidates the load, as a delete would.
 #[test]
-fn a_take_voids_a_load() {
+fn a_take_invalidates_a_load() {
     explore(1000, || {
         let host = with_neighbour(16);
         run(

@@ -229,7 +229,7 @@ impl Process {
             self.now();
             match filled {
                 true => self.history.filled(value, loaded),
-                false => self.history.voided(value),
+                false => self.history.invalidated(value),
             }
         }
     }

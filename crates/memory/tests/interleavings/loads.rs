@@ -214,7 +214,7 @@ fn a_set_by_reference_during_a_load_wins() {
 
 /// A caller that waits for an invalidated load looks again at once: here the loader ends only after
 /// that.
-fn wakes_who_waits(voids: fn(&Cache)) {
+fn wakes_who_waits(invalidates: fn(&Cache)) {
     explore(move || {
         let cache = Cache::new(10).unwrap();
         let (begun, looked) = (Flag::default(), Flag::default());
@@ -232,7 +232,7 @@ fn wakes_who_waits(voids: fn(&Cache)) {
         });
         let wakes = with(&cache, move |cache| {
             begun.wait();
-            voids(&cache);
+            invalidates(&cache);
         });
         let waits = with(&cache, move |cache| {
             let blocking = cache.clone();
@@ -252,17 +252,17 @@ fn wakes_who_waits(voids: fn(&Cache)) {
 }
 
 #[test]
-fn a_set_wakes_who_waits_for_the_load_that_it_voids() {
+fn a_set_wakes_who_waits_for_the_load_that_it_invalidates() {
     wakes_who_waits(|cache| cache.set(1, 50).unwrap());
 }
 
 #[test]
-fn a_set_by_reference_wakes_who_waits_for_the_load_that_it_voids() {
+fn a_set_by_reference_wakes_who_waits_for_the_load_that_it_invalidates() {
     wakes_who_waits(|cache| cache.set_by_ref(&1, 50).unwrap());
 }
 
 #[test]
-fn a_delete_wakes_who_waits_for_the_load_that_it_voids() {
+fn a_delete_wakes_who_waits_for_the_load_that_it_invalidates() {
     wakes_who_waits(|cache| {
         // Present or not: a waiting caller may have loaded.
         let _ = cache.delete(&1);
@@ -270,16 +270,16 @@ fn a_delete_wakes_who_waits_for_the_load_that_it_voids() {
 }
 
 #[test]
-fn a_clear_wakes_who_waits_for_the_loads_that_it_voids() {
+fn a_clear_wakes_who_waits_for_the_loads_that_it_invalidates() {
     wakes_who_waits(Cache::clear);
     wakes_who_waits(|cache| cache.clear_if(|key| *key == 1));
 }
 
 /// For a load alone: it never takes a value.
 #[test]
-fn a_load_is_voided_without_its_key() {
+fn a_load_is_invalidated_without_its_key() {
     wakes_who_waits(|cache| {
-        let _ = cache.void_load(&1);
+        let _ = cache.invalidate_load(&1);
     });
     explore(|| {
         let cache = Cache::new(10).unwrap();
@@ -287,14 +287,14 @@ fn a_load_is_voided_without_its_key() {
             let value = cache.get_or_insert_with(&1, || 1).unwrap();
             assert!([1, 50].contains(&value));
         });
-        let voids = with(&cache, |cache| {
-            let _ = cache.void_load(&1);
+        let invalidates = with(&cache, |cache| {
+            let _ = cache.invalidate_load(&1);
         });
         let sets = with(&cache, |cache| {
             cache.set(1, 50).unwrap();
             assert_eq!(cache.get(&1), Some(50));
         });
-        at_once(vec![loads, voids, sets]);
+        at_once(vec![loads, invalidates, sets]);
         assert_eq!(cache.get(&1), Some(50));
     });
 }

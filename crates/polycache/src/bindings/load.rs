@@ -189,7 +189,7 @@ fn stored(
             Ok(Filled::Stored)
         }
         Ok(false) => {
-            observe::voided(cache, key);
+            observe::invalidated(cache, key);
             Ok(Filled::Refused)
         }
         Err(error) => {

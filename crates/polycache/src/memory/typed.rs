@@ -290,7 +290,7 @@ impl<T: TypedValue> TypedCache<T> {
         Ok(loaded)
     }
 
-    /// Loads a key that is not there, or cannot be read. Deleting it voids a load under way, which may
+    /// Loads a key that is not there, or cannot be read. Deleting it invalidates a load under way, which may
     /// have begun too early.
     fn load_anew(&self, key: &[u8], load: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.delete(key)?;

@@ -94,8 +94,8 @@ impl Tier for HostTier {
         Ok(self.store.remove(&self.namespace, key, *hit)?)
     }
 
-    fn void_loads(&self, key: &[u8]) -> Result<bool, Error> {
-        Ok(self.store.void_loads(&self.namespace, key)?)
+    fn invalidate_loads(&self, key: &[u8]) -> Result<bool, Error> {
+        Ok(self.store.invalidate_loads(&self.namespace, key)?)
     }
 
     fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error> {

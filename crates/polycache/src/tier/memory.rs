@@ -287,7 +287,7 @@ impl Tier for MemoryTier {
         Ok(self.shared.entries.delete_if(query, is_there))
     }
 
-    fn void_loads(&self, key: &[u8]) -> Result<bool, Error> {
+    fn invalidate_loads(&self, key: &[u8]) -> Result<bool, Error> {
         self.still_open()?;
         let query: &dyn Parts = &self.query(key);
         let is_absent =
@@ -505,7 +505,7 @@ impl Tier for MemoryTier {
             misses: stats.misses,
             writes: stats.writes,
             deletes: stats.deletes,
-            voided_fills: stats.voided_fills,
+            invalidated_loads: stats.invalidated_loads,
             unstored: counts.unstored.load(Ordering::Relaxed),
             wait_timeouts: counts.wait_timeouts.load(Ordering::Relaxed),
             entries: stats.entries,

@@ -59,8 +59,8 @@ pub(crate) trait Tier: Send + Sync {
     fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Seen>, Error>;
     /// Deletes just what was seen; false if that is gone.
     fn remove(&self, key: &[u8], seen: &Seen) -> Result<bool, Error>;
-    /// Voids the loads of a missing key; false if it has an entry by now.
-    fn void_loads(&self, key: &[u8]) -> Result<bool, Error>;
+    /// Invalidates the loads of a missing key; false if it has an entry by now.
+    fn invalidate_loads(&self, key: &[u8]) -> Result<bool, Error>;
     /// Stores what was seen with other times, by this entry; false if it is gone. Not counted as a write.
     fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error>;
     /// Stores an entry in the place of what was seen; false if that is gone. After an error what was seen is gone as

@@ -253,14 +253,14 @@ impl MemoryCache {
         !in_doubt() && !self.flights.any()
     }
 
-    /// Called under the lock by a write: false when a key in doubt was met. Otherwise it voids loads.
+    /// Called under the lock by a write: false when a key in doubt was met. Otherwise it invalidates loads.
     #[inline]
     fn free_to_store(&self, hash: u64) -> bool {
         if in_doubt() {
             return false;
         }
         // Here, since a load that begins after this sees the value, or is begun after all.
-        self.flights.void(&self.namespace, hash);
+        self.flights.invalidate(&self.namespace, hash);
         true
     }
 
@@ -403,10 +403,10 @@ impl MemoryCache {
     }
 
     fn remove(&self, py: Python<'_>, asked: &Asked<'_>) -> PyResult<Option<Stored>> {
-        self.flights.void(&self.namespace, asked.hash);
+        self.flights.invalidate(&self.namespace, asked.hash);
         let taken = settled(py, || self.engine.take(&**asked), Option::is_some)?;
         // Those that began before the entry left.
-        self.flights.void(&self.namespace, asked.hash);
+        self.flights.invalidate(&self.namespace, asked.hash);
         Ok(taken)
     }
 

@@ -8,23 +8,23 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// A load, which is voided by a set, delete, clear, or another load's fill.
+/// A load, which is invalidated by a set, delete, clear, or another load's fill.
 pub struct CacheLoad {
     cache: Py<MemoryCache>,
     key: Py<PyAny>,
-    voided: Arc<AtomicBool>,
+    invalidated: Arc<AtomicBool>,
 }
 
 impl CacheLoad {
     pub fn machine(
         cache: &Bound<'_, MemoryCache>,
         key: &Bound<'_, PyAny>,
-        voided: Arc<AtomicBool>,
+        invalidated: Arc<AtomicBool>,
     ) -> Box<dyn Machine> {
         Box::new(CacheLoad {
             cache: cache.clone().unbind(),
             key: key.clone().unbind(),
-            voided,
+            invalidated,
         })
     }
 
@@ -40,7 +40,7 @@ impl CacheLoad {
             return Ok(false);
         };
         cache.refuse_too_large(py, stored.size())?;
-        // The first to end fills: that voids this load as well as others beside it.
+        // The first to end fills: that invalidates this load as well as others beside it.
         cache.write(py, &asked, stored, ttl, |_| self.is_open())
     }
 }
@@ -68,7 +68,7 @@ impl Machine for CacheLoad {
             Ok(false) => {
                 // Else its time was over at once.
                 flights
-                    .voided_fills
+                    .invalidated_loads
                     .fetch_add(u64::from(!was_open), Ordering::Relaxed);
                 Outcome::Refused
             }
@@ -87,10 +87,10 @@ impl Machine for CacheLoad {
     }
 
     fn abandon(&mut self) {
-        self.voided.store(true, Ordering::SeqCst);
+        self.invalidated.store(true, Ordering::SeqCst);
     }
 
     fn is_open(&self) -> bool {
-        !self.voided.load(Ordering::SeqCst)
+        !self.invalidated.load(Ordering::SeqCst)
     }
 }

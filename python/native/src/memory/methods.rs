@@ -181,7 +181,7 @@ impl MemoryCache {
         self.find_or_store(key, default)
     }
 
-    /// Deletes the key and voids a load of it under way; True when an entry stood there.
+    /// Deletes the key and invalidates its loads; True when an entry stood there.
     #[pyo3(signature = (key, /))]
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.pop(key)?.is_some())
@@ -194,7 +194,7 @@ impl MemoryCache {
     }
 
     /// Deletes the key and returns its value, or `default` when it has none. Of several callers one gets
-    /// it. Counted as a read; like `delete`, it voids a load of the key.
+    /// it. Counted as a read; like `delete`, it invalidates a load of the key.
     #[pyo3(signature = (key, default = None, /))]
     fn take<'py>(
         &self,
@@ -321,11 +321,11 @@ impl MemoryCache {
         Ok(stood)
     }
 
-    /// Deletes everything, and voids all loads under way.
+    /// Deletes everything, and invalidates all loads under way.
     fn clear(&self) {
-        self.flights.void_below(&[]);
+        self.flights.invalidate_below(&[]);
         self.engine.clear();
-        self.flights.void_below(&[]);
+        self.flights.invalidate_below(&[]);
     }
 
     /// Removes all expired entries, and returns their keys and values. With a clock, `now` is its time, in
@@ -359,7 +359,7 @@ impl MemoryCache {
     ) -> PyResult<Load> {
         let cache = slf.get();
         let place = (&cache.namespace, Key::asked(key, ())?.hash);
-        let machine = |voided| CacheLoad::machine(slf, key, voided);
+        let machine = |invalidated| CacheLoad::machine(slf, key, invalidated);
         let flights = &cache.flights;
         let part = flights.join_or_begin(key, place, Owner::new(task), machine)?;
         Ok(Load::new(flights.clone(), part))
@@ -405,8 +405,8 @@ impl MemoryCache {
             ("evicted", stats.evicted),
             ("expired", stats.expired),
             (
-                "voided_fills",
-                self.flights.voided_fills.load(Ordering::Relaxed),
+                "invalidated_loads",
+                self.flights.invalidated_loads.load(Ordering::Relaxed),
             ),
             ("unstored", self.flights.unstored.load(Ordering::Relaxed)),
             (

@@ -93,7 +93,7 @@ impl MemoryCache {
             entry.and_modify(change).or_nothing()
         };
         let modified = settled(py, modify, |result| matches!(result, Ok(Some(_))))?;
-        self.flights.void(&self.namespace, asked.hash);
+        self.flights.invalidate(&self.namespace, asked.hash);
         modified.map_err(|error| raise(py, error))?;
         Ok(done.get())
     }

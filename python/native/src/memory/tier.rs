@@ -77,7 +77,7 @@ pub struct Counts {
     pub misses: AtomicU64,
     pub writes: AtomicU64,
     pub deletes: AtomicU64,
-    pub voided_fills: AtomicU64,
+    pub invalidated_loads: AtomicU64,
 }
 
 /// The namespaces that are open or have entries.
@@ -286,7 +286,7 @@ impl MemoryTier {
         let flights = &self.shared.flights;
         // Under the engine's lock: no load that began before can store its value after this.
         let admit = |key: &Key, _: Option<&Stored>| {
-            flights.void(&self.parts, key.hash);
+            flights.invalidate(&self.parts, key.hash);
             true
         };
         let written = self
@@ -309,21 +309,21 @@ impl MemoryTier {
         }
     }
 
-    /// Takes the key's entry out, and voids loads of the key.
+    /// Takes the key's entry out, and invalidates loads of the key.
     pub fn remove(&self, key: &Key) -> Option<Stored> {
-        self.shared.flights.void(&self.parts, key.hash);
+        self.shared.flights.invalidate(&self.parts, key.hash);
         let taken = self.shared.engine.take(key);
         // Those that began before the entry left.
-        self.shared.flights.void(&self.parts, key.hash);
+        self.shared.flights.invalidate(&self.parts, key.hash);
         taken.filter(|stored| self.shared.serves(stored))
     }
 
     /// The same if it is just this entry; true when it was.
     pub fn remove_seen(&self, key: &Key, seen: &Stored) -> bool {
-        self.shared.flights.void(&self.parts, key.hash);
+        self.shared.flights.invalidate(&self.parts, key.hash);
         let is_it = |stands: Option<&Stored>| stands.is_some_and(|stands| stands.is(seen));
         let removed = self.shared.engine.delete_if(key, is_it);
-        self.shared.flights.void(&self.parts, key.hash);
+        self.shared.flights.invalidate(&self.parts, key.hash);
         removed
     }
 
@@ -440,7 +440,7 @@ impl Shared {
                 }
             }
         }
-        self.flights.void_below(parts);
+        self.flights.invalidate_below(parts);
         if parts.is_empty() {
             self.engine.clear();
             return;

@@ -13,26 +13,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A load, which is voided by a set, delete, clear, or another load's fill.
+/// A load, which is invalidated by a set, delete, clear, or another load's fill.
 pub struct MemoryTierLoad {
     tier: MemoryTier,
     key: Py<PyAny>,
     /// The namespace's number as the load began; a clear changes it.
     namespace_number: u64,
-    voided: Arc<AtomicBool>,
+    invalidated: Arc<AtomicBool>,
 }
 
 impl MemoryTierLoad {
     pub fn new(
         tier: MemoryTier,
         key: &Bound<'_, PyAny>,
-        voided: Arc<AtomicBool>,
+        invalidated: Arc<AtomicBool>,
     ) -> MemoryTierLoad {
         MemoryTierLoad {
             tier,
             key: key.clone().unbind(),
             namespace_number: 0,
-            voided,
+            invalidated,
         }
     }
 
@@ -57,15 +57,15 @@ impl MemoryTierLoad {
         if !self.is_open() {
             return Ok(false);
         }
-        // In the namespace as it was then: a clear since has voided the load.
+        // In the namespace as it was then: a clear since has invalidated the load.
         let asked = Key::asked(key, self.namespace_number)?;
         tier.refuse_too_large(py, &asked, stored.size)?;
         let shared = &tier.shared;
-        // The first to end fills: that voids this load as well as others beside it.
+        // The first to end fills: that invalidates this load as well as others beside it.
         let admit = |key: &Key, _: Option<&super::tier::Stored>| {
             let stands = self.is_open();
             if stands {
-                shared.flights.void(&tier.parts, key.hash);
+                shared.flights.invalidate(&tier.parts, key.hash);
             }
             stands
         };
@@ -77,7 +77,7 @@ impl MemoryTierLoad {
 impl Machine for MemoryTierLoad {
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
         self.tier.begin(py)?;
-        // After the load was listed: what a clear voids, and what it does not.
+        // After the load was listed: what a clear invalidates, and what it does not.
         self.namespace_number = self.tier.number();
         let asked = Key::asked(self.key.bind(py), self.namespace_number)?;
         // Another may have stored it since the caller missed it.
@@ -110,11 +110,11 @@ impl Machine for MemoryTierLoad {
                 Outcome::Stored
             }
             Ok(false) => {
-                add(&shared.counts.voided_fills);
+                add(&shared.counts.invalidated_loads);
                 Outcome::Refused
             }
             Err(error) => {
-                self.voided.store(true, Ordering::SeqCst);
+                self.invalidated.store(true, Ordering::SeqCst);
                 let error = unstorable(value.py(), error, shared.flights.bounds.store_errors)?;
                 add(&shared.flights.unstored);
                 Outcome::Unstored(error)
@@ -130,11 +130,11 @@ impl Machine for MemoryTierLoad {
     }
 
     fn abandon(&mut self) {
-        self.voided.store(true, Ordering::SeqCst);
+        self.invalidated.store(true, Ordering::SeqCst);
     }
 
     fn is_open(&self) -> bool {
-        !self.voided.load(Ordering::SeqCst)
+        !self.invalidated.load(Ordering::SeqCst)
     }
 }
 

@@ -204,7 +204,7 @@ impl Tiers for MemoryTier {
             misses: now(&counts.misses),
             writes: now(&counts.writes),
             deletes: now(&counts.deletes),
-            voided_fills: now(&counts.voided_fills),
+            invalidated_loads: now(&counts.invalidated_loads),
             unstored: now(&self.shared.flights.unstored),
             wait_timeouts: now(&self.shared.flights.wait_timeouts),
             entries: engine.entries,
@@ -262,10 +262,10 @@ impl Tiers for MemoryTier {
     fn machine(
         &self,
         key: &Bound<'_, PyAny>,
-        voided: Arc<AtomicBool>,
+        invalidated: Arc<AtomicBool>,
         _: Duration,
     ) -> Box<dyn Machine> {
-        Box::new(MemoryTierLoad::new(self.clone(), key, voided))
+        Box::new(MemoryTierLoad::new(self.clone(), key, invalidated))
     }
 
     fn locks(&self) -> Box<dyn Locks> {

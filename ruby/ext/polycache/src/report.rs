@@ -17,7 +17,7 @@ pub(crate) fn stats(ruby: &Ruby, stats: &Stats, counts: &Counts) -> Result<RHash
         ("misses", stats.misses + now(&counts.absent)),
         ("writes", stats.writes),
         ("deletes", stats.deletes),
-        ("voided_fills", stats.voided_fills),
+        ("invalidated_loads", stats.invalidated_loads),
         ("unstored", stats.unstored),
         ("wait_timeouts", stats.wait_timeouts),
         ("entries", stats.entries),

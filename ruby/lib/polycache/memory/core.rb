@@ -23,7 +23,7 @@ module Polycache
 
       # The counters.
       COUNTS = %i[
-        hits misses writes deletes voided_fills unstored wait_timeouts expired evicted
+        hits misses writes deletes invalidated_loads unstored wait_timeouts expired evicted
       ].freeze
 
       # @return [Array<Integer>] where counts of these names stand in +counts+

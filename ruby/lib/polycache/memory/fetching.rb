@@ -10,8 +10,8 @@ module Polycache
     # loads of this process is the lease. A set, delete or clear removes the key's loads from it,
     # and so does the first load that fills.
     module Fetching
-      HITS, MISSES, WRITES, VOIDED_FILLS, UNSTORED, WAIT_TIMEOUTS =
-        Core.values_at(:hits, :misses, :writes, :voided_fills, :unstored, :wait_timeouts)
+      HITS, MISSES, WRITES, INVALIDATED_LOADS, UNSTORED, WAIT_TIMEOUTS =
+        Core.values_at(:hits, :misses, :writes, :invalidated_loads, :unstored, :wait_timeouts)
       MISSING = Object.new.freeze
       LATER = { Object => :never }.freeze
       private_constant(*constants(false))
@@ -206,7 +206,7 @@ module Polycache
           @core.store.put(entry)
           all.older || !all.equal?(load) ? all.filter_map(&:flight) : []
         end
-        @counts[others ? WRITES : VOIDED_FILLS] += 1
+        @counts[others ? WRITES : INVALIDATED_LOADS] += 1
         Flight.tell(others, landed) unless others.nil? || others.empty?
       end
 

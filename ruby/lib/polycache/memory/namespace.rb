@@ -289,7 +289,7 @@ module Polycache
         raise
       end
 
-      # Takes out the key's entry, and voids its loads. Within Core#change.
+      # Takes out the key's entry, and invalidates its loads. Within Core#change.
       # @return [Boolean] whether it was served
       def remove(key, now)
         @loads.delete(key)

@@ -17,7 +17,7 @@ module Polycache
         "polycache.deletes" => ["{delete}", "Entries deleted."],
         "polycache.evictions" => ["{entry}", "Entries that left for want of room."],
         "polycache.expirations" => ["{entry}", "Expired entries removed."],
-        "polycache.load.voided" => [
+        "polycache.load.invalidated" => [
           "{load}",
           "Loaded values that were not stored because a write or another load came first."
         ],

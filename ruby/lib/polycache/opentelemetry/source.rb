@@ -144,7 +144,7 @@ module Polycache
       end
 
       def loads(stats)
-        { voided: :voided_fills, unstored: :unstored, "wait.timeouts": :wait_timeouts }
+        { invalidated: :invalidated_loads, unstored: :unstored, "wait.timeouts": :wait_timeouts }
           .each { |name, stat| yield "polycache.load.#{name}", stats.fetch(stat), of }
       end
 
