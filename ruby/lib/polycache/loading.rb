@@ -25,7 +25,7 @@ module Polycache
   #   caller is to run; or +busy+, to be stepped again after +load.pause+ seconds.
   # - <tt>copy_of(value)</tt>: another value like one that was handed out, as another reader would
   #   be given it; the same where it has no copies.
-  # - <tt>joined(value)</tt>: what is handed out of the value to a caller that joined; it is counted.
+  # - <tt>joined(value)</tt>: what a caller that joined is given of the value; it is counted.
   # - +wait_timeout+ (seconds), +count_wait_timeout+, <tt>closed?</tt>, +observers+ (Observers);
   #   +count_absent+: a caller that joined was told that there is no value.
   # @api private
