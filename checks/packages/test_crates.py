@@ -143,7 +143,7 @@ def test_a_crate_holds_what_it_needs_and_nothing_of_the_checkout(
 
 def test_the_readmes_snippet_runs(project: Project) -> None:
     project.run([project.program("readme")])
-    assert (project.folder / ".cache/v1/index").is_file()
+    assert (project.folder / ".cache/v2/index").is_file()
 
 
 def test_a_cache_in_memory_only(project: Project) -> None:

@@ -177,7 +177,7 @@ impl Caller {
             Some(key),
             Note::Sets(serial),
             Written::Set(key, serial),
-            || self.process.put(&self.flag, key, &entry).is_ok(),
+            || self.process.put(key, &entry).is_ok(),
         );
     }
 
@@ -231,7 +231,7 @@ impl Caller {
                 break;
             };
             linger();
-            match self.process.replace(&self.flag, key, hit, &entry) {
+            match self.process.replace(key, hit, &entry) {
                 Ok(false) => {}
                 Ok(true) => {
                     if let Some(serial) = self.process.read(key, &entry) {

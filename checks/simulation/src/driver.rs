@@ -138,7 +138,7 @@ impl Leases for Tiers<'_> {
 
     fn fill(&mut self, fence: Token, entry: &[u8]) -> Result<bool, Error> {
         let caller = self.caller;
-        caller.process.fill(&caller.flag, self.key, fence, entry)
+        caller.process.fill(self.key, fence, entry)
     }
 
     fn release(&mut self, fence: Token) {

@@ -3,8 +3,8 @@
 use crate::history::{History, Instant, Note, Serial, Who};
 use crate::memory::Shared;
 use crate::scenario::{Scenario, NAMESPACES};
-use crate::switch::{access, give_way, undisturbed, Awaited, Pause};
-use crate::world::{Flag, Outside, World};
+use crate::switch::{access, undisturbed};
+use crate::world::{Outside, World};
 use polycache_entry::{encode, EntryOptions, Header, Serializer, Value, Verify};
 use polycache_host::engine::{Engine, Participant};
 use polycache_host::hash::key_hash;
@@ -29,10 +29,6 @@ pub struct Process {
     namespaces: Vec<Namespace>,
     /// The keys of its leases.
     own_leases: OwnLeases,
-    /// Appenders that no caller holds.
-    appenders: RefCell<Vec<Appender>>,
-    /// Callers that wait for an appender.
-    waiting: RefCell<Vec<Arc<Flag>>>,
 }
 
 impl Process {
@@ -67,12 +63,6 @@ impl Process {
                 .map(|one| scenario.namespace(one))
                 .collect(),
             own_leases: OwnLeases::default(),
-            appenders: RefCell::new(
-                (0..scenario.appenders)
-                    .map(|_| Appender::default())
-                    .collect(),
-            ),
-            waiting: RefCell::default(),
         }
     }
 
@@ -139,9 +129,9 @@ impl Process {
     }
 
     /// Stores an entry.
-    pub fn put(&self, flag: &Arc<Flag>, key: usize, entry: &[u8]) -> Result<(), Error> {
+    pub fn put(&self, key: usize, entry: &[u8]) -> Result<(), Error> {
         let full = self.full_key(key);
-        self.with_appender(flag, |appender| {
+        self.with_appender(|appender| {
             let key = self.engine.key(&full);
             self.engine.put(appender, self.me, key, entry)
         })
@@ -170,15 +160,9 @@ impl Process {
     }
 
     /// Stores an entry in the place of just what was seen.
-    pub fn replace(
-        &self,
-        flag: &Arc<Flag>,
-        key: usize,
-        hit: Hit,
-        entry: &[u8],
-    ) -> Result<bool, Error> {
+    pub fn replace(&self, key: usize, hit: Hit, entry: &[u8]) -> Result<bool, Error> {
         let full = self.full_key(key);
-        self.with_appender(flag, |appender| {
+        self.with_appender(|appender| {
             let key = self.engine.key(&full);
             self.engine.replace(appender, self.me, key, hit, entry)
         })
@@ -236,20 +220,14 @@ impl Process {
     }
 
     /// Stores the loaded value; false when the lease is invalid.
-    pub fn fill(
-        &self,
-        flag: &Arc<Flag>,
-        key: usize,
-        token: Token,
-        entry: &[u8],
-    ) -> Result<bool, Error> {
+    pub fn fill(&self, key: usize, token: Token, entry: &[u8]) -> Result<bool, Error> {
         self.forget(token);
         if token.born < self.floor(key)(self.engine.epoch()) {
             self.engine.release(token);
             return Ok(false);
         }
         let full = self.full_key(key);
-        self.with_appender(flag, |appender| {
+        self.with_appender(|appender| {
             let key = self.engine.key(&full);
             self.engine.fill(appender, self.me, key, token, entry)
         })
@@ -273,33 +251,16 @@ impl Process {
         undisturbed(|| self.engine.may_fill(*token, self.floor(key)))
     }
 
-    /// Lends an appender: only one caller at a time has it.
-    fn with_appender<R>(&self, flag: &Arc<Flag>, work: impl FnOnce(&mut Appender) -> R) -> R {
+    /// Appends as a thread does that met no other writer so far.
+    fn with_appender<R>(&self, work: impl FnOnce(&mut Appender) -> R) -> R {
         access();
-        let mut appender = loop {
-            if let Some(appender) = self.appenders.borrow_mut().pop() {
-                break appender;
-            }
-            self.waiting.borrow_mut().push(flag.clone());
-            give_way(Pause::Wait {
-                until: None,
-                what: Awaited::Appender,
-            });
-        };
-        let result = work(&mut appender);
-        self.appenders.borrow_mut().push(appender);
-        for flag in self.waiting.borrow_mut().drain(..) {
-            std::task::Wake::wake(flag);
-        }
+        let result = work(&mut Appender::default());
         access();
         result
     }
 
-    /// Closes the handle: returns its blocks and its lock.
+    /// Closes the handle: returns its lock. Its callers are done, so it holds no block.
     pub fn close(&self) {
-        for mut appender in self.appenders.take() {
-            self.engine.retire(&mut appender, self.me);
-        }
         self.world.set_alive(self.me.id, false);
     }
 }

@@ -88,7 +88,6 @@ pub struct Scenario {
     pub successors: u32,
     pub callers: u32,
     pub operations: u32,
-    pub appenders: usize,
     pub keys: Vec<Key>,
     pub work: Work,
     /// Nanoseconds between two operations of a caller, at most.
@@ -148,7 +147,6 @@ impl Scenario {
             successors: rng.u32(0..=3),
             callers,
             operations: rng.u32(4..=24),
-            appenders: rng.usize(1..=2),
             keys: keys(rng, directory_seed, buckets, number),
             work: Work {
                 get: rng.u32(0..40),

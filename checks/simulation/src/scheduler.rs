@@ -188,11 +188,10 @@ impl Simulation {
         let now = self.world.now();
         for caller in &mut self.callers {
             let due = match caller.state {
-                State::Waiting { until, what, since } => {
+                State::Waiting { until, since, .. } => {
                     let woken = caller.flag.is_set();
                     let time = until.filter(|until| *until <= now);
                     match time {
-                        _ if what == Awaited::Appender => woken.then_some(since),
                         Some(until) => Some(until.max(since)),
                         None if woken || caller.cancelled => Some(now),
                         None => None,

@@ -27,8 +27,6 @@ pub enum Pause {
 pub enum Awaited {
     /// The time of its next operation.
     Turn,
-    /// An appender that another caller of its process holds.
-    Appender,
     /// Another caller's load. Its caller may be cancelled meanwhile.
     Load,
     /// Its own loader. Its caller may be cancelled meanwhile.

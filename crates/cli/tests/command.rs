@@ -94,7 +94,7 @@ fn a_command_line_that_is_wrong_is_exit_code_2_and_makes_nothing() {
     place
         .run(&["--namespace", "", "set", "k", "v"])
         .failed(2, "namespace");
-    assert!(!place.path().join("v1/index").exists());
+    assert!(!place.path().join("v2/index").exists());
     let nowhere = polycache().args(["get", "k"]).output().unwrap();
     Ran::new(nowhere).failed(2, "--path");
 }
@@ -366,7 +366,7 @@ fn check_finds_damage() {
         place.run(&["check"]).ok(),
         "1 entry is whole, 0 damaged, 0 loads under way\n"
     );
-    damage(&place.path().join("v1"), b"easily found");
+    damage(&place.path().join("v2"), b"easily found");
     let ran = place.run(&["check"]);
     assert_eq!((ran.code, &*ran.error), (Some(1), ""), "{ran:?}");
     assert!(

@@ -44,7 +44,7 @@ fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Simulates a restart of the machine: another boot id in the index's header.
 fn reboot(place: &Place) {
-    let index = place.path().join("v1/index");
+    let index = place.path().join("v2/index");
     let file = fs::File::options().read(true).write(true).open(index);
     let file = file.unwrap();
     let mut first = [0];
@@ -104,10 +104,10 @@ fn a_cache_that_is_not_kept_is_none_after_a_reboot() {
 #[test]
 fn foreign_files_survive_every_command() {
     let place = Place::new();
-    fs::create_dir_all(place.path().join("v1/blocks")).unwrap();
-    fs::write(place.path().join("v1/blocks/important"), "x").unwrap();
-    fs::write(place.path().join("v1/index"), [0; 5000]).unwrap();
-    fs::write(place.path().join("v1/participants"), "").unwrap();
+    fs::create_dir_all(place.path().join("v2/blocks")).unwrap();
+    fs::write(place.path().join("v2/blocks/important"), "x").unwrap();
+    fs::write(place.path().join("v2/index"), [0; 5000]).unwrap();
+    fs::write(place.path().join("v2/participants"), "").unwrap();
     let before = files(&place.path());
     for arguments in [
         &["get", "k"][..],
@@ -128,7 +128,7 @@ fn foreign_files_survive_every_command() {
 fn a_truncated_index_is_damage_that_check_finds() {
     let place = Place::new();
     fill(&place, false);
-    let index = place.path().join("v1/index");
+    let index = place.path().join("v2/index");
     fs::File::options()
         .write(true)
         .open(&index)

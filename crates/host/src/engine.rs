@@ -21,6 +21,10 @@ pub trait Environment: Send + Sync {
     fn ticks(&self) -> u32;
     /// Milliseconds since 1970, for expiry.
     fn now(&self) -> u64;
+    /// True once the handle is being closed: it must not hold a block from then on.
+    fn is_closed(&self) -> bool {
+        false
+    }
 }
 
 /// One open handle: an id that stays locked while the handle lives, and how often the id was given out.

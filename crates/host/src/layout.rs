@@ -4,8 +4,8 @@ use crate::error::Error;
 
 /// `POLYCACH` in little-endian bytes: the first word of an index.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"POLYCACH");
-/// Version of the layout; also the directory's name, `v1`.
-pub const VERSION: u64 = 1;
+/// Version of the layout; also the directory's name, `v2`.
+pub const VERSION: u64 = 2;
 
 /// Offsets of the header's words. Words that change are a cache line apart.
 pub mod header {
@@ -27,8 +27,8 @@ pub mod header {
     pub const EPOCH: usize = 128;
     /// Clears so far.
     pub const CLEARS: usize = 192;
-    /// The ring position of the next block to claim.
-    pub const HAND: usize = 256;
+    /// Bytes that writers clean for each byte that they append, while few blocks are empty.
+    pub const PACE: usize = 256;
     /// The last block sequence number given out.
     pub const SEQUENCE: usize = 320;
     /// The participant id to try next.
@@ -47,7 +47,22 @@ pub mod header {
     pub const BLOCKS_CLAIMED: usize = 488;
     /// Clears that found the table of floors full and cleared everything.
     pub const FLOOR_OVERFLOWS: usize = 496;
+    /// Distance of two lanes.
+    pub const LINE: usize = 64;
+    /// Lanes of writers: each names the block being filled, plus one; 0 is none.
+    pub const WRITE_LANES: usize = 512;
+    /// Lanes of cleaners, for the records that they keep.
+    pub const KEEP_LANES: usize = WRITE_LANES + super::MAX_WRITE_LANES as usize * LINE;
+    /// Blocks that are being cleaned, plus one; 0 is none.
+    pub const CLEANERS: usize = KEEP_LANES + super::MAX_CLEANERS as usize * LINE;
+    /// The tick at which the disk had no room for a block, plus one; 0 is never.
+    pub const DISK_FULL: usize = CLEANERS + super::MAX_CLEANERS as usize * LINE;
 }
+
+/// Lanes of writers at most.
+pub const MAX_WRITE_LANES: u64 = 32;
+/// Blocks that are cleaned at the same time; more only while cleaners are stopped.
+pub const MAX_CLEANERS: u64 = 4;
 
 /// Participants at most; id 0 stands for the directory's own lock.
 pub const PARTICIPANTS: usize = 4096;
@@ -207,10 +222,49 @@ impl Geometry {
         (first, second, hash.hi >> 22)
     }
 
-    /// Appenders of one process: with more, a few processes would own every block of a small store.
+    /// Lanes of writers: blocks that are filled at the same time.
+    #[inline(always)]
     #[must_use]
-    pub fn appenders(&self) -> usize {
-        (self.blocks / 32).clamp(1, 4) as usize
+    pub fn write_lanes(&self) -> u64 {
+        (self.blocks / 8).clamp(4, MAX_WRITE_LANES)
+    }
+
+    /// Lanes of cleaners.
+    #[must_use]
+    pub fn keep_lanes(&self) -> u64 {
+        self.cleaners()
+    }
+
+    /// Blocks that are cleaned at the same time.
+    #[must_use]
+    pub fn cleaners(&self) -> u64 {
+        (self.blocks / 32).clamp(2, MAX_CLEANERS)
+    }
+
+    /// Empty blocks that only cleaners take: one to begin with, for the records that they keep.
+    #[must_use]
+    pub fn reserve(&self) -> u64 {
+        (self.blocks / 32).clamp(1, MAX_CLEANERS)
+    }
+
+    /// Writers clean while no more blocks than these are empty.
+    #[must_use]
+    pub fn few_empty(&self) -> u64 {
+        self.reserve() + (self.blocks / 64).max(1)
+    }
+
+    /// Bytes of a step: a writer pays for cleaning once a step.
+    #[inline(always)]
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        (self.block_size / 64).clamp(1 << 10, 16 << 10)
+    }
+
+    /// True when a step begins between two places in a block.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_in_another_step(&self, from: u64, to: u64) -> bool {
+        (from ^ to) >= self.step()
     }
 }
 

@@ -99,7 +99,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                         // The read above missed it: it is expired or cleared, or it was stored
                         // meanwhile.
                         if self.is_dead(slot, word, &record, floor) {
-                            self.swap(slot, word, word.to_empty());
+                            self.swap_out(slot, word, word.to_empty(), &record);
                         }
                         return None;
                     }
@@ -240,18 +240,21 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return Ok(false);
         }
         let tag = self.geometry.candidates(key.hash).2;
-        let location = match self.append(appender, me, key, entry, token.born) {
-            Ok(location) => location,
+        let appended = match self.append(appender, me, key, entry, token.born) {
+            Ok(appended) => appended,
             Err(error) => {
                 self.release(token);
                 return Err(error);
             }
         };
-        let filled = self.swap(token.slot, lease, lease.to_value(tag, location));
+        let filled = self.swap(token.slot, lease, lease.to_value(tag, appended.location));
         if filled {
             self.memory
                 .set_visited(self.geometry.visited_byte_at(token.slot), false);
+        } else {
+            self.never_published(&appended);
         }
+        self.appended(&appended, me);
         Ok(filled)
     }
 

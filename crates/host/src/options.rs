@@ -26,7 +26,7 @@ pub enum Mode {
 /// Options of [`crate::Store::open`].
 #[derive(Clone)]
 pub struct Options {
-    /// The cache's directory. The store's own files are in `v1` below it.
+    /// The cache's directory. The store's own files are in `v2` below it.
     pub path: PathBuf,
     /// What the store may do to the directory.
     pub mode: Mode,

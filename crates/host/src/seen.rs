@@ -14,7 +14,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Removes the entry that a read of the key found; false if it is gone.
     pub fn remove(&self, key: Key<'_>, hit: Hit) -> bool {
         let word = Word(hit.word);
-        self.seen(key, hit).is_some() && self.swap(hit.slot, word, word.to_empty())
+        self.seen(key, hit)
+            .is_some_and(|record| self.swap_out(hit.slot, word, word.to_empty(), &record))
     }
 
     /// Stores an entry in the place of the one that a read of the key found; false when that stands there
@@ -36,12 +37,16 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let Some(record) = self.seen(key, hit) else {
             return Ok(false);
         };
-        let location = self.append(appender, me, key, entry, record.header.born)?;
+        let appended = self.append(appender, me, key, entry, record.header.born)?;
         let (word, tag) = (Word(hit.word), self.geometry.candidates(key.hash).2);
-        let replaced = self.swap(hit.slot, word, word.to_value(tag, location));
+        let new = word.to_value(tag, appended.location);
+        let replaced = self.swap_out(hit.slot, word, new, &record);
         if replaced {
             self.visit(hit.slot);
+        } else {
+            self.never_published(&appended);
         }
+        self.appended(&appended, me);
         Ok(replaced)
     }
 
@@ -52,19 +57,21 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         for slot in self.slots_of(key.hash) {
             loop {
                 let word = self.word(slot);
-                if word.is_value_of(tag) {
+                let removed = if word.is_value_of(tag) {
                     match self.look(slot, word, key) {
                         Look::Other => break,
                         Look::Changed => continue,
                         Look::Same(record) if !self.is_dead(slot, word, &record, &floor) => {
                             return false;
                         }
-                        Look::Same(_) => {}
+                        Look::Same(record) => self.swap_out(slot, word, word.to_empty(), &record),
                     }
-                } else if !word.is_lease_of(tag) {
+                } else if word.is_lease_of(tag) {
+                    self.swap(slot, word, word.to_empty())
+                } else {
                     break;
-                }
-                if self.swap(slot, word, word.to_empty()) {
+                };
+                if removed {
                     break;
                 }
             }

@@ -21,10 +21,12 @@ use crate::platform;
 use crate::read::Hit;
 use crate::shared_memory::SharedMemory;
 use crate::stats::Stats;
+use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// An open cache directory, shared with every other process that opens it. Cheap to clone; all
 /// methods may be called from any thread, and from a forked child.
@@ -41,7 +43,6 @@ struct Inner {
     read_only: bool,
     lease_ticks: u32,
     root: u64,
-    closed: AtomicBool,
     hits: AtomicU64,
     misses: AtomicU64,
     writes: AtomicU64,
@@ -57,7 +58,6 @@ const NEVER_JOINED: u64 = u64::MAX;
 /// What belongs to one process and is never shared with a forked child.
 struct Process {
     membership: Membership,
-    appenders: Box<[Mutex<Appender>]>,
     forks: u64,
 }
 
@@ -70,6 +70,7 @@ struct System {
     /// This process's part; replaced in a forked child by one store, so that no thread of it ever
     /// asks by a part of the parent's.
     process: AtomicPtr<Process>,
+    closed: AtomicBool,
 }
 
 impl Environment for System {
@@ -108,6 +109,10 @@ impl Environment for System {
     fn now(&self) -> u64 {
         self.clock.now()
     }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
 }
 
 impl Store {
@@ -134,7 +139,7 @@ impl Store {
             block_files,
         } = directory;
         let read_only = options.mode == Mode::Read;
-        let mut process = Process::new(membership, geometry.appenders());
+        let mut process = Process::new(membership);
         if read_only {
             // As in a child that has not joined: whatever needs a membership meets `rejoin`.
             process.forks = NEVER_JOINED;
@@ -145,6 +150,7 @@ impl Store {
             block_size: geometry.block_size,
             clock: options.clock.clone(),
             process: AtomicPtr::new(Box::into_raw(Box::new(process))),
+            closed: AtomicBool::new(false),
         };
         Ok(Store(Arc::new(Inner {
             engine: Engine {
@@ -158,7 +164,6 @@ impl Store {
             read_only,
             lease_ticks,
             root: key_hash(seed, b"::").as_u64(),
-            closed: AtomicBool::new(false),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             writes: AtomicU64::new(0),
@@ -169,7 +174,7 @@ impl Store {
         })))
     }
 
-    /// The directory of the store's own files, `<path>/v1`, absolute.
+    /// The directory of the store's own files, `<path>/v2`, absolute.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path
@@ -247,7 +252,7 @@ impl Store {
     #[inline]
     #[must_use]
     pub fn stands(&self, hit: Hit) -> bool {
-        !self.0.closed.load(Ordering::Relaxed)
+        !self.0.engine.environment.closed.load(Ordering::Relaxed)
             && hit.slot < self.0.engine.geometry.slots()
             && self.0.engine.stands(hit)
     }
@@ -277,11 +282,8 @@ impl Store {
                 inner.engine.delete_unreplaced(key);
             }
         })?;
-        let mut appender = process.appender();
-        inner.still_open()?;
-        inner
-            .engine
-            .put(&mut appender, process.membership.me, key, entry)?;
+        let me = process.membership.me;
+        with_appender(|appender| inner.engine.put(appender, me, key, entry))?;
         inner.count(&inner.writes);
         Ok(())
     }
@@ -417,10 +419,8 @@ impl Store {
         }
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        let mut appender = process.appender();
-        inner.still_open()?;
         let me = process.membership.me;
-        let filled = inner.engine.fill(&mut appender, me, key, token, entry)?;
+        let filled = with_appender(|appender| inner.engine.fill(appender, me, key, token, entry))?;
         inner.count(if filled {
             &inner.writes
         } else {
@@ -586,7 +586,7 @@ impl Store {
     /// True after [`Store::close`].
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.0.closed.load(Ordering::Relaxed)
+        self.0.engine.environment.closed.load(Ordering::Relaxed)
     }
 
     /// Milliseconds since 1970 by this store's clock.
@@ -631,7 +631,7 @@ pub struct Shared<'a> {
 impl Inner {
     #[inline(always)]
     fn still_open(&self) -> Result<(), Error> {
-        if self.closed.load(Ordering::Relaxed) {
+        if self.engine.environment.closed.load(Ordering::Relaxed) {
             return Err(Error::Closed);
         }
         Ok(())
@@ -679,7 +679,7 @@ impl Inner {
     fn rejoin(&self, parents: *mut Process) -> Result<&Process, Error> {
         self.may_change()?;
         let membership = Opening::rejoin(&*self.io, &self.path, &self.engine.memory)?;
-        let process = Process::new(membership, self.engine.geometry.appenders());
+        let process = Process::new(membership);
         let mine = Box::into_raw(Box::new(process));
         // The parent's part is leaked: its mutexes may be locked by threads that the child lacks.
         let current = &self.engine.environment.process;
@@ -696,7 +696,7 @@ impl Inner {
     }
 
     fn close(&self) {
-        if self.closed.swap(true, Ordering::SeqCst) {
+        if self.engine.environment.closed.swap(true, Ordering::SeqCst) {
             return;
         }
         let pointer = self.engine.environment.process.load(Ordering::Acquire);
@@ -705,9 +705,16 @@ impl Inner {
         if process.forks != platform::forks() {
             return; // The parent's blocks are the parent's.
         }
-        for appender in &process.appenders {
-            let mut appender = lock(appender);
-            self.engine.retire(&mut appender, process.membership.me);
+        // A writer that holds a block saw the handle open, or will see it closed and give the block back:
+        // the handle counts as dead only when none holds one.
+        let mut looks = 0;
+        while !self.read_only && self.engine.holds_any_block(process.membership.me) {
+            looks += 1;
+            // A writer of lower priority must get its turn.
+            match looks {
+                0..100 => std::thread::yield_now(),
+                _ => std::thread::sleep(Duration::from_millis(1)),
+            }
         }
         process.membership.release(&*self.io);
     }
@@ -725,26 +732,24 @@ impl Drop for Inner {
 }
 
 impl Process {
-    fn new(membership: Membership, appenders: usize) -> Process {
+    fn new(membership: Membership) -> Process {
         Process {
             membership,
-            appenders: (0..appenders).map(|_| Mutex::default()).collect(),
             forks: platform::forks(),
         }
     }
-
-    /// The first free appender, so that few blocks are open; else waits for the first.
-    fn appender(&self) -> MutexGuard<'_, Appender> {
-        self.appenders
-            .iter()
-            .find_map(|appender| appender.try_lock().ok())
-            .unwrap_or_else(|| lock(&self.appenders[0]))
-    }
 }
 
-/// An appender stays whole whatever panicked while it was held: its fields change by single stores.
-fn lock(appender: &Mutex<Appender>) -> MutexGuard<'_, Appender> {
-    appender.lock().unwrap_or_else(PoisonError::into_inner)
+thread_local! {
+    /// The lane in which this thread last met no other writer.
+    static LANE: Cell<u64> = const { Cell::new(0) };
+}
+
+fn with_appender<T>(work: impl FnOnce(&mut Appender) -> T) -> T {
+    let mut appender = Appender::at(LANE.get());
+    let result = work(&mut appender);
+    LANE.set(appender.lane());
+    result
 }
 
 fn is_entry(entry: &[u8]) -> Result<(), Error> {

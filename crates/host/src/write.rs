@@ -1,9 +1,10 @@
 //! Writing: put and delete. A key stays unique because an insert leases its slot first and looks again.
 
-use crate::block::Appender;
-use crate::engine::{Engine, Environment, Key, Look, Participant};
+use crate::block::{Appended, Appender};
+use crate::engine::{Engine, Environment, Key, Look, Participant, Record};
 use crate::error::Error;
 use crate::layout::header;
+use crate::record::RecordHeader;
 use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
 
@@ -28,10 +29,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.prefetch(key.hash);
         let born = self.clears();
         match self.append(appender, me, key, entry, born) {
-            Ok(location) => {
-                self.publish(me, key, location, born);
+            Ok(appended) => {
+                self.publish(me, key, &appended, born);
+                self.appended(&appended, me);
                 Ok(())
             }
+            Err(Error::Closed) => Err(Error::Closed),
             Err(error) => {
                 self.delete_unreplaced(key);
                 Err(error)
@@ -46,10 +49,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     /// Points the key at a written record with this `born`, unless a later one is there.
-    fn publish(&self, me: Participant, key: Key<'_>, location: u32, born: u64) {
+    fn publish(&self, me: Participant, key: Key<'_>, appended: &Appended, born: u64) {
         let tag = self.geometry.candidates(key.hash).2;
         let mut attempt = 0;
-        while !self.try_publish(me, key, tag, location, born) {
+        while !self.try_publish(me, key, tag, appended, born) {
             attempt += 1;
             self.back_off(attempt, me);
         }
@@ -60,9 +63,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         me: Participant,
         key: Key<'_>,
         tag: u32,
-        location: u32,
+        appended: &Appended,
         born: u64,
     ) -> bool {
+        let location = appended.location;
         let mut empty = None;
         for slot in self.slots_of(key.hash) {
             let word = self.word(slot);
@@ -72,8 +76,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                     // other ended after it, so they overlapped, and this one may count as the earlier.
                     // Its own record may lie below the floor: published here, it would hide a value that
                     // was acknowledged after the clear.
-                    Look::Same(there) if there.header.born > born => return true,
-                    Look::Same(_) => return self.swap(slot, word, word.to_value(tag, location)),
+                    Look::Same(there) if there.header.born > born => {
+                        self.never_published(appended);
+                        return true;
+                    }
+                    Look::Same(there) => {
+                        return self.swap_out(slot, word, word.to_value(tag, location), &there);
+                    }
                     Look::Changed => return false,
                     Look::Other => {}
                 }
@@ -119,11 +128,17 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// Takes a slot and counts the entry that was there.
     pub(crate) fn displace(&self, slot: u64, word: Word, lease: Word) -> bool {
-        if word.state() == State::Value {
-            // Counted first: a reader that misses the entry finds the counter increased.
-            self.memory.fetch_add(header::EVICTED_BY_CONFLICT, 1);
+        if word.state() != State::Value {
+            return self.swap(slot, word, lease);
         }
-        self.swap(slot, word, lease)
+        // Counted first: a reader that misses the entry finds the counter increased.
+        self.memory.fetch_add(header::EVICTED_BY_CONFLICT, 1);
+        let at = u64::from(word.location()) * self.geometry.unit;
+        if !self.geometry.may_hold_record(at) {
+            return self.swap(slot, word, lease);
+        }
+        let header = RecordHeader::parse(&self.memory.read_array(at));
+        self.swap_out(slot, word, lease, &Record { at, header })
     }
 
     /// The slot to take when both buckets are full: a lease whose holder is gone, else the oldest
@@ -131,10 +146,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// nothing else.
     #[cold]
     pub(crate) fn victim(&self, key: Key<'_>, even_leases: bool) -> Option<(u64, Word)> {
-        let hand = self.memory.load(header::HAND) % self.geometry.blocks;
+        let newest = self.memory.load(header::SEQUENCE);
         let age = |word: Word| {
             let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
-            (hand + self.geometry.blocks - block % self.geometry.blocks) % self.geometry.blocks
+            newest.saturating_sub(self.block_sequence(block % self.geometry.blocks))
         };
         let mut oldest: Option<(bool, u64, u64, Word)> = None;
         let mut lease = None;
@@ -169,17 +184,22 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         for slot in self.slots_of(key.hash) {
             loop {
                 let word = self.word(slot);
-                let value = word.is_value_of(tag)
-                    && match self.look(slot, word, key) {
-                        Look::Same(_) => true,
-                        Look::Other => false,
-                        Look::Changed => continue,
-                    };
-                if !value && !word.is_lease_of(tag) {
-                    break;
-                }
-                if self.swap(slot, word, word.to_empty()) {
-                    removed |= value;
+                let found = if word.is_value_of(tag) {
+                    self.look(slot, word, key)
+                } else {
+                    Look::Other
+                };
+                let emptied = match found {
+                    Look::Same(record) => {
+                        let emptied = self.swap_out(slot, word, word.to_empty(), &record);
+                        removed |= emptied;
+                        emptied
+                    }
+                    Look::Changed => false,
+                    Look::Other if word.is_lease_of(tag) => self.swap(slot, word, word.to_empty()),
+                    Look::Other => true,
+                };
+                if emptied {
                     break;
                 }
             }

@@ -67,7 +67,7 @@ fn index(path: &Path) -> fs::File {
     fs::File::options()
         .read(true)
         .write(true)
-        .open(path.join("v1/index"))
+        .open(path.join("v2/index"))
         .unwrap()
 }
 
@@ -86,9 +86,9 @@ fn a_cache_is_made_by_no_other_mode() {
         assert_eq!(code(&missing, how), "no_cache");
         assert_eq!(code(dir.path(), how), "no_cache");
         // A creation that was interrupted before the index appeared.
-        fs::create_dir_all(dir.path().join("v1/blocks")).unwrap();
+        fs::create_dir_all(dir.path().join("v2/blocks")).unwrap();
         assert_eq!(code(dir.path(), how), "no_cache");
-        fs::write(dir.path().join("v1/participants"), "").unwrap();
+        fs::write(dir.path().join("v2/participants"), "").unwrap();
         assert_eq!(code(dir.path(), how), "no_cache");
         assert_eq!(files(dir.path()).len(), 3);
     }
@@ -164,24 +164,24 @@ fn what_is_no_whole_cache_is_said_and_left_alone() {
         }),
         ("its index is none", |path| {
             // Files of another program that happen to have our names.
-            fs::write(path.join("v1/index"), [0; 5000]).unwrap();
-            fs::write(path.join("v1/blocks/important"), "x").unwrap();
+            fs::write(path.join("v2/index"), [0; 5000]).unwrap();
+            fs::write(path.join("v2/blocks/important"), "x").unwrap();
         }),
         ("a limit of 7 bytes", |path| {
             index(path).write_all_at(&7u64.to_le_bytes(), 16).unwrap();
         }),
         ("blocks/0000 is missing", |path| {
-            fs::remove_file(path.join("v1/blocks/0000")).unwrap();
+            fs::remove_file(path.join("v2/blocks/0000")).unwrap();
         }),
         ("blocks/0000 has 3 bytes", |path| {
-            fs::write(path.join("v1/blocks/0000"), "abc").unwrap();
+            fs::write(path.join("v2/blocks/0000"), "abc").unwrap();
         }),
         ("participants is missing", |path| {
-            fs::remove_file(path.join("v1/participants")).unwrap();
+            fs::remove_file(path.join("v2/participants")).unwrap();
         }),
         ("participants is another one", |path| {
-            fs::rename(path.join("v1/participants"), path.join("v1/old")).unwrap();
-            fs::write(path.join("v1/participants"), "").unwrap();
+            fs::rename(path.join("v2/participants"), path.join("v2/old")).unwrap();
+            fs::write(path.join("v2/participants"), "").unwrap();
         }),
     ];
     for how in [Mode::Existing, Mode::Read] {
@@ -227,7 +227,7 @@ fn a_damaged_entry_of_an_earlier_boot_is_not_served() {
     let dir = tempfile::tempdir().unwrap();
     filled(dir.path(), true);
     let place = |bytes: &[u8]| bytes.windows(9).position(|part| part == b"value 500");
-    let blocks = dir.path().join("v1/blocks/0000");
+    let blocks = dir.path().join("v2/blocks/0000");
     let at = place(&fs::read(&blocks).unwrap()).unwrap();
     let file = fs::File::options().write(true).open(&blocks).unwrap();
     file.write_all_at(b"w", at as u64).unwrap();

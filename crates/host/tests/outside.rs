@@ -215,8 +215,8 @@ fn a_full_disk_is_asked_once_a_claim() {
 fn a_link_that_another_user_laid_is_refused() {
     let (dir, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::create_dir(ours.path().join("blocks")).unwrap();
-    std::os::unix::fs::symlink(ours.path(), dir.path().join("v1")).unwrap();
-    if std::os::unix::fs::lchown(dir.path().join("v1"), Some(12_345), None).is_err() {
+    std::os::unix::fs::symlink(ours.path(), dir.path().join("v2")).unwrap();
+    if std::os::unix::fs::lchown(dir.path().join("v2"), Some(12_345), None).is_err() {
         eprintln!("skipped: giving a link away needs root");
         return;
     }
@@ -252,7 +252,7 @@ fn a_file_size_limit_is_said_with_what_helps() {
             told +=
                 u32::from(error.code() == "no_space" && error.to_string().contains("ulimit -f"));
         }
-        std::fs::remove_dir_all(dir.path().join("v1")).ok();
+        std::fs::remove_dir_all(dir.path().join("v2")).ok();
     }
     // The index's space, and the length of the file of blocks.
     assert!(told >= 2, "{told}");

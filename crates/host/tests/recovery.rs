@@ -31,9 +31,9 @@ fn a_newer_layout_is_refused_and_damage_starts_empty() {
     put(&store);
     drop(store);
     let file = File::options().write(true).open(&index).unwrap();
-    file.write_all_at(&2u64.to_le_bytes(), 8).unwrap();
+    file.write_all_at(&3u64.to_le_bytes(), 8).unwrap();
     assert_eq!(open().err().unwrap().code(), "unsupported_version");
-    file.write_all_at(&1u64.to_le_bytes(), 8).unwrap();
+    file.write_all_at(&2u64.to_le_bytes(), 8).unwrap();
     file.set_len(8192).unwrap();
     let store = open().unwrap();
     assert_eq!(get(&store, &store.namespace(&["n"]).unwrap(), b"k"), None);
@@ -76,7 +76,7 @@ fn a_reboot_empties_the_cache_unless_it_is_kept() {
 
     // A page that never reached the disk: its records are gone, the others undamaged.
     fill(&reboot(2, false));
-    let blocks = dir.path().join("v1/blocks/0000");
+    let blocks = dir.path().join("v2/blocks/0000");
     let file = File::options().write(true).open(blocks).unwrap();
     file.write_all_at(&[0; 4096], 8192).unwrap();
     let store = reboot(3, true);
@@ -223,7 +223,7 @@ fn a_count_of_clears_that_is_too_old_is_put_right_by_recovery() {
         store.clear(&other).unwrap();
     }
     store.put(&ns, b"late", &entry("v")).unwrap();
-    let floors = dir.path().join("v1/index");
+    let floors = dir.path().join("v2/index");
     forget_clears(store);
     // The floors' pages are lost too, but the record was born at 10.
     let file = File::options().write(true).open(floors).unwrap();

@@ -79,7 +79,7 @@ function nameOf(options: OpenOptions): string | undefined {
 function indexOf(path: string): BigIntStats | undefined {
   try {
     // The folder of the only layout so far. With another, nothing is shared, which is safe.
-    return statSync(resolve(path, 'v1', 'index'), { bigint: true, throwIfNoEntry: false })
+    return statSync(resolve(path, 'v2', 'index'), { bigint: true, throwIfNoEntry: false })
   } catch {
     // Without permission, for example: opening it throws a typed error.
     return undefined

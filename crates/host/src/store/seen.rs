@@ -1,6 +1,6 @@
 //! Reading without use, and changing just the entry that was read.
 
-use super::{is_entry, Store};
+use super::{is_entry, with_appender, Store};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::read::Hit;
@@ -62,10 +62,8 @@ impl Store {
         }
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        let mut appender = process.appender();
-        inner.still_open()?;
         let me = process.membership.me;
-        inner.engine.replace(&mut appender, me, key, hit, entry)
+        with_appender(|appender| inner.engine.replace(appender, me, key, hit, entry))
     }
 
     /// Invalidates the loads under way of a key that has no entry, as [`Store::delete`] does; false when it

@@ -58,12 +58,16 @@ impl<M: SharedMemory> Process<M> {
 /// What the killed process does, and which of it was acknowledged.
 type Work = fn(&mut Process<Killable>, &mut Vec<(&'static str, Option<&'static str>)>);
 
-fn kill_everywhere(work: Work) {
+fn print_no_kills() {
     std::panic::set_hook(Box::new(|info| {
         if !info.payload().is::<Killed>() {
             eprintln!("{info}");
         }
     }));
+}
+
+fn kill_everywhere(work: Work) {
+    print_no_kills();
     let mut accesses = 0;
     loop {
         let memory = Plain::new();
@@ -172,4 +176,39 @@ fn killed_while_recycling() {
             );
         }
     });
+}
+
+/// One process after another is killed, each a little later in its work. What each held is used again.
+#[test]
+fn kills_take_no_space() {
+    print_no_kills();
+    let (memory, world) = (Plain::new(), World::default());
+    let survivor_engine = engine(memory.clone(), BLOCKS, &world);
+    let me = enter(&survivor_engine, 1);
+    let mut survivor = Process::new(memory.clone(), &world, me);
+    let mut held_by_killed = 0;
+    for id in 2..60 {
+        let victim_id = enter(&survivor_engine, id);
+        let accesses = u64::from(id) * 7;
+        let mut victim = Process::new(Killable::new(memory.clone(), accesses), &world, victim_id);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            for round in 0..8 {
+                victim.put("::v", &format!("round {round}, and a text that makes blocks go round fast enough, so that this one cleans as well"));
+            }
+        }));
+        held_by_killed += u64::from(survivor_engine.holds_any_block(victim_id));
+        world.dies(id);
+        assert!(outcome.unwrap_err().is::<Killed>());
+        survivor.put("::k", &format!("after {id}"));
+    }
+    assert!(held_by_killed > BLOCKS);
+    for id in 2..60 {
+        survivor.get("::k");
+        survivor.put(
+            "::v",
+            "a text that fills half a block or more, as those of the victims did",
+        );
+        assert_eq!(survivor.get("::k").as_deref(), Some("after 59"), "{id}");
+    }
+    assert_eq!(survivor.engine.check().damaged, Vec::<String>::new());
 }

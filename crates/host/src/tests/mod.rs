@@ -1,9 +1,11 @@
 //! Tests of the algorithm itself, on test memories.
 
+mod dead_bytes;
 mod history;
 mod interleavings;
 mod kills;
 mod laps;
 mod memory;
 mod setup;
+mod steps;
 mod weak_memory;

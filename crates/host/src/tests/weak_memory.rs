@@ -63,7 +63,12 @@ impl Weak {
         let header = (header::EPOCH..=header::FLOOR_OVERFLOWS).step_by(8);
         let descriptors = (geometry.descriptors_at..geometry.descriptor_at(BLOCKS)).step_by(8);
         let slots = slots.map(|slot| geometry.slot_at(slot));
-        for at in header.chain(descriptors).chain(slots) {
+        let line = |first: usize| move |number: u64| first + number as usize * header::LINE;
+        let lanes = (0..geometry.write_lanes()).map(line(header::WRITE_LANES));
+        let keep = (0..geometry.keep_lanes()).map(line(header::KEEP_LANES));
+        let cleaners = (0..geometry.cleaners()).map(line(header::CLEANERS));
+        let lanes = lanes.chain(keep).chain(cleaners);
+        for at in header.chain(lanes).chain(descriptors).chain(slots) {
             words.entry(at).or_default();
         }
         let mut blocks = self.blocks.lock().unwrap();

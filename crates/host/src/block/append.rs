@@ -1,0 +1,191 @@
+//! Appending: a record goes to the end of a block that the writer holds until the record is published.
+
+use super::lanes::Lane;
+use super::{descriptor, BlockState};
+use crate::engine::{Engine, Environment, Key, Participant};
+use crate::error::Error;
+use crate::layout::RECORD_HEADER;
+use crate::record::RecordHeader;
+use crate::shared_memory::SharedMemory;
+
+/// How often a writer asks every lane for a block before it gives up. It yields the processor between two
+/// rounds.
+const ROUNDS: u32 = 2_000;
+/// Rounds after which it no longer waits for the writers that it met: they may have been stopped.
+const PATIENT_ROUNDS: u32 = 100;
+
+/// A held block with room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenBlock {
+    pub block: u64,
+    pub sequence: u64,
+    pub tail: u64,
+}
+
+/// What a writer remembers between two appends: the lane where it met no other writer. It holds nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Appender {
+    lane: u64,
+}
+
+impl Appender {
+    /// Begins at the lane with this number.
+    #[must_use]
+    pub fn at(lane: u64) -> Appender {
+        Appender { lane }
+    }
+
+    /// The lane to begin at the next time.
+    #[must_use]
+    pub fn lane(self) -> u64 {
+        self.lane
+    }
+}
+
+/// A record that no word points to yet. Its block is held: `publish`, then `Engine::appended`.
+#[must_use]
+pub(crate) struct Appended {
+    /// The record's location in units.
+    pub location: u32,
+    open: OpenBlock,
+    size: u64,
+}
+
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
+    /// Size of the record, if this directory can hold it.
+    ///
+    /// # Errors
+    /// `EntryTooLarge` when key and entry do not fit one block.
+    pub(crate) fn fitting_size(&self, key: Key<'_>, entry: &[u8]) -> Result<u64, Error> {
+        let size = self.geometry.record_size(key.bytes.len(), entry.len());
+        if size > self.geometry.block_size || key.bytes.len() > crate::layout::MAX_KEY {
+            return Err(Error::EntryTooLarge {
+                size,
+                limit: self.geometry.block_size,
+            });
+        }
+        Ok(size)
+    }
+
+    /// Writes a record at the end of a block and holds the block. The caller publishes the record and
+    /// then calls [`Engine::appended`].
+    ///
+    /// # Errors
+    /// `EntryTooLarge`, `NoSpace`, `Io`; `Closed` when this handle was closed meanwhile.
+    pub(crate) fn append(
+        &self,
+        appender: &mut Appender,
+        me: Participant,
+        key: Key<'_>,
+        entry: &[u8],
+        born: u64,
+    ) -> Result<Appended, Error> {
+        let size = self.fitting_size(key, entry)?;
+        let mut open = self.open_block(appender, me, size)?;
+        let location = self.write_record(&mut open, key, entry, born, size);
+        Ok(Appended {
+            location,
+            open,
+            size,
+        })
+    }
+
+    /// Counts the record of an append as dead, because another change of the key came first.
+    pub(crate) fn never_published(&self, appended: &Appended) {
+        let at = u64::from(appended.location) * self.geometry.unit;
+        self.count_dead(at, appended.size);
+    }
+
+    /// Ends an append: gives the block back, and pays for the space with a step of cleaning.
+    pub(crate) fn appended(&self, appended: &Appended, me: Participant) {
+        self.leave_block(appended.open.block, BlockState::Open);
+        let tail = appended.open.tail;
+        if self.geometry.is_in_another_step(tail - appended.size, tail) {
+            self.pay(appended.size, appended.open.block, me);
+        }
+    }
+
+    /// Holds a block with room for `size` bytes: the first lane from the appender's own on in which no
+    /// other writer is.
+    #[inline]
+    fn open_block(
+        &self,
+        appender: &mut Appender,
+        me: Participant,
+        size: u64,
+    ) -> Result<OpenBlock, Error> {
+        let lanes = self.geometry.write_lanes();
+        // Another directory's may be more.
+        let first = appender.lane.min(lanes - 1);
+        if let Ok(Some(open)) = self.take_lane(Lane::Write(first), me, size, false) {
+            return Ok(open);
+        }
+        self.any_open_block(appender, me, size)
+    }
+
+    /// As `open_block`, when another writer holds the block of the appender's lane, or there is none.
+    #[cold]
+    fn any_open_block(
+        &self,
+        appender: &mut Appender,
+        me: Participant,
+        size: u64,
+    ) -> Result<OpenBlock, Error> {
+        let lanes = self.geometry.write_lanes();
+        for round in 0..ROUNDS {
+            if self.environment.is_closed() {
+                return Err(Error::Closed);
+            }
+            let mut refused = None;
+            for step in 0..lanes {
+                let lane = (appender.lane + step) % lanes;
+                match self.take_lane(Lane::Write(lane), me, size, round >= PATIENT_ROUNDS) {
+                    Ok(Some(open)) => {
+                        appender.lane = lane;
+                        return Ok(open);
+                    }
+                    Ok(None) => {}
+                    Err(error) => refused = Some(error),
+                }
+            }
+            if let Some(error) = refused.filter(|_| round > 0) {
+                return Err(error);
+            }
+            self.back_off(round + 1, me);
+        }
+        Err(Error::NoSpace(
+            "stopped processes hold every block that could be written to; end them, or raise the byte limit",
+        ))
+    }
+
+    pub(super) fn write_record(
+        &self,
+        open: &mut OpenBlock,
+        key: Key<'_>,
+        entry: &[u8],
+        born: u64,
+        size: u64,
+    ) -> u32 {
+        let at = open.block * self.geometry.block_size + open.tail;
+        let header = RecordHeader {
+            checksum: 0,
+            key_len: key.bytes.len() as u32,
+            entry_len: entry.len() as u32,
+            hash_hi: key.hash.hi,
+            block_seq: open.sequence,
+            born,
+        };
+        // What another participant emptied must stay so for readers that see these bytes: the fence stands
+        // between the acquired state of the block and the first byte. No instruction on x86-64.
+        self.memory.fence();
+        self.memory.write(at, &header.encode(key.bytes));
+        self.memory.write(at + RECORD_HEADER as u64, key.bytes);
+        self.memory
+            .write(at + (RECORD_HEADER + key.bytes.len()) as u64, entry);
+        open.tail += size;
+        // The record is complete before the tail covers it, and the tail covers it before it is
+        // published: a cleaner that walks to the tail meets every published record.
+        self.set_field(open.block, descriptor::TAIL, open.tail);
+        (at / self.geometry.unit) as u32
+    }
+}

@@ -1,0 +1,287 @@
+//! Blocks: where records lie, and the unit of recycling (`spec/host.md`, "Blocks").
+//!
+//! Blocks belong to data, not to handles. A writer holds a block only while it appends a record and
+//! publishes it; a cleaner, only for a step. Between these moments a block belongs to no participant,
+//! so an idle handle, a dead process and a short-lived writer keep no space.
+
+mod append;
+mod choose;
+mod clean;
+mod lanes;
+
+pub(crate) use append::Appended;
+pub use append::Appender;
+
+use crate::engine::{Engine, Environment, Participant, Record};
+use crate::shared_memory::SharedMemory;
+use crate::word::Word;
+
+/// Offsets in a block's descriptor.
+pub(crate) mod descriptor {
+    /// The block's state: state:4 | id:12 | incarnation:48.
+    pub const STATE: usize = 0;
+    /// Sequence number; never reused.
+    pub const SEQUENCE: usize = 8;
+    /// Bytes of whole records.
+    pub const TAIL: usize = 16;
+    /// 1 when the block has its disk space.
+    pub const ALLOCATED: usize = 24;
+    /// Bytes of records that no word points to any more. It steers recycling and may be wrong after a
+    /// kill; nothing else depends on it.
+    pub const DEAD: usize = 32;
+    /// Bytes that a cleaner has walked.
+    pub const CLEANED: usize = 40;
+    /// Bytes of this block that its cleaners have moved to another one.
+    pub const MOVED: usize = 48;
+    /// 1 when its cleaners keep every entry.
+    pub const KEEP_ALL: usize = 56;
+}
+
+const ID_SHIFT: u32 = 4;
+const INCARNATION_SHIFT: u32 = 16;
+
+/// What may be done with a block. The first four have no holder: any participant may take the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockState {
+    /// Empty.
+    Free,
+    /// Has room for more records.
+    Open,
+    /// Takes no more records.
+    Sealed,
+    /// A cleaner has walked a part of it.
+    Partly,
+    /// Held by a writer: from before it writes a record until the record is published.
+    Appending(Participant),
+    /// Held by a cleaner, for one step.
+    Cleaning(Participant),
+}
+
+/// A block's state, and the word that said so: a damaged word, which no state is written as, can be
+/// changed too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LookedAt {
+    word: u64,
+    state: BlockState,
+}
+
+impl From<BlockState> for LookedAt {
+    #[inline(always)]
+    fn from(state: BlockState) -> LookedAt {
+        LookedAt {
+            word: state.encode(),
+            state,
+        }
+    }
+}
+
+impl BlockState {
+    #[inline(always)]
+    fn encode(self) -> u64 {
+        let held = |state: u64, by: Participant| {
+            state | (u64::from(by.id) << ID_SHIFT) | (by.incarnation << INCARNATION_SHIFT)
+        };
+        match self {
+            BlockState::Free => 0,
+            BlockState::Open => 1,
+            BlockState::Sealed => 2,
+            BlockState::Partly => 3,
+            BlockState::Appending(by) => held(4, by),
+            BlockState::Cleaning(by) => held(5, by),
+        }
+    }
+
+    /// The state that a block returns to when a new holder leaves it untouched.
+    fn without_holder(self) -> BlockState {
+        match self {
+            BlockState::Appending(_) => BlockState::Open,
+            BlockState::Cleaning(_) => BlockState::Partly,
+            other => other,
+        }
+    }
+
+    /// Unknown numbers are never written; a block with one counts as sealed, so that it is recycled.
+    #[inline(always)]
+    fn decode(word: u64) -> BlockState {
+        let by = Participant {
+            id: (word >> ID_SHIFT) as u32 & 0xfff,
+            incarnation: word >> INCARNATION_SHIFT,
+        };
+        match word & 0xf {
+            0 => BlockState::Free,
+            1 => BlockState::Open,
+            3 => BlockState::Partly,
+            4 => BlockState::Appending(by),
+            5 => BlockState::Cleaning(by),
+            _ => BlockState::Sealed,
+        }
+    }
+}
+
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
+    #[inline(always)]
+    fn descriptor(&self, block: u64, field: usize) -> usize {
+        self.geometry.descriptor_at(block) + field
+    }
+
+    #[inline(always)]
+    fn field(&self, block: u64, field: usize) -> u64 {
+        self.memory.load(self.descriptor(block, field))
+    }
+
+    #[inline(always)]
+    fn set_field(&self, block: u64, field: usize, value: u64) {
+        self.memory.store(self.descriptor(block, field), value);
+    }
+
+    #[inline(always)]
+    fn block_state(&self, block: u64) -> BlockState {
+        self.look_at_block(block).state
+    }
+
+    #[inline(always)]
+    fn look_at_block(&self, block: u64) -> LookedAt {
+        let word = self.field(block, descriptor::STATE);
+        LookedAt {
+            word,
+            state: BlockState::decode(word),
+        }
+    }
+
+    /// Moves a block from a state that was seen to another; false when it is no longer in the first.
+    #[inline(always)]
+    fn change_block(&self, block: u64, from: LookedAt, to: BlockState) -> bool {
+        let at = self.descriptor(block, descriptor::STATE);
+        self.memory.compare_exchange(at, from.word, to.encode())
+    }
+
+    /// Ends holding a block. Only the holder calls it, so a store is enough. It is a release: what was
+    /// written to the block and its descriptor is visible to the next holder.
+    #[inline(always)]
+    fn leave_block(&self, block: u64, to: BlockState) {
+        self.set_field(block, descriptor::STATE, to.encode());
+    }
+
+    /// Begins to hold a block; false when it is no longer in that state, or this handle is closed.
+    ///
+    /// A handle that closes says so, and then waits for the blocks that it holds: either it sees this one,
+    /// or this sees that it is closed. In that case the handle may count as dead by now, and another
+    /// participant may hold the block; so giving it back is a compare-and-swap.
+    #[inline(always)]
+    fn hold_block(&self, block: u64, from: LookedAt, held: BlockState) -> bool {
+        if !self.change_block(block, from, held) {
+            return false;
+        }
+        let closed = self.environment.is_closed();
+        if closed {
+            self.change_block(block, held.into(), from.state.without_holder());
+        }
+        !closed
+    }
+
+    /// True while exactly this participant, not a later holder of its id, may still write.
+    fn is_alive(&self, participant: Participant) -> bool {
+        let incarnation = self.geometry.participants_at + participant.id as usize * 8;
+        self.memory.load(incarnation) & 0xffff_ffff_ffff == participant.incarnation
+            && self.environment.id_alive(participant.id)
+    }
+
+    /// Changes the word of a value, and counts its record as dead.
+    #[inline]
+    pub(crate) fn swap_out(&self, slot: u64, old: Word, new: Word, record: &Record) -> bool {
+        let swapped = self.swap(slot, old, new);
+        if swapped {
+            let (key, entry) = (record.header.key_len, record.header.entry_len);
+            let size = self.geometry.record_size(key as usize, entry as usize);
+            self.count_dead(record.at, size);
+        }
+        swapped
+    }
+
+    /// Adds to the bytes of a block that no word points to.
+    #[inline]
+    pub(super) fn count_dead(&self, at: u64, size: u64) {
+        let block = at >> self.geometry.block_size.trailing_zeros();
+        self.memory
+            .fetch_add(self.descriptor(block, descriptor::DEAD), size);
+    }
+
+    /// For an empty block, and for one that recovery sealed.
+    fn forget_cleaning(&self, block: u64) {
+        for field in [
+            descriptor::DEAD,
+            descriptor::CLEANED,
+            descriptor::MOVED,
+            descriptor::KEEP_ALL,
+        ] {
+            self.set_field(block, field, 0);
+        }
+    }
+
+    /// True while a block is held by this participant; for a handle that waits for its own writers.
+    pub(crate) fn holds_any_block(&self, me: Participant) -> bool {
+        (0..self.geometry.blocks).any(|block| {
+            matches!(self.block_state(block),
+                BlockState::Appending(by) | BlockState::Cleaning(by) if by == me)
+        })
+    }
+}
+
+/// What `check` and recovery need from a block's descriptor.
+impl<M: SharedMemory, E: Environment> Engine<M, E> {
+    pub(crate) fn block_sequence(&self, block: u64) -> u64 {
+        self.field(block, descriptor::SEQUENCE)
+    }
+
+    pub(crate) fn is_allocated(&self, block: u64) -> bool {
+        self.field(block, descriptor::ALLOCATED) == 1
+    }
+
+    pub(crate) fn is_below_tail(&self, at: u64) -> bool {
+        let block = at / self.geometry.block_size;
+        at % self.geometry.block_size < self.field(block, descriptor::TAIL)
+    }
+
+    /// Recovery: seals the block with this tail, or frees it if it holds nothing, whatever its state
+    /// was.
+    pub(crate) fn seal_at(&self, block: u64, tail: u64) {
+        let state = if tail == 0 {
+            BlockState::Free
+        } else {
+            BlockState::Sealed
+        };
+        self.set_field(block, descriptor::TAIL, tail);
+        self.forget_cleaning(block);
+        self.leave_block(block, state);
+    }
+
+    /// Blocks that have disk space allocated.
+    pub(crate) fn allocated_blocks(&self) -> u64 {
+        (0..self.geometry.blocks)
+            .filter(|block| self.is_allocated(*block))
+            .count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_come_back() {
+        let by = Participant {
+            id: 4095,
+            incarnation: (1 << 48) - 1,
+        };
+        for state in [
+            BlockState::Free,
+            BlockState::Open,
+            BlockState::Sealed,
+            BlockState::Partly,
+            BlockState::Appending(by),
+            BlockState::Cleaning(by),
+        ] {
+            assert_eq!(BlockState::decode(state.encode()), state);
+        }
+    }
+}
