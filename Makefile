@@ -135,6 +135,12 @@ KILLS ?= 500
 torture: build ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
+CASES ?=
+.PHONY: test-production
+test-production: build typescript-dist ## runs the cache as production does, and prints cases and outcomes; CASES="space" for some, QUICK=1 for a short look
+	@tools/setup.sh python
+	@QUICK=$(QUICK) python checks/production/run.py $(CASES)
+
 SEEDS ?= 20000
 SEED ?=
 .PHONY: simulate

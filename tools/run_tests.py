@@ -209,6 +209,12 @@ SECTIONS = [
         counts.summary,
         prepare=("build",),
     ),
+    Section(
+        "production",
+        "QUICK=1 make --no-print-directory test-production",
+        counts.summary,
+        prepare=("build",),
+    ),
     # All of them with `make mutants`; here those that build and fail quickly.
     Section(
         "mutants",

@@ -175,8 +175,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             block_seq: open.sequence,
             born,
         };
-        // What another participant emptied must stay so for readers that see these bytes: the fence stands
-        // between the acquired state of the block and the first byte. No instruction on x86-64.
+        // A reader that sees one of these bytes must also see that the word of the record which lay here was
+        // emptied, by whichever participant. So the fence stands between acquiring the block's state and the
+        // first byte. No instruction on x86-64.
         self.memory.fence();
         self.memory.write(at, &header.encode(key.bytes));
         self.memory.write(at + RECORD_HEADER as u64, key.bytes);

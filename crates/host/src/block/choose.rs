@@ -73,8 +73,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// participants clean in time, instead of asking the disk for each block.
     fn is_disk_full(&self) -> bool {
         let noted = self.memory.load(header::DISK_FULL);
-        let now = u64::from(self.environment.ticks());
-        noted != 0 && now.wrapping_sub(noted - 1) & u64::from(u32::MAX) < ASK_AGAIN
+        let since = || u64::from(self.environment.ticks()).wrapping_sub(noted - 1);
+        noted != 0 && since() & u64::from(u32::MAX) < ASK_AGAIN
     }
 
     fn note_full_disk(&self) {

@@ -158,8 +158,6 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         self.set_field(block, descriptor::TAIL, 0);
         self.forget_cleaning(block);
-        // The unlinked words become visible before any byte that overwrites the records.
-        self.memory.fence();
         self.leave_block(block, BlockState::Free);
         true
     }
