@@ -4,6 +4,7 @@ export type ErrorCode =
   | 'invalid_key'
   | 'unsupported_value'
   | 'wrong_type'
+  | 'integer_overflow'
   | 'entry_too_large'
   | 'value_too_large'
   | 'malformed_entry'
@@ -28,6 +29,7 @@ export type ErrorCode =
   | 'invalid_namespace'
   | 'io'
   | 'wait_timeout'
+  | 'conflict'
 
 /** The class of all errors of this package. A loader's own errors are passed on unchanged. */
 export abstract class PolycacheError extends Error {
@@ -108,6 +110,19 @@ export class WaitTimeout extends PolycacheError {
   }
 }
 
+/** The integer, or the sum, does not fit 64 bits with a sign; nothing was stored. */
+export class IntegerOverflow extends PolycacheError {
+  readonly code = 'integer_overflow'
+}
+
+/** Others changed the key each time that an update of it was tried; nothing was stored. */
+export class Conflict extends PolycacheError {
+  readonly code = 'conflict'
+  override get retryable(): boolean {
+    return true
+  }
+}
+
 /**
  * Names error classes: on their prototypes, so that the name is there when the stack trace is captured, and as text,
  * which stays when a program is minified.
@@ -125,4 +140,6 @@ nameAll({
   EntryTooLarge,
   NoSpace,
   WaitTimeout,
+  IntegerOverflow,
+  Conflict,
 })

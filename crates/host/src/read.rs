@@ -1,6 +1,7 @@
 //! Reading: copy out, then check that the word and the epoch still stand.
 
 use crate::engine::{Engine, Environment, Key, Look, Record};
+use crate::hash::KeyHash;
 use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 
@@ -56,6 +57,26 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 word: found.word.0,
                 epoch,
             });
+        }
+    }
+
+    /// Fetches what reads of these keys will touch into the processor's caches: first the words of all, then
+    /// the records that they point to, so that the reads do not wait for memory one after the other. Only a
+    /// hint; nothing is read that counts.
+    pub fn prefetch_many(&self, hashes: &[KeyHash]) {
+        for hash in hashes {
+            self.prefetch(*hash);
+        }
+        for hash in hashes {
+            let tag = self.geometry.candidates(*hash).2;
+            for slot in self.slots_of(*hash) {
+                let word = self.word(slot);
+                if word.is_value_of(tag) {
+                    self.memory
+                        .prefetch_record(u64::from(word.location()) * self.geometry.unit);
+                    self.memory.prefetch(self.geometry.visited_byte_at(slot));
+                }
+            }
         }
     }
 

@@ -1,11 +1,14 @@
-//! Changing just the entry that was read: a take removes it, a touch gives it other times.
+//! Changing just the entry that was read: a take removes it, a touch gives it other times, and an update,
+//! an increment and a compare-and-set store another value.
 //!
-//! Both read the entry first, and then change its word by one compare-and-swap from what the read saw. A set,
+//! All read the entry first, and then change its word by one compare-and-swap from what the read saw. A set,
 //! delete or eviction in between has changed the word, so it wins, and the caller looks again.
 
 use crate::block::Appender;
 use crate::engine::{Engine, Environment, Key, Look, Participant, Record};
 use crate::error::Error;
+use crate::hash::key_hash;
+use crate::layout::header;
 use crate::read::Hit;
 use crate::shared_memory::SharedMemory;
 use crate::word::Word;
@@ -48,6 +51,23 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         self.appended(&appended, me);
         Ok(replaced)
+    }
+
+    /// The version of the entry that a read of the key found; `None` if it is gone: look again.
+    ///
+    /// It says where the record was written: the block's sequence number, which is given out once, and the
+    /// place in the block, to which one record is appended before the block has another number. So no
+    /// two records of a directory have one version, however often words repeat. It is mixed with the seed and
+    /// the boot id, because a new directory counts from the beginning again.
+    pub fn version(&self, key: Key<'_>, hit: Hit) -> Option<u64> {
+        let record = self.seen(key, hit)?;
+        let units = self.geometry.block_size / self.geometry.unit;
+        let place = u64::from(Word(hit.word).location()) % units;
+        let written = record.header.block_seq.wrapping_mul(units) | place;
+        let mut boot = [0; 16];
+        boot[..8].copy_from_slice(&self.memory.load(header::BOOT_ID).to_le_bytes());
+        boot[8..].copy_from_slice(&self.memory.load(header::BOOT_ID + 8).to_le_bytes());
+        Some(written ^ key_hash(self.seed, &boot).as_u64())
     }
 
     /// Invalidates the loads of a key that has no entry, as a delete does; false when it has one by now. The

@@ -1,4 +1,4 @@
-//! Writing: put and delete. A key stays unique because an insert leases its slot first and looks again.
+//! Writing: put, add and delete. A key stays unique because an insert leases its slot first and looks again.
 
 use crate::block::{Appended, Appender};
 use crate::engine::{Engine, Environment, Key, Look, Participant, Record};
@@ -11,6 +11,17 @@ use crate::word::{State, Word};
 /// Ticks after which the lease of an insert is overdue, in case its process is stopped halfway: others
 /// then load beside it.
 const INSERT_TICKS: u32 = 16;
+
+/// How an attempt to publish a record ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    /// The key has the record, or a later one counts.
+    Published,
+    /// Another change came first: look again.
+    Lost,
+    /// The key has an entry, and the record was to be published only without one.
+    Present,
+}
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Stores an entry under the key, whatever was there. Once it returns, every read that begins
@@ -52,38 +63,111 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     fn publish(&self, me: Participant, key: Key<'_>, appended: &Appended, born: u64) {
         let tag = self.geometry.candidates(key.hash).2;
         let mut attempt = 0;
-        while !self.try_publish(me, key, tag, appended, born) {
+        while self.try_publish::<false>(me, key, tag, appended, born, &|_| 0) == Attempt::Lost {
             attempt += 1;
             self.back_off(attempt, me);
         }
     }
 
-    fn try_publish(
+    /// Stores an entry if the key has none that a read would be served; false if it has one. Loads of the
+    /// key are invalidated as by a put. `floor` gives the floor of the key's namespace at an epoch.
+    ///
+    /// # Errors
+    /// As for [`Engine::put`]; nothing has changed.
+    pub fn add(
+        &self,
+        appender: &mut Appender,
+        me: Participant,
+        key: Key<'_>,
+        floor: impl Fn(u64) -> u64,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        let tag = self.geometry.candidates(key.hash).2;
+        let mut attempt = 0;
+        // What can't be stored is an error whether an entry is there or not.
+        self.fitting_size(key, entry)?;
+        if self.has(key, &floor) {
+            return Ok(false);
+        }
+        // Read after the key was seen without an entry: a clear that took the entry away is not later than
+        // this, and does not clear the new record. A clear from here on is later than the add.
+        let born = self.clears();
+        let appended = self.append(appender, me, key, entry, born)?;
+        let ended = loop {
+            match self.try_publish::<true>(me, key, tag, &appended, born, &floor) {
+                Attempt::Lost => attempt += 1,
+                ended => break ended,
+            }
+            self.back_off(attempt, me);
+        };
+        if ended == Attempt::Present {
+            self.never_published(&appended);
+        }
+        self.appended(&appended, me);
+        Ok(ended == Attempt::Published)
+    }
+
+    /// True when the key has an entry that a read would be served.
+    fn has(&self, key: Key<'_>, floor: &impl Fn(u64) -> u64) -> bool {
+        while let Some(found) = self.find(key) {
+            if self.is_dead(found.slot, found.word, &found.record, floor) {
+                return false;
+            }
+            // Alive, unless the word changed before that was known.
+            if self.word(found.slot) == found.word {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// With `ONLY_ABSENT` the record is published only while the key has no entry that a read would be
+    /// served; `floor` says which are cleared.
+    fn try_publish<const ONLY_ABSENT: bool>(
         &self,
         me: Participant,
         key: Key<'_>,
         tag: u32,
         appended: &Appended,
         born: u64,
-    ) -> bool {
+        floor: &impl Fn(u64) -> u64,
+    ) -> Attempt {
+        let ended = |published| {
+            if published {
+                Attempt::Published
+            } else {
+                Attempt::Lost
+            }
+        };
         let location = appended.location;
         let mut empty = None;
         for slot in self.slots_of(key.hash) {
             let word = self.word(slot);
             if word.is_value_of(tag) {
                 match self.look(slot, word, key) {
+                    Look::Same(there)
+                        if ONLY_ABSENT && !self.is_dead(slot, word, &there, floor) =>
+                    {
+                        // Alive, unless the word changed before that was known.
+                        return if self.word(slot) == word {
+                            Attempt::Present
+                        } else {
+                            Attempt::Lost
+                        };
+                    }
                     // A clear came between the two births. This put began before that clear and the
                     // other ended after it, so they overlapped, and this one may count as the earlier.
                     // Its own record may lie below the floor: published here, it would hide a value that
                     // was acknowledged after the clear.
-                    Look::Same(there) if there.header.born > born => {
+                    Look::Same(there) if !ONLY_ABSENT && there.header.born > born => {
                         self.never_published(appended);
-                        return true;
+                        return Attempt::Published;
                     }
                     Look::Same(there) => {
-                        return self.swap_out(slot, word, word.to_value(tag, location), &there);
+                        let new = word.to_value(tag, location);
+                        return ended(self.swap_out(slot, word, new, &there));
                     }
-                    Look::Changed => return false,
+                    Look::Changed => return Attempt::Lost,
                     Look::Other => {}
                 }
             } else if word.state() == State::Empty && empty.is_none() {
@@ -91,12 +175,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
         }
         let Some((slot, word)) = empty.or_else(|| self.victim(key, true)) else {
-            return false;
+            return Attempt::Lost;
         };
         let deadline = self.environment.ticks().wrapping_add(INSERT_TICKS);
         let lease = word.to_lease(tag, me.id, deadline);
         if !self.displace(slot, word, lease) {
-            return false;
+            return Attempt::Lost;
         }
         // Two inserters may hold leases in different slots: each must see the other's lease or its
         // value.
@@ -109,7 +193,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                         Look::Changed => continue,
                         Look::Same(_) => {
                             self.swap(slot, lease, lease.to_empty());
-                            return false;
+                            return Attempt::Lost;
                         }
                     }
                 }
@@ -119,11 +203,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
         }
         if !self.swap(slot, lease, lease.to_value(tag, location)) {
-            return false;
+            return Attempt::Lost;
         }
         self.memory
             .set_visited(self.geometry.visited_byte_at(slot), false);
-        true
+        Attempt::Published
     }
 
     /// Takes a slot and counts the entry that was there.

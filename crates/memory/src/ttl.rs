@@ -2,7 +2,7 @@
 
 use crate::shard::NEVER;
 use crate::Error;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The longest time to live, in milliseconds, as in every tier.
 const MAX_MS: u64 = (1 << 48) - 1;
@@ -17,11 +17,20 @@ pub enum Ttl {
     Forever,
     /// This long; rounded up to a millisecond, at most 2^48 - 1 of them.
     For(Duration),
+    /// Until this time, in milliseconds, rounded up, at most 2^48 - 1 after 1970. An entry whose time has passed has
+    /// expired when it is written.
+    Until(SystemTime),
 }
 
 impl From<Duration> for Ttl {
     fn from(ttl: Duration) -> Ttl {
         Ttl::For(ttl)
+    }
+}
+
+impl From<SystemTime> for Ttl {
+    fn from(time: SystemTime) -> Ttl {
+        Ttl::Until(time)
     }
 }
 
@@ -42,8 +51,24 @@ impl Ttl {
     pub fn check(self) -> Result<(), Error> {
         match self {
             Ttl::For(ttl) => milliseconds("ttl", ttl).map(drop),
-            Ttl::Default | Ttl::Forever => Ok(()),
+            Ttl::Default | Ttl::Forever | Ttl::Until(_) => Ok(()),
         }
+    }
+
+    /// A time in milliseconds since 1970, rounded up, at least 1 and at most 2^48 - 1: what a time that an entry
+    /// expires at may be.
+    #[must_use]
+    pub fn since_1970(time: SystemTime) -> u64 {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH);
+        let ms = since.map_or(1, |since| since.as_nanos().div_ceil(1_000_000));
+        u64::try_from(ms).unwrap_or(MAX_MS).clamp(1, MAX_MS)
+    }
+
+    /// A time to live from now on, by the system's clock; zero for one that has passed.
+    fn from_now(time: SystemTime) -> Duration {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let until = Duration::from_millis(Ttl::since_1970(time));
+        until.saturating_sub(now.unwrap_or_default())
     }
 
     /// What `expire_after` returned for a value; `None` when it expires at once. Values bring any time,
@@ -52,6 +77,7 @@ impl Ttl {
         match self {
             Ttl::For(Duration::ZERO) => None,
             Ttl::For(ttl) => Some(Ttl::For(ttl.min(Duration::from_millis(MAX_MS)))),
+            Ttl::Until(time) => Ttl::For(Ttl::from_now(time)).of_a_value(),
             Ttl::Default | Ttl::Forever => Some(self),
         }
     }
@@ -85,6 +111,11 @@ impl Ttl {
             Ttl::Default => default,
             Ttl::Forever => 0,
             Ttl::For(ttl) => milliseconds("ttl", ttl)?,
+            // A clock of any beginning: only the distance counts. What has passed has expired now.
+            Ttl::Until(time) => match Ttl::from_now(time) {
+                Duration::ZERO => return Ok(now),
+                left => milliseconds("ttl", left)?,
+            },
         };
         Ok(match ttl {
             0 => NEVER,

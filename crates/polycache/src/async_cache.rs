@@ -1,5 +1,6 @@
 //! The cache for asynchronous programs (cargo feature `tokio`).
 
+mod atomic;
 mod many;
 
 use crate::caller::{since_start, Caller, Next, View};

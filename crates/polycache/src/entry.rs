@@ -1,5 +1,6 @@
 //! An entry with its facts, for programs that inspect a cache.
 
+use crate::scratch::Scratch;
 use crate::{ttl, Cache, Error, Serializer, TtlLeft, Value};
 use polycache_entry::{
     decode_payload, decode_value, decrypt_payload, CompressorId, Header, Verify,
@@ -36,6 +37,26 @@ pub struct Facts {
     pub payload: u64,
     /// The id of the key that it is encrypted under; `None` for a plain entry.
     pub encryption_key: Option<u32>,
+    /// The entry's version, for [`Cache::compare_and_set`].
+    pub version: Version,
+}
+
+/// The version of an entry. Every write of a key, and every [`Cache::touch`], gives it another, which no entry of the
+/// cache had before. A version is only good to be compared, and means nothing after the machine restarted. The directory
+/// may give an entry another version when it moves it to another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Version(u64);
+
+impl From<u64> for Version {
+    fn from(number: u64) -> Version {
+        Version(number)
+    }
+}
+
+impl From<Version> for u64 {
+    fn from(version: Version) -> u64 {
+        version.0
+    }
 }
 
 impl Cache {
@@ -55,7 +76,7 @@ impl Cache {
     /// Those of [`Cache::get_with`].
     pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         let key = key.as_ref();
-        self.peek_raw(key, |entry| {
+        self.peek_version(key, |entry, version| {
             let (mut scratch, mut copy) = (Vec::new(), Vec::new());
             let limits = self.limits();
             let (header, payload) = match self.encryption(key) {
@@ -67,7 +88,7 @@ impl Cache {
             };
             Ok(Entry {
                 value: decode_value(header.serializer, payload, limits)?.into_owned(),
-                facts: self.facts_of(&header, entry),
+                facts: self.facts_of(&header, entry, version),
             })
         })?
         .transpose()
@@ -78,14 +99,36 @@ impl Cache {
     /// # Errors
     /// Those of [`Cache::get_with`], as far as its header goes.
     pub fn facts(&self, key: impl AsRef<[u8]>) -> Result<Option<Facts>, Error> {
-        self.peek_raw(key.as_ref(), |entry| {
+        self.peek_version(key.as_ref(), |entry, version| {
             let header = Header::parse(entry, Verify::Trusted)?;
-            Ok(self.facts_of(&header, entry))
+            Ok(self.facts_of(&header, entry, version))
         })?
         .transpose()
     }
 
-    fn facts_of(&self, header: &Header<'_>, entry: &[u8]) -> Facts {
+    /// What `f` makes of the key's entry bytes and their version, without using the entry.
+    fn peek_version<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(&[u8], Version) -> R,
+    ) -> Result<Option<R>, Error> {
+        let tier = self.tier();
+        let mut scratch = Scratch::take();
+        loop {
+            scratch.entry.clear();
+            let Some(seen) = tier.peek(key, &mut scratch.entry)? else {
+                scratch.keep();
+                return Ok(None);
+            };
+            if let Some(version) = tier.version(key, &seen)? {
+                let result = f(&scratch.entry, Version(version));
+                scratch.keep();
+                return Ok(Some(result));
+            }
+        }
+    }
+
+    fn facts_of(&self, header: &Header<'_>, entry: &[u8], version: Version) -> Facts {
         let now = self.now();
         Facts {
             serializer: header.serializer,
@@ -97,6 +140,7 @@ impl Cache {
             size: entry.len() as u64,
             payload: header.payload_len(entry),
             encryption_key: header.encryption_key,
+            version,
         }
     }
 }

@@ -26,6 +26,8 @@ pub enum Error {
         /// What is there, and what was expected.
         reason: String,
     },
+    /// The integer, or the sum, does not fit 64 bits with a sign; nothing was stored.
+    IntegerOverflow(String),
     /// Key and entry do not fit one block, or weigh more than the whole memory tier may; the key's old
     /// value is gone.
     EntryTooLarge {
@@ -84,6 +86,8 @@ pub enum Error {
     Io(String),
     /// The caller waited for the loads of others for `wait_timeout`, and none brought the value.
     WaitTimeout,
+    /// Others changed the key each time that an update of it was tried; nothing was stored.
+    Conflict,
     /// The loader failed; its own error is the source, and says whether a retry may help.
     LoaderFailed(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -108,6 +112,7 @@ impl Error {
             Error::InvalidKey(_) => "invalid_key",
             Error::UnsupportedValue { .. } => "unsupported_value",
             Error::WrongType { .. } => "wrong_type",
+            Error::IntegerOverflow(_) => "integer_overflow",
             Error::EntryTooLarge { .. } => "entry_too_large",
             Error::ValueTooLarge { .. } => "value_too_large",
             Error::MalformedEntry(_) => "malformed_entry",
@@ -131,6 +136,7 @@ impl Error {
             Error::Closed => "closed",
             Error::Io(_) => "io",
             Error::WaitTimeout => "wait_timeout",
+            Error::Conflict => "conflict",
             Error::LoaderFailed(_) => "loader_failed",
         }
     }
@@ -142,7 +148,8 @@ impl Error {
             Error::NoSpace(_)
             | Error::TooManyParticipants(_)
             | Error::Io(_)
-            | Error::WaitTimeout => true,
+            | Error::WaitTimeout
+            | Error::Conflict => true,
             Error::LoaderFailed(source) => loader_may_pass(&**source),
             _ => false,
         }
@@ -196,8 +203,12 @@ impl fmt::Display for Error {
             Error::WaitTimeout => f.write_str(
                 "other callers have been loading this key for longer than wait_timeout; try again later",
             ),
+            Error::Conflict => f.write_str(
+                "others changed this key each time that the update was tried; try again later, or update it less often",
+            ),
             Error::LoaderFailed(source) => write!(f, "the loader failed: {source}"),
             Error::InvalidArgument(what)
+            | Error::IntegerOverflow(what)
             | Error::InvalidKey(what)
             | Error::MalformedEntry(what)
             | Error::ChecksumMismatch(what)

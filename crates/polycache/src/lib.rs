@@ -40,6 +40,7 @@ mod caller;
 #[doc = include_str!("coming_from_skp_cache.md")]
 pub mod coming_from_skp_cache {}
 pub mod compressor;
+mod conditional;
 mod driver;
 pub mod duration;
 mod encryption;
@@ -47,6 +48,7 @@ mod entry;
 mod error;
 mod get_or_set;
 mod get_or_set_many;
+mod increment;
 mod jitter;
 mod keys;
 mod lease;
@@ -57,6 +59,7 @@ pub mod metrics;
 mod observe;
 mod origin;
 mod peek;
+mod prefetch;
 pub mod presets;
 mod random;
 mod read_through;
@@ -69,6 +72,7 @@ mod tier;
 mod touch;
 mod ttl;
 mod typed;
+mod update;
 
 #[cfg(feature = "tokio")]
 pub use async_cache::AsyncCache;
@@ -79,7 +83,7 @@ pub use builder::Builder;
 pub use cache::Cache;
 pub use cache_key::{CacheKey, KeyParts};
 pub use compressor::{Noop, Smart, Zstd};
-pub use entry::{Entry, Facts};
+pub use entry::{Entry, Facts, Version};
 pub use error::Error;
 pub use jitter::Jitter;
 pub use keys::Keys;
@@ -94,3 +98,4 @@ pub use polycache_memory::{Doorkeeper, MemoryCache, Stats as MemoryStats, Ttl, T
 pub use read_through::ReadThrough;
 pub use serializer::{Bincode, Json, MessagePack};
 pub use store_errors::StoreErrors;
+pub use update::Update;

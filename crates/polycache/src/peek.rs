@@ -58,17 +58,4 @@ impl Cache {
         scratch.keep();
         value.transpose()
     }
-
-    /// What `f` makes of the key's entry bytes, without using the entry.
-    pub(crate) fn peek_raw<R>(
-        &self,
-        key: &[u8],
-        f: impl FnOnce(&[u8]) -> R,
-    ) -> Result<Option<R>, Error> {
-        let mut scratch = Scratch::take();
-        let found = self.tier().peek(key, &mut scratch.entry)?.is_some();
-        let result = found.then(|| f(&scratch.entry));
-        scratch.keep();
-        Ok(result)
-    }
 }

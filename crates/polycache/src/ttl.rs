@@ -2,7 +2,7 @@
 
 use crate::Error;
 use polycache_memory::{Ttl, TtlLeft};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// When an entry written at `now` expires, in milliseconds since 1970; 0 is never. `default` is the
 /// cache's own time to live, in milliseconds, 0 for none.
@@ -12,11 +12,20 @@ pub(crate) fn expires(ttl: Ttl, default: impl FnOnce() -> u64, now: u64) -> Resu
         Ttl::Default => default(),
         Ttl::Forever => 0,
         Ttl::For(ttl) => milliseconds(ttl)?,
+        Ttl::Until(time) => return Ok(Ttl::since_1970(time)),
     };
     Ok(match ttl {
         0 => 0,
         ttl => now.saturating_add(ttl).min(polycache_entry::MAX_TIME_MS),
     })
+}
+
+/// The time to live of an entry that is to expire when another one does, whose `expires` this is.
+pub(crate) fn until(expires: u64) -> Ttl {
+    match expires {
+        0 => Ttl::Forever,
+        expires => Ttl::Until(SystemTime::UNIX_EPOCH + Duration::from_millis(expires)),
+    }
 }
 
 /// The time left at `now` for an entry that expires then.

@@ -115,12 +115,14 @@ impl Cache {
         keys: impl IntoIterator<Item = K>,
     ) -> Result<HashMap<K, T>, Error> {
         self.still_open()?;
-        let mut found = HashMap::new();
-        for key in keys {
+        let keys = keys.into_iter();
+        let mut found = HashMap::with_capacity(keys.size_hint().0);
+        self.each_prefetched(keys, |key| {
             if let Some(value) = self.get(&key)? {
                 found.insert(key, value);
             }
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 

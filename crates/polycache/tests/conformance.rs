@@ -1,12 +1,19 @@
 //! The cases of spec/conformance, one test each; their form is described in the README there.
 
+#[path = "conformance/forms.rs"]
+mod forms;
+
+use forms::{
+    at, bytes, dictionaries, entry_json, integer, key_json, keys, left_json, miss, normal_value,
+    sorted, strings, time, ttl, value,
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 use polycache::bindings::Bindings;
 use polycache::{
-    compressor, duration, serializer, size, Cache, Clock, CompressorId, Entry, Error, Lease,
-    StoreErrors, Ttl, TtlLeft, TypedCache, Value,
+    compressor, serializer, size, Cache, Clock, Error, Lease, StoreErrors, Ttl, TypedCache, Update,
+    Value, Version,
 };
-use polycache_entry::tagged::{from_json, to_json};
+use polycache_entry::tagged::to_json;
 use serde::Deserialize;
 use serde_json::{json, Value as Json};
 use std::cell::{Cell, RefCell};
@@ -39,6 +46,13 @@ struct Step {
     value: Option<Json>,
     #[serde(default, deserialize_with = "some")]
     ttl: Option<Json>,
+    expires_at: Option<i64>,
+    version: Option<String>,
+    by: Option<Json>,
+    initial: Option<Json>,
+    #[serde(default, deserialize_with = "some")]
+    returns: Option<Json>,
+    sees: Option<Vec<Json>>,
     keys: Option<Json>,
     asked: Option<Json>,
     entries: Option<Vec<(Json, Json)>>,
@@ -140,7 +154,7 @@ fn main() {
                     let name = format!("{tiers:?}, {file}: {}", case.name);
                     let lacks = |needed: &String| match needed.as_str() {
                         "host" => !tiers.has_host(),
-                        "own_key" => false,
+                        "own_key" | "atomic" => false,
                         _ => true,
                     };
                     let skipped = case.requires.iter().any(lacks);
@@ -168,6 +182,7 @@ fn run(case: &Case, tiers: Tiers) -> Result<(), Failed> {
         clock: Arc::new(AtomicU64::new(1_700_000_000_000)),
         handles: RefCell::default(),
         leases: RefCell::default(),
+        versions: RefCell::default(),
     };
     let cache = Handle::new(runner.open("main", &options)?, tiers)?;
     runner.handles.borrow_mut().insert(main_handle(), cache);
@@ -183,6 +198,7 @@ struct Runner {
     clock: Arc<AtomicU64>,
     handles: RefCell<HashMap<String, Handle>>,
     leases: RefCell<HashMap<String, Lease>>,
+    versions: RefCell<HashMap<String, Version>>,
 }
 
 impl Runner {
@@ -215,7 +231,12 @@ impl Runner {
             let listed = step.keys.as_ref().and_then(Json::as_array);
             listed.expect("keys").iter().map(bytes)
         };
-        let ttl = || step.ttl.as_ref().map_or(Ok(Ttl::Default), ttl);
+        let given_ttl = || match (step.expires_at, &step.ttl) {
+            (Some(ms), None) => Ok(Some(at(ms))),
+            (None, given) => given.as_ref().map(ttl).transpose(),
+            (Some(_), Some(_)) => panic!("a time and a time to live"),
+        };
+        let ttl = || given_ttl().map(Option::unwrap_or_default);
         let mut opened: Option<Cache> = None;
         let result = match step.op.as_str() {
             "get" => match &handle.typed {
@@ -241,6 +262,69 @@ impl Runner {
                 let value = value(step.value.as_ref().expect("a value"));
                 on!(handle, set_with_ttl(key(), &value, ttl()?))?;
                 Json::Null
+            }
+            "add" => {
+                let value = value(step.value.as_ref().expect("a value"));
+                json!(on!(handle, add_with_ttl(key(), &value, ttl()?))?)
+            }
+            "replace" => {
+                let value = value(step.value.as_ref().expect("a value"));
+                json!(on!(handle, replace_with_ttl(key(), &value, ttl()?))?)
+            }
+            "version" => match cache.entry(key())? {
+                Some(entry) => {
+                    let name = step.r#as.clone().expect("a name");
+                    let version = entry.facts.version;
+                    self.versions.borrow_mut().insert(name, version);
+                    Json::Null
+                }
+                None => miss(),
+            },
+            "compare_and_set" => {
+                let value = value(step.value.as_ref().expect("a value"));
+                let seen = self.versions.borrow()[step.version.as_deref().expect("a version")];
+                json!(on!(
+                    handle,
+                    compare_and_set_with_ttl(key(), seen, &value, ttl()?)
+                )?)
+            }
+            "increment" | "decrement" => {
+                let by = step.by.as_ref().map_or(1, integer);
+                let initial = step.initial.as_ref().map_or(0, integer);
+                let plain = step.initial.is_none() && given_ttl()?.is_none();
+                let sum = match (step.op.as_str(), plain) {
+                    ("increment", true) => cache.increment(key(), by),
+                    ("increment", false) => cache.increment_with_ttl(key(), by, initial, ttl()?),
+                    (_, true) => cache.decrement(key(), by),
+                    (_, false) => cache.decrement_with_ttl(key(), by, initial, ttl()?),
+                }?;
+                to_json(&Value::from(sum))
+            }
+            "update" => {
+                let calls = Cell::new(0);
+                let change = |found: Option<Value<'static>>| {
+                    if let Some(sees) = &step.sees {
+                        let expected = sees.get(calls.get()).expect("too many calls");
+                        let found = found.map_or_else(miss, |value| to_json(&value));
+                        assert_eq!(found, normal_value(expected), "call {}", calls.get());
+                    }
+                    calls.set(calls.get() + 1);
+                    step.during.iter().for_each(|step| self.check(step));
+                    let returns = step.returns.as_ref().expect("what it returns");
+                    match returns {
+                        _ if *returns == json!({"delete": true}) => Update::Delete,
+                        _ if *returns == json!({"leave": true}) => Update::Leave,
+                        other => Update::Set(value(other)),
+                    }
+                };
+                let updated = match given_ttl()? {
+                    Some(ttl) => on!(handle, update_with_ttl(key(), ttl, change)),
+                    None => on!(handle, update(key(), change)),
+                };
+                if let Some(sees) = &step.sees {
+                    assert_eq!(calls.get(), sees.len(), "calls");
+                }
+                updated?.map_or_else(miss, |value| to_json(&value))
             }
             "delete" => json!(on!(handle, delete(key()))?),
             "has" => json!(on!(handle, has(key()))?),
@@ -403,99 +487,14 @@ impl Runner {
     }
 }
 
-fn dictionaries(given: &Json) -> Vec<Vec<u8>> {
-    let bytes = |one: &Json| match value(one) {
-        Value::Bytes(bytes) => bytes.into_owned(),
-        other => panic!("{other:?} is not a dictionary"),
-    };
-    given
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(bytes)
-        .collect()
-}
-
-fn left_json(left: TtlLeft) -> Json {
-    match left {
-        TtlLeft::Forever => json!("forever"),
-        TtlLeft::For(left) => json!(left.as_millis() as u64),
-    }
-}
-
-fn entry_json(entry: Entry) -> Json {
-    let compressor = match entry.facts.compressor {
-        CompressorId::None => "none",
-        CompressorId::Zstd => "zstd",
-    };
-    json!({
-        "value": to_json(&entry.value), "ttl": left_json(entry.facts.ttl), "created": entry.facts.created,
-        "expires": entry.facts.expires, "size": entry.facts.size,
-        "serializer": entry.facts.serializer.name(), "compressor": compressor,
-    })
-}
-
-fn miss() -> Json {
-    json!({"miss": true})
-}
-
-fn value(tagged: &Json) -> Value<'static> {
-    from_json(tagged).expect("a tagged value")
-}
-
-fn bytes(tagged: &Json) -> Vec<u8> {
-    match value(tagged) {
-        Value::Text(text) => text.into_owned().into_bytes(),
-        Value::Bytes(bytes) => bytes.into_owned(),
-        other => panic!("not a key: {other:?}"),
-    }
-}
-
-fn key_json(key: &[u8]) -> Json {
-    std::str::from_utf8(key).map_or_else(|_| to_json(&Value::from(key)), |text| json!(text))
-}
-
-fn keys(list: &Json) -> Vec<(u32, Vec<u8>)> {
-    let list = list.as_array().expect("a list").iter();
-    list.map(|one| {
-        let id = one["id"].as_u64().expect("an id");
-        (u32::try_from(id).expect("an id"), bytes(&one["key"]))
-    })
-    .collect()
-}
-
-fn strings(list: &Json) -> Vec<String> {
-    let list = list.as_array().expect("a list").iter();
-    list.map(|text| text.as_str().expect("text").to_owned())
-        .collect()
-}
-
-fn time(tagged: &Json) -> Result<Duration, Error> {
-    match tagged {
-        Json::String(text) => duration::parse(text),
-        own => Ok(Duration::from_millis(own["ms"].as_u64().expect("ms"))),
-    }
-}
-
-fn ttl(tagged: &Json) -> Result<Ttl, Error> {
-    match tagged {
-        Json::Null => Ok(Ttl::Forever),
-        other => time(other).map(Ttl::For),
-    }
-}
-
-fn sorted(items: impl Iterator<Item = Json>) -> Json {
-    let mut items: Vec<_> = items.collect();
-    items.sort_by_key(Json::to_string);
-    Json::Array(items)
-}
-
 /// What a step expects, in the form that its operation gives.
 fn normal(step: &Step, expected: &Json) -> Json {
-    let value = |tagged| to_json(&value(tagged));
+    let value = normal_value;
     let list = || expected.as_array().expect("a list").iter();
     match step.op.as_str() {
-        "get" | "peek" | "take" | "get_or_set" if *expected != miss() => value(expected),
+        "get" | "peek" | "take" | "get_or_set" | "update" | "increment" | "decrement" => {
+            value(expected)
+        }
         "get_many" | "get_or_set_many" => {
             sorted(list().map(|pair| json!([key_json(&bytes(&pair[0])), value(&pair[1])])))
         }

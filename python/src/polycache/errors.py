@@ -207,6 +207,19 @@ class IoError(PolycacheError, OSError):
     retryable = True
 
 
+class IntegerOverflow(PolycacheError):
+    """The integer, or the sum, does not fit 64 bits with a sign; nothing was stored."""
+
+    code = "integer_overflow"
+
+
+class Conflict(PolycacheError):
+    """Others changed the key each time that an update of it was tried; nothing was stored."""
+
+    code = "conflict"
+    retryable = True
+
+
 class WaitTimeout(PolycacheError, TimeoutError):
     """A caller waited `wait_timeout` for the loads of others, and none brought the value."""
 

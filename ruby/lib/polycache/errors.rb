@@ -181,6 +181,17 @@ module Polycache
     RETRYABLE = true
   end
 
+  # The integer, or the sum, does not fit 64 bits with a sign; nothing was stored.
+  class IntegerOverflow < Error
+    CODE = "integer_overflow"
+  end
+
+  # Others changed the key each time that an update of it was tried; nothing was stored.
+  class Conflict < Error
+    CODE = "conflict"
+    RETRYABLE = true
+  end
+
   class Error
     CLASSES = [
       InvalidArgument, InvalidKey, UnsupportedValue, WrongType, EntryTooLarge, ValueTooLarge,
@@ -189,7 +200,7 @@ module Polycache
       DecryptionFailed, NoSpace,
       ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
-      InvalidNamespace, IoError, WaitTimeout
+      InvalidNamespace, IoError, WaitTimeout, IntegerOverflow, Conflict
     ].to_h { |error| [error::CODE, error] }.freeze
     private_constant :CLASSES
   end

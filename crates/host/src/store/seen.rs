@@ -1,9 +1,13 @@
-//! Reading without use, and changing just the entry that was read.
+//! Reading without use, and writing on a condition: only without an entry, or only over the one that was read.
 
 use super::{is_entry, with_appender, Store};
 use crate::error::Error;
+use crate::hash::KeyHash;
 use crate::namespace::Namespace;
 use crate::read::Hit;
+
+/// Keys whose memory is fetched at once.
+const PREFETCHED: usize = 32;
 
 impl Store {
     /// As [`Store::get`], but it is not a use of the entry: the read is not counted, and the entry is not marked
@@ -64,6 +68,61 @@ impl Store {
         let key = inner.engine.key(&full);
         let me = process.membership.me;
         with_appender(|appender| inner.engine.replace(appender, me, key, hit, entry))
+    }
+
+    /// Stores an entry if the key has none; false if it has one. Loads of the key under way are invalidated.
+    ///
+    /// # Errors
+    /// `MalformedEntry` for bytes that are not an entry; `EntryTooLarge`, `NoSpace`, `Io`, after which nothing has
+    /// changed; `InvalidArgument` for a store that was opened for reading only; `Closed`.
+    pub fn add(&self, namespace: &Namespace, key: &[u8], entry: &[u8]) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        is_entry(entry)?;
+        inner.may_change()?;
+        let me = inner.process()?.membership.me;
+        let full = namespace.full_key(key);
+        let (key, floor) = (inner.engine.key(&full), inner.floor(namespace));
+        let added = with_appender(|appender| inner.engine.add(appender, me, key, floor, entry))?;
+        if added {
+            inner.count(&inner.writes);
+        }
+        Ok(added)
+    }
+
+    /// The version of the entry that a read of the key found: no other entry of the directory has it, and every
+    /// change gives another. `None` if the entry is gone: look again.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn version(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        hit: Hit,
+    ) -> Result<Option<u64>, Error> {
+        let inner = self.open_inner()?;
+        if hit.slot >= inner.engine.geometry.slots() {
+            return Ok(None);
+        }
+        let full = namespace.full_key(key);
+        Ok(inner.engine.version(inner.engine.key(&full), hit))
+    }
+
+    /// Fetches what reads of these keys will touch into the processor's caches, for a caller that goes on to
+    /// read them. A few dozen at a time; more would not stay there. Does nothing for a store that was closed.
+    pub fn prefetch<'k>(&self, namespace: &Namespace, keys: impl IntoIterator<Item = &'k [u8]>) {
+        let Ok(inner) = self.open_inner() else { return };
+        let mut hashes = [KeyHash { lo: 0, hi: 0 }; PREFETCHED];
+        let mut count = 0;
+        for key in keys {
+            if count == PREFETCHED {
+                inner.engine.prefetch_many(&hashes);
+                count = 0;
+            }
+            hashes[count] = inner.engine.key(&namespace.full_key(key)).hash;
+            count += 1;
+        }
+        inner.engine.prefetch_many(&hashes[..count]);
     }
 
     /// Invalidates the loads under way of a key that has no entry, as [`Store::delete`] does; false when it

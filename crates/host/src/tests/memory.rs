@@ -157,30 +157,31 @@ pub struct Killed;
 
 /// One process's view of the memory; the process dies at its n-th access, like a SIGKILL at every
 /// instant in turn.
-pub struct Killable {
-    pub memory: Arc<Plain>,
+pub struct Killable<C = std::sync::atomic::AtomicU64> {
+    pub memory: Arc<Sparse<C>>,
     left: std::sync::atomic::AtomicU64,
 }
 
-impl Killable {
-    pub fn new(memory: Arc<Plain>, accesses: u64) -> Killable {
+impl<C: Cell> Killable<C> {
+    pub fn new(memory: Arc<Sparse<C>>, accesses: u64) -> Killable<C> {
         Killable {
             memory,
             left: std::sync::atomic::AtomicU64::new(accesses),
         }
     }
 
-    fn live(&self) -> &Plain {
+    fn live(&self) -> &Sparse<C> {
         let left = self.left.load(Ordering::SeqCst);
         if left == 0 {
-            std::panic::panic_any(Killed);
+            // Without the panic hook, which would print it, and in which shuttle ends its run.
+            std::panic::resume_unwind(Box::new(Killed));
         }
         self.left.store(left - 1, Ordering::SeqCst);
         &self.memory
     }
 }
 
-impl SharedMemory for Killable {
+impl<C: Cell> SharedMemory for Killable<C> {
     fn load(&self, at: usize) -> u64 {
         self.live().load(at)
     }

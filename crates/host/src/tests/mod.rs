@@ -1,5 +1,6 @@
 //! Tests of the algorithm itself, on test memories.
 
+mod conditional;
 mod dead_bytes;
 mod history;
 mod interleavings;

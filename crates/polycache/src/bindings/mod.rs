@@ -4,12 +4,15 @@
 mod load;
 
 use crate::cache::reading;
-use crate::{Cache, Error, StoreErrors, Ttl, Value};
+use crate::conditional::writing_value;
+use crate::{Cache, Error, StoreErrors, Ttl, Value, Version};
 use std::cell::RefCell;
 use std::time::Duration;
 
 pub use crate::lock::{LockStep, Locking};
 pub use crate::origin::Origin;
+pub use crate::prefetch::PREFETCHED;
+pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use load::{Filled, LoadStep, Loading};
 pub use polycache_host::Token;
 
@@ -65,6 +68,78 @@ pub trait Bindings {
         key: &[u8],
         f: impl FnMut(Value<'_>) -> Result<R, E>,
     ) -> Result<Option<Result<R, E>>, Error>;
+
+    /// As [`Cache::add_with_ttl`], for a value without a type.
+    ///
+    /// # Errors
+    /// The same errors.
+    fn add_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<bool, Error>;
+
+    /// As [`Cache::replace_with_ttl`], for a value without a type.
+    ///
+    /// # Errors
+    /// The same errors.
+    fn replace_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<bool, Error>;
+
+    /// As [`Cache::compare_and_set_with_ttl`], for a value without a type.
+    ///
+    /// # Errors
+    /// The same errors.
+    fn compare_and_set_value(
+        &self,
+        key: &[u8],
+        version: Version,
+        value: &Value<'_>,
+        ttl: Ttl,
+    ) -> Result<bool, Error>;
+
+    /// The first half of an update: what `f` makes of the key's value, and what was found, for the second half:
+    /// [`Bindings::set_updated`] or [`Bindings::delete_updated`]; none leaves the key. If the second half returns false,
+    /// the caller begins anew; [`UPDATE_ATTEMPTS`] times, then it is [`Error::Conflict`].
+    ///
+    /// ```
+    /// # let cache = polycache::Cache::builder().build()?;
+    /// use polycache::bindings::Bindings;
+    /// cache.set("k", "old")?;
+    /// let (value, found) = cache.find_to_update(b"k", |value| value.into_owned())?;
+    /// assert_eq!(value, Some("old".into()));
+    /// cache.set("k", "changed")?;
+    /// assert!(!cache.set_updated(b"k", &found, &"new".into(), None)?);
+    /// let (_, found) = cache.find_to_update(b"k", |_| ())?;
+    /// assert!(cache.set_updated(b"k", &found, &"new".into(), None)?);
+    /// # Ok::<(), polycache::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Cache::get_with`].
+    fn find_to_update<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<(Option<R>, Found), Error>;
+
+    /// Stores a value if the key is still as it was found; false if it was changed since. Without `ttl` an entry keeps
+    /// its time to live, and a new one has the cache's default.
+    ///
+    /// # Errors
+    /// Those of [`Cache::update`].
+    fn set_updated(
+        &self,
+        key: &[u8],
+        found: &Found,
+        value: &Value<'_>,
+        ttl: Option<Ttl>,
+    ) -> Result<bool, Error>;
+
+    /// Deletes the key if it is still as it was found; false if it was changed since.
+    ///
+    /// # Errors
+    /// `Closed`.
+    fn delete_updated(&self, key: &[u8], found: &Found) -> Result<bool, Error>;
+
+    /// Fetches what reads of these keys will touch from memory, for a caller that goes on to read them: some
+    /// [`PREFETCHED`] keys at a time.
+    fn prefetch(&self, keys: &[impl AsRef<[u8]>]);
 
     /// Looks at `budget` places of the index from `cursor` on (0 at first) and appends the
     /// namespace's keys that begin with `prefix`. Returns the cursor to go on from, `None` at the end.
@@ -204,6 +279,51 @@ impl Bindings for Cache {
         // Each attempt has its own reader.
         let f = &RefCell::new(f);
         self.try_take_by(key, || reading(move |value| (*f.borrow_mut())(value)))
+    }
+
+    fn add_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<bool, Error> {
+        self.add_by(key, ttl, writing_value(value), None)
+    }
+
+    fn replace_value(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<bool, Error> {
+        self.replace_by(key, ttl, writing_value(value), None, None)
+    }
+
+    fn compare_and_set_value(
+        &self,
+        key: &[u8],
+        version: Version,
+        value: &Value<'_>,
+        ttl: Ttl,
+    ) -> Result<bool, Error> {
+        self.replace_by(key, ttl, writing_value(value), None, Some(version))
+    }
+
+    fn find_to_update<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<(Option<R>, Found), Error> {
+        Cache::find_to_update(self, key, reading(f))
+    }
+
+    fn set_updated(
+        &self,
+        key: &[u8],
+        found: &Found,
+        value: &Value<'_>,
+        ttl: Option<Ttl>,
+    ) -> Result<bool, Error> {
+        Cache::set_updated(self, key, found, ttl, writing_value(value), None)
+    }
+
+    fn delete_updated(&self, key: &[u8], found: &Found) -> Result<bool, Error> {
+        Cache::delete_updated(self, key, found)
+    }
+
+    fn prefetch(&self, keys: &[impl AsRef<[u8]>]) {
+        self.tier()
+            .prefetch(&mut keys.iter().map(|key| key.as_ref()));
     }
 
     fn keys_page(

@@ -105,6 +105,35 @@ impl Tier for HostTier {
         Ok(self.store.replace(&self.namespace, key, *hit, entry)?)
     }
 
+    fn add(&self, key: &[u8], entry: &[u8], _: Option<Object>) -> Result<bool, Error> {
+        Ok(self.store.add(&self.namespace, key, entry)?)
+    }
+
+    fn exchange(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        _: Option<Object>,
+    ) -> Result<bool, Error> {
+        let exchanged = self.renew(key, seen, entry)?;
+        if exchanged {
+            self.store.count_write();
+        }
+        Ok(exchanged)
+    }
+
+    fn version(&self, key: &[u8], seen: &Seen) -> Result<Option<u64>, Error> {
+        let Seen::Hit(hit) = seen else {
+            return Ok(None);
+        };
+        Ok(self.store.version(&self.namespace, key, *hit)?)
+    }
+
+    fn prefetch(&self, keys: &mut dyn Iterator<Item = &[u8]>) {
+        self.store.prefetch(&self.namespace, keys);
+    }
+
     fn replace(
         &self,
         key: &[u8],

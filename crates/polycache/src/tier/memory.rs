@@ -3,6 +3,7 @@
 use super::locks::Locks;
 use super::memory_key::{Key, Parts, Query};
 use super::memory_namespaces::{Namespace, Namespaces};
+use super::stored::next_version;
 use super::{Leased, Object, Seen, Stored, Tier};
 use crate::memory::Bounds;
 use crate::observe::Answer;
@@ -170,11 +171,29 @@ impl MemoryTier {
         let mut stored = Stored {
             entry: entry.into(),
             object,
+            version: next_version(),
         };
         if stored.object.is_some() && stored.bytes(key.len()) > self.shared.max_bytes {
             stored.object = None;
         }
         stored
+    }
+
+    /// Stores an entry if `admit` says so of what is there; an entry that is too large changes nothing.
+    fn store_if(
+        &self,
+        key: &[u8],
+        new: Stored,
+        admit: impl Fn(Option<&Stored>) -> bool,
+    ) -> Result<bool, Error> {
+        let (size, limit) = (new.bytes(key.len()), self.shared.max_bytes);
+        if size > limit {
+            return Err(Error::EntryTooLarge { size, limit });
+        }
+        let ttl = new.whole_ttl();
+        let key = self.query(key).to_key();
+        let admit = |_: &Key, now: Option<&Stored>| admit(now);
+        Ok(self.shared.entries.set_if(key, new, ttl, admit)?.is_none())
     }
 
     fn full_key(&self, key: &[u8]) -> Vec<u8> {
@@ -305,6 +324,35 @@ impl Tier for MemoryTier {
             count(&self.shared.counts.kept);
         }
         Ok(renewed)
+    }
+
+    fn add(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<bool, Error> {
+        self.still_open()?;
+        let is_absent =
+            |now: Option<&Stored>| now.is_none_or(|stored| !self.is_served(&stored.entry));
+        self.store_if(key, self.stored(key, entry, object), is_absent)
+    }
+
+    fn exchange(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error> {
+        self.still_open()?;
+        let Seen::Stored(before) = seen else {
+            return Ok(false);
+        };
+        let is_there = |now: Option<&Stored>| now.is_some_and(|now| now.is_same(before));
+        self.store_if(key, self.stored(key, entry, object), is_there)
+    }
+
+    fn version(&self, _: &[u8], seen: &Seen) -> Result<Option<u64>, Error> {
+        Ok(match seen {
+            Seen::Stored(stored) => Some(stored.version),
+            Seen::Hit(_) => None,
+        })
     }
 
     fn replace(

@@ -63,6 +63,22 @@ pub(crate) trait Tier: Send + Sync {
     fn invalidate_loads(&self, key: &[u8]) -> Result<bool, Error>;
     /// Stores what was seen with other times, by this entry; false if it is gone. Not counted as a write.
     fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error>;
+    /// Stores an entry if the key has none; false if it has one. After an error nothing has changed.
+    fn add(&self, key: &[u8], entry: &[u8], object: Option<Object>) -> Result<bool, Error>;
+    /// Stores an entry in the place of what was seen; false if that is gone. After an error nothing has changed.
+    fn exchange(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error>;
+    /// The version of what was seen; `None` if that is gone.
+    fn version(&self, key: &[u8], seen: &Seen) -> Result<Option<u64>, Error>;
+    /// Prepares for reads of these keys, which follow.
+    fn prefetch(&self, keys: &mut dyn Iterator<Item = &[u8]>) {
+        let _ = keys;
+    }
     /// Stores an entry in the place of what was seen; false if that is gone. After an error what was seen is gone as
     /// well, because it was superseded.
     fn replace(

@@ -4,6 +4,8 @@ use super::memory_key::Key;
 use super::OVERHEAD;
 use polycache_memory::Ttl;
 use std::any::Any;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +17,25 @@ pub(crate) type Object = Arc<dyn Any + Send + Sync>;
 pub(crate) struct Stored {
     pub entry: Arc<[u8]>,
     pub object: Option<Object>,
+    /// No other entry of the process has it.
+    pub version: u64,
+}
+
+/// A number that was never given out before. Each thread takes some thousand of them at once, so that writers in
+/// different threads share no cache line.
+#[inline]
+pub(crate) fn next_version() -> u64 {
+    const AT_ONCE: u64 = 1 << 12;
+    static TAKEN: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static NEXT: Cell<u64> = const { Cell::new(0) };
+    }
+    let mut version = NEXT.get();
+    if version % AT_ONCE == 0 {
+        version = TAKEN.fetch_add(1, Ordering::Relaxed) * AT_ONCE;
+    }
+    NEXT.set(version + 1);
+    version
 }
 
 impl Stored {

@@ -470,6 +470,7 @@ pub fn ttl(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
         polycache::Ttl::Default => Ttl::Default,
         polycache::Ttl::Forever => Ttl::Forever,
         polycache::Ttl::For(time) => Ttl::For(time),
+        polycache::Ttl::Until(time) => Ttl::Until(time),
     })
 }
 

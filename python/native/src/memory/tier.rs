@@ -109,6 +109,7 @@ pub fn ttl_of(given: TtlArgument<'_, '_>) -> PyResult<Ttl> {
         polycache::Ttl::Default => Ttl::Default,
         polycache::Ttl::Forever => Ttl::Forever,
         polycache::Ttl::For(time) => Ttl::For(time),
+        polycache::Ttl::Until(time) => Ttl::Until(time),
     })
 }
 
