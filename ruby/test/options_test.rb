@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "fileutils"
 require "pathname"
 
 # What an option may be in Ruby.
@@ -182,13 +183,14 @@ class OptionsTest < Minitest::Test
     assert_in_delta 300.0, cache.ttl("k")
   end
 
-  def test_another_limit_is_a_mismatch
-    open_cache
-    error = assert_raises(Polycache::ConfigMismatch) do
-      Polycache::Cache.new(path: File.join(@directory, "cache"), limit: "8MiB")
+  def test_what_another_program_made_is_refused
+    FileUtils.mkdir_p(File.join(@directory, "theirs", "v2"))
+    File.write(File.join(@directory, "theirs", "v2", "users.rb"), "")
+    error = assert_raises(Polycache::ForeignDirectory) do
+      Polycache::Cache.new(path: File.join(@directory, "theirs"))
     end
 
-    assert_equal "config_mismatch", error.code
+    assert_equal "foreign_directory", error.code
     refute_predicate error, :retryable?
   end
 end

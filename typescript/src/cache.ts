@@ -54,7 +54,7 @@ export class Cache {
 
   /**
    * Opens the cache.
-   * @throws InvalidArgument, ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
+   * @throws InvalidArgument, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
    *   ForeignDirectory, TooManyParticipants, NoSpace, IoError
    */
   constructor(options?: CacheOptions)

@@ -18,7 +18,6 @@ export type ErrorCode =
   | 'unknown_encryption_key'
   | 'decryption_failed'
   | 'no_space'
-  | 'config_mismatch'
   | 'unsupported_filesystem'
   | 'foreign_directory'
   | 'too_many_participants'

@@ -66,17 +66,12 @@ export class DecryptionFailed extends PolycacheError {
   readonly code = 'decryption_failed'
 }
 
-/** The directory exists with another byte limit than the one asked for. */
-export class ConfigMismatch extends PolycacheError {
-  readonly code = 'config_mismatch'
-}
-
 /** A file system on which memory is not shared between processes. */
 export class UnsupportedFilesystem extends PolycacheError {
   readonly code = 'unsupported_filesystem'
 }
 
-/** The directory belongs to another user. */
+/** The directory, or what it holds, is another user's or another program's. */
 export class ForeignDirectory extends PolycacheError {
   readonly code = 'foreign_directory'
 }
@@ -134,7 +129,6 @@ nameAll({
   NotEncrypted,
   UnknownEncryptionKey,
   DecryptionFailed,
-  ConfigMismatch,
   UnsupportedFilesystem,
   ForeignDirectory,
   TooManyParticipants,

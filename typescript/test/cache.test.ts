@@ -1,13 +1,14 @@
 /** The class: both forms of each method, handles, namespaces, options. What all languages share is in conformance. */
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   Cache,
   type CacheOptions,
   Closed,
-  ConfigMismatch,
   Decimal,
   EntryTooLarge,
+  ForeignDirectory,
   InvalidArgument,
   InvalidKey,
   type Key,
@@ -384,17 +385,18 @@ test('keys are found page by page, as the iteration goes on', () => {
 describe('errors', () => {
   test('say their code, name and whether a retry helps', () => {
     const path = folder()
-    open({ path, limit: '4MiB' })
-    const mismatch = failure(() => new Cache({ path, limit: '8MiB' })) as ConfigMismatch
-    expect(mismatch).toBeInstanceOf(ConfigMismatch)
-    expect(mismatch).toBeInstanceOf(PolycacheError)
-    expect([mismatch.code, mismatch.name, mismatch.retryable]).toEqual([
-      'config_mismatch',
-      'ConfigMismatch',
+    mkdirSync(join(path, 'v2'), { recursive: true })
+    writeFileSync(join(path, 'v2', 'users.ts'), '')
+    const foreign = failure(() => new Cache({ path })) as ForeignDirectory
+    expect(foreign).toBeInstanceOf(ForeignDirectory)
+    expect(foreign).toBeInstanceOf(PolycacheError)
+    expect([foreign.code, foreign.name, foreign.retryable]).toEqual([
+      'foreign_directory',
+      'ForeignDirectory',
       false,
     ])
-    expect(String(mismatch)).toContain('ConfigMismatch: ')
-    expect(mismatch.stack).toContain('ConfigMismatch: ')
+    expect(String(foreign)).toContain('ForeignDirectory: ')
+    expect(foreign.stack).toContain('ForeignDirectory: ')
   })
 
   test('carry sizes', () => {

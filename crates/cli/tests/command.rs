@@ -103,15 +103,20 @@ fn a_command_line_that_is_wrong_is_exit_code_2_and_makes_nothing() {
 fn errors_of_the_cache_are_exit_code_4_and_json_when_asked() {
     let place = Place::new();
     place.run(&["set", "k", "v", "--limit", "2MiB"]).ok();
-    let other = ["set", "k", "v", "--limit", "4MiB"];
-    place.run(&other).failed(4, "limit of 2097152 bytes");
+    // The limit of a cache stands.
+    place.run(&["set", "k", "v", "--limit", "4MiB"]).ok();
+    let theirs = Place::new();
+    std::fs::create_dir_all(theirs.path().join("v2")).unwrap();
+    std::fs::write(theirs.path().join("v2/users.rs"), "").unwrap();
+    let foreign = ["set", "k", "v"];
+    theirs.run(&foreign).failed(4, "users.rs is not of a cache");
     let large = vec![b'x'; 70_000];
     place
         .run_with(&["set", "k", "-"], &large)
         .failed(4, "store less, or raise");
-    let ran = place.run(&[&["--json"], &other[..]].concat());
+    let ran = theirs.run(&[&["--json"], &foreign[..]].concat());
     let error: Json = serde_json::from_str(&ran.error).unwrap();
-    assert_eq!(error["error"]["code"], "config_mismatch");
+    assert_eq!(error["error"]["code"], "foreign_directory");
     assert_eq!(error["error"]["retryable"], false);
     let refused = place.run(&["set", "k", "{}", "--type", "json", "--serializer", "text"]);
     refused.failed(2, "the serializer text takes text only");

@@ -25,13 +25,6 @@ pub enum Error {
     MalformedEntry(&'static str),
     /// The disk is full and there is nothing to recycle, or live processes are writing every block.
     NoSpace(&'static str),
-    /// The directory exists with another byte limit.
-    ConfigMismatch {
-        /// Bytes that the directory was created with.
-        existing: u64,
-        /// Bytes that the caller asked for.
-        requested: u64,
-    },
     /// The directory's layout is newer than this build.
     UnsupportedVersion(u64),
     /// The directory holds no cache, and the mode ([`crate::Mode`]) does not allow creating one.
@@ -40,7 +33,7 @@ pub enum Error {
     Damaged(String),
     /// The file system does not share memory between processes.
     UnsupportedFilesystem(String),
-    /// The directory belongs to another user.
+    /// The directory, or what it holds, is not the cache's own: another user's, or another program's.
     ForeignDirectory(String),
     /// 4095 handles are open on the directory.
     TooManyParticipants,
@@ -66,7 +59,6 @@ impl Error {
             Error::EntryTooLarge { .. } => "entry_too_large",
             Error::MalformedEntry(_) => "malformed_entry",
             Error::NoSpace(_) => "no_space",
-            Error::ConfigMismatch { .. } => "config_mismatch",
             Error::UnsupportedVersion(_) => "unsupported_version",
             Error::NoCache(_) => "no_cache",
             Error::Damaged(_) => "damaged",
@@ -107,14 +99,6 @@ impl fmt::Display for Error {
             ),
             Error::MalformedEntry(what) => write!(f, "not an entry: {what}"),
             Error::NoSpace(what) => write!(f, "no space: {what}"),
-            Error::ConfigMismatch {
-                existing,
-                requested,
-            } => write!(
-                f,
-                "the directory was created with a limit of {existing} bytes, not {requested}; \
-                 leave the limit out to take the existing one, or remove the directory"
-            ),
             Error::UnsupportedVersion(version) => write!(
                 f,
                 "the directory has layout version {version}, newer than this build; upgrade polycache"
@@ -123,8 +107,8 @@ impl fmt::Display for Error {
                 f,
                 "{which} does not share memory between processes; use a local directory or /dev/shm"
             ),
-            Error::ForeignDirectory(path) => {
-                write!(f, "{path} belongs to another user; choose a directory of your own")
+            Error::ForeignDirectory(what) => {
+                write!(f, "{what}; choose a directory of your own")
             }
             Error::TooManyParticipants => {
                 f.write_str("4095 handles are open on this directory; close some")

@@ -1,25 +1,69 @@
 //! What the store needs from the operating system, in one trait, so that a test can fail the n-th call.
+//!
+//! Files are opened below an open directory, never by a path: what was looked at is what is used.
 
 pub use crate::platform::SystemIo;
 use memmap2::MmapRaw;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// Anything else: a symbolic link, a pipe, a device.
+    Other,
+}
+
+/// What stat(2) says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// What it is.
+    pub kind: Kind,
+    /// The user id that owns it.
+    pub owner: u32,
+    /// Its permission bits.
+    pub permissions: u32,
+    /// Its file system.
+    pub device: u64,
+    /// Its number in the file system.
+    pub inode: u64,
+    /// Its length in bytes.
+    pub len: u64,
+    /// Names that it has in the file system; 0 when it was removed.
+    pub links: u64,
+}
+
 /// File operations of the host tier.
 pub trait Io: Send + Sync {
-    /// The type of the file system that holds `path`: `f_type` of statfs(2).
-    fn filesystem(&self, path: &Path) -> io::Result<u32>;
-    /// The user id that owns `path`.
-    fn owner(&self, path: &Path) -> io::Result<u32>;
     /// Creates a directory and its parents, for this user only.
     fn create_directory(&self, path: &Path) -> io::Result<()>;
-    /// Opens a file for reading and writing; with `create`, creates it for this user only.
-    fn open(&self, path: &Path, create: bool) -> io::Result<File>;
-    /// Opens a file for reading only.
-    fn open_to_read(&self, path: &Path) -> io::Result<File>;
-    /// Length of a file.
-    fn len(&self, file: &File) -> io::Result<u64>;
+    /// Opens a directory by its path, through symbolic links.
+    fn open_directory(&self, path: &Path) -> io::Result<File>;
+    /// What a path names; a symbolic link itself, not what it leads to.
+    fn status_of(&self, path: &Path) -> io::Result<Status>;
+    /// Creates a directory in another one, for this user only.
+    fn create_directory_in(&self, directory: &File, name: &str) -> io::Result<()>;
+    /// Opens a directory in another one; a symbolic link is refused.
+    fn open_directory_in(&self, directory: &File, name: &str) -> io::Result<File>;
+    /// Opens a file of a directory for reading and writing; with `create`, creates it for this user only. A
+    /// symbolic link is refused.
+    fn open(&self, directory: &File, name: &str, create: bool) -> io::Result<File>;
+    /// Opens a file of a directory for reading only. A symbolic link is refused.
+    fn open_to_read(&self, directory: &File, name: &str) -> io::Result<File>;
+    /// What an open file is.
+    fn status(&self, file: &File) -> io::Result<Status>;
+    /// The type of the file system that holds an open file: `f_type` of statfs(2).
+    fn filesystem(&self, file: &File) -> io::Result<u32>;
+    /// The names in a directory.
+    fn names(&self, directory: &File) -> io::Result<Vec<OsString>>;
+    /// Sets a file's times to now.
+    fn touch(&self, file: &File) -> io::Result<()>;
     /// Sets a file's length without allocating disk space.
     fn set_len(&self, file: &File, len: u64) -> io::Result<()>;
     /// Allocates disk space for a range of a file, by fallocate(2) itself.
@@ -32,10 +76,10 @@ pub trait Io: Send + Sync {
     fn map_private(&self, file: &File, len: u64) -> io::Result<MmapRaw>;
     /// Writes a mapping back to disk: msync(2).
     fn sync(&self, mapping: &MmapRaw) -> io::Result<()>;
-    /// Renames a file.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Removes a file, or a directory with its content; a missing one is not an error.
-    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Renames a file within its directory.
+    fn rename(&self, directory: &File, from: &str, to: &str) -> io::Result<()>;
+    /// Removes a file of a directory; a missing one is not an error.
+    fn remove(&self, directory: &File, name: &str) -> io::Result<()>;
     /// Takes the open-file-description lock of one byte; false when another description holds it.
     fn lock(&self, file: &File, byte: u64) -> io::Result<bool>;
     /// Takes a shared lock of one byte; false when another description holds the byte exclusively.

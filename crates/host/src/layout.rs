@@ -9,6 +9,8 @@ pub const VERSION: u64 = 2;
 
 /// Offsets of the header's words. Words that change are a cache line apart.
 pub mod header {
+    /// Bytes of the header.
+    pub const LEN: u64 = 4096;
     /// [`super::MAGIC`].
     pub const MAGIC: usize = 0;
     /// [`super::VERSION`].
@@ -23,6 +25,12 @@ pub mod header {
     pub const LOCK_INODE: usize = 48;
     /// 1 when the cache was opened with `keep_after_reboot`; the command `polycache` reads it.
     pub const KEPT: usize = 56;
+    /// Whether the index is being replaced: one of [`super::replaced`].
+    pub const REPLACED: usize = 64;
+    /// Inode of the index itself. In a copy it is another one.
+    pub const INDEX_INODE: usize = 72;
+    /// The file system of all files.
+    pub const DEVICE: usize = 80;
     /// The memory tiers' epoch; JavaScript loads its low 32 bits.
     pub const EPOCH: usize = 128;
     /// Clears so far.
@@ -57,6 +65,17 @@ pub mod header {
     pub const CLEANERS: usize = KEEP_LANES + super::MAX_CLEANERS as usize * LINE;
     /// The tick at which the disk had no room for a block, plus one; 0 is never.
     pub const DISK_FULL: usize = CLEANERS + super::MAX_CLEANERS as usize * LINE;
+}
+
+/// Values of [`header::REPLACED`].
+pub mod replaced {
+    /// The index is in use.
+    pub const NO: u64 = 0;
+    /// A process with the directory's lock is recovering the cache, or decides whether to make a new one. Others
+    /// join with that lock only.
+    pub const PERHAPS: u64 = 1;
+    /// Another cache takes the place of this one. Its handles are told by the epoch, which moved.
+    pub const YES: u64 = 2;
 }
 
 /// Lanes of writers at most.

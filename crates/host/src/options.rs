@@ -15,7 +15,7 @@ pub enum Mode {
     #[default]
     Create,
     /// Opens an existing cache and may change its entries. `NoCache` and `Damaged` say that there is
-    /// none; nothing was changed then. Whether it is kept after a reboot stays as it was created.
+    /// none; nothing was changed then.
     Existing,
     /// Like `Existing`, but changes no byte of any file: writes are `InvalidArgument`, and reads do not
     /// mark entries as read. It sees other processes' writes, except in a cache of an earlier boot,
@@ -30,11 +30,11 @@ pub struct Options {
     pub path: PathBuf,
     /// What the store may do to the directory.
     pub mode: Mode,
-    /// Byte limit of everything in the directory, 2 MiB to 1 TiB. `None` takes the limit of the existing
-    /// directory, or 256 MiB for a new one.
+    /// Byte limit of everything in a new directory, 2 MiB to 1 TiB; `None` is 256 MiB. The limit of an existing
+    /// directory stands.
     pub limit: Option<u64>,
     /// Keeps undamaged entries after a reboot, though an entry may be older than the last write or
-    /// deleted since. Without it a reboot empties the cache.
+    /// deleted since: from now on, whatever others open the directory with. Without it a reboot empties the cache.
     pub keep_after_reboot: bool,
     /// How long a load may take before another caller may load the same key; at most 8 hours.
     pub lease_timeout: Duration,

@@ -1,32 +1,32 @@
 //! The store: one open handle on a cache directory.
 
+mod environment;
+mod leases;
+mod presence;
 mod seen;
 
 use crate::block::Appender;
 use crate::check::Report;
-use crate::clock::Clock;
-use crate::directory::{Directory, Membership, Opening};
+use crate::directory::{Directory, Identity, Opening};
 use crate::engine::{Engine, Environment, Participant};
-use crate::error::{Error, TOO_LARGE};
+use crate::error::Error;
 use crate::hash::key_hash;
 use crate::io::Io;
 use crate::keys;
 use crate::layout::{header, RECORD_HEADER};
-use crate::lease::{Lease, Token};
 use crate::mapped::MappedMemory;
 use crate::namespace::Namespace;
 use crate::options::{Mode, Options};
-use crate::own_leases::OwnLeases;
-use crate::platform;
 use crate::read::Hit;
 use crate::shared_memory::SharedMemory;
 use crate::stats::Stats;
+use environment::{System, CLOSED};
+use presence::{LOOK_EVERY_HITS, LOOK_EVERY_MISSES, LOOK_EVERY_WRITES};
 use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// An open cache directory, shared with every other process that opens it. Cheap to clone; all
 /// methods may be called from any thread, and from a forked child.
@@ -41,6 +41,11 @@ struct Inner {
     io: Arc<dyn Io>,
     /// Opened by [`Mode::Read`].
     read_only: bool,
+    index_file: File,
+    /// Which files were opened: the index, the file of locks, the files of blocks.
+    identities: Vec<Identity>,
+    /// When the files' times were last set to now.
+    touched: AtomicU64,
     lease_ticks: u32,
     root: u64,
     hits: AtomicU64,
@@ -52,74 +57,11 @@ struct Inner {
     wait_timeouts: AtomicU64,
 }
 
-/// The `forks` of a handle that only reads: no process has as many.
-const NEVER_JOINED: u64 = u64::MAX;
-
-/// What belongs to one process and is never shared with a forked child.
-struct Process {
-    membership: Membership,
-    forks: u64,
-}
-
-/// The environment of a real directory.
-struct System {
-    files: Vec<File>,
-    io: Arc<dyn Io>,
-    block_size: u64,
-    clock: Clock,
-    /// This process's part; replaced in a forked child by one store, so that no thread of it ever
-    /// asks by a part of the parent's.
-    process: AtomicPtr<Process>,
-    closed: AtomicBool,
-}
-
-impl Environment for System {
-    fn id_alive(&self, id: u32) -> bool {
-        // SAFETY: the pointer comes from a box that is freed only with the store, or leaked.
-        let process = unsafe { &*self.process.load(Ordering::Acquire) };
-        // In a child that has not joined, the descriptor's number may be another file's by now; no
-        // answer counts as alive. A description's own locks never show as held by another.
-        process.forks != platform::forks()
-            || id == process.membership.me.id
-            || platform::is_locked(process.membership.descriptor(), u64::from(id), 1)
-    }
-
-    fn allocate(&self, block: u64) -> Result<(), Error> {
-        let at = block * self.block_size;
-        let file = &self.files[(at / crate::layout::WINDOW) as usize];
-        self.io
-            .allocate(file, at % crate::layout::WINDOW, self.block_size)
-            .map_err(|error| {
-                if platform::no_room(&error) {
-                    Error::NoSpace(
-                        "the disk is full and there is nothing of this cache's own to recycle",
-                    )
-                } else if platform::too_large(&error) {
-                    Error::NoSpace(TOO_LARGE)
-                } else {
-                    Error::io("cannot allocate a block")(error)
-                }
-            })
-    }
-
-    fn ticks(&self) -> u32 {
-        platform::ticks()
-    }
-
-    fn now(&self) -> u64 {
-        self.clock.now()
-    }
-
-    fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::SeqCst)
-    }
-}
-
 impl Store {
     /// Opens the directory, making it where it is missing unless [`Options::mode`] says otherwise.
     ///
     /// # Errors
-    /// `InvalidArgument`, `NoCache`, `Damaged`, `ConfigMismatch`, `UnsupportedFilesystem`, `UnsupportedVersion`,
+    /// `InvalidArgument`, `NoCache`, `Damaged`, `UnsupportedFilesystem`, `UnsupportedVersion`,
     /// `UnsupportedPlatform`, `ForeignDirectory`, `TooManyParticipants`, `NoSpace`, `Io`.
     pub fn open(options: &Options) -> Result<Store, Error> {
         let lease_ticks = options.lease_ticks()?;
@@ -136,23 +78,13 @@ impl Store {
             geometry,
             seed,
             memory,
+            index_file,
             block_files,
+            identities,
         } = directory;
         let read_only = options.mode == Mode::Read;
-        let mut process = Process::new(membership);
-        if read_only {
-            // As in a child that has not joined: whatever needs a membership meets `rejoin`.
-            process.forks = NEVER_JOINED;
-        }
-        let environment = System {
-            files: block_files,
-            io: options.io.clone(),
-            block_size: geometry.block_size,
-            clock: options.clock.clone(),
-            process: AtomicPtr::new(Box::into_raw(Box::new(process))),
-            closed: AtomicBool::new(false),
-        };
-        Ok(Store(Arc::new(Inner {
+        let environment = System::new(options, geometry, block_files, membership);
+        let inner = Inner {
             engine: Engine {
                 memory,
                 environment,
@@ -162,6 +94,9 @@ impl Store {
             path,
             io: options.io.clone(),
             read_only,
+            index_file,
+            identities,
+            touched: AtomicU64::new(0),
             lease_ticks,
             root: key_hash(seed, b"::").as_u64(),
             hits: AtomicU64::new(0),
@@ -171,7 +106,9 @@ impl Store {
             invalidated_loads: AtomicU64::new(0),
             unstored: AtomicU64::new(0),
             wait_timeouts: AtomicU64::new(0),
-        })))
+        };
+        inner.touch();
+        Ok(Store(Arc::new(inner)))
     }
 
     /// The directory of the store's own files, `<path>/v2`, absolute.
@@ -210,11 +147,13 @@ impl Store {
         let hit = inner
             .engine
             .get(inner.engine.key(&full), inner.floor(namespace), out);
-        inner.count(if hit.is_some() {
-            &inner.hits
+        if hit.is_some() {
+            inner.count_hit();
         } else {
-            &inner.misses
-        });
+            // The look at the floor may have shown that the cache was replaced: that is no miss.
+            inner.still_open()?;
+            inner.count_miss();
+        }
         Ok(hit)
     }
 
@@ -235,7 +174,9 @@ impl Store {
             .engine
             .get(inner.engine.key(&full), inner.floor(namespace), out);
         if hit.is_some() {
-            inner.count(&inner.hits);
+            inner.count_hit();
+        } else {
+            inner.still_open()?;
         }
         Ok(hit)
     }
@@ -244,7 +185,11 @@ impl Store {
     /// answered, or failed to, and one by [`Store::peek`] that turned out a take.
     pub fn count_joined(&self, found: bool) {
         let inner = &self.0;
-        inner.count(if found { &inner.hits } else { &inner.misses });
+        if found {
+            inner.count_hit();
+        } else {
+            inner.count_miss();
+        }
     }
 
     /// True while the key is unchanged since this hit, no clear happened and its slot did not come
@@ -252,9 +197,7 @@ impl Store {
     #[inline]
     #[must_use]
     pub fn stands(&self, hit: Hit) -> bool {
-        !self.0.engine.environment.closed.load(Ordering::Relaxed)
-            && hit.slot < self.0.engine.geometry.slots()
-            && self.0.engine.stands(hit)
+        self.0.is_open() && hit.slot < self.0.engine.geometry.slots() && self.0.engine.stands(hit)
     }
 
     /// Marks the hit's entry as read since it was written, so that recycling keeps it; for a hit that
@@ -284,7 +227,7 @@ impl Store {
         })?;
         let me = process.membership.me;
         with_appender(|appender| inner.engine.put(appender, me, key, entry))?;
-        inner.count(&inner.writes);
+        inner.count_write();
         Ok(())
     }
 
@@ -308,148 +251,6 @@ impl Store {
             inner.count(&inner.deletes);
         }
         Ok(removed)
-    }
-
-    /// Reads the key, or takes the lease to load it, or says that another caller holds it. A lease of this process that is
-    /// another key's counts as overdue: see `own_leases.rs`.
-    ///
-    /// # Errors
-    /// `Closed`; `Io` when a forked child cannot join.
-    pub fn lease(
-        &self,
-        namespace: &Namespace,
-        key: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<Lease, Error> {
-        let inner = self.open_inner()?;
-        let full = namespace.full_key(key);
-        let key = inner.engine.key(&full);
-        let me = inner.process()?.membership.me;
-        let mut lease = inner
-            .engine
-            .lease(me, key, inner.floor(namespace), inner.lease_ticks, out);
-        let (own, seed) = (OwnLeases::of_this_process(), inner.engine.seed);
-        match &mut lease {
-            Lease::Hit(_) => inner.count(&inner.hits),
-            Lease::Acquired(token) => {
-                own.note(seed, token.slot, token.word, key.hash);
-                inner.count(&inner.misses);
-            }
-            Lease::Bypass => inner.count(&inner.misses),
-            Lease::Busy {
-                slot,
-                word,
-                overdue,
-            } => *overdue |= own.is_of_another(seed, *slot, *word, key.hash),
-        }
-        Ok(lease)
-    }
-
-    /// The right to load the key beside the caller that holds this lease, of a [`Lease::Busy`]; `None` when
-    /// that lease stands no more: ask for one again.
-    ///
-    /// # Errors
-    /// As for [`Store::lease`].
-    pub fn beside(
-        &self,
-        namespace: &Namespace,
-        key: &[u8],
-        slot: u64,
-        word: u64,
-    ) -> Result<Option<Token>, Error> {
-        let inner = self.open_inner()?;
-        // Only a caller that can append loads.
-        inner.process()?;
-        let full = namespace.full_key(key);
-        let (key, seed) = (inner.engine.key(&full), inner.engine.seed);
-        let own = OwnLeases::of_this_process();
-        let is_of_another = |slot, word| own.is_of_another(seed, slot, word, key.hash);
-        let token = inner.engine.beside(key, slot, word, is_of_another);
-        if token.is_some() {
-            inner.count(&inner.misses);
-        }
-        Ok(token)
-    }
-
-    /// True while a living process holds a lease of the key (or of one that the index can't tell from it).
-    ///
-    /// # Errors
-    /// `Closed`.
-    pub fn is_leased(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
-        let inner = self.open_inner()?;
-        let full = namespace.full_key(key);
-        Ok(inner.engine.is_leased(inner.engine.key(&full)))
-    }
-
-    /// Counts a loaded value that could not be stored.
-    pub fn count_unstored(&self) {
-        self.0.count(&self.0.unstored);
-    }
-
-    /// Counts a caller that waited in vain for the loads of others.
-    pub fn count_wait_timeout(&self) {
-        self.0.count(&self.0.wait_timeouts);
-    }
-
-    /// Stores the entry that the lease's holder loaded; false when a set, delete, clear or eviction
-    /// came in between, and then the value belongs to the caller alone.
-    ///
-    /// # Errors
-    /// As for [`Store::put`]; the lease is released.
-    pub fn fill(
-        &self,
-        namespace: &Namespace,
-        key: &[u8],
-        token: Token,
-        entry: &[u8],
-    ) -> Result<bool, Error> {
-        self.0.forget(token);
-        let inner = self.open_inner()?;
-        let process = is_entry(entry)
-            .and_then(|()| inner.process())
-            .inspect_err(|_| self.release(token))?;
-        if token.slot >= inner.engine.geometry.slots() {
-            return Ok(false);
-        }
-        // What was born before a clear would not be served.
-        if token.born < inner.floor(namespace)(inner.engine.epoch()) {
-            self.release(token);
-            inner.count(&inner.invalidated_loads);
-            return Ok(false);
-        }
-        let full = namespace.full_key(key);
-        let key = inner.engine.key(&full);
-        let me = process.membership.me;
-        let filled = with_appender(|appender| inner.engine.fill(appender, me, key, token, entry))?;
-        inner.count(if filled {
-            &inner.writes
-        } else {
-            &inner.invalidated_loads
-        });
-        Ok(filled)
-    }
-
-    /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
-    /// is invalid already or the store closed.
-    pub fn release(&self, token: Token) {
-        self.0.forget(token);
-        if token.slot < self.0.engine.geometry.slots() && !self.0.read_only {
-            self.0.engine.release(token);
-        }
-    }
-
-    /// True while the load that a `Busy` answer told of may still fill.
-    #[must_use]
-    pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
-        slot < self.0.engine.geometry.slots() && self.0.engine.lease_stands(slot, word)
-    }
-
-    /// True while what is loaded by this token would be stored and served: the key was not set, deleted, cleared or
-    /// filled since.
-    #[must_use]
-    pub fn may_fill(&self, namespace: &Namespace, token: Token) -> bool {
-        token.slot < self.0.engine.geometry.slots()
-            && self.0.engine.may_fill(token, self.0.floor(namespace))
     }
 
     /// Clears the namespace and those nested in it, in constant time, and invalidates the loads under way.
@@ -586,7 +387,7 @@ impl Store {
     /// True after [`Store::close`].
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.0.engine.environment.closed.load(Ordering::Relaxed)
+        self.0.engine.environment.closed.load(Ordering::Relaxed) == CLOSED
     }
 
     /// Milliseconds since 1970 by this store's clock.
@@ -608,7 +409,7 @@ impl Store {
     /// The namespace's floor now.
     #[must_use]
     pub fn floor(&self, namespace: &Namespace) -> u64 {
-        self.0.engine.floor_of(namespace.names())
+        self.0.floor_of(namespace.names())
     }
 
     #[inline(always)]
@@ -630,32 +431,8 @@ pub struct Shared<'a> {
 
 impl Inner {
     #[inline(always)]
-    fn still_open(&self) -> Result<(), Error> {
-        if self.engine.environment.closed.load(Ordering::Relaxed) {
-            return Err(Error::Closed);
-        }
-        Ok(())
-    }
-
-    fn may_change(&self) -> Result<(), Error> {
-        if self.read_only {
-            return Err(Error::InvalidArgument(
-                "the cache was opened for reading only".into(),
-            ));
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
     fn floor<'a>(&'a self, namespace: &'a Namespace) -> impl Fn(u64) -> u64 + 'a {
-        move |epoch| namespace.floor(epoch, |names| self.engine.floor_of(names))
-    }
-
-    /// The lease ends.
-    fn forget(&self, token: Token) {
-        if !token.beside {
-            OwnLeases::of_this_process().forget(self.engine.seed, token.slot, token.word);
-        }
+        move |epoch| namespace.floor(epoch, |names| self.floor_of(names))
     }
 
     #[inline(always)]
@@ -663,80 +440,19 @@ impl Inner {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// This process's part; a forked child joins anew at its first write.
     #[inline(always)]
-    fn process(&self) -> Result<&Process, Error> {
-        let pointer = self.engine.environment.process.load(Ordering::Acquire);
-        // SAFETY: the pointer comes from a box that is freed only when self is dropped, or leaked.
-        let process = unsafe { &*pointer };
-        if process.forks == platform::forks() {
-            return Ok(process);
-        }
-        self.rejoin(pointer)
+    fn count_hit(&self) {
+        self.count_and_look(&self.hits, LOOK_EVERY_HITS);
     }
 
-    #[cold]
-    fn rejoin(&self, parents: *mut Process) -> Result<&Process, Error> {
-        self.may_change()?;
-        let membership = Opening::rejoin(&*self.io, &self.path, &self.engine.memory)?;
-        let process = Process::new(membership);
-        let mine = Box::into_raw(Box::new(process));
-        // The parent's part is leaked: its mutexes may be locked by threads that the child lacks.
-        let current = &self.engine.environment.process;
-        match current.compare_exchange(parents, mine, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: as in `process`.
-            Ok(_) => Ok(unsafe { &*mine }),
-            Err(theirs) => {
-                // SAFETY: the box was made above and never shared.
-                drop(unsafe { Box::from_raw(mine) });
-                // SAFETY: as in `process`.
-                Ok(unsafe { &*theirs })
-            }
-        }
+    #[inline(always)]
+    fn count_miss(&self) {
+        self.count_and_look(&self.misses, LOOK_EVERY_MISSES);
     }
 
-    fn close(&self) {
-        if self.engine.environment.closed.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        let pointer = self.engine.environment.process.load(Ordering::Acquire);
-        // SAFETY: as in `process`.
-        let process = unsafe { &*pointer };
-        if process.forks != platform::forks() {
-            return; // The parent's blocks are the parent's.
-        }
-        // A writer that holds a block saw the handle open, or will see it closed and give the block back:
-        // the handle counts as dead only when none holds one.
-        let mut looks = 0;
-        while !self.read_only && self.engine.holds_any_block(process.membership.me) {
-            looks += 1;
-            // A writer of lower priority must get its turn.
-            match looks {
-                0..100 => std::thread::yield_now(),
-                _ => std::thread::sleep(Duration::from_millis(1)),
-            }
-        }
-        process.membership.release(&*self.io);
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.close();
-        // SAFETY: nothing else holds self; the pointer comes from a box.
-        let mut process = unsafe { Box::from_raw(*self.engine.environment.process.get_mut()) };
-        if process.forks != platform::forks() {
-            process.membership.forget();
-        }
-    }
-}
-
-impl Process {
-    fn new(membership: Membership) -> Process {
-        Process {
-            membership,
-            forks: platform::forks(),
-        }
+    #[inline(always)]
+    fn count_write(&self) {
+        self.count_and_look(&self.writes, LOOK_EVERY_WRITES);
     }
 }
 

@@ -75,21 +75,28 @@ fn the_directory_is_for_its_user_only() {
     assert_eq!(mode(&store.path().join("blocks/0000")), 0o600);
 }
 
+/// A rolling deploy changes the limit: the directory's own stands, and nothing fails or is emptied.
 #[test]
-fn another_limit_is_a_mismatch_and_none_takes_what_is_there() {
+fn the_limit_of_the_directory_stands() {
     let dir = tempfile::tempdir().unwrap();
-    let _store = Store::open(&small(dir.path())).unwrap();
-    let mut options = Options::new(dir.path());
-    options.limit = Some(3 << 20);
-    assert_eq!(
-        Store::open(&options).err().unwrap().code(),
-        "config_mismatch"
-    );
-    options.limit = None;
-    assert_eq!(
-        Store::open(&options).unwrap().stats().unwrap().limit,
-        2 << 20
-    );
+    let first = Store::open(&small(dir.path())).unwrap();
+    let ns = first.namespace(&["n"]).unwrap();
+    first.put(&ns, b"k", &entry("v")).unwrap();
+    let open = |limit| {
+        let mut options = Options::new(dir.path());
+        options.limit = limit;
+        let store = Store::open(&options)?;
+        assert_eq!(get(&store, &ns, b"k").as_deref(), Some("v"));
+        assert_eq!(store.stats()?.limit, 2 << 20);
+        Ok::<_, polycache_host::Error>(store)
+    };
+    for limit in [None, Some(3 << 20), Some(1 << 30), Some(2 << 20)] {
+        open(limit).unwrap();
+    }
+    drop(first);
+    open(Some(3 << 20)).unwrap();
+    // What no cache has is refused all the same.
+    assert_eq!(open(Some(7)).err().unwrap().code(), "invalid_argument");
 }
 
 /// A real full disk: a tmpfs smaller than the limit.
@@ -229,8 +236,8 @@ fn a_link_that_another_user_laid_is_refused() {
 fn a_want_of_rights_is_said_with_what_helps() {
     let dir = tempfile::tempdir().unwrap();
     let denied = |calls| Store::open(&with_io(dir.path(), Faulty::new(calls, libc::EACCES)));
-    // Making the directory, looking at its owner, opening its locks.
-    for (calls, what) in [(0, "make"), (1, "look at"), (3, "open")] {
+    // Making the directory, looking at it, opening it.
+    for (calls, what) in [(0, "make"), (1, "look at"), (2, "open")] {
         let error = denied(calls).err().unwrap();
         let said = error.to_string();
         assert_eq!(error.code(), "io");
@@ -256,4 +263,97 @@ fn a_file_size_limit_is_said_with_what_helps() {
     }
     // The index's space, and the length of the file of blocks.
     assert!(told >= 2, "{told}");
+}
+
+/// The system sends SIGXFSZ to a process that exceeds its file size limit; it ends a process that does not ignore
+/// it, as Python alone does.
+#[test]
+fn a_file_size_limit_ends_no_process() {
+    let (new, made) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(Store::open(&small(made.path())).unwrap());
+    // SAFETY: the child only uses stores of its own, and leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let ended = std::panic::catch_unwind(|| {
+            let limit = libc::rlimit {
+                rlim_cur: 100_000,
+                rlim_max: 100_000,
+            };
+            // SAFETY: plain system calls; `limit` is valid for the call.
+            unsafe {
+                libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+                assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
+            }
+            let error = Store::open(&small(new.path())).err().unwrap();
+            assert_eq!(error.code(), "no_space");
+            // A new block of a cache that another process made.
+            let store = Store::open(&small(made.path())).unwrap();
+            let ns = store.namespace(&["n"]).unwrap();
+            let error = (0..1000u32).find_map(|key| {
+                store
+                    .put(&ns, &key.to_le_bytes(), &entry(&"x".repeat(1000)))
+                    .err()
+            });
+            assert!(error.is_none_or(|error| error.to_string().contains("ulimit -f")));
+        });
+        // SAFETY: as above.
+        unsafe { libc::_exit(i32::from(ended.is_err())) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is valid for the call.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+}
+
+/// A volume that is mounted for reading only, in another container say, shows what is there.
+#[test]
+fn a_read_only_mount_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry("v")).unwrap();
+    let there = tempfile::tempdir().unwrap();
+    let mount = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("mount");
+        command.args(arguments).args([dir.path(), there.path()]);
+        command.output().is_ok_and(|done| done.status.success())
+    };
+    if !mount(&["--bind", "-o", "ro"]) {
+        eprintln!("skipped: mounting needs root");
+        return;
+    }
+    let read = || {
+        let mut options = Options::new(there.path());
+        assert_eq!(Store::open(&options).err().unwrap().code(), "io");
+        options.mode = polycache_host::Mode::Read;
+        let reader = Store::open(&options)?;
+        store.put(&ns, b"k", &entry("new"))?;
+        Ok::<_, polycache_host::Error>(get(&reader, &ns, b"k"))
+    };
+    let seen = read();
+    let unmounted = std::process::Command::new("umount")
+        .arg(there.path())
+        .status();
+    assert!(unmounted.unwrap().success());
+    assert_eq!(seen.unwrap().as_deref(), Some("new"));
+}
+
+/// Every call of an opening that can meet a full disk says so, from the first mkdir(2) on.
+#[test]
+fn a_disk_that_is_full_from_the_start_is_no_space() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = 0;
+    for calls in 0..60 {
+        let io = Faulty::new(calls, libc::ENOSPC);
+        if let Err(error) = Store::open(&with_io(&dir.path().join("p"), io)) {
+            // The boot id is not on a disk, and a lock needs no room.
+            let other = ["boot id", "lock"]
+                .iter()
+                .any(|what| error.to_string().contains(what));
+            assert!(error.code() == "no_space" || other, "{calls}: {error}");
+            told += 1;
+        }
+        std::fs::remove_dir_all(dir.path().join("p")).ok();
+    }
+    assert!(told > 20, "{told}");
 }

@@ -94,7 +94,8 @@ impl Builder {
         self
     }
 
-    /// Byte limit of everything in the directory, 2 MiB to 1 TiB. Default: the existing directory's, or
+    /// Byte limit of everything in the directory, 2 MiB to 1 TiB. An existing directory's own limit stands,
+    /// whatever is asked for: the statistics say it. Default: the existing directory's, or
     /// 256 MiB for a new one.
     pub fn limit(mut self, bytes: impl Into<Option<u64>>) -> Builder {
         self.limit = bytes.into();
@@ -224,7 +225,8 @@ impl Builder {
     }
 
     /// Keeps what is whole after a reboot, though it may be older than the last write, or deleted
-    /// since. Otherwise a reboot empties the cache. Default: false.
+    /// since. Otherwise a reboot empties the cache. Once any process asked for it, the directory stays kept.
+    /// Default: false.
     pub fn keep_after_reboot(mut self, keep: bool) -> Builder {
         self.keep_after_reboot = keep;
         self
@@ -309,7 +311,7 @@ impl Builder {
     /// Opens the cache.
     ///
     /// # Errors
-    /// `InvalidArgument`, also for options of a directory without a path; with one, `ConfigMismatch`,
+    /// `InvalidArgument`, also for options of a directory without a path; with one,
     /// `UnsupportedFilesystem`, `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`,
     /// `TooManyParticipants`, `NoSpace`, `Io` too.
     pub fn build(mut self) -> Result<Cache, Error> {

@@ -66,15 +66,13 @@ pub enum Error {
     /// The disk is full with nothing to recycle, or live processes write every block; the key's old
     /// value is gone.
     NoSpace(String),
-    /// The directory exists with another byte limit.
-    ConfigMismatch(String),
     /// The directory holds no cache. Only a mode that creates none gives this error, as the command `polycache` does.
     NoCache(String),
     /// The directory holds a damaged or partial cache; given as above.
     Damaged(String),
     /// A file system on which memory is not shared.
     UnsupportedFilesystem(String),
-    /// The directory belongs to another user.
+    /// The directory, or what it holds, is another user's or another program's.
     ForeignDirectory(String),
     /// 4095 handles are open on the directory.
     TooManyParticipants(String),
@@ -126,7 +124,6 @@ impl Error {
             Error::UnknownEncryptionKey(_) => "unknown_encryption_key",
             Error::DecryptionFailed(_) => "decryption_failed",
             Error::NoSpace(_) => "no_space",
-            Error::ConfigMismatch(_) => "config_mismatch",
             Error::NoCache(_) => "no_cache",
             Error::Damaged(_) => "damaged",
             Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
@@ -221,7 +218,6 @@ impl fmt::Display for Error {
             | Error::UnknownEncryptionKey(what)
             | Error::DecryptionFailed(what)
             | Error::NoSpace(what)
-            | Error::ConfigMismatch(what)
             | Error::NoCache(what)
             | Error::Damaged(what)
             | Error::UnsupportedFilesystem(what)
@@ -284,7 +280,6 @@ impl From<polycache_host::Error> for Error {
             Host::EntryTooLarge { size, limit } => Error::EntryTooLarge { size, limit },
             Host::MalformedEntry(_) => Error::MalformedEntry(text),
             Host::NoSpace(_) => Error::NoSpace(text),
-            Host::ConfigMismatch { .. } => Error::ConfigMismatch(text),
             Host::UnsupportedVersion(_) => Error::UnsupportedVersion(text),
             Host::NoCache(_) => Error::NoCache(text),
             Host::Damaged(_) => Error::Damaged(text),

@@ -48,9 +48,9 @@ class Cache(_native.QuickCache):
     `cache[key] = value` is `set`, and `del cache[key]` is `delete` with a KeyError where there is
     no entry.
 
-    Raises `InvalidArgument` for an unknown option or one out of range, `ConfigMismatch`,
-    `UnsupportedFilesystem`, `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`,
-    `TooManyParticipants`, `NoSpace` or `IoError`.
+    Raises `InvalidArgument` for an unknown option or one out of range, `UnsupportedFilesystem`,
+    `UnsupportedVersion`, `UnsupportedPlatform`, `ForeignDirectory`, `TooManyParticipants`,
+    `NoSpace` or `IoError`.
     """
 
     _options: Options

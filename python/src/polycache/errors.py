@@ -145,12 +145,6 @@ class NoSpace(PolycacheError):
     retryable = True
 
 
-class ConfigMismatch(PolycacheError):
-    """The directory exists with another byte limit than the one asked for."""
-
-    code = "config_mismatch"
-
-
 class UnsupportedFilesystem(PolycacheError):
     """A network or FUSE file system, where memory is not shared."""
 
@@ -158,7 +152,7 @@ class UnsupportedFilesystem(PolycacheError):
 
 
 class ForeignDirectory(PolycacheError):
-    """The directory belongs to another user."""
+    """The directory, or what it holds, is another user's or another program's."""
 
     code = "foreign_directory"
 

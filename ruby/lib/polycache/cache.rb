@@ -124,7 +124,7 @@ module Polycache
     # @param clock [#call, nil] returns milliseconds since 1970, for tests; nil is the system's.
     #   Default: nil.
     # @raise [InvalidArgument] for an unknown option or a wrong value
-    # @raise [ConfigMismatch, UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
+    # @raise [UnsupportedFilesystem, UnsupportedVersion, UnsupportedPlatform,
     #   ForeignDirectory, TooManyParticipants, NoSpace, IoError]
     def initialize(**options)
       options = with_one_ttl(options)

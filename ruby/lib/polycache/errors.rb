@@ -123,17 +123,12 @@ module Polycache
     RETRYABLE = true
   end
 
-  # The directory exists with another byte limit than the one asked for.
-  class ConfigMismatch < Error
-    CODE = "config_mismatch"
-  end
-
   # A network or FUSE file system, where memory is not shared.
   class UnsupportedFilesystem < Error
     CODE = "unsupported_filesystem"
   end
 
-  # The directory belongs to another user.
+  # The directory, or what it holds, is another user's or another program's.
   class ForeignDirectory < Error
     CODE = "foreign_directory"
   end
@@ -198,7 +193,7 @@ module Polycache
       MalformedEntry, ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
       UnsupportedCompressor, UnknownDictionary, NotEncrypted, UnknownEncryptionKey,
       DecryptionFailed, NoSpace,
-      ConfigMismatch, UnsupportedFilesystem, ForeignDirectory,
+      UnsupportedFilesystem, ForeignDirectory,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
       InvalidNamespace, IoError, WaitTimeout, IntegerOverflow, Conflict
     ].to_h { |error| [error::CODE, error] }.freeze

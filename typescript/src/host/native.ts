@@ -5,7 +5,6 @@ import { EntryTooLarge, InvalidArgument, NoSpace, type PolycacheError } from '..
 import {
   ChecksumMismatch,
   Closed,
-  ConfigMismatch,
   DecryptionFailed,
   ForeignDirectory,
   IoError,
@@ -270,7 +269,6 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
   unknown_encryption_key: UnknownEncryptionKey,
   decryption_failed: DecryptionFailed,
   no_space: NoSpace,
-  config_mismatch: ConfigMismatch,
   unsupported_filesystem: UnsupportedFilesystem,
   foreign_directory: ForeignDirectory,
   too_many_participants: TooManyParticipants,

@@ -23,6 +23,9 @@ const VALUE = 2 << 10
 const PLAIN_ENTRY = 0x0000_01c1
 const { messagepack: MESSAGEPACK, text: TEXT, bytes: BYTES } = SERIALIZER_IDS
 
+/** From this floor on nothing is served any more: the cache was replaced, and the native part says so. */
+const NOTHING_IS_SERVED = 2 ** 63
+
 /** What a look found. */
 const MISS = 0
 const FOUND = 1
@@ -129,7 +132,9 @@ export class MappedReader implements Origin {
       const value = this.#copy()
       if (!this.#stands()) continue
       if (value === ASK_NATIVE) break
-      if (this.#floor !== 0 && join(this.#bornLow, this.#bornHigh) < this.#floor) return undefined
+      if (this.#floor !== 0 && join(this.#bornLow, this.#bornHigh) < this.#floor) {
+        return this.#floor < NOTHING_IS_SERVED ? undefined : ASK_NATIVE
+      }
       if ((this.#expiresLow | this.#expiresHigh) !== 0 && !this.#isValid(now)) return undefined
       this.#visit()
       return value === COPIED ? this.#decode() : value

@@ -1,19 +1,15 @@
 //! Finds out what a directory holds, before anything is changed.
 
-use super::{any_participant, failed, inode, Directory, Opening};
-use crate::error::{Error, TOO_LARGE};
-use crate::layout::{header, Geometry, MAGIC, VERSION, WINDOW};
+use super::place::Place;
+use super::{any_participant, failed, full_fence, identity, store_identity};
+use super::{Directory, Identity, Opening};
+use crate::error::Error;
+use crate::layout::{header, replaced, Geometry, MAGIC, VERSION, WINDOW};
 use crate::mapped::MappedMemory;
 use crate::options::Mode;
-use crate::platform;
 use crate::shared_memory::SharedMemory;
 use memmap2::MmapRaw;
 use std::fs::File;
-use std::io::{self, ErrorKind};
-use std::path::Path;
-
-/// Smallest length of an index, in bytes.
-const SMALLEST_INDEX: u64 = 4096;
 
 /// What was found where a cache should be.
 pub(super) enum DirectoryState {
@@ -21,31 +17,58 @@ pub(super) enum DirectoryState {
     Cache(Box<Directory>),
     /// No cache.
     Nothing,
+    /// A cache that lacks a file, and what it lacks. Processes that use the rest cannot be joined.
+    InPieces(String),
     /// Something that is not an undamaged cache, and why.
     Damaged(String),
+    /// A file that has the index's name and is not one.
+    NotOurs(String),
     /// A cache that was written before this boot and may not be kept.
     EarlierBoot,
+    /// Only the holder of the directory's lock can say: it may be none of the above for long.
+    Unclear,
+}
+
+/// Whether the caller holds the directory's lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Locked {
+    No,
+    Yes,
 }
 
 impl Opening<'_> {
-    /// What the directory holds; the caller holds its lock.
-    pub(super) fn existing(&self, path: &Path, locks: &File) -> Result<DirectoryState, Error> {
-        let index_path = path.join("index");
-        let index = match self.open_file(&index_path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(DirectoryState::Nothing)
-            }
-            opened => opened.map_err(failed("open", &index_path))?,
+    /// What the directory holds. Without the directory's lock the answer is `Cache` or `Unclear`.
+    pub(super) fn existing(
+        &self,
+        place: &Place,
+        locks: &File,
+        locked: Locked,
+    ) -> Result<DirectoryState, Error> {
+        let found = self.look(place, locks, locked)?;
+        Ok(match found {
+            DirectoryState::Cache(_) => found,
+            _ if locked == Locked::No => DirectoryState::Unclear,
+            _ => found,
+        })
+    }
+
+    fn look(&self, place: &Place, locks: &File, locked: Locked) -> Result<DirectoryState, Error> {
+        let index_path = place.path.join("index");
+        let Some((index, status)) = place.file("index", self.existing_mode())? else {
+            return Ok(DirectoryState::Nothing);
         };
-        let len = self.io.len(&index).map_err(failed("map", &index_path))?;
-        if len < SMALLEST_INDEX {
+        let len = status.len;
+        if len == 0 {
+            return Ok(DirectoryState::Damaged("its index is empty".into()));
+        }
+        let memory = self.map_index(&index, len.max(8), Vec::new(), &index_path)?;
+        if memory.load(header::MAGIC) != MAGIC {
+            return Ok(DirectoryState::NotOurs("its index is none".into()));
+        }
+        if len < header::LEN {
             return Ok(DirectoryState::Damaged(format!(
                 "its index has {len} bytes"
             )));
-        }
-        let memory = self.map_index(&index, len, Vec::new(), &index_path)?;
-        if memory.load(header::MAGIC) != MAGIC {
-            return Ok(DirectoryState::Damaged("its index is none".into()));
         }
         let version = memory.load(header::VERSION);
         if version > VERSION {
@@ -63,17 +86,22 @@ impl Opening<'_> {
                 geometry.index_len
             )));
         }
-        if let Some(requested) = self.limit.filter(|requested| *requested != limit) {
-            return Err(Error::ConfigMismatch {
-                existing: limit,
-                requested,
-            });
+        if memory.load(header::REPLACED) == replaced::YES {
+            return Ok(DirectoryState::InPieces("it is being replaced".into()));
         }
+        let copied = [
+            memory.load(header::INDEX_INODE),
+            memory.load(header::DEVICE),
+        ] != [status.inode, status.device];
         // The file of locks was removed (by a cleaner of /tmp, say). Processes that hold the old one
         // cannot be detected, so the files are left to them.
-        if memory.load(header::LOCK_INODE) != inode(locks)? {
-            return Ok(DirectoryState::Damaged(
-                "its file participants is another one than it was made with, as in a copy".into(),
+        let lock_status = self
+            .io
+            .status(locks)
+            .map_err(failed("look at", &place.path))?;
+        if !copied && memory.load(header::LOCK_INODE) != lock_status.inode {
+            return Ok(DirectoryState::InPieces(
+                "its file participants is another one than it was made with".into(),
             ));
         }
         let boot = self.boot_words()?;
@@ -82,22 +110,51 @@ impl Opening<'_> {
                 memory.load(header::BOOT_ID),
                 memory.load(header::BOOT_ID + 8),
             ];
-        // Containers may have boot ids of their own; recovery must never run beside a writer. A reader
-        // needs no recovery while there are writers, because they keep what it sees whole.
-        let lived_in = !same_boot && any_participant(locks);
-        let recover = !same_boot && !lived_in;
-        if lived_in && self.mode != Mode::Read {
-            return Ok(DirectoryState::Damaged(
-                "it is of another boot, and processes use it".into(),
-            ));
+        let fresh = same_boot && !copied;
+        if locked == Locked::No && (!fresh || memory.load(header::REPLACED) != replaced::NO) {
+            return Ok(DirectoryState::Unclear);
         }
-        if recover && !self.keeps(&memory) {
-            return Ok(DirectoryState::EarlierBoot);
-        }
-        let (block_files, windows) = match self.block_windows(path, &geometry, false)? {
-            Ok(blocks) => blocks,
-            Err(why) => return Ok(DirectoryState::Damaged(why)),
+        // A copy of a cache may have been made while it was written to, and its blocks may have no space:
+        // it is recovered as after a reboot. Containers may have boot ids of their own; recovery must never run
+        // beside a writer. A reader needs no recovery while there are writers, because they keep what it sees whole.
+        let mark = |mark| {
+            if locked == Locked::Yes && self.mode != Mode::Read {
+                memory.store(header::REPLACED, mark);
+            }
         };
+        if !fresh {
+            // Before the look: who joins without the directory's lock is seen, or sees this.
+            mark(replaced::PERHAPS);
+            full_fence();
+        }
+        let lived_in = !fresh && any_participant(locks);
+        let recover = !fresh && !lived_in;
+        let answer = if lived_in && self.mode != Mode::Read {
+            Some(DirectoryState::Damaged(
+                "it is of another boot, or a copy, and processes use it".into(),
+            ))
+        } else if recover && !same_boot && !self.keeps(&memory) {
+            Some(DirectoryState::EarlierBoot)
+        } else {
+            None
+        };
+        let blocks = match answer {
+            Some(answer) => Err(answer),
+            None => self
+                .block_windows(place, &geometry, false)?
+                .map_err(DirectoryState::InPieces),
+        };
+        let (block_files, windows) = match blocks {
+            Ok(blocks) => blocks,
+            Err(answer) => {
+                mark(replaced::NO);
+                return Ok(answer);
+            }
+        };
+        // What a process left that was killed before it decided. Recovery takes it back at its end.
+        if fresh {
+            mark(replaced::NO);
+        }
         let memory = if recover && self.mode == Mode::Read {
             // The recovery's stores stay in this process's private copy of the pages.
             let private = self.io.map_private(&index, len);
@@ -105,16 +162,26 @@ impl Opening<'_> {
         } else {
             self.map_index(&index, len, windows, &index_path)?
         };
+        let identities = self.identities(place, locks, &index, &block_files)?;
         let directory = Directory {
-            path: path.to_path_buf(),
+            path: place.path.clone(),
             geometry,
             seed: memory.load(header::SEED),
             memory,
+            index_file: index,
             block_files,
+            identities,
         };
         if recover {
+            if copied && self.mode != Mode::Read {
+                self.allocate_again(&directory)?;
+            }
             crate::recover::after_reboot(&directory);
+            store_identity(&directory.memory, &directory.identities);
             self.store_boot(&directory.memory, boot);
+            if self.mode != Mode::Read {
+                directory.memory.store(header::REPLACED, replaced::NO);
+            }
         }
         if self.keep_after_reboot && self.mode != Mode::Read {
             directory.memory.store(header::KEPT, 1);
@@ -122,18 +189,52 @@ impl Opening<'_> {
         Ok(DirectoryState::Cache(Box::new(directory)))
     }
 
-    /// Whether entries written before this boot are kept. A mode that creates no cache goes by what the
-    /// creating process chose.
+    /// Whether entries written before this boot are kept: when any process asked for it. One that opens with
+    /// other options must not empty what another one keeps.
     fn keeps(&self, memory: &MappedMemory) -> bool {
-        let recorded = self.mode != Mode::Create && memory.load(header::KEPT) != 0;
-        self.keep_after_reboot || recorded
+        self.keep_after_reboot || memory.load(header::KEPT) != 0
     }
 
-    fn open_file(&self, path: &Path) -> io::Result<File> {
-        match self.mode {
-            Mode::Read => self.io.open_to_read(path),
-            _ => self.io.open(path, false),
+    /// Whether the index begins as one does; `None` for an empty one, or none.
+    pub(super) fn has_magic(&self, place: &Place) -> Result<Option<bool>, Error> {
+        let Some((index, status)) = place.file("index", Mode::Read)? else {
+            return Ok(None);
+        };
+        if status.len == 0 {
+            return Ok(None);
         }
+        let mapping = self.io.map_to_read(&index, 8);
+        let mapping = mapping.map_err(failed("map", &place.path.join("index")))?;
+        let memory = MappedMemory::read_only(mapping, Vec::new());
+        Ok(Some(memory.load(header::MAGIC) == MAGIC))
+    }
+
+    /// The mode in which a file that should exist is opened.
+    fn existing_mode(&self) -> Mode {
+        match self.mode {
+            Mode::Read => Mode::Read,
+            _ => Mode::Existing,
+        }
+    }
+
+    /// Copying leaves holes where there was space without bytes. A store into one would end the process on a full
+    /// disk.
+    fn allocate_again(&self, directory: &Directory) -> Result<(), Error> {
+        let geometry = &directory.geometry;
+        let failed = || failed("make room for the copy in", &directory.path);
+        self.io
+            .allocate(&directory.index_file, 0, geometry.index_len)
+            .map_err(failed())?;
+        for block in 0..geometry.blocks {
+            let at = block * geometry.block_size;
+            let file = &directory.block_files[(at / WINDOW) as usize];
+            if directory.memory.load(geometry.descriptor_at(block) + 24) != 0 {
+                self.io
+                    .allocate(file, at % WINDOW, geometry.block_size)
+                    .map_err(failed())?;
+            }
+        }
+        Ok(())
     }
 
     fn map_index(
@@ -141,7 +242,7 @@ impl Opening<'_> {
         index: &File,
         len: u64,
         windows: Vec<MmapRaw>,
-        path: &Path,
+        path: &std::path::Path,
     ) -> Result<MappedMemory, Error> {
         Ok(match self.mode {
             Mode::Read => {
@@ -169,55 +270,62 @@ impl Opening<'_> {
         memory.store(header::BOOT_ID + 8, boot[1]);
     }
 
+    /// Which files these are: the index, the file of locks, the files of blocks.
+    pub(super) fn identities(
+        &self,
+        place: &Place,
+        locks: &File,
+        index: &File,
+        blocks: &[File],
+    ) -> Result<Vec<Identity>, Error> {
+        [index, locks]
+            .into_iter()
+            .chain(blocks)
+            .map(|file| self.io.status(file).map(|status| identity(&status)))
+            .collect::<Result<_, _>>()
+            .map_err(failed("look at", &place.path))
+    }
+
     /// Files of blocks with their mappings, or why there are none: a file is missing or has a wrong
     /// length.
     #[allow(clippy::type_complexity)]
     pub(super) fn block_windows(
         &self,
-        path: &Path,
+        place: &Place,
         geometry: &Geometry,
         create: bool,
     ) -> Result<Result<(Vec<File>, Vec<MmapRaw>), String>, Error> {
-        let folder = path.join("blocks");
         let (mut files, mut windows) = (Vec::new(), Vec::new());
+        let mode = if create {
+            Mode::Create
+        } else {
+            self.existing_mode()
+        };
+        let Some(folder) = place.blocks()? else {
+            return Ok(Err("its file blocks/0000 is missing".into()));
+        };
         let mut left = geometry.blocks_len();
         while left > 0 {
             let len = left.min(WINDOW);
             let name = format!("{:04}", files.len());
-            let file_path = folder.join(&name);
-            let failed = |error| {
-                if platform::too_large(&error) {
-                    Error::NoSpace(TOO_LARGE)
-                } else {
-                    failed("open", &file_path)(error)
-                }
-            };
-            let opened = if create {
-                self.io.open(&file_path, true)
-            } else {
-                self.open_file(&file_path)
-            };
-            let file = match opened {
-                Err(error) if error.kind() == ErrorKind::NotFound && !create => {
-                    return Ok(Err(format!("its file blocks/{name} is missing")))
-                }
-                opened => opened.map_err(failed)?,
+            let path = place.path.join("blocks").join(&name);
+            let failed = || failed("open", &path);
+            let Some((file, status)) = place.block_file(&folder, &name, mode)? else {
+                return Ok(Err(format!("its file blocks/{name} is missing")));
             };
             if create {
-                self.io.set_len(&file, len).map_err(failed)?;
-            } else {
-                let has = self.io.len(&file).map_err(failed)?;
-                if has != len {
-                    return Ok(Err(format!(
-                        "its file blocks/{name} has {has} bytes, and should have {len}"
-                    )));
-                }
+                self.io.set_len(&file, len).map_err(failed())?;
+            } else if status.len != len {
+                return Ok(Err(format!(
+                    "its file blocks/{name} has {} bytes, and should have {len}",
+                    status.len
+                )));
             }
             let mapping = match self.mode {
                 Mode::Read => self.io.map_to_read(&file, len),
                 _ => self.io.map(&file, len),
             };
-            windows.push(mapping.map_err(failed)?);
+            windows.push(mapping.map_err(failed())?);
             files.push(file);
             left -= len;
         }

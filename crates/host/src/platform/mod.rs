@@ -3,8 +3,8 @@
 //! same everywhere.
 //!
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
-//! [`inode`], [`user`], [`is_locked`], [`no_room`], [`too_large`], [`no_allocation`], [`now`],
-//! [`ticks`], and [`forks`], [`close_in_child`], [`keep_in_child`].
+//! [`user`], [`is_locked`], [`no_room`], [`too_large`], [`no_allocation`], [`is_link`], [`now`],
+//! [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`].
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -17,15 +17,15 @@ mod unsupported;
 pub use linux::SystemIo;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    check, close_in_child, descriptor, forks, inode, is_locked, keep_in_child, no_allocation,
-    no_room, now, ticks, too_large, user, Descriptor,
+    check, descriptor, forks, is_link, is_locked, keep_in_child, no_allocation, no_room, now,
+    open_for_this_process, ticks, too_large, user, Descriptor,
 };
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::SystemIo;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported::{
-    check, close_in_child, descriptor, forks, inode, is_locked, keep_in_child, no_allocation,
-    no_room, now, ticks, too_large, user, Descriptor,
+    check, descriptor, forks, is_link, is_locked, keep_in_child, no_allocation, no_room, now,
+    open_for_this_process, ticks, too_large, user, Descriptor,
 };
 
 #[cfg(test)]
@@ -43,7 +43,6 @@ mod tests {
     fn every_item_has_a_twin() {
         twins::<fn() -> Result<(), crate::Error>>(check, unsupported::check);
         twins::<fn(&File) -> Descriptor>(descriptor, unsupported::descriptor);
-        twins::<fn(&File) -> io::Result<u64>>(inode, unsupported::inode);
         twins::<fn() -> u32>(user, unsupported::user);
         twins::<fn(Descriptor, u64, u64) -> bool>(is_locked, unsupported::is_locked);
         twins::<fn(&io::Error) -> bool>(no_room, unsupported::no_room);
@@ -52,7 +51,12 @@ mod tests {
         twins::<fn() -> u64>(now, unsupported::now);
         twins::<fn() -> u32>(ticks, unsupported::ticks);
         twins::<fn() -> u64>(forks, unsupported::forks);
-        twins::<fn(Descriptor)>(close_in_child, unsupported::close_in_child);
+        type Opens = fn() -> io::Result<File>;
+        twins::<fn(Opens) -> io::Result<File>>(
+            open_for_this_process::<Opens>,
+            unsupported::open_for_this_process,
+        );
+        twins::<fn(&io::Error) -> bool>(is_link, unsupported::is_link);
         twins::<fn(Descriptor)>(keep_in_child, unsupported::keep_in_child);
     }
 

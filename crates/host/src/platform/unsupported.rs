@@ -2,8 +2,9 @@
 //! clock serves caches in the memory of one process.
 
 use crate::error::Error;
-use crate::io::Io;
+use crate::io::{Io, Status};
 use memmap2::MmapRaw;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -38,10 +39,6 @@ pub(crate) fn descriptor(_: &File) -> Descriptor {
     -1
 }
 
-pub(crate) fn inode(_: &File) -> io::Result<u64> {
-    unsupported()
-}
-
 pub(crate) fn user() -> u32 {
     0
 }
@@ -63,12 +60,20 @@ pub(crate) fn no_allocation(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported
 }
 
+pub(crate) fn is_link(_: &io::Error) -> bool {
+    false
+}
+
 /// Without a store, no fork matters.
 pub(crate) fn forks() -> u64 {
     0
 }
 
-pub(crate) fn close_in_child(_: Descriptor) {}
+pub(crate) fn open_for_this_process<O: FnMut() -> io::Result<File>>(
+    mut open: O,
+) -> io::Result<File> {
+    open()
+}
 
 pub(crate) fn keep_in_child(_: Descriptor) {}
 
@@ -81,22 +86,37 @@ fn unsupported<T>() -> io::Result<T> {
 pub struct SystemIo;
 
 impl Io for SystemIo {
-    fn filesystem(&self, _: &Path) -> io::Result<u32> {
-        unsupported()
-    }
-    fn owner(&self, _: &Path) -> io::Result<u32> {
-        unsupported()
-    }
     fn create_directory(&self, _: &Path) -> io::Result<()> {
         unsupported()
     }
-    fn open(&self, _: &Path, _: bool) -> io::Result<File> {
+    fn open_directory(&self, _: &Path) -> io::Result<File> {
         unsupported()
     }
-    fn open_to_read(&self, _: &Path) -> io::Result<File> {
+    fn status_of(&self, _: &Path) -> io::Result<Status> {
         unsupported()
     }
-    fn len(&self, _: &File) -> io::Result<u64> {
+    fn create_directory_in(&self, _: &File, _: &str) -> io::Result<()> {
+        unsupported()
+    }
+    fn open_directory_in(&self, _: &File, _: &str) -> io::Result<File> {
+        unsupported()
+    }
+    fn open(&self, _: &File, _: &str, _: bool) -> io::Result<File> {
+        unsupported()
+    }
+    fn open_to_read(&self, _: &File, _: &str) -> io::Result<File> {
+        unsupported()
+    }
+    fn status(&self, _: &File) -> io::Result<Status> {
+        unsupported()
+    }
+    fn filesystem(&self, _: &File) -> io::Result<u32> {
+        unsupported()
+    }
+    fn names(&self, _: &File) -> io::Result<Vec<OsString>> {
+        unsupported()
+    }
+    fn touch(&self, _: &File) -> io::Result<()> {
         unsupported()
     }
     fn set_len(&self, _: &File, _: u64) -> io::Result<()> {
@@ -117,10 +137,10 @@ impl Io for SystemIo {
     fn sync(&self, _: &MmapRaw) -> io::Result<()> {
         unsupported()
     }
-    fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
+    fn rename(&self, _: &File, _: &str, _: &str) -> io::Result<()> {
         unsupported()
     }
-    fn remove(&self, _: &Path) -> io::Result<()> {
+    fn remove(&self, _: &File, _: &str) -> io::Result<()> {
         unsupported()
     }
     fn lock(&self, _: &File, _: u64) -> io::Result<bool> {

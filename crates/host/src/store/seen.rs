@@ -25,7 +25,11 @@ impl Store {
         let inner = self.open_inner()?;
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
-        Ok(inner.engine.peek(key, inner.floor(namespace), out))
+        let hit = inner.engine.peek(key, inner.floor(namespace), out);
+        if hit.is_none() {
+            inner.still_open()?;
+        }
+        Ok(hit)
     }
 
     /// Deletes just the entry that a read of the key found; false if it is gone: look again.
@@ -140,6 +144,6 @@ impl Store {
 
     /// Counts a value that was stored by [`Store::replace`].
     pub fn count_write(&self) {
-        self.0.count(&self.0.writes);
+        self.0.count_write();
     }
 }

@@ -1,12 +1,16 @@
 //! A system whose calls fail when a test says so.
 
-use polycache_host::io::{Io, SystemIo};
+use polycache_host::io::{Io, Status, SystemIo};
 use polycache_host::Options;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::Arc;
+
+/// What others do.
+pub type Act = Box<dyn Fn() + Send + Sync>;
 
 /// Fails the n-th call, or gives false answers about the path.
 pub struct Faulty {
@@ -18,6 +22,8 @@ pub struct Faulty {
     /// Free blocks of the disk, and how often it was asked for one that it did not have.
     pub disk: AtomicI64,
     pub refused: AtomicI64,
+    /// What others do after each call of this name, before the caller goes on.
+    pub meanwhile: Option<(&'static str, Act)>,
 }
 
 impl Faulty {
@@ -30,6 +36,13 @@ impl Faulty {
             boot: 0,
             disk: AtomicI64::new(i64::MAX),
             refused: AtomicI64::new(0),
+            meanwhile: None,
+        }
+    }
+
+    fn meanwhile(&self, call: &str) {
+        if let Some((_, act)) = self.meanwhile.as_ref().filter(|(name, _)| *name == call) {
+            act();
         }
     }
 
@@ -42,30 +55,54 @@ impl Faulty {
 }
 
 impl Io for Faulty {
-    fn filesystem(&self, path: &Path) -> io::Result<u32> {
-        self.count()?;
-        self.filesystem
-            .map_or_else(|| SystemIo.filesystem(path), Ok)
-    }
-    fn owner(&self, path: &Path) -> io::Result<u32> {
-        self.count()?;
-        self.owner.map_or_else(|| SystemIo.owner(path), Ok)
-    }
     fn create_directory(&self, path: &Path) -> io::Result<()> {
         self.count()?;
         SystemIo.create_directory(path)
     }
-    fn open(&self, path: &Path, create: bool) -> io::Result<File> {
+    fn open_directory(&self, path: &Path) -> io::Result<File> {
         self.count()?;
-        SystemIo.open(path, create)
+        SystemIo.open_directory(path)
     }
-    fn open_to_read(&self, path: &Path) -> io::Result<File> {
+    fn status_of(&self, path: &Path) -> io::Result<Status> {
         self.count()?;
-        SystemIo.open_to_read(path)
+        SystemIo.status_of(path)
     }
-    fn len(&self, file: &File) -> io::Result<u64> {
+    fn create_directory_in(&self, directory: &File, name: &str) -> io::Result<()> {
         self.count()?;
-        SystemIo.len(file)
+        SystemIo.create_directory_in(directory, name)
+    }
+    fn open_directory_in(&self, directory: &File, name: &str) -> io::Result<File> {
+        self.count()?;
+        SystemIo.open_directory_in(directory, name)
+    }
+    fn open(&self, directory: &File, name: &str, create: bool) -> io::Result<File> {
+        self.count()?;
+        let file = SystemIo.open(directory, name, create);
+        self.meanwhile("open");
+        file
+    }
+    fn open_to_read(&self, directory: &File, name: &str) -> io::Result<File> {
+        self.count()?;
+        SystemIo.open_to_read(directory, name)
+    }
+    fn status(&self, file: &File) -> io::Result<Status> {
+        self.count()?;
+        let mut status = SystemIo.status(file)?;
+        status.owner = self.owner.unwrap_or(status.owner);
+        Ok(status)
+    }
+    fn filesystem(&self, file: &File) -> io::Result<u32> {
+        self.count()?;
+        self.filesystem
+            .map_or_else(|| SystemIo.filesystem(file), Ok)
+    }
+    fn names(&self, directory: &File) -> io::Result<Vec<OsString>> {
+        self.count()?;
+        SystemIo.names(directory)
+    }
+    fn touch(&self, file: &File) -> io::Result<()> {
+        self.count()?;
+        SystemIo.touch(file)
     }
     fn set_len(&self, file: &File, len: u64) -> io::Result<()> {
         self.count()?;
@@ -95,17 +132,19 @@ impl Io for Faulty {
         self.count()?;
         SystemIo.sync(mapping)
     }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+    fn rename(&self, directory: &File, from: &str, to: &str) -> io::Result<()> {
         self.count()?;
-        SystemIo.rename(from, to)
+        SystemIo.rename(directory, from, to)
     }
-    fn remove(&self, path: &Path) -> io::Result<()> {
+    fn remove(&self, directory: &File, name: &str) -> io::Result<()> {
         self.count()?;
-        SystemIo.remove(path)
+        SystemIo.remove(directory, name)
     }
     fn lock(&self, file: &File, byte: u64) -> io::Result<bool> {
         self.count()?;
-        SystemIo.lock(file, byte)
+        let taken = SystemIo.lock(file, byte);
+        self.meanwhile("lock");
+        taken
     }
     fn lock_shared(&self, file: &File, byte: u64) -> io::Result<bool> {
         self.count()?;

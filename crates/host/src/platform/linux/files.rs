@@ -1,11 +1,13 @@
 //! Files and their mappings.
 
 use super::{locks, result_of};
-use crate::io::Io;
+use crate::io::{Io, Kind, Status};
 use memmap2::{MmapOptions, MmapRaw};
-use std::fs::{File, OpenOptions};
+use std::ffi::{CStr, CString, OsString};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -14,22 +16,6 @@ use std::path::Path;
 pub struct SystemIo;
 
 impl Io for SystemIo {
-    fn filesystem(&self, path: &Path) -> io::Result<u32> {
-        let file = File::open(path)?;
-        // SAFETY: statfs is plain data for which all zero bytes are valid.
-        let mut answer: libc::statfs = unsafe { std::mem::zeroed() };
-        // SAFETY: `file` keeps the descriptor open, and `answer` is a valid buffer for the call.
-        result_of(unsafe { libc::fstatfs(file.as_raw_fd(), &mut answer) })?;
-        Ok(answer.f_type as u32)
-    }
-
-    fn owner(&self, path: &Path) -> io::Result<u32> {
-        let (link, target) = (std::fs::symlink_metadata(path)?, std::fs::metadata(path)?);
-        // A link that another user placed to a directory of ours counts as that user's.
-        let planted = link.uid() != 0 && link.uid() != target.uid();
-        Ok(if planted { link.uid() } else { target.uid() })
-    }
-
     fn create_directory(&self, path: &Path) -> io::Result<()> {
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -37,31 +23,93 @@ impl Io for SystemIo {
             .create(path)
     }
 
-    fn open(&self, path: &Path, create: bool) -> io::Result<File> {
-        // The standard library opens with O_CLOEXEC: a program that this process starts never inherits a
-        // lock.
+    fn open_directory(&self, path: &Path) -> io::Result<File> {
+        // Not O_RDONLY: a directory that may only be passed through is enough.
         OpenOptions::new()
             .read(true)
-            .write(true)
-            .create(create)
-            .truncate(false)
-            .mode(0o600)
+            .custom_flags(libc::O_DIRECTORY | libc::O_PATH)
             .open(path)
     }
 
-    fn open_to_read(&self, path: &Path) -> io::Result<File> {
-        File::open(path)
+    fn status_of(&self, path: &Path) -> io::Result<Status> {
+        std::fs::symlink_metadata(path).map(|found| status(&found))
     }
 
-    fn len(&self, file: &File) -> io::Result<u64> {
-        Ok(file.metadata()?.len())
+    fn create_directory_in(&self, directory: &File, name: &str) -> io::Result<()> {
+        let name = CString::new(name)?;
+        // SAFETY: `directory` keeps the descriptor open, and `name` ends with a zero byte.
+        result_of(unsafe { libc::mkdirat(directory.as_raw_fd(), name.as_ptr(), 0o700) })
+    }
+
+    fn open_directory_in(&self, directory: &File, name: &str) -> io::Result<File> {
+        open_at(directory, name, libc::O_RDONLY | libc::O_DIRECTORY)
+    }
+
+    fn open(&self, directory: &File, name: &str, create: bool) -> io::Result<File> {
+        let create = if create { libc::O_CREAT } else { 0 };
+        open_at(directory, name, libc::O_RDWR | create)
+    }
+
+    fn open_to_read(&self, directory: &File, name: &str) -> io::Result<File> {
+        open_at(directory, name, libc::O_RDONLY)
+    }
+
+    fn status(&self, file: &File) -> io::Result<Status> {
+        file.metadata().map(|found| status(&found))
+    }
+
+    fn filesystem(&self, file: &File) -> io::Result<u32> {
+        // SAFETY: statfs is plain data for which all zero bytes are valid.
+        let mut answer: libc::statfs = unsafe { std::mem::zeroed() };
+        // SAFETY: `file` keeps the descriptor open, and `answer` is a valid buffer for the call.
+        result_of(unsafe { libc::fstatfs(file.as_raw_fd(), &mut answer) })?;
+        Ok(answer.f_type as u32)
+    }
+
+    fn names(&self, directory: &File) -> io::Result<Vec<OsString>> {
+        // fdopendir(3) takes the descriptor over, and moves its offset: it gets one of its own.
+        let own = open_at(directory, ".", libc::O_RDONLY | libc::O_DIRECTORY)?;
+        // SAFETY: the descriptor is open and belongs to nothing else from here on.
+        let stream = unsafe { libc::fdopendir(std::os::fd::IntoRawFd::into_raw_fd(own)) };
+        if stream.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        let mut names = Vec::new();
+        loop {
+            // SAFETY: errno belongs to this thread.
+            unsafe { *libc::__errno_location() = 0 };
+            // SAFETY: `stream` is open, and only this thread uses it.
+            let entry = unsafe { libc::readdir(stream) };
+            if entry.is_null() {
+                break;
+            }
+            // SAFETY: the entry is valid until the next call, and its name ends with a zero byte.
+            let name = unsafe { CStr::from_ptr((*entry).d_name.as_ptr()) };
+            if name != c"." && name != c".." {
+                names.push(OsString::from_vec(name.to_bytes().to_vec()));
+            }
+        }
+        let ended = io::Error::last_os_error();
+        // SAFETY: `stream` is open, and nothing uses it from here on.
+        unsafe { libc::closedir(stream) };
+        match ended.raw_os_error() {
+            Some(0) => Ok(names),
+            _ => Err(ended),
+        }
+    }
+
+    fn touch(&self, file: &File) -> io::Result<()> {
+        // SAFETY: `file` keeps the descriptor open; without times the call takes the present one.
+        result_of(unsafe { libc::futimens(file.as_raw_fd(), std::ptr::null()) })
     }
 
     fn set_len(&self, file: &File, len: u64) -> io::Result<()> {
+        within_file_size(len)?;
         file.set_len(len)
     }
 
     fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        within_file_size(offset + len)?;
         loop {
             // SAFETY: the arguments are plain integers, and `file` keeps the descriptor open.
             let result = unsafe {
@@ -98,16 +146,17 @@ impl Io for SystemIo {
         mapping.flush()
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        std::fs::rename(from, to)
+    fn rename(&self, directory: &File, from: &str, to: &str) -> io::Result<()> {
+        let (from, to) = (CString::new(from)?, CString::new(to)?);
+        let folder = directory.as_raw_fd();
+        // SAFETY: `directory` keeps the descriptor open, and both names end with a zero byte.
+        result_of(unsafe { libc::renameat(folder, from.as_ptr(), folder, to.as_ptr()) })
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        let done = if path.is_dir() {
-            std::fs::remove_dir_all(path)
-        } else {
-            std::fs::remove_file(path)
-        };
+    fn remove(&self, directory: &File, name: &str) -> io::Result<()> {
+        let name = CString::new(name)?;
+        // SAFETY: `directory` keeps the descriptor open, and `name` ends with a zero byte.
+        let done = result_of(unsafe { libc::unlinkat(directory.as_raw_fd(), name.as_ptr(), 0) });
         match done {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             done => done,
@@ -133,4 +182,56 @@ impl Io for SystemIo {
             .map(u128::to_le_bytes)
             .map_err(|_| io::Error::other("the kernel's boot id is not a UUID"))
     }
+}
+
+/// Opens what a directory holds under this name. It follows no link, a program that this process starts
+/// does not inherit it (nor its locks), and a pipe does not block it.
+fn open_at(directory: &File, name: &str, flags: libc::c_int) -> io::Result<File> {
+    let name = CString::new(name)?;
+    let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    loop {
+        // SAFETY: `directory` keeps the descriptor open, and `name` ends with a zero byte.
+        let opened = unsafe { libc::openat(directory.as_raw_fd(), name.as_ptr(), flags, 0o600) };
+        if opened >= 0 {
+            // SAFETY: the call gave a descriptor that belongs to nothing else.
+            return Ok(unsafe { File::from_raw_fd(opened) });
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+fn status(found: &Metadata) -> Status {
+    Status {
+        kind: if found.is_file() {
+            Kind::File
+        } else if found.is_dir() {
+            Kind::Directory
+        } else {
+            Kind::Other
+        },
+        owner: found.uid(),
+        permissions: found.mode() & 0o7777,
+        device: found.dev(),
+        inode: found.ino(),
+        len: found.len(),
+        links: found.nlink(),
+    }
+}
+
+/// Refuses what exceeds the limit of `ulimit -f`. The system would refuse it too, but would first send
+/// SIGXFSZ, which ends a process.
+fn within_file_size(len: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid buffer for the call.
+    result_of(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) })?;
+    if limit.rlim_cur != libc::RLIM_INFINITY && len > limit.rlim_cur {
+        return Err(io::Error::from_raw_os_error(libc::EFBIG));
+    }
+    Ok(())
 }

@@ -7,14 +7,13 @@ mod locks;
 
 pub(crate) use clock::{now, ticks};
 pub use files::SystemIo;
-pub(crate) use fork::{close_in_child, forks, keep_in_child};
+pub(crate) use fork::{forks, keep_in_child, open_for_this_process};
 pub(crate) use locks::is_locked;
 
 use crate::error::Error;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::MetadataExt;
 
 /// Identifies an open file within the process.
 pub(crate) type Descriptor = RawFd;
@@ -31,11 +30,6 @@ pub(crate) fn check() -> Result<(), Error> {
 
 pub(crate) fn descriptor(file: &File) -> Descriptor {
     file.as_raw_fd()
-}
-
-/// Identifies a file within its file system, whatever its name.
-pub(crate) fn inode(file: &File) -> io::Result<u64> {
-    Ok(file.metadata()?.ino())
 }
 
 /// The user id that this process runs as.
@@ -57,6 +51,11 @@ pub(crate) fn too_large(error: &io::Error) -> bool {
 /// True when the file system cannot give a file its space in advance.
 pub(crate) fn no_allocation(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EOPNOTSUPP)
+}
+
+/// True when what should be a file or a directory is a symbolic link, or a file where a directory should be.
+pub(crate) fn is_link(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR))
 }
 
 fn result_of(call: libc::c_int) -> io::Result<()> {

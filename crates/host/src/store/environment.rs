@@ -1,0 +1,117 @@
+//! What the engine needs from the operating system, for a real directory, and what belongs to one process.
+
+use crate::clock::Clock;
+use crate::directory::Membership;
+use crate::engine::Environment;
+use crate::error::{Error, TOO_LARGE};
+use crate::io::Io;
+use crate::layout::{Geometry, WINDOW};
+use crate::options::{Mode, Options};
+use crate::platform;
+use std::fs::File;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::Arc;
+
+/// The handle may be used.
+pub(super) const OPEN: u8 = 0;
+/// The files are no longer those of the path: every call fails.
+pub(super) const REPLACED: u8 = 1;
+/// The handle was closed.
+pub(super) const CLOSED: u8 = 2;
+
+/// The `forks` of a handle that only reads: no process has as many.
+const NEVER_JOINED: u64 = u64::MAX;
+
+/// What belongs to one process and is never shared with a forked child.
+pub(super) struct Process {
+    pub membership: Membership,
+    pub forks: u64,
+}
+
+impl Process {
+    pub fn new(membership: Membership) -> Process {
+        Process {
+            membership,
+            forks: platform::forks(),
+        }
+    }
+}
+
+/// The environment of a real directory.
+pub(super) struct System {
+    /// The files of blocks.
+    pub files: Vec<File>,
+    io: Arc<dyn Io>,
+    block_size: u64,
+    clock: Clock,
+    /// This process's part; replaced in a forked child by one store, so that no thread of it ever
+    /// asks by a part of the parent's.
+    pub process: AtomicPtr<Process>,
+    /// `OPEN`, `REPLACED` or `CLOSED`.
+    pub closed: AtomicU8,
+}
+
+impl System {
+    pub fn new(
+        options: &Options,
+        geometry: Geometry,
+        files: Vec<File>,
+        membership: Membership,
+    ) -> System {
+        let mut process = Process::new(membership);
+        if options.mode == Mode::Read {
+            // As in a child that has not joined: whatever needs a membership meets `rejoin`.
+            process.forks = NEVER_JOINED;
+        }
+        System {
+            files,
+            io: options.io.clone(),
+            block_size: geometry.block_size,
+            clock: options.clock.clone(),
+            process: AtomicPtr::new(Box::into_raw(Box::new(process))),
+            closed: AtomicU8::new(OPEN),
+        }
+    }
+}
+
+impl Environment for System {
+    fn id_alive(&self, id: u32) -> bool {
+        // SAFETY: the pointer comes from a box that is freed only with the store, or leaked.
+        let process = unsafe { &*self.process.load(Ordering::Acquire) };
+        // In a child that has not joined, the descriptor's number may be another file's by now; no
+        // answer counts as alive. A description's own locks never show as held by another.
+        process.forks != platform::forks()
+            || id == process.membership.me.id
+            || platform::is_locked(process.membership.descriptor(), u64::from(id), 1)
+    }
+
+    fn allocate(&self, block: u64) -> Result<(), Error> {
+        let at = block * self.block_size;
+        let file = &self.files[(at / WINDOW) as usize];
+        self.io
+            .allocate(file, at % WINDOW, self.block_size)
+            .map_err(|error| {
+                if platform::no_room(&error) {
+                    Error::NoSpace(
+                        "the disk is full and there is nothing of this cache's own to recycle",
+                    )
+                } else if platform::too_large(&error) {
+                    Error::NoSpace(TOO_LARGE)
+                } else {
+                    Error::io("cannot allocate a block")(error)
+                }
+            })
+    }
+
+    fn ticks(&self) -> u32 {
+        platform::ticks()
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst) == CLOSED
+    }
+}

@@ -1,0 +1,160 @@
+//! Loads: their leases, and what becomes of the loaded value.
+
+use super::{is_entry, with_appender, Inner, Store};
+use crate::error::Error;
+use crate::lease::{Lease, Token};
+use crate::namespace::Namespace;
+use crate::own_leases::OwnLeases;
+
+impl Store {
+    /// Reads the key, or takes the lease to load it, or says that another caller holds it. A lease of this process that is
+    /// another key's counts as overdue: see `own_leases.rs`.
+    ///
+    /// # Errors
+    /// `Closed`; `Io` when a forked child cannot join.
+    pub fn lease(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Lease, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        let me = inner.process()?.membership.me;
+        let mut lease = inner
+            .engine
+            .lease(me, key, inner.floor(namespace), inner.lease_ticks, out);
+        let (own, seed) = (OwnLeases::of_this_process(), inner.engine.seed);
+        match &mut lease {
+            Lease::Hit(_) => inner.count_hit(),
+            Lease::Acquired(token) => {
+                own.note(seed, token.slot, token.word, key.hash);
+                inner.count_miss();
+            }
+            Lease::Bypass => inner.count_miss(),
+            Lease::Busy {
+                slot,
+                word,
+                overdue,
+            } => *overdue |= own.is_of_another(seed, *slot, *word, key.hash),
+        }
+        Ok(lease)
+    }
+
+    /// The right to load the key beside the caller that holds this lease, of a [`Lease::Busy`]; `None` when
+    /// that lease stands no more: ask for one again.
+    ///
+    /// # Errors
+    /// As for [`Store::lease`].
+    pub fn beside(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        slot: u64,
+        word: u64,
+    ) -> Result<Option<Token>, Error> {
+        let inner = self.open_inner()?;
+        // Only a caller that can append loads.
+        inner.process()?;
+        let full = namespace.full_key(key);
+        let (key, seed) = (inner.engine.key(&full), inner.engine.seed);
+        let own = OwnLeases::of_this_process();
+        let is_of_another = |slot, word| own.is_of_another(seed, slot, word, key.hash);
+        let token = inner.engine.beside(key, slot, word, is_of_another);
+        if token.is_some() {
+            inner.count_miss();
+        }
+        Ok(token)
+    }
+
+    /// True while a living process holds a lease of the key (or of one that the index can't tell from it).
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn is_leased(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
+        let inner = self.open_inner()?;
+        let full = namespace.full_key(key);
+        Ok(inner.engine.is_leased(inner.engine.key(&full)))
+    }
+
+    /// Counts a loaded value that could not be stored.
+    pub fn count_unstored(&self) {
+        self.0.count(&self.0.unstored);
+    }
+
+    /// Counts a caller that waited in vain for the loads of others.
+    pub fn count_wait_timeout(&self) {
+        self.0.count(&self.0.wait_timeouts);
+    }
+
+    /// Stores the entry that the lease's holder loaded; false when a set, delete, clear or eviction
+    /// came in between, and then the value belongs to the caller alone.
+    ///
+    /// # Errors
+    /// As for [`Store::put`]; the lease is released.
+    pub fn fill(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        token: Token,
+        entry: &[u8],
+    ) -> Result<bool, Error> {
+        self.0.forget(token);
+        let inner = self.open_inner()?;
+        let process = is_entry(entry)
+            .and_then(|()| inner.process())
+            .inspect_err(|_| self.release(token))?;
+        if token.slot >= inner.engine.geometry.slots() {
+            return Ok(false);
+        }
+        // What was born before a clear would not be served.
+        if token.born < inner.floor(namespace)(inner.engine.epoch()) {
+            self.release(token);
+            inner.count(&inner.invalidated_loads);
+            return Ok(false);
+        }
+        let full = namespace.full_key(key);
+        let key = inner.engine.key(&full);
+        let me = process.membership.me;
+        let filled = with_appender(|appender| inner.engine.fill(appender, me, key, token, entry))?;
+        if filled {
+            inner.count_write();
+        } else {
+            inner.count(&inner.invalidated_loads);
+        }
+        Ok(filled)
+    }
+
+    /// Gives a lease back without a value, so that the next caller loads. Does nothing when the lease
+    /// is invalid already or the store closed.
+    pub fn release(&self, token: Token) {
+        self.0.forget(token);
+        if token.slot < self.0.engine.geometry.slots() && !self.0.read_only {
+            self.0.engine.release(token);
+        }
+    }
+
+    /// True while the load that a `Busy` answer told of may still fill.
+    #[must_use]
+    pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
+        slot < self.0.engine.geometry.slots() && self.0.engine.lease_stands(slot, word)
+    }
+
+    /// True while what is loaded by this token would be stored and served: the key was not set, deleted, cleared or
+    /// filled since.
+    #[must_use]
+    pub fn may_fill(&self, namespace: &Namespace, token: Token) -> bool {
+        token.slot < self.0.engine.geometry.slots()
+            && self.0.engine.may_fill(token, self.0.floor(namespace))
+    }
+}
+
+impl Inner {
+    /// The lease ends.
+    fn forget(&self, token: Token) {
+        if !token.beside {
+            OwnLeases::of_this_process().forget(self.engine.seed, token.slot, token.word);
+        }
+    }
+}
