@@ -230,6 +230,8 @@ pub struct History {
     pub hits: Vec<Hit>,
     pub misses: Vec<Miss>,
     pub loads: Vec<Load>,
+    /// Leases whose load began below the target of a survey: it may store nothing.
+    pub surveyed: Vec<Holder>,
     pub waits: Vec<Wait>,
     pub calls: Vec<Call>,
     /// Flights begun.

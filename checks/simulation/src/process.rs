@@ -11,7 +11,7 @@ use polycache_host::hash::key_hash;
 use polycache_host::keys::KeyBuffer;
 use polycache_host::layout::header;
 use polycache_host::{Appender, Error, Hit, Lease, Namespace, OwnLeases, Token};
-use polycache_operations::Flights;
+use polycache_operations::{Flights, Holder};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -75,7 +75,15 @@ impl Process {
     /// Entries evicted so far.
     pub fn evicted(&self) -> u64 {
         let peek = |at| self.engine.memory.peek(at);
-        peek(header::EVICTED_BY_AGE) + peek(header::EVICTED_BY_CONFLICT)
+        // A clear that finds no cell, because a stopped writer is waited for, clears other namespaces too.
+        [
+            header::EVICTED_BY_AGE,
+            header::EVICTED_BY_CONFLICT,
+            header::FLOOR_OVERFLOWS,
+        ]
+        .map(peek)
+        .iter()
+        .sum()
     }
 
     fn namespace_of(&self, key: usize) -> &Namespace {
@@ -181,6 +189,12 @@ impl Process {
         let root = key_hash(self.engine.seed, b"::").as_u64();
         let name = names.last().copied().unwrap_or(root);
         self.engine.raise_floor(name, root);
+        // Other tenants' namespaces, so that floors end and their cells are given away.
+        let clears = self.engine.clears();
+        for other in 0..clears % 13 {
+            let tenant = key_hash(self.engine.seed, &(clears << 8 | other).to_le_bytes());
+            self.engine.raise_floor(tenant.as_u64(), root);
+        }
     }
 
     /// Reads the key or takes the lease to load it.
@@ -227,10 +241,21 @@ impl Process {
             return Ok(false);
         }
         let full = self.full_key(key);
-        self.with_appender(|appender| {
+        let filled = self.with_appender(|appender| {
             let key = self.engine.key(&full);
             self.engine.fill(appender, self.me, key, token, entry)
-        })
+        });
+        self.note_survey(token);
+        filled
+    }
+
+    /// Notes a load that stores nothing, because a survey's target lies above it.
+    fn note_survey(&self, token: Token) {
+        if self.engine.memory.peek(header::FLOOR_TARGET) > token.born {
+            let Token { slot, word, .. } = token;
+            let holder = Holder { slot, word };
+            self.history.borrow_mut().surveyed.push(holder);
+        }
     }
 
     /// Ends the lease without a value.
@@ -248,6 +273,7 @@ impl Process {
 
     /// True while the lease may still fill. The caller holds a mutex of its process.
     pub fn may_fill(&self, key: usize, token: &Token) -> bool {
+        self.note_survey(*token);
         undisturbed(|| self.engine.may_fill(*token, self.floor(key)))
     }
 

@@ -341,6 +341,8 @@ fn geometry(rng: &mut Rng, buckets: u64) -> Geometry {
     geometry.block_size = if rng.bool() { 256 } else { 512 };
     geometry.blocks = *one_of(rng, &[8, 16, 24, 64]);
     geometry.visited_at = geometry.slots_at + geometry.slots() as usize * 8;
+    // Two sets: clears of a few tenants end the floors of before.
+    geometry.floors = 16;
     geometry
 }
 

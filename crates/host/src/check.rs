@@ -73,6 +73,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 }
             }
         }
+        match self.damaged_floors() {
+            0 => {}
+            count => report.note(format!(
+                "{count} floors lie above the count of clears: entries may be stored and not be found; clear their \
+                 namespaces"
+            )),
+        }
         report
     }
 
@@ -110,12 +117,6 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         Header::parse(entry, Verify::Checksum).map_err(|error| error.to_string())?;
         Ok(key.to_vec())
-    }
-
-    /// Recovery: raises the count of clears to the highest floor, or entries stored from now on would not be
-    /// served. The count's page may have reached the disk before the floors' pages did.
-    pub(crate) fn clears_above_floors(&self) {
-        self.memory.fetch_max(header::CLEARS, self.highest_floor());
     }
 
     /// Recovery, first half: sets each tail by the chain of undamaged records.

@@ -1,64 +1,153 @@
 //! Floors: clearing a namespace in constant time.
 //!
-//! A clear adds one to the count of clears and raises the floor of its namespace to that. A
-//! record is served only if it was born at or above the floors of all enclosing namespaces. The table
-//! keeps one floor for each namespace that was ever cleared, found by linear probing and never moved or
-//! freed. If the probed places are taken, the clear raises the floor of the root instead: that clears
-//! too much, which a cache may do, and it is counted.
+//! A clear adds one to the count of clears and raises the floor of its namespace to that. A record is
+//! served only if it was born at or above the floors of all enclosing namespaces.
+//!
+//! The root has a cell of its own. Every other namespace has one of the sixteen cells of two sets. A cell
+//! is two words, each with a floor and a half of the namespace's name; it counts when both halves are the
+//! name's, and then the smaller of its floors does. So each change is one compare-and-swap, and no word
+//! returns, because no two clears have the same number.
+//!
+//! A floor ends when a survey (`block/survey.rs`) has removed every record below it; then its cell is given to the
+//! next namespace that wants one. A clear that finds no such cell raises the floor of a group of
+//! namespaces instead: that clears too much, which a cache may do, and it is counted.
 
 use crate::engine::{Engine, Environment};
 use crate::hash::key_hash;
 use crate::keys::ancestors;
-use crate::layout::{header, FLOORS};
+use crate::layout::{header, FLOOR_GROUPS, FLOOR_SET};
 use crate::shared_memory::SharedMemory;
 
-/// Places that may hold a namespace's floor.
-const PROBES: u64 = 16;
+/// Bits of a name's half; the rest of a word is the floor.
+const HALF_BITS: u32 = 16;
+const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
+/// Floors from here on are damage, and count as none.
+const IMPOSSIBLE: u64 = 1 << 47;
+
+/// The floor in a half of a cell.
+fn floor_in(word: u64) -> u64 {
+    let floor = word >> HALF_BITS;
+    if floor < IMPOSSIBLE {
+        floor
+    } else {
+        0
+    }
+}
+
+/// Both halves of a namespace's name, never 0, which stands for no name. The sets are chosen by other bits.
+fn halves(name: u64) -> [u64; 2] {
+    [name >> 32 & HALF_MASK, name >> 48].map(|half| half.max(1))
+}
+
+fn with_floor(floor: u64, half: u64) -> u64 {
+    floor << HALF_BITS | half
+}
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Clears everything born before now in the namespace whose prefix has this hash. Once it returns,
     /// no reader anywhere is served an older entry of that namespace.
-    pub fn raise_floor(&self, prefix_hash: u64, root_hash: u64) {
-        let clears = self.memory.fetch_add(header::CLEARS, 1) + 1;
-        if !self.raise(prefix_hash, clears) && !self.raise(root_hash, clears) {
-            // The root itself found no place: the last cell applies to every namespace.
-            self.memory
-                .fetch_max(self.cell(FLOORS as u64 - 1) + 8, clears);
+    pub fn raise_floor(&self, name: u64, root: u64) {
+        let mut is_new = false;
+        loop {
+            let clears = self.memory.fetch_add(header::CLEARS, 1) + 1;
+            let standing = if name == root {
+                self.root_floor()
+            } else {
+                self.root_floor().max(self.lookup(name))
+            };
+            if standing > clears {
+                // A damaged floor: what is stored from now on must be born above it.
+                self.memory.fetch_max(header::CLEARS, standing);
+                continue;
+            }
+            if name == root {
+                self.lift(header::ROOT_FLOOR, 0, clears);
+                self.lift(header::ROOT_FLOOR + 8, 0, clears);
+            } else {
+                is_new |= self.raise(name, clears);
+            }
+            // A survey that was announced meanwhile may not have seen this floor.
+            let target = self.memory.load(header::FLOOR_TARGET);
+            if target < clears || target >= IMPOSSIBLE {
+                break;
+            }
+            self.memory.fetch_max(header::CLEARS, target);
         }
         self.memory.fetch_add(header::EPOCH, 1);
+        if is_new {
+            self.survey_for_floors();
+        }
     }
 
+    /// Raises the floor of a namespace in its cell; true when it was given one for that.
     fn raise(&self, name: u64, clears: u64) -> bool {
-        let name = name.max(1);
-        for probe in 0..PROBES {
-            let cell = self.cell(place(name, probe));
-            let there = self.memory.load(cell);
-            let mine = there == name
-                || (there == 0 && self.memory.compare_exchange(cell, 0, name))
-                || self.memory.load(cell) == name;
-            if mine {
-                self.memory.fetch_max(cell + 8, clears);
+        let mine = halves(name);
+        loop {
+            // Before the cells: a floor that ends meanwhile still counts.
+            let ended = self.floors_ended();
+            // The emptier set first, so that none fills while others are empty.
+            let mut best: Option<(u64, (usize, usize), [u64; 2])> = None;
+            for set in self.sets(name) {
+                let mut free = 0;
+                let mut found = None;
+                for (first, second) in self.cells(set) {
+                    let words = [self.memory.load(first), self.memory.load(second)];
+                    if [words[0] & HALF_MASK, words[1] & HALF_MASK] == mine
+                        && self.lift(first, mine[0], clears)
+                        && self.lift(second, mine[1], clears)
+                    {
+                        return false;
+                    }
+                    if words.iter().all(|word| floor_in(*word) <= ended) {
+                        free += 1;
+                        found.get_or_insert(((first, second), words));
+                    }
+                }
+                if let Some((cell, words)) = found {
+                    if best.is_none_or(|(most, ..)| free > most) {
+                        best = Some((free, cell, words));
+                    }
+                }
+            }
+            let Some((_, (first, second), words)) = best else {
+                self.memory.fetch_add(header::FLOOR_OVERFLOWS, 1);
+                self.lift(self.group(name), 0, clears);
+                // As if a cell were given: surveys must go on.
+                self.memory.fetch_add(header::CELLS_GIVEN, 1);
+                return true;
+            };
+            let [a, b] = mine.map(|half| with_floor(clears, half));
+            if self.memory.compare_exchange(first, words[0], a)
+                && self.memory.compare_exchange(second, words[1], b)
+            {
+                self.memory.fetch_add(header::CELLS_GIVEN, 1);
                 return true;
             }
         }
-        self.memory.fetch_add(header::FLOOR_OVERFLOWS, 1);
-        false
     }
 
-    /// The highest floor of these namespaces.
+    /// Raises the floor in a word; false when the word is another namespace's by now.
+    fn lift(&self, at: usize, half: u64, clears: u64) -> bool {
+        loop {
+            let word = self.memory.load(at);
+            if half != 0 && word & HALF_MASK != half {
+                return false;
+            }
+            let higher = with_floor(clears, half);
+            if floor_in(word) >= clears || self.memory.compare_exchange(at, word, higher) {
+                return true;
+            }
+        }
+    }
+
+    /// The highest floor of these namespaces, the root's first. A caller looks at a record's word after
+    /// this: a floor that has ended is found no more, but then the survey has changed the word.
     pub fn floor_of(&self, names: &[u64]) -> u64 {
-        let everybody = self.memory.load(self.cell(FLOORS as u64 - 1) + 8);
         names
             .iter()
-            .map(|name| self.lookup((*name).max(1)))
-            .fold(everybody, u64::max)
-    }
-
-    /// The highest of all floors.
-    pub(crate) fn highest_floor(&self) -> u64 {
-        (0..FLOORS as u64)
-            .map(|cell| self.memory.load(self.cell(cell) + 8))
-            .fold(0, u64::max)
+            .skip(1)
+            .map(|name| self.lookup(*name))
+            .fold(self.root_floor(), u64::max)
     }
 
     /// The floor for a full key, from the namespaces in it.
@@ -66,10 +155,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         if self.clears() == 0 {
             return 0;
         }
-        let names: Vec<u64> = ancestors(full_key)
-            .map(|prefix| key_hash(self.seed, &prefix).as_u64())
-            .collect();
-        self.floor_of(&names)
+        ancestors(full_key)
+            .skip(1)
+            .map(|prefix| self.lookup(key_hash(self.seed, &prefix).as_u64()))
+            .fold(self.root_floor(), u64::max)
     }
 
     /// Clears so far: the `born` of a value that is made from now on.
@@ -78,24 +167,90 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.memory.load(header::CLEARS)
     }
 
+    /// True while a value that was made at this count of clears may be stored, as far as floors are
+    /// concerned that a survey ends.
+    #[inline(always)]
+    pub(crate) fn may_store(&self, born: u64) -> bool {
+        born >= self.memory.load(header::FLOOR_TARGET)
+    }
+
+    /// Floors up to this one need no cell.
+    fn floors_ended(&self) -> u64 {
+        self.memory
+            .load(header::FLOORS_ENDED)
+            .max(self.root_floor())
+    }
+
+    fn root_floor(&self) -> u64 {
+        let half = |at| floor_in(self.memory.load(at));
+        half(header::ROOT_FLOOR).min(half(header::ROOT_FLOOR + 8))
+    }
+
     fn lookup(&self, name: u64) -> u64 {
-        for probe in 0..PROBES {
-            let cell = self.cell(place(name, probe));
-            match self.memory.load(cell) {
-                0 => return 0,
-                there if there == name => return self.memory.load(cell + 8),
-                _ => {}
+        let mine = halves(name);
+        let mut floor = floor_in(self.memory.load(self.group(name)));
+        for set in self.sets(name) {
+            for (first, second) in self.cells(set) {
+                let word = self.memory.load(first);
+                if word & HALF_MASK != mine[0] {
+                    continue;
+                }
+                let other = self.memory.load(second);
+                if other & HALF_MASK == mine[1] {
+                    floor = floor.max(floor_in(word).min(floor_in(other)));
+                }
             }
         }
-        0
+        floor
     }
 
-    fn cell(&self, number: u64) -> usize {
-        self.geometry.floors_at + number as usize * 16
+    fn group(&self, name: u64) -> usize {
+        self.geometry.floors_at + (name % FLOOR_GROUPS) as usize * 8
     }
-}
 
-/// The last cell is kept out of the probing.
-fn place(name: u64, probe: u64) -> u64 {
-    (name.wrapping_add(probe)) % (FLOORS as u64 - 1)
+    /// The two sets that may hold the cell of a namespace.
+    fn sets(&self, name: u64) -> [u64; 2] {
+        let sets = self.geometry.floors / FLOOR_SET;
+        let first = name & (sets - 1);
+        // Other bits than the first's, and all of them.
+        let second = (name ^ 0x5851_f42d_4c95_7f2d).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        [first, second & (sets - 1)]
+    }
+
+    /// Offsets of both words of each cell of a set. First words share a cache line, as second words do.
+    fn cells(&self, set: u64) -> impl Iterator<Item = (usize, usize)> {
+        let at = self.geometry.floors_at + (FLOOR_GROUPS + set * 2 * FLOOR_SET) as usize * 8;
+        (0..FLOOR_SET as usize)
+            .map(move |cell| (at + cell * 8, at + (cell + FLOOR_SET as usize) * 8))
+    }
+
+    /// Offsets of every word with a floor.
+    fn floor_words(&self) -> impl Iterator<Item = usize> {
+        let words = FLOOR_GROUPS + self.geometry.floors * 2;
+        let at = self.geometry.floors_at;
+        [header::ROOT_FLOOR, header::ROOT_FLOOR + 8]
+            .into_iter()
+            .chain((0..words as usize).map(move |word| at + word * 8))
+    }
+
+    /// Recovery: raises the count of clears to the highest floor, or entries stored from now on would not
+    /// be served. The count's page may have reached the disk before the floors' pages did. A survey that
+    /// was under way is begun anew.
+    pub(crate) fn clears_above_floors(&self) {
+        let floors = self.floor_words().map(|at| floor_in(self.memory.load(at)));
+        let target = self.memory.load(header::FLOOR_TARGET);
+        let highest = floors.fold(target, u64::max);
+        self.memory.fetch_max(header::CLEARS, highest);
+        self.memory.store(header::SURVEY, 0);
+    }
+
+    /// Floors above the count of clears: no clear has raised these.
+    pub(crate) fn damaged_floors(&self) -> u64 {
+        let floors = self.floor_words().map(|at| (at, HALF_BITS));
+        floors
+            .chain([(header::FLOOR_TARGET, 0), (header::FLOORS_ENDED, 0)])
+            // The floor first: a clear counts before it raises one.
+            .filter(|(at, shift)| self.memory.load(*at) >> shift > self.clears())
+            .count() as u64
+    }
 }

@@ -33,8 +33,16 @@ pub mod header {
     pub const DEVICE: usize = 80;
     /// The memory tiers' epoch; JavaScript loads its low 32 bits.
     pub const EPOCH: usize = 128;
-    /// Clears so far.
+    /// Clears so far. The words up to 256 change with clears and surveys only, and share its line.
     pub const CLEARS: usize = 192;
+    /// Floors up to this one end with the survey under way: nothing that was born below it may be stored.
+    pub const FLOOR_TARGET: usize = 200;
+    /// Floors up to this one have ended: no record below them is left, so their cells are free.
+    pub const FLOORS_ENDED: usize = 208;
+    /// When the next entry expires, milliseconds since 1970; 0 when none is known to.
+    pub const NEXT_EXPIRY: usize = 216;
+    /// The floor of the root, in two halves as in a cell.
+    pub const ROOT_FLOOR: usize = 224;
     /// Bytes that writers clean for each byte that they append, while few blocks are empty.
     pub const PACE: usize = 256;
     /// The last block sequence number given out.
@@ -53,7 +61,7 @@ pub mod header {
     pub const EVICTED_BY_FAILED_PUT: usize = 480;
     /// Blocks claimed.
     pub const BLOCKS_CLAIMED: usize = 488;
-    /// Clears that found the table of floors full and cleared everything.
+    /// Clears that found the table of floors full and cleared a group of namespaces.
     pub const FLOOR_OVERFLOWS: usize = 496;
     /// Distance of two lanes.
     pub const LINE: usize = 64;
@@ -65,6 +73,20 @@ pub mod header {
     pub const CLEANERS: usize = KEEP_LANES + super::MAX_CLEANERS as usize * LINE;
     /// The tick at which the disk had no room for a block, plus one; 0 is never.
     pub const DISK_FULL: usize = CLEANERS + super::MAX_CLEANERS as usize * LINE;
+    /// How far the survey is: its target, whether writers were waited for, and the chunk it looks at next.
+    pub const SURVEY: usize = DISK_FULL + LINE;
+    /// Clears when the survey began: the target of the next one.
+    pub const SURVEY_CLEARS: usize = SURVEY + 8;
+    /// Cells that were given to a namespace so far.
+    pub const CELLS_GIVEN: usize = SURVEY + 16;
+    /// The same when the survey began.
+    pub const SURVEY_CELLS: usize = SURVEY + 24;
+    /// The last block sequence number when the survey began.
+    pub const SURVEY_SEQUENCE: usize = SURVEY + 32;
+    /// Blocks that must be claimed before another survey for space begins.
+    pub const SURVEY_PAUSE: usize = SURVEY + 40;
+    /// Bytes of the records that the survey has removed.
+    pub const SURVEY_REMOVED: usize = SURVEY + 48;
 }
 
 /// Values of [`header::REPLACED`].
@@ -85,8 +107,14 @@ pub const MAX_CLEANERS: u64 = 4;
 
 /// Participants at most; id 0 stands for the directory's own lock.
 pub const PARTICIPANTS: usize = 4096;
-/// Floors at most before a clear falls back to clearing everything.
-pub const FLOORS: usize = 4096;
+/// Cells of floors in the smallest directory.
+const MIN_FLOORS: u64 = 2048;
+/// Bytes of the limit for each cell of a floor.
+const BYTES_PER_FLOOR: u64 = 8 << 10;
+/// Cells of a set: a namespace's floor is in one of two sets.
+pub const FLOOR_SET: u64 = 8;
+/// Groups of namespaces, each with a floor of its own for clears that find no cell.
+pub const FLOOR_GROUPS: u64 = 1024;
 /// Slots in a bucket: one cache line.
 pub const BUCKET: usize = 8;
 /// Bytes of a block's descriptor.
@@ -127,8 +155,10 @@ pub struct Geometry {
     pub unit: u64,
     /// Offset of the participants' incarnations in the index file.
     pub participants_at: usize,
-    /// Offset of the floors.
+    /// Offset of the floors' groups; the cells follow.
     pub floors_at: usize,
+    /// Cells of floors, a power of two.
+    pub floors: u64,
     /// Offset of the block descriptors.
     pub descriptors_at: usize,
     /// Offset of the buckets.
@@ -156,7 +186,9 @@ impl Geometry {
         let unit = if limit <= 64 << 30 { 16 } else { 256 };
         let participants_at = PAGE;
         let floors_at = participants_at + PARTICIPANTS as u64 * 8;
-        let descriptors_at = floors_at + FLOORS as u64 * 16;
+        // A survey looks at every slot while few clears need a cell: the more slots, the more cells.
+        let floors = previous_power_of_two(limit / BYTES_PER_FLOOR).max(MIN_FLOORS);
+        let descriptors_at = floors_at + FLOOR_GROUPS * 8 + floors * 16;
         // An upper bound for the descriptors; the blocks take what the limit leaves after them.
         let most_blocks = limit / block_size;
         let slots_at = round_up(descriptors_at + most_blocks * DESCRIPTOR as u64, PAGE);
@@ -171,6 +203,7 @@ impl Geometry {
             unit,
             participants_at: participants_at as usize,
             floors_at: floors_at as usize,
+            floors,
             descriptors_at: descriptors_at as usize,
             slots_at: slots_at as usize,
             visited_at: visited_at as usize,

@@ -240,14 +240,17 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return Ok(false);
         }
         let tag = self.geometry.candidates(key.hash).2;
-        let appended = match self.append(appender, me, key, entry, token.born) {
+        let appended = match self.append(appender, me, key, entry, Some(token.born)) {
             Ok(appended) => appended,
             Err(error) => {
                 self.release(token);
                 return Err(error);
             }
         };
-        let filled = self.swap(token.slot, lease, lease.to_value(tag, appended.location));
+        // While the block is held: a survey whose target is announced after this waits for the block.
+        let may_store = self.may_store(token.born);
+        let filled =
+            may_store && self.swap(token.slot, lease, lease.to_value(tag, appended.location));
         if filled {
             self.memory
                 .set_visited(self.geometry.visited_byte_at(token.slot), false);
@@ -255,6 +258,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             self.never_published(&appended);
         }
         self.appended(&appended, me);
+        if !may_store {
+            self.release(token);
+        }
         Ok(filled)
     }
 
@@ -276,7 +282,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// clear came since. `floor` gives the floor of the key's namespace at an epoch.
     pub fn may_fill(&self, token: Token, floor: impl Fn(u64) -> u64) -> bool {
         // In this order: a caller that asks after a clear was acknowledged sees its floor.
-        token.born >= floor(self.epoch()) && self.lease_stands(token.slot, token.word)
+        // The floor may have ended before it was looked up, and then the target says so.
+        token.born >= floor(self.epoch())
+            && self.may_store(token.born)
+            && self.lease_stands(token.slot, token.word)
     }
 
     /// Old values removed because their replacement could not be stored; part of the statistics.

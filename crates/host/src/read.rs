@@ -40,6 +40,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         loop {
             let epoch = self.epoch();
             let found = self.find(key)?;
+            // Before the second look at the word: see `Engine::floor_of`.
+            let floor = floor(epoch);
             let start = out.len();
             let entry_len = found.record.header.entry_len as usize;
             self.memory.read(found.record.entry_at(), entry_len, out);
@@ -48,7 +50,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 out.truncate(start);
                 continue;
             }
-            if !self.is_current(found.record.header.born, floor(epoch), &out[start..]) {
+            if !self.is_current(found.record.header.born, floor, &out[start..]) {
                 out.truncate(start);
                 return None;
             }

@@ -21,14 +21,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 return None;
             }
             let key = self.matching_key(u64::from(word.location()) * self.geometry.unit, wanted);
+            // Before the second look at the word: see `Engine::floor_of`.
+            let floor = floor(epoch);
             self.memory.fence();
             if self.word(slot) != word || self.epoch() != epoch {
                 continue;
             }
             let (record, key, entry) = key?;
-            return self
-                .is_current(record.born, floor(epoch), &entry)
-                .then_some(key);
+            return self.is_current(record.born, floor, &entry).then_some(key);
         }
     }
 

@@ -40,7 +40,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let Some(record) = self.seen(key, hit) else {
             return Ok(false);
         };
-        let appended = self.append(appender, me, key, entry, record.header.born)?;
+        let appended = self.append(appender, me, key, entry, Some(record.header.born))?;
         let (word, tag) = (Word(hit.word), self.geometry.candidates(key.hash).2);
         let new = word.to_value(tag, appended.location);
         let replaced = self.swap_out(hit.slot, word, new, &record);

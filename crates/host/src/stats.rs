@@ -38,6 +38,6 @@ pub struct Stats {
     pub reinserted: u64,
     /// Blocks claimed since the directory was made.
     pub blocks_claimed: u64,
-    /// Clears that could not be recorded for one namespace and cleared everything.
+    /// Clears that found no place for their namespace's floor and cleared a group of namespaces.
     pub floor_overflows: u64,
 }

@@ -38,10 +38,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         entry: &[u8],
     ) -> Result<(), Error> {
         self.prefetch(key.hash);
-        let born = self.clears();
-        match self.append(appender, me, key, entry, born) {
+        match self.append(appender, me, key, entry, None) {
             Ok(appended) => {
-                self.publish(me, key, &appended, born);
+                self.publish(me, key, &appended);
                 self.appended(&appended, me);
                 Ok(())
             }
@@ -59,11 +58,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.delete(key);
     }
 
-    /// Points the key at a written record with this `born`, unless a later one is there.
-    fn publish(&self, me: Participant, key: Key<'_>, appended: &Appended, born: u64) {
+    /// Points the key at a written record, unless one that was born later is there.
+    fn publish(&self, me: Participant, key: Key<'_>, appended: &Appended) {
         let tag = self.geometry.candidates(key.hash).2;
         let mut attempt = 0;
-        while self.try_publish::<false>(me, key, tag, appended, born, &|_| 0) == Attempt::Lost {
+        while self.try_publish::<false>(me, key, tag, appended, &|_| 0) == Attempt::Lost {
             attempt += 1;
             self.back_off(attempt, me);
         }
@@ -89,12 +88,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         if self.has(key, &floor) {
             return Ok(false);
         }
-        // Read after the key was seen without an entry: a clear that took the entry away is not later than
-        // this, and does not clear the new record. A clear from here on is later than the add.
-        let born = self.clears();
-        let appended = self.append(appender, me, key, entry, born)?;
+        // Its `born` is read after the key was seen without an entry: a clear that took the entry away is
+        // not later than that, and does not clear the new record. A clear from here on is later than the add.
+        let appended = self.append(appender, me, key, entry, None)?;
         let ended = loop {
-            match self.try_publish::<true>(me, key, tag, &appended, born, &floor) {
+            match self.try_publish::<true>(me, key, tag, &appended, &floor) {
                 Attempt::Lost => attempt += 1,
                 ended => break ended,
             }
@@ -129,7 +127,6 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         key: Key<'_>,
         tag: u32,
         appended: &Appended,
-        born: u64,
         floor: &impl Fn(u64) -> u64,
     ) -> Attempt {
         let ended = |published| {
@@ -159,7 +156,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                     // other ended after it, so they overlapped, and this one may count as the earlier.
                     // Its own record may lie below the floor: published here, it would hide a value that
                     // was acknowledged after the clear.
-                    Look::Same(there) if !ONLY_ABSENT && there.header.born > born => {
+                    Look::Same(there) if !ONLY_ABSENT && there.header.born > appended.born => {
                         self.never_published(appended);
                         return Attempt::Published;
                     }

@@ -231,10 +231,10 @@ fn a_count_of_clears_that_is_too_old_is_put_right_by_recovery() {
     forget_clears(store);
     // The floors' pages are lost too, but the record was born at 10.
     let file = File::options().write(true).open(floors).unwrap();
-    let at = polycache_host::layout::Geometry::new(2 << 20)
-        .unwrap()
-        .floors_at;
-    file.write_all_at(&[0; 4096 * 16], at as u64).unwrap();
+    let geometry = polycache_host::layout::Geometry::new(2 << 20).unwrap();
+    let floors = vec![0; geometry.descriptors_at - geometry.floors_at];
+    file.write_all_at(&floors, geometry.floors_at as u64)
+        .unwrap();
     let store = reopen(dir.path(), 2);
     assert_eq!(get(&store, &ns, b"late").as_deref(), Some("v"));
     store.clear(&ns).unwrap();

@@ -49,7 +49,7 @@ class Stats:
     blocks_claimed: int
     """Blocks claimed since the directory was made."""
     floor_overflows: int
-    """Clears that could not be told apart and cleared everything."""
+    """Clears that found no place for their namespace's floor and cleared a group of namespaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,7 @@ pub struct DirectoryStats {
     pub reinserted: f64,
     /// Blocks claimed since the directory was made.
     pub blocks_claimed: f64,
-    /// Clears that could not be told apart and cleared everything.
+    /// Clears that found no place for their namespace's floor and cleared a group of namespaces.
     pub floor_overflows: f64,
 }
 

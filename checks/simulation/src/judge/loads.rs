@@ -42,8 +42,8 @@ fn overwrites(view: View<'_>, load: &Load) -> Option<String> {
     ))
 }
 
-/// A load is refused only when the key was set, deleted, cleared or filled. A load beside another is
-/// also refused when that one ended.
+/// A load is refused only when the key was set, deleted, cleared or filled, or when a survey's target lies
+/// above its count of clears. A load beside another is also refused when that one ended.
 fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
     if load.outcome != Outcome::Refused || view.scenario.is_crowded() {
         return None;
@@ -54,6 +54,9 @@ fn refused_for_nothing(view: View<'_>, load: &Load) -> Option<String> {
         .alike(load.key)
         .find(|other| other.right == Right::Lease && other.holder == load.holder)?;
     if holder.outcome == Outcome::Killed {
+        return None;
+    }
+    if is_surveyed(view, load) {
         return None;
     }
     let (from, to) = (load.asked, load.ended);
@@ -104,6 +107,12 @@ fn impatient(view: View<'_>, load: &Load) -> Option<String> {
     (is_young && !in_vain).then(|| format!("did not wait for load {number}"))
 }
 
+/// A survey's target lay above the load's count of clears: it stores nothing, and callers do not join it.
+fn is_surveyed(view: View<'_>, load: &Load) -> bool {
+    let surveyed = &view.history.surveyed;
+    load.holder.is_some_and(|holder| surveyed.contains(&holder))
+}
+
 /// A process begins a load only if there was none in the last `lease_timeout`, or something happened to
 /// the key since.
 fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
@@ -121,7 +130,8 @@ fn too_soon(view: View<'_>, load: &Load) -> Option<String> {
     let since = led.map_or(before.asked, |part| part.at.min(before.asked));
     let caused =
         view.invalidated(load.key, since, load.born) || view.ended(load.key, since, load.born);
-    (is_soon && !caused).then(|| format!("began beside load {number} of the same process"))
+    (is_soon && !caused && !is_surveyed(view, before))
+        .then(|| format!("began beside load {number} of the same process"))
 }
 
 /// When a load fails, a process runs one more for the callers that were there.

@@ -84,7 +84,7 @@ fn lines(path: &Path, stats: &Stats) -> Vec<(&'static str, String)> {
         let times = counted(stats.floor_overflows, "clear", "clears");
         lines.push((
             "overflow",
-            format!("{times} had to clear everything: too many namespaces were cleared"),
+            format!("{times} cleared a group of namespaces: too many were cleared"),
         ));
     }
     lines

@@ -47,6 +47,8 @@ impl Appender {
 pub(crate) struct Appended {
     /// The record's location in units.
     pub location: u32,
+    /// The record's count of clears.
+    pub born: u64,
     open: OpenBlock,
     size: u64,
 }
@@ -68,7 +70,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     /// Writes a record at the end of a block and holds the block. The caller publishes the record and
-    /// then calls [`Engine::appended`].
+    /// then calls [`Engine::appended`]. A record that is given no `born` is born now: while its block is held,
+    /// so that a survey either waits for it or has announced no target above it.
     ///
     /// # Errors
     /// `EntryTooLarge`, `NoSpace`, `Io`; `Closed` when this handle was closed meanwhile.
@@ -78,13 +81,16 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         me: Participant,
         key: Key<'_>,
         entry: &[u8],
-        born: u64,
+        born: Option<u64>,
     ) -> Result<Appended, Error> {
         let size = self.fitting_size(key, entry)?;
         let mut open = self.open_block(appender, me, size)?;
+        let born = born.unwrap_or_else(|| self.clears());
         let location = self.write_record(&mut open, key, entry, born, size);
+        self.note_expiry(polycache_entry::expires(entry));
         Ok(Appended {
             location,
+            born,
             open,
             size,
         })

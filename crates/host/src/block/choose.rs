@@ -1,5 +1,6 @@
 //! Which block is emptied next.
 
+use super::clean::MOST_PACE;
 use super::{descriptor, BlockState, LookedAt};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
@@ -124,7 +125,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         } else if empty > self.geometry.reserve() {
             4
         } else {
-            8
+            MOST_PACE
         };
         if self.memory.load(header::PACE) != pace {
             self.memory.store(header::PACE, pace);

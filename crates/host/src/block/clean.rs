@@ -14,6 +14,8 @@ use crate::word::Word;
 use polycache_entry::HEADER_LEN;
 use smallvec::SmallVec;
 
+/// The pace at which only the reserve is empty.
+pub(super) const MOST_PACE: u64 = 8;
 /// Records that cleaning reads ahead.
 const BATCH: usize = 16;
 
@@ -55,7 +57,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Pays for appended bytes while few blocks are empty.
     pub(super) fn pay(&self, size: u64, block: u64, me: Participant) {
         let pace = self.memory.load(header::PACE);
-        if pace > 0 {
+        // What is served no more goes before anything live, as long as there is a block to fill.
+        if pace > 0 && !(self.survey_for_space() && pace < MOST_PACE) {
             // Writers of different blocks begin at different cells.
             self.clean(block, me, pace * size.max(self.geometry.step()), false);
         }

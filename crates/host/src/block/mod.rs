@@ -8,6 +8,7 @@ mod append;
 mod choose;
 mod clean;
 mod lanes;
+mod survey;
 
 pub(crate) use append::Appended;
 pub use append::Appender;

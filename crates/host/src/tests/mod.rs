@@ -2,11 +2,13 @@
 
 mod conditional;
 mod dead_bytes;
+mod floors;
 mod history;
 mod interleavings;
 mod kills;
 mod laps;
 mod memory;
 mod setup;
+mod stalls;
 mod steps;
 mod weak_memory;

@@ -110,7 +110,7 @@ fn a_closed_handle_leaves_a_block_that_another_participant_holds() {
             move || {
                 world.dies(1);
                 let key = other.key(b"::b");
-                let record = other.append(&mut Appender::default(), by, key, &entry("b"), 0);
+                let record = other.append(&mut Appender::default(), by, key, &entry("b"), Some(0));
                 *appended.lock().unwrap() = Some(record.unwrap());
             }
         }),
@@ -125,7 +125,13 @@ fn a_closed_handle_leaves_a_block_that_another_participant_holds() {
     let first = appended.lock().unwrap().take().unwrap();
     let third = enter(&other, 3);
     let second = other
-        .append(&mut appender, third, other.key(b"::c"), &entry("c"), 0)
+        .append(
+            &mut appender,
+            third,
+            other.key(b"::c"),
+            &entry("c"),
+            Some(0),
+        )
         .unwrap();
     assert_ne!(first.location, second.location);
     other.appended(&second, third);
@@ -186,7 +192,13 @@ fn a_writer_goes_round_holders_that_were_stopped() {
     let stopped: Vec<_> = (2..2 + lanes)
         .map(|id| {
             let by = enter(&engine, id);
-            let record = engine.append(&mut Appender::default(), by, key, &entry("stopped"), 0);
+            let record = engine.append(
+                &mut Appender::default(),
+                by,
+                key,
+                &entry("stopped"),
+                Some(0),
+            );
             (by, record.unwrap())
         })
         .collect();
