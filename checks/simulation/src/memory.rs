@@ -5,13 +5,13 @@
 use crate::switch::{access, linger};
 use polycache_host::layout::Geometry;
 use polycache_host::shared_memory::SharedMemory;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicU8, Ordering::Relaxed};
 
 /// One directory's memory.
 pub struct Shared {
     words: Box<[AtomicU64]>,
     blocks: Box<[AtomicU64]>,
-    visited: Box<[AtomicBool]>,
+    visited: Box<[AtomicU8]>,
     visited_at: usize,
 }
 
@@ -24,9 +24,7 @@ impl Shared {
             blocks: (0..geometry.blocks_len() / 8)
                 .map(|_| AtomicU64::new(0))
                 .collect(),
-            visited: (0..geometry.slots())
-                .map(|_| AtomicBool::new(false))
-                .collect(),
+            visited: (0..geometry.slots()).map(|_| AtomicU8::new(0)).collect(),
             visited_at: geometry.visited_at,
         }
     }
@@ -89,13 +87,13 @@ impl SharedMemory for Shared {
         let word = self.word(at);
         word.store(word.load(Relaxed).max(value), Relaxed);
     }
-    fn visited(&self, at: usize) -> bool {
+    fn visited(&self, at: usize) -> u8 {
         access();
         self.visited[at - self.visited_at].load(Relaxed)
     }
-    fn set_visited(&self, at: usize, visited: bool) {
+    fn set_visited(&self, at: usize, reads: u8) {
         access();
-        self.visited[at - self.visited_at].store(visited, Relaxed);
+        self.visited[at - self.visited_at].store(reads, Relaxed);
     }
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         self.each_byte(at, len, |byte| out.push(byte));

@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use polycache_host::hash::key_hash;
 use polycache_host::keys::prefix;
-use polycache_host::layout::Geometry;
+use polycache_host::layout::{Geometry, GHOST_SET};
 use polycache_host::Namespace;
 use std::time::Duration;
 
@@ -340,7 +340,8 @@ fn geometry(rng: &mut Rng, buckets: u64) -> Geometry {
     geometry.buckets = buckets;
     geometry.block_size = if rng.bool() { 256 } else { 512 };
     geometry.blocks = *one_of(rng, &[8, 16, 24, 64]);
-    geometry.visited_at = geometry.slots_at + geometry.slots() as usize * 8;
+    geometry.ghosts_at = geometry.slots_at + geometry.slots() as usize * 8;
+    geometry.visited_at = geometry.ghosts_at + geometry.ghost_sets() as usize * GHOST_SET;
     // Two sets: clears of a few tenants end the floors of before.
     geometry.floors = 16;
     geometry

@@ -67,14 +67,20 @@ pub mod header {
     pub const LINE: usize = 64;
     /// Lanes of writers: each names the block being filled, plus one; 0 is none.
     pub const WRITE_LANES: usize = 512;
-    /// Lanes of cleaners, for the records that they keep.
+    /// Lanes of cleaners, for records of the probation queue that stay in it.
     pub const KEEP_LANES: usize = WRITE_LANES + super::MAX_WRITE_LANES as usize * LINE;
     /// Blocks that are being cleaned, plus one; 0 is none.
     pub const CLEANERS: usize = KEEP_LANES + super::MAX_CLEANERS as usize * LINE;
     /// The tick at which the disk had no room for a block, plus one; 0 is never.
     pub const DISK_FULL: usize = CLEANERS + super::MAX_CLEANERS as usize * LINE;
+    /// Lanes of the main queue: for records that cleaners keep there, and for keys that left a ghost.
+    pub const MAIN_LANES: usize = DISK_FULL + LINE;
+    /// Bytes of records that left a ghost: the clock of the ghosts' age. 0 while there are none.
+    pub const GHOST_CLOCK: usize = MAIN_LANES + super::MAX_CLEANERS as usize * LINE;
+    /// Blocks cleaned because of their age, one after another, of which nearly all was kept.
+    pub const FRUITLESS: usize = GHOST_CLOCK + LINE;
     /// How far the survey is: its target, whether writers were waited for, and the chunk it looks at next.
-    pub const SURVEY: usize = DISK_FULL + LINE;
+    pub const SURVEY: usize = FRUITLESS + LINE;
     /// Clears when the survey began: the target of the next one.
     pub const SURVEY_CLEARS: usize = SURVEY + 8;
     /// Cells that were given to a namespace so far.
@@ -117,10 +123,14 @@ pub const FLOOR_SET: u64 = 8;
 pub const FLOOR_GROUPS: u64 = 1024;
 /// Slots in a bucket: one cache line.
 pub const BUCKET: usize = 8;
+/// Bytes of a set of ghosts: 16 of two bytes.
+pub const GHOST_SET: usize = 32;
 /// Bytes of a block's descriptor.
 pub const DESCRIPTOR: usize = 64;
 /// Bytes of a record before its key.
 pub const RECORD_HEADER: usize = 32;
+/// A slot's reads are counted up to this.
+pub const MOST_READS: u8 = 3;
 /// Longest key: 24 bits of the record header.
 pub const MAX_KEY: usize = (1 << 24) - 1;
 /// Bytes of one file of blocks, hence of one mapping: the largest ArrayBuffer that JavaScript engines
@@ -163,6 +173,8 @@ pub struct Geometry {
     pub descriptors_at: usize,
     /// Offset of the buckets.
     pub slots_at: usize,
+    /// Offset of the ghosts.
+    pub ghosts_at: usize,
     /// Offset of the visited bytes.
     pub visited_at: usize,
     /// Bytes of the index file.
@@ -192,7 +204,8 @@ impl Geometry {
         // An upper bound for the descriptors; the blocks take what the limit leaves after them.
         let most_blocks = limit / block_size;
         let slots_at = round_up(descriptors_at + most_blocks * DESCRIPTOR as u64, PAGE);
-        let visited_at = slots_at + buckets * (BUCKET as u64) * 8;
+        let ghosts_at = slots_at + buckets * (BUCKET as u64) * 8;
+        let visited_at = ghosts_at + ghost_sets(buckets) * GHOST_SET as u64;
         let index_len = round_up(visited_at + buckets * BUCKET as u64, PAGE);
         let blocks = (limit - index_len - FOLDERS) / block_size;
         Ok(Geometry {
@@ -206,6 +219,7 @@ impl Geometry {
             floors,
             descriptors_at: descriptors_at as usize,
             slots_at: slots_at as usize,
+            ghosts_at: ghosts_at as usize,
             visited_at: visited_at as usize,
             index_len,
         })
@@ -281,7 +295,7 @@ impl Geometry {
         (self.blocks / 8).clamp(4, MAX_WRITE_LANES)
     }
 
-    /// Lanes of cleaners.
+    /// Lanes of cleaners for records of the probation queue, and as many of the main queue.
     #[must_use]
     pub fn keep_lanes(&self) -> u64 {
         self.cleaners()
@@ -296,20 +310,33 @@ impl Geometry {
     /// Empty blocks that only cleaners take: one to begin with, for the records that they keep.
     #[must_use]
     pub fn reserve(&self) -> u64 {
-        (self.blocks / 32).clamp(1, MAX_CLEANERS)
+        (self.blocks / 192).clamp(1, MAX_CLEANERS)
     }
 
     /// Writers clean while no more blocks than these are empty.
     #[must_use]
     pub fn few_empty(&self) -> u64 {
-        self.reserve() + (self.blocks / 64).max(1)
+        self.reserve() + self.blocks / 256
+    }
+
+    /// Blocks of the probation queue at most, when blocks are emptied because of their age.
+    #[must_use]
+    pub fn most_on_probation(&self) -> u64 {
+        (self.blocks / 10).max(1)
+    }
+
+    /// Sets of ghosts, a power of two: half as many ghosts as slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn ghost_sets(&self) -> u64 {
+        ghost_sets(self.buckets)
     }
 
     /// Bytes of a step: a writer pays for cleaning once a step.
     #[inline(always)]
     #[must_use]
     pub fn step(&self) -> u64 {
-        (self.block_size / 64).clamp(1 << 10, 16 << 10)
+        (self.block_size / 64).min(16 << 10)
     }
 
     /// True when a step begins between two places in a block.
@@ -318,6 +345,11 @@ impl Geometry {
     pub fn is_in_another_step(&self, from: u64, to: u64) -> bool {
         (from ^ to) >= self.step()
     }
+}
+
+#[inline(always)]
+fn ghost_sets(buckets: u64) -> u64 {
+    (buckets / 4).max(1)
 }
 
 #[inline(always)]

@@ -253,7 +253,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             may_store && self.swap(token.slot, lease, lease.to_value(tag, appended.location));
         if filled {
             self.memory
-                .set_visited(self.geometry.visited_byte_at(token.slot), false);
+                .set_visited(self.geometry.visited_byte_at(token.slot), 0);
         } else {
             self.never_published(&appended);
         }

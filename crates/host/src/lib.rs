@@ -12,6 +12,7 @@ mod directory;
 pub mod engine;
 mod error;
 mod floors;
+mod ghosts;
 pub mod hash;
 pub mod io;
 pub mod keys;

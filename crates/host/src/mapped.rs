@@ -137,15 +137,15 @@ impl SharedMemory for MappedMemory {
     }
 
     #[inline(always)]
-    fn visited(&self, at: usize) -> bool {
-        self.byte(at).load(Ordering::Relaxed) != 0
+    fn visited(&self, at: usize) -> u8 {
+        self.byte(at).load(Ordering::Relaxed)
     }
 
     #[inline(always)]
-    fn set_visited(&self, at: usize, visited: bool) {
+    fn set_visited(&self, at: usize, reads: u8) {
         // The mark is only a hint: a reader that cannot write leaves it out.
         if !self.read_only {
-            self.byte(at).store(u8::from(visited), Ordering::Relaxed);
+            self.byte(at).store(reads, Ordering::Relaxed);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, Environment, Key, Look, Record};
 use crate::hash::KeyHash;
+use crate::layout::MOST_READS;
 use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 
@@ -28,9 +29,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// unchanged. `floor` gives the namespace's floor at an epoch.
     #[inline]
     pub fn get(&self, key: Key<'_>, floor: impl Fn(u64) -> u64, out: &mut Vec<u8>) -> Option<Hit> {
-        let hit = self.peek(key, floor, out)?;
-        self.visit(hit.slot);
-        Some(hit)
+        let hit = self.peek(key, floor, out);
+        match hit {
+            Some(hit) => self.visit(hit.slot),
+            // What is missed is often stored next, which looks for a ghost.
+            None => self.prefetch_ghosts(key.hash),
+        }
+        hit
     }
 
     /// As [`Engine::get`], without marking the entry as read.
@@ -113,12 +118,23 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// Marks a slot visited, so that recycling keeps its entry.
+    /// Counts a read of a slot's entry, so that recycling keeps what is read. Two reads at the same time may
+    /// count as one.
     #[inline]
     pub fn visit(&self, slot: u64) {
         let at = self.geometry.visited_byte_at(slot);
-        if !self.memory.visited(at) {
-            self.memory.set_visited(at, true);
+        let reads = self.memory.visited(at);
+        if reads < MOST_READS {
+            self.memory.set_visited(at, reads + 1);
+        }
+    }
+
+    /// Counts many reads of a slot's entry.
+    #[inline]
+    pub fn visit_often(&self, slot: u64) {
+        let at = self.geometry.visited_byte_at(slot);
+        if self.memory.visited(at) < MOST_READS {
+            self.memory.set_visited(at, MOST_READS);
         }
     }
 }

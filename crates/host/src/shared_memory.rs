@@ -15,10 +15,10 @@ pub trait SharedMemory: Send + Sync {
     fn fetch_add(&self, at: usize, by: u64) -> u64;
     /// Atomic maximum (sequentially consistent).
     fn fetch_max(&self, at: usize, value: u64);
-    /// The visited byte at `at`.
-    fn visited(&self, at: usize) -> bool;
+    /// The visited byte at `at`: how often the entry was read of late.
+    fn visited(&self, at: usize) -> u8;
     /// Sets the visited byte at `at`.
-    fn set_visited(&self, at: usize, visited: bool);
+    fn set_visited(&self, at: usize, reads: u8);
     /// Appends `len` bytes of the blocks at `at` to `out`. A writer may tear the bytes: the caller then
     /// calls [`SharedMemory::fence`] and checks that the word that led it there still stands.
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>);
@@ -62,12 +62,12 @@ impl<M: SharedMemory, P: std::ops::Deref<Target = M> + Send + Sync> SharedMemory
         (**self).fetch_max(at, value);
     }
     #[inline(always)]
-    fn visited(&self, at: usize) -> bool {
+    fn visited(&self, at: usize) -> u8 {
         (**self).visited(at)
     }
     #[inline(always)]
-    fn set_visited(&self, at: usize, visited: bool) {
-        (**self).set_visited(at, visited);
+    fn set_visited(&self, at: usize, reads: u8) {
+        (**self).set_visited(at, reads);
     }
     #[inline(always)]
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {

@@ -200,12 +200,12 @@ impl Store {
         self.0.is_open() && hit.slot < self.0.engine.geometry.slots() && self.0.engine.stands(hit)
     }
 
-    /// Marks the hit's entry as read since it was written, so that recycling keeps it; for a hit that
+    /// Marks the hit's entry as read often, so that recycling keeps it; for a hit that
     /// [stands](Store::stands), which memory tiers serve without asking here.
     #[inline]
     pub fn mark_visited(&self, hit: Hit) {
         if hit.slot < self.0.engine.geometry.slots() {
-            self.0.engine.visit(hit.slot);
+            self.0.engine.visit_often(hit.slot);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::layout::header;
 use crate::record::RecordHeader;
 use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
+use std::cmp::Reverse;
 
 /// Ticks after which the lease of an insert is overdue, in case its process is stopped halfway: others
 /// then load beside it.
@@ -38,6 +39,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         entry: &[u8],
     ) -> Result<(), Error> {
         self.prefetch(key.hash);
+        self.prefetch_ghosts(key.hash);
         match self.append(appender, me, key, entry, None) {
             Ok(appended) => {
                 self.publish(me, key, &appended);
@@ -203,7 +205,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return Attempt::Lost;
         }
         self.memory
-            .set_visited(self.geometry.visited_byte_at(slot), false);
+            .set_visited(self.geometry.visited_byte_at(slot), 0);
         Attempt::Published
     }
 
@@ -222,9 +224,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.swap_out(slot, word, lease, &Record { at, header })
     }
 
-    /// The slot to take when both buckets are full: a lease whose holder is gone, else the oldest
-    /// unvisited entry, else the oldest. Live leases stay, unless `even_leases` is set and there is
-    /// nothing else.
+    /// The slot to take when both buckets are full: a lease whose holder is gone, else the oldest of the
+    /// entries with the fewest reads; all of them lose a read. Live leases stay, unless `even_leases` is
+    /// set and there is nothing else.
     #[cold]
     pub(crate) fn victim(&self, key: Key<'_>, even_leases: bool) -> Option<(u64, Word)> {
         let newest = self.memory.load(header::SEQUENCE);
@@ -232,7 +234,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
             newest.saturating_sub(self.block_sequence(block % self.geometry.blocks))
         };
-        let mut oldest: Option<(bool, u64, u64, Word)> = None;
+        let mut oldest: Option<(Reverse<u8>, u64, u64, Word)> = None;
         let mut lease = None;
         for slot in self.slots_of(key.hash) {
             let word = self.word(slot);
@@ -242,9 +244,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 State::Lease => lease = Some((slot, word)),
                 State::Value => {
                     let at = self.geometry.visited_byte_at(slot);
-                    let unvisited = !self.memory.visited(at);
-                    self.memory.set_visited(at, false);
-                    let candidate = (unvisited, age(word), slot, word);
+                    let reads = self.memory.visited(at);
+                    if reads > 0 {
+                        self.memory.set_visited(at, reads - 1);
+                    }
+                    let candidate = (Reverse(reads), age(word), slot, word);
                     if oldest.is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1)) {
                         oldest = Some(candidate);
                     }

@@ -9,6 +9,9 @@ export interface Window {
   readonly view: DataView
 }
 
+/** A slot's visited byte counts reads up to this. */
+export const MOST_READS = 3
+
 /** The index is read in place up to this size: offsets stay small integers. */
 const LARGEST_INDEX = 2 ** 30
 

@@ -5,7 +5,7 @@ import { CLOCK_TOLERANCE } from '../entry/validity.ts'
 import type { KeyBuffer } from '../key.ts'
 import type { Origin } from '../memory/over-host.ts'
 import { type KeyHash, keyHash } from './hash.ts'
-import type { Mapping, Window } from './mapping.ts'
+import { type Mapping, MOST_READS, type Window } from './mapping.ts'
 
 /** What a look into the mapping may answer besides a value: ask the native part, which is always right. */
 export const ASK_NATIVE: unique symbol = Symbol('ask the native part')
@@ -73,7 +73,7 @@ export class MappedReader implements Origin {
 
   /** Where the last look found the record, by which word and epoch. */
   #slot = 0
-  #isVisited = 0
+  #reads = 0
   #ver = 0
   #epoch = 0
   #window!: Window
@@ -185,7 +185,7 @@ export class MappedReader implements Origin {
         const ver = Atomics.load(index, at)
         if (ver >>> 20 !== tagged) return ODD
         // Asked for early, so that the processor fetches it beside the record.
-        this.#isVisited = this.#visited[this.#visitedAt + slot]
+        this.#reads = this.#visited[this.#visitedAt + slot]
         const same = this.#isRecord(index[at + 1], hash.high, words, to)
         if (same) {
           this.#slot = slot
@@ -291,9 +291,10 @@ export class MappedReader implements Origin {
     )
   }
 
-  /** Marks the slot visited, so that recycling keeps its entry. */
+  /** Counts the read, so that recycling keeps what is read. */
   #visit(): void {
-    if (this.#isVisited === 0) this.#visited[this.#visitedAt + this.#slot] = 1
+    const reads = this.#reads
+    if (reads < MOST_READS) this.#visited[this.#visitedAt + this.#slot] = reads + 1
   }
 
   #decode(): unknown {

@@ -1,5 +1,5 @@
 import type { Types } from '../entry/registered.ts'
-import type { Mapping } from '../host/mapping.ts'
+import { type Mapping, MOST_READS } from '../host/mapping.ts'
 import { CoarseClock } from './clock.ts'
 import { Doorkeeper } from './doorkeeper.ts'
 import { Keeper } from './keeper.ts'
@@ -48,7 +48,7 @@ const VER = 1
 const EPOCH = 2
 const MARK = 3
 
-/** One in so many hits looks whether its host slot is still marked visited; a power of two. */
+/** One in so many hits marks its host slot as read often, unless it is; a power of two. */
 const LOOKS = 16
 
 /**
@@ -121,10 +121,10 @@ export class MemoryOverHost {
     if ((state & ~COPIED) !== VISITED && !this.#isServed(slot, state)) return undefined
     // As late as possible: it is a call in Node, and compilers have forgotten what they knew when it returns.
     if (Atomics.load(index, this.#epochAt) !== epoch) return undefined
-    // The host tier keeps what is marked as used, and this is all that it sees of hits here. The read that brought the
-    // value set the mark. It goes with the word, except for keys that compete for a full bucket: what is read often is
-    // marked again.
-    if ((++this.hits & (LOOKS - 1)) === 0 && this.#visited[mark] === 0) this.#visited[mark] = 1
+    // The host tier keeps what is read, and this is all that it sees of hits here. The read that brought the value
+    // counted one; so many hits count as the most reads that there can be.
+    if ((++this.hits & (LOOKS - 1)) === 0 && this.#visited[mark] !== MOST_READS)
+      this.#visited[mark] = MOST_READS
     return (state & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
   }
 

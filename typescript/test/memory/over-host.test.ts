@@ -75,13 +75,13 @@ describe('over words that a test moves', () => {
     expect(get('k')).toBe('read anew')
   })
 
-  test('hits mark the host entry visited, each time that the mark is gone', () => {
+  test('hits mark the host entry as read often, each time that the mark is gone', () => {
     const { bytes, put, memory, held } = tier()
     put('k', 3, 'value')
     for (let turn = 0; turn < 3; turn++) {
-      bytes[VISITED_AT + 3] = 0
+      bytes[VISITED_AT + 3] = turn
       for (let hit = 0; hit < 16; hit++) memory.read(held.get('k') as number)
-      expect([...bytes.subarray(VISITED_AT, VISITED_AT + 6)]).toEqual([0, 0, 0, 1, 0, 0])
+      expect([...bytes.subarray(VISITED_AT, VISITED_AT + 6)]).toEqual([0, 0, 0, 3, 0, 0])
     }
   })
 

@@ -1,6 +1,6 @@
 //! Appending: a record goes to the end of a block that the writer holds until the record is published.
 
-use super::lanes::Lane;
+use super::lanes::{Asking, Lane};
 use super::{descriptor, BlockState};
 use crate::engine::{Engine, Environment, Key, Participant};
 use crate::error::Error;
@@ -20,6 +20,22 @@ pub(crate) struct OpenBlock {
     pub block: u64,
     pub sequence: u64,
     pub tail: u64,
+    /// The number of the lane that it was taken from.
+    pub lane: u64,
+    /// It was taken for one large record, and the lane goes on with the block that it named.
+    pub is_for_one: bool,
+}
+
+impl OpenBlock {
+    /// What becomes of it when its holder leaves it.
+    #[inline(always)]
+    pub fn left(&self) -> BlockState {
+        if self.is_for_one {
+            BlockState::Sealed
+        } else {
+            BlockState::Open
+        }
+    }
 }
 
 /// What a writer remembers between two appends: the lane where it met no other writer. It holds nothing.
@@ -84,7 +100,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         born: Option<u64>,
     ) -> Result<Appended, Error> {
         let size = self.fitting_size(key, entry)?;
-        let mut open = self.open_block(appender, me, size)?;
+        let returns = self.take_ghost(key.hash);
+        let mut open = self.open_block(appender, me, size, returns)?;
         let born = born.unwrap_or_else(|| self.clears());
         let location = self.write_record(&mut open, key, entry, born, size);
         self.note_expiry(polycache_entry::expires(entry));
@@ -104,29 +121,49 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// Ends an append: gives the block back, and pays for the space with a step of cleaning.
     pub(crate) fn appended(&self, appended: &Appended, me: Participant) {
-        self.leave_block(appended.open.block, BlockState::Open);
-        let tail = appended.open.tail;
-        if self.geometry.is_in_another_step(tail - appended.size, tail) {
-            self.pay(appended.size, appended.open.block, me);
+        let open = &appended.open;
+        self.leave_block(open.block, open.left());
+        if self
+            .geometry
+            .is_in_another_step(open.tail - appended.size, open.tail)
+        {
+            self.pay(appended.size, open.lane, me);
         }
     }
 
     /// Holds a block with room for `size` bytes: the first lane from the appender's own on in which no
-    /// other writer is.
+    /// other writer is. The entry of a key that returns goes to the main queue, unless others hold all of
+    /// its lanes.
     #[inline]
     fn open_block(
         &self,
         appender: &mut Appender,
         me: Participant,
         size: u64,
+        returns: bool,
     ) -> Result<OpenBlock, Error> {
+        if returns {
+            if let Some(open) = self.open_main_block(appender.lane, me, size) {
+                return Ok(open);
+            }
+        }
         let lanes = self.geometry.write_lanes();
         // Another directory's may be more.
         let first = appender.lane.min(lanes - 1);
-        if let Ok(Some(open)) = self.take_lane(Lane::Write(first), me, size, false) {
+        if let Ok(Some(open)) = self.take_lane(Lane::Write(first), Asking::writer(me, size)) {
             return Ok(open);
         }
         self.any_open_block(appender, me, size)
+    }
+
+    #[cold]
+    fn open_main_block(&self, first: u64, me: Participant, size: u64) -> Option<OpenBlock> {
+        let lanes = self.geometry.keep_lanes();
+        (first..first + lanes).find_map(|lane| {
+            self.take_lane(Lane::Main(lane % lanes), Asking::writer(me, size))
+                .ok()
+                .flatten()
+        })
     }
 
     /// As `open_block`, when another writer holds the block of the appender's lane, or there is none.
@@ -138,14 +175,16 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         size: u64,
     ) -> Result<OpenBlock, Error> {
         let lanes = self.geometry.write_lanes();
+        let mut asking = Asking::writer(me, size);
         for round in 0..ROUNDS {
             if self.environment.is_closed() {
                 return Err(Error::Closed);
             }
+            asking.passes = round >= PATIENT_ROUNDS;
             let mut refused = None;
             for step in 0..lanes {
                 let lane = (appender.lane + step) % lanes;
-                match self.take_lane(Lane::Write(lane), me, size, round >= PATIENT_ROUNDS) {
+                match self.take_lane(Lane::Write(lane), asking) {
                     Ok(Some(open)) => {
                         appender.lane = lane;
                         return Ok(open);

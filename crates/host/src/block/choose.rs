@@ -1,7 +1,7 @@
 //! Which block is emptied next.
 
 use super::clean::MOST_PACE;
-use super::{descriptor, BlockState, LookedAt};
+use super::{descriptor, BlockState, LookedAt, Queue};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::layout::header;
@@ -24,16 +24,28 @@ pub(super) struct Victim {
     pub seen: LookedAt,
 }
 
+// Which kind of block is cleaned first.
+const LEFT: usize = 0;
+const MOSTLY_DEAD: usize = 1;
+const PROBATION: usize = 2;
+const MAIN: usize = 3;
+const LAST: usize = 4;
+
 /// Ticks after which a full disk is asked again.
 const ASK_AGAIN: u64 = 16;
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
-    /// Takes an empty block, for a cleaner or for a writer; a writer cleans until there is one, and
+    /// Takes an empty block, for a cleaner or for a writer of this lane; a writer cleans until there is one, and
     /// leaves the reserve to cleaners. `None` when there is none.
     ///
     /// # Errors
     /// `NoSpace`, `Io` when there is none, and the disk refused one.
-    pub(super) fn take_empty(&self, me: Participant, cleaner: bool) -> Result<Option<u64>, Error> {
+    pub(super) fn take_empty(
+        &self,
+        lane: u64,
+        me: Participant,
+        cleaner: bool,
+    ) -> Result<Option<u64>, Error> {
         let mut refused = None;
         let mut is_full = self.is_disk_full();
         // Bounded, because other writers may take every block that this one empties.
@@ -42,7 +54,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 return Ok(None);
             }
             let empty = self.empty_blocks(!is_full && refused.is_none());
-            self.set_pace(empty.count);
+            // As it is once one is taken.
+            self.set_pace(empty.count.saturating_sub(1));
             let reserve = if cleaner { 0 } else { self.geometry.reserve() };
             if empty.count > reserve {
                 let taken = match (empty.allocated, empty.unallocated) {
@@ -60,7 +73,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 }
                 continue;
             }
-            if cleaner || !self.clean(u64::from(me.id), me, self.geometry.block_size, true) {
+            if cleaner || !self.clean(lane, me, self.geometry.block_size, true) {
                 // There is nothing to clean: the disk is asked, however lately it refused.
                 if cleaner || !std::mem::take(&mut is_full) {
                     break;
@@ -101,7 +114,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
             // More than any participant asks for. Blocks get their space in order, so after so many
             // without it there is hardly one that has it.
-            if empty.count > self.geometry.few_empty() {
+            if empty.count > self.geometry.few_empty() + 1 {
                 break;
             }
         }
@@ -119,10 +132,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
+    /// To be called when a block was emptied.
+    pub(super) fn renew_pace(&self) {
+        self.set_pace(self.empty_blocks(!self.is_disk_full()).count);
+    }
+
     fn set_pace(&self, empty: u64) {
         let pace = if empty > self.geometry.few_empty() {
             0
-        } else if empty > self.geometry.reserve() {
+        } else if empty >= self.geometry.reserve() {
             4
         } else {
             MOST_PACE
@@ -157,39 +175,57 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     /// The block to clean next: one that a dead or an earlier cleaner left, else the one with the fewest
-    /// live bytes of those where at least a quarter is gained, else the oldest.
+    /// live bytes of those where at least a quarter is gained, else the oldest of a queue.
     pub(super) fn choose(&self) -> Option<Victim> {
-        // Smaller is better: how urgent, then live bytes or age.
-        let mut best: Option<((u64, u64), Victim)> = None;
+        // By urgency. Of each, the smallest is best: live bytes, or age.
+        let mut best: [Option<(u64, Victim)>; 5] = [None; 5];
+        let newest = self.memory.load(header::SEQUENCE);
+        let mut on_probation = 0;
         for block in 0..self.geometry.blocks {
             let seen = self.look_at_block(block);
+            let queue = self.queue_of(block);
             let sequence = self.field(block, descriptor::SEQUENCE);
-            let by_worth = || {
-                if self.is_mostly_dead(block, seen.state) {
-                    (1, self.live_bytes(block))
-                } else {
-                    (2, sequence)
+            let by_worth = || match queue {
+                _ if self.is_mostly_dead(block, seen.state) => {
+                    (MOSTLY_DEAD, self.live_bytes(block))
                 }
+                Queue::Probation => (PROBATION, sequence),
+                Queue::Main => (MAIN, sequence),
             };
-            let rank = match seen.state {
+            if queue == Queue::Probation && seen.state != BlockState::Free {
+                on_probation += 1;
+            }
+            let (urgency, order) = match seen.state {
                 BlockState::Free => continue,
-                BlockState::Partly => (0, block),
-                BlockState::Cleaning(by) if !self.is_alive(by) => (0, block),
+                BlockState::Partly => (LEFT, block),
+                BlockState::Cleaning(by) if !self.is_alive(by) => (LEFT, block),
                 BlockState::Appending(by)
                     if self.field(block, descriptor::TAIL) > 0 && !self.is_alive(by) =>
                 {
                     by_worth()
                 }
                 BlockState::Sealed => by_worth(),
-                BlockState::Open if !self.is_in_a_lane(block) => by_worth(),
-                BlockState::Open => (3, sequence),
+                BlockState::Open if !self.is_being_filled(block, sequence, newest) => by_worth(),
+                BlockState::Open => (LAST, sequence),
                 BlockState::Appending(_) | BlockState::Cleaning(_) => continue,
             };
-            if best.is_none_or(|(least, _)| rank < least) {
-                best = Some((rank, Victim { block, seen }));
+            let place = &mut best[urgency];
+            if place.is_none_or(|(least, _)| order < least) {
+                *place = Some((order, Victim { block, seen }));
             }
         }
-        best.map(|(_, victim)| victim)
+        // Every second time, what the main queue would keep is left alone.
+        let fruitless = self.memory.load(header::FRUITLESS) % 2 == 1;
+        if !fruitless && on_probation <= self.geometry.most_on_probation() {
+            best.swap(PROBATION, MAIN);
+        }
+        best.into_iter().flatten().next().map(|(_, victim)| victim)
+    }
+
+    /// True for a block of a lane, unless half as many blocks as there are were begun since: then nobody
+    /// writes to that lane.
+    fn is_being_filled(&self, block: u64, sequence: u64, newest: u64) -> bool {
+        newest.saturating_sub(sequence) < self.geometry.blocks / 2 && self.is_in_a_lane(block)
     }
 
     fn live_bytes(&self, block: u64) -> u64 {

@@ -3,8 +3,8 @@
 
 use super::append::OpenBlock;
 use super::choose::Victim;
-use super::lanes::Lane;
-use super::{descriptor, BlockState};
+use super::lanes::{Asking, Lane};
+use super::{descriptor, flags, BlockState, Queue};
 use crate::engine::{Engine, Environment, Key, Participant, Record};
 use crate::hash::{key_hash, KeyHash};
 use crate::layout::{header, RECORD_HEADER};
@@ -19,19 +19,50 @@ pub(super) const MOST_PACE: u64 = 8;
 /// Records that cleaning reads ahead.
 const BATCH: usize = 16;
 
+/// Reads that take an entry from the probation queue to the main one.
+const READS_TO_MAIN: u8 = 2;
+/// So many blocks are cleaned in vain one after another; of the next one, half is kept at most. This bounds
+/// how much is moved for a free block.
+const MOST_FRUITLESS: u64 = 16;
+
 /// Where a step puts the entries that it keeps.
 struct Keeper {
     me: Participant,
     lane: u64,
     open: Option<OpenBlock>,
-    /// Bytes that may still be kept of this block.
-    room: u64,
+    /// The queue of the block that is cleaned.
+    queue: Queue,
+    /// What counts as kept of this block so far, in bytes.
+    kept: u64,
+    /// What may be kept.
+    most: u64,
     /// No block was to be had for what is kept.
     is_full: bool,
-    /// Entries that were not read since they were written are kept, too.
+    /// Entries that were not read are kept, too, in the queue in which they are.
     keep_all: bool,
     /// An entry that cannot be kept, for want of an empty block, is evicted; else the step ends there.
     forced: bool,
+}
+
+impl Keeper {
+    /// True when an entry with so many reads is kept.
+    fn keeps(&self, reads: u8) -> bool {
+        let enough = match self.queue {
+            Queue::Probation => READS_TO_MAIN,
+            Queue::Main => 1,
+        };
+        self.keep_all || reads >= enough
+    }
+
+    /// The reads of an entry that is kept: it comes to the main queue without any, and pays one to stay
+    /// there.
+    fn reads_left(&self, reads: u8) -> u8 {
+        match self.queue {
+            _ if self.keep_all => reads,
+            Queue::Probation => 0,
+            Queue::Main => reads.saturating_sub(1),
+        }
+    }
 }
 
 /// What became of the block that a cell names.
@@ -55,12 +86,12 @@ enum Outcome {
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Pays for appended bytes while few blocks are empty.
-    pub(super) fn pay(&self, size: u64, block: u64, me: Participant) {
+    pub(super) fn pay(&self, size: u64, lane: u64, me: Participant) {
         let pace = self.memory.load(header::PACE);
         // What is served no more goes before anything live, as long as there is a block to fill.
         if pace > 0 && !(self.survey_for_space() && pace < MOST_PACE) {
-            // Writers of different blocks begin at different cells.
-            self.clean(block, me, pace * size.max(self.geometry.step()), false);
+            // Writers of different lanes begin at different cells. A sole writer cleans one block at a time.
+            self.clean(lane, me, pace * size.max(self.geometry.step()), false);
         }
     }
 
@@ -90,18 +121,22 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             if matches!(begun, Begun::Nothing) {
                 self.memory.store(cell, block + 1);
             }
+            let mut flags = self.field(block, descriptor::FLAGS);
             if self.field(block, descriptor::CLEANED) == 0 {
-                let keep_all = self.is_mostly_dead(block, seen.state);
-                self.set_field(block, descriptor::KEEP_ALL, u64::from(keep_all));
+                flags &= flags::MAIN;
+                if self.is_mostly_dead(block, seen.state) {
+                    flags |= flags::KEEP_ALL;
+                }
+                self.set_field(block, descriptor::FLAGS, flags);
             }
-            let keep_all = self.field(block, descriptor::KEEP_ALL) == 1;
+            let keep_all = flags & flags::KEEP_ALL != 0;
             let keeper = Keeper {
                 me,
                 lane: number,
                 open: None,
-                room: self
-                    .most_kept(keep_all)
-                    .saturating_sub(self.field(block, descriptor::MOVED)),
+                queue: self.queue_of(block),
+                kept: self.field(block, descriptor::MOVED),
+                most: self.most_kept(keep_all),
                 is_full: false,
                 keep_all,
                 forced,
@@ -127,13 +162,39 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// Bytes of a block that are kept at most: of one that is emptied because of its age, so many that its
-    /// largest entries cannot go round forever.
+    /// Bytes of a block that are kept at most.
     fn most_kept(&self, keep_all: bool) -> u64 {
-        if keep_all {
-            self.geometry.block_size
+        if keep_all || self.memory.load(header::FRUITLESS) < MOST_FRUITLESS {
+            u64::MAX
         } else {
             self.geometry.block_size / 2
+        }
+    }
+
+    /// What a record counts as kept: a large one may leave as much room unused where it goes.
+    fn kept_as(&self, size: u64) -> u64 {
+        if size > self.geometry.block_size / 8 {
+            2 * size
+        } else {
+            size
+        }
+    }
+
+    /// Notes whether a block that was cleaned because of its age gave space. Cleaners that note at the same
+    /// time may overwrite each other: it only steers.
+    fn note_gain(&self, keeper: &Keeper) {
+        if keeper.keep_all {
+            return;
+        }
+        let before = self.memory.load(header::FRUITLESS);
+        let gained = keeper.kept <= self.geometry.block_size / 4 * 3;
+        let now = if gained || before >= MOST_FRUITLESS {
+            0
+        } else {
+            before + 1
+        };
+        if now != before {
+            self.memory.store(header::FRUITLESS, now);
         }
     }
 
@@ -148,20 +209,21 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let end = start + tail;
         let (at, whole) = self.walk(from, end, end.min(from + budget), &mut keeper);
         if let Some(open) = keeper.open.take() {
-            self.leave_block(open.block, BlockState::Open);
+            self.leave_block(open.block, open.left());
         }
         if !whole {
             self.unlink_range(start, start + self.geometry.block_size);
         } else if at < end {
             self.set_field(block, descriptor::CLEANED, at - start);
-            let moved = self.most_kept(keeper.keep_all).saturating_sub(keeper.room);
-            self.set_field(block, descriptor::MOVED, moved);
+            self.set_field(block, descriptor::MOVED, keeper.kept);
             self.leave_block(block, BlockState::Partly);
             return at > from;
         }
+        self.note_gain(&keeper);
         self.set_field(block, descriptor::TAIL, 0);
         self.forget_cleaning(block);
         self.leave_block(block, BlockState::Free);
+        self.renew_pace();
         true
     }
 
@@ -182,6 +244,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 self.read_key(&record, &mut bytes);
                 let hash = key_hash(self.seed, &bytes);
                 self.prefetch(hash);
+                self.prefetch_ghosts(hash);
                 ahead.push((record, hash, size));
                 next += size;
             }
@@ -244,14 +307,16 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             if !points_here(word) {
                 return Outcome::Gone;
             }
-            let read = self.memory.visited(visited);
-            if current && (read || keeper.keep_all) && keeper.room >= size {
+            let reads = self.memory.visited(visited);
+            let kept = keeper.kept + self.kept_as(size);
+            if current && keeper.keeps(reads) && kept <= keeper.most {
                 if let Some(open) = self.room_to_keep(keeper, size) {
                     let moved = self.move_record(open, record, key, size);
-                    keeper.room -= size;
+                    keeper.kept = kept;
                     if self.swap(slot, word, word.to_value(tag, moved)) {
-                        if !keeper.keep_all {
-                            self.memory.set_visited(visited, false);
+                        let left = keeper.reads_left(reads);
+                        if left != reads {
+                            self.memory.set_visited(visited, left);
                         }
                         self.memory.fetch_add(header::REINSERTED, 1);
                     } else {
@@ -272,6 +337,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             };
             self.memory.fetch_add(counter, 1);
             if self.swap(slot, word, word.to_empty()) {
+                if current && keeper.queue == Queue::Probation {
+                    self.leave_ghost(hash, size);
+                }
                 return Outcome::Gone;
             }
         }
@@ -282,16 +350,25 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let fits = |open: &OpenBlock| open.tail + size <= self.geometry.block_size;
         if !keeper.open.as_ref().is_some_and(fits) {
             if let Some(full) = keeper.open.take() {
-                self.leave_block(full.block, BlockState::Open);
+                self.leave_block(full.block, full.left());
             }
             // A cleaner that finds no block stops or evicts; why there is none is of no concern to it.
             if !keeper.is_full {
                 let lanes = self.geometry.keep_lanes();
                 keeper.open = (0..lanes).find_map(|turn| {
-                    let lane = Lane::Keep((keeper.lane + turn) % lanes);
-                    // It does not wait for the last one's holder, if it must go on.
-                    let pass = keeper.forced && turn + 1 == lanes;
-                    self.take_lane(lane, keeper.me, size, pass).ok().flatten()
+                    let number = (keeper.lane + turn) % lanes;
+                    let lane = match keeper.queue {
+                        Queue::Probation if keeper.keep_all => Lane::Keep(number),
+                        Queue::Probation | Queue::Main => Lane::Main(number),
+                    };
+                    let asking = Asking {
+                        me: keeper.me,
+                        size,
+                        // It does not wait for the last one's holder, if it must go on.
+                        passes: keeper.forced && turn + 1 == lanes,
+                        cleans: true,
+                    };
+                    self.take_lane(lane, asking).ok().flatten()
                 });
                 keeper.is_full = keeper.open.is_none();
             }

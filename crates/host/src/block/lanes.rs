@@ -1,10 +1,10 @@
 //! Lanes: which blocks are being filled. A lane is a word of the header that names a block. Every writer
 //! begins at the first lane and moves on only when it meets another writer there, so one writer after
 //! another, even of different processes, fills the same block, and writers at the same time fill
-//! different ones.
+//! different ones. Each queue has lanes of its own.
 
 use super::append::OpenBlock;
-use super::{descriptor, BlockState};
+use super::{descriptor, BlockState, Queue};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::layout::header;
@@ -15,8 +15,35 @@ use crate::shared_memory::SharedMemory;
 pub(crate) enum Lane {
     /// For records of writers.
     Write(u64),
-    /// For records that a cleaner keeps.
+    /// For records that a cleaner keeps in the probation queue.
     Keep(u64),
+    /// For the main queue: records that a cleaner keeps, and those of keys that return.
+    Main(u64),
+}
+
+/// What is asked of a lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking {
+    pub me: Participant,
+    /// Bytes that the block must have room for.
+    pub size: u64,
+    /// A holder is not waited for: the lane goes on with an empty block.
+    pub passes: bool,
+    /// The caller is a cleaner: it may take an empty block of the reserve, and does not clean another one
+    /// first.
+    pub cleans: bool,
+}
+
+impl Asking {
+    #[inline(always)]
+    pub fn writer(me: Participant, size: u64) -> Asking {
+        Asking {
+            me,
+            size,
+            passes: false,
+            cleans: false,
+        }
+    }
 }
 
 impl Lane {
@@ -24,30 +51,38 @@ impl Lane {
         match self {
             Lane::Write(number) => header::WRITE_LANES + number as usize * header::LINE,
             Lane::Keep(number) => header::KEEP_LANES + number as usize * header::LINE,
+            Lane::Main(number) => header::MAIN_LANES + number as usize * header::LINE,
+        }
+    }
+
+    #[inline(always)]
+    fn number(self) -> u64 {
+        let (Lane::Write(number) | Lane::Keep(number) | Lane::Main(number)) = self;
+        number
+    }
+
+    #[inline(always)]
+    fn queue(self) -> Queue {
+        match self {
+            Lane::Write(_) | Lane::Keep(_) => Queue::Probation,
+            Lane::Main(_) => Queue::Main,
         }
     }
 }
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
-    /// Takes the lane's block, or an empty one when that has no room for `size` bytes. `None` when another
-    /// writer holds it, or when there is no empty block. With `pass` a holder is not waited for: the lane
-    /// goes on with an empty block.
+    /// Takes the lane's block, or an empty one when that has no room. `None` when another participant holds
+    /// it, or when there is no empty block.
     ///
     /// # Errors
     /// `NoSpace`, `Io` when an empty block cannot get its disk space.
     #[inline]
-    pub(super) fn take_lane(
-        &self,
-        lane: Lane,
-        me: Participant,
-        size: u64,
-        pass: bool,
-    ) -> Result<Option<OpenBlock>, Error> {
+    pub(super) fn take_lane(&self, lane: Lane, asking: Asking) -> Result<Option<OpenBlock>, Error> {
         let named = self.memory.load(lane.at());
         let Some(block) = self.block_named(named) else {
-            return self.next_block(lane, named, None, me);
+            return self.next_block(lane, named, None, asking);
         };
-        let held = BlockState::Appending(me);
+        let held = BlockState::Appending(asking.me);
         if !self.hold_block(block, BlockState::Open.into(), held) {
             let seen = self.look_at_block(block);
             match seen.state {
@@ -58,37 +93,45 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                         return Ok(None);
                     }
                 }
-                BlockState::Appending(_) if !pass => return Ok(None),
+                BlockState::Appending(_) if !asking.passes => return Ok(None),
                 // Passed, or recycled or sealed since it was named.
-                _ => return self.next_block(lane, named, None, me),
+                _ => return self.next_block(lane, named, None, asking),
             }
+        }
+        // It was recycled since it was named, and a lane of the other queue fills it now.
+        if self.queue_of(block) != lane.queue() {
+            self.leave_block(block, BlockState::Open);
+            return self.next_block(lane, named, None, asking);
         }
         // The lane may name another block by now. This one is open all the same.
         let tail = self.field(block, descriptor::TAIL);
-        if tail > self.geometry.block_size - size {
-            return self.next_block(lane, named, Some(block), me);
+        if tail > self.geometry.block_size - asking.size {
+            return self.next_block(lane, named, Some((block, tail)), asking);
         }
         Ok(Some(OpenBlock {
             block,
             sequence: self.field(block, descriptor::SEQUENCE),
             tail,
+            lane: lane.number(),
+            is_for_one: false,
         }))
     }
 
     /// Takes an empty block and names it in the lane, in the place of what is named there. `full` is held,
-    /// and is left here: not before the lane names its successor, so that no other writer looks for one
-    /// as well.
+    /// with its tail, and is left here: not before the lane names its successor, so that no other writer
+    /// looks for one as well. When the record is so large that it leaves less room in the empty block than
+    /// the full one has, the lane goes on naming that one.
     #[cold]
     fn next_block(
         &self,
         lane: Lane,
         named: u64,
-        full: Option<u64>,
-        me: Participant,
+        full: Option<(u64, u64)>,
+        asking: Asking,
     ) -> Result<Option<OpenBlock>, Error> {
-        let empty = self.take_empty(me, matches!(lane, Lane::Keep(_)));
+        let empty = self.take_empty(lane.number(), asking.me, asking.cleans);
         let Ok(Some(block)) = empty else {
-            if let Some(full) = full {
+            if let Some((full, _)) = full {
                 self.leave_block(full, BlockState::Open);
             }
             return empty.map(|_| None);
@@ -96,11 +139,18 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         // Before another participant can find the block: it may outlive this one.
         let sequence = self.memory.fetch_add(header::SEQUENCE, 1) + 1;
         self.set_field(block, descriptor::SEQUENCE, sequence);
-        let named_now = self.memory.compare_exchange(lane.at(), named, block + 1);
-        if let Some(full) = full {
-            self.leave_block(full, BlockState::Sealed);
+        self.set_queue(block, lane.queue());
+        let is_for_one = full.is_some_and(|(_, tail)| tail < asking.size);
+        let is_named = is_for_one || self.memory.compare_exchange(lane.at(), named, block + 1);
+        if let Some((full, _)) = full {
+            let state = if is_for_one {
+                BlockState::Open
+            } else {
+                BlockState::Sealed
+            };
+            self.leave_block(full, state);
         }
-        if !named_now {
+        if !is_named {
             self.leave_block(block, BlockState::Free);
             return Ok(None);
         }
@@ -108,6 +158,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             block,
             sequence,
             tail: 0,
+            lane: lane.number(),
+            is_for_one,
         }))
     }
 
@@ -125,7 +177,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// True when cleaners move entries into the block.
     pub(super) fn is_in_a_keep_lane(&self, block: u64) -> bool {
-        (0..self.geometry.keep_lanes()).any(|lane| self.is_named_in(Lane::Keep(lane), block))
+        (0..self.geometry.keep_lanes()).any(|lane| {
+            self.is_named_in(Lane::Keep(lane), block) || self.is_named_in(Lane::Main(lane), block)
+        })
     }
 
     fn is_named_in(&self, lane: Lane, block: u64) -> bool {

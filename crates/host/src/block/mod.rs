@@ -34,8 +34,25 @@ pub(crate) mod descriptor {
     pub const CLEANED: usize = 40;
     /// Bytes of this block that its cleaners have moved to another one.
     pub const MOVED: usize = 48;
-    /// 1 when its cleaners keep every entry.
-    pub const KEEP_ALL: usize = 56;
+    /// Which queue it belongs to, and what its cleaners keep: bits of [`super::flags`].
+    pub const FLAGS: usize = 56;
+}
+
+/// Bits of a block's flags. Only its holder changes them.
+mod flags {
+    /// Its cleaners keep every entry.
+    pub const KEEP_ALL: u64 = 1;
+    /// It belongs to the main queue.
+    pub const MAIN: u64 = 2;
+}
+
+/// The queue that a block belongs to (`spec/host.md`, "Eviction").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// New entries.
+    Probation,
+    /// Entries that were read, or came back soon after they were evicted.
+    Main,
 }
 
 const ID_SHIFT: u32 = 4;
@@ -209,14 +226,29 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// For an empty block, and for one that recovery sealed.
     fn forget_cleaning(&self, block: u64) {
-        for field in [
-            descriptor::DEAD,
-            descriptor::CLEANED,
-            descriptor::MOVED,
-            descriptor::KEEP_ALL,
-        ] {
+        for field in [descriptor::DEAD, descriptor::CLEANED, descriptor::MOVED] {
             self.set_field(block, field, 0);
         }
+        let flags = self.field(block, descriptor::FLAGS);
+        self.set_field(block, descriptor::FLAGS, flags & flags::MAIN);
+    }
+
+    #[inline(always)]
+    pub(crate) fn queue_of(&self, block: u64) -> Queue {
+        if self.field(block, descriptor::FLAGS) & flags::MAIN == 0 {
+            Queue::Probation
+        } else {
+            Queue::Main
+        }
+    }
+
+    /// Moves an empty block, which the caller holds, to a queue.
+    fn set_queue(&self, block: u64, queue: Queue) {
+        let flags = match queue {
+            Queue::Probation => 0,
+            Queue::Main => flags::MAIN,
+        };
+        self.set_field(block, descriptor::FLAGS, flags);
     }
 
     /// True while a block is held by this participant; for a handle that waits for its own writers.

@@ -81,11 +81,11 @@ impl SharedMemory for Reader {
     fn fetch_max(&self, at: usize, value: u64) {
         SharedMemory::fetch_max(&*self.0, at, value);
     }
-    fn visited(&self, at: usize) -> bool {
+    fn visited(&self, at: usize) -> u8 {
         self.0.visited(at)
     }
-    fn set_visited(&self, at: usize, visited: bool) {
-        self.0.set_visited(at, visited);
+    fn set_visited(&self, at: usize, reads: u8) {
+        self.0.set_visited(at, reads);
     }
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         self.0.memory.read(at, len / 2, out);

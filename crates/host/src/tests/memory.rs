@@ -48,7 +48,7 @@ cell!(std::sync::atomic::AtomicU64);
 pub struct Sparse<C> {
     words: Mutex<HashMap<usize, Arc<C>>>,
     blocks: Mutex<HashMap<u64, Arc<C>>>,
-    visited: Mutex<HashMap<usize, bool>>,
+    visited: Mutex<HashMap<usize, u8>>,
 }
 
 /// Every access is a point at which shuttle may switch threads.
@@ -95,16 +95,11 @@ impl<C: Cell> SharedMemory for Sparse<C> {
     fn fetch_max(&self, at: usize, value: u64) {
         self.word(at).fetch_max(value);
     }
-    fn visited(&self, at: usize) -> bool {
-        self.visited
-            .lock()
-            .unwrap()
-            .get(&at)
-            .copied()
-            .unwrap_or(false)
+    fn visited(&self, at: usize) -> u8 {
+        self.visited.lock().unwrap().get(&at).copied().unwrap_or(0)
     }
-    fn set_visited(&self, at: usize, visited: bool) {
-        self.visited.lock().unwrap().insert(at, visited);
+    fn set_visited(&self, at: usize, reads: u8) {
+        self.visited.lock().unwrap().insert(at, reads);
     }
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         for word in at / 8..(at + len as u64).div_ceil(8) {
@@ -197,11 +192,11 @@ impl<C: Cell> SharedMemory for Killable<C> {
     fn fetch_max(&self, at: usize, value: u64) {
         self.live().fetch_max(at, value);
     }
-    fn visited(&self, at: usize) -> bool {
+    fn visited(&self, at: usize) -> u8 {
         self.live().visited(at)
     }
-    fn set_visited(&self, at: usize, visited: bool) {
-        self.live().set_visited(at, visited);
+    fn set_visited(&self, at: usize, reads: u8) {
+        self.live().set_visited(at, reads);
     }
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         self.live().read(at, len, out);

@@ -8,6 +8,7 @@ mod interleavings;
 mod kills;
 mod laps;
 mod memory;
+mod queues;
 mod setup;
 mod stalls;
 mod steps;

@@ -54,10 +54,10 @@ impl SharedMemory for Stalled {
     fn fetch_max(&self, at: usize, value: u64) {
         self.now().fetch_max(at, value);
     }
-    fn visited(&self, at: usize) -> bool {
+    fn visited(&self, at: usize) -> u8 {
         self.now().visited(at)
     }
-    fn set_visited(&self, at: usize, visited: bool) {
+    fn set_visited(&self, at: usize, visited: u8) {
         self.now().set_visited(at, visited);
     }
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {

@@ -19,7 +19,7 @@ use super::history::History;
 use super::setup::{engine, enter, entry, text, World};
 use crate::block::Appender;
 use crate::engine::{Engine, Key, Participant};
-use crate::layout::{header, Geometry};
+use crate::layout::{header, Geometry, GHOST_SET};
 use crate::lease::Lease;
 use crate::shared_memory::SharedMemory;
 use loom::sync::atomic::{fence, AtomicU64, Ordering};
@@ -43,7 +43,7 @@ struct Weak {
     geometry: Geometry,
     words: Cells<usize>,
     blocks: Cells<u64>,
-    visited: Mutex<HashMap<usize, bool>>,
+    visited: Mutex<HashMap<usize, u8>>,
 }
 
 impl Weak {
@@ -66,8 +66,12 @@ impl Weak {
         let line = |first: usize| move |number: u64| first + number as usize * header::LINE;
         let lanes = (0..geometry.write_lanes()).map(line(header::WRITE_LANES));
         let keep = (0..geometry.keep_lanes()).map(line(header::KEEP_LANES));
+        let main = (0..geometry.keep_lanes()).map(line(header::MAIN_LANES));
         let cleaners = (0..geometry.cleaners()).map(line(header::CLEANERS));
-        let lanes = lanes.chain(keep).chain(cleaners);
+        let lanes = lanes.chain(keep).chain(main).chain(cleaners);
+        let eviction = [header::GHOST_CLOCK, header::FRUITLESS].into_iter();
+        let ghosts = (geometry.ghosts_at..geometry.ghosts_at + GHOST_SET).step_by(8);
+        let header = header.chain(eviction).chain(ghosts);
         for at in header.chain(lanes).chain(descriptors).chain(slots) {
             words.entry(at).or_default();
         }
@@ -110,12 +114,12 @@ impl SharedMemory for Weak {
     fn fetch_max(&self, at: usize, value: u64) {
         self.word(at).fetch_max(value, Ordering::AcqRel);
     }
-    fn visited(&self, at: usize) -> bool {
+    fn visited(&self, at: usize) -> u8 {
         let visited = self.visited.lock().unwrap();
-        visited.get(&at).copied().unwrap_or(false)
+        visited.get(&at).copied().unwrap_or(0)
     }
-    fn set_visited(&self, at: usize, visited: bool) {
-        self.visited.lock().unwrap().insert(at, visited);
+    fn set_visited(&self, at: usize, reads: u8) {
+        self.visited.lock().unwrap().insert(at, reads);
     }
     fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) {
         let end = at + len as u64;

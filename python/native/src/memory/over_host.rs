@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// One in so many hits looks whether its host slot is still marked visited; a power of two.
+/// One in so many hits marks its host slot as read often, unless it is; a power of two.
 const LOOKS: u32 = 16;
 
 /// Of a namespace, by its number.
