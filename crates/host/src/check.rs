@@ -101,14 +101,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             &mut body,
         );
         let (key, entry) = body.split_at(record.key_len as usize);
-        if checksum(&bytes, key) != record.checksum {
+        let hash = key_hash(self.seed, key);
+        if checksum(&bytes, hash) != record.checksum {
             return Err("the record's checksum is wrong".into());
         }
         let block = at / self.geometry.block_size;
         if record.block_seq != self.block_sequence(block) {
             return Err("the record is of an earlier use of its block".into());
         }
-        let hash = key_hash(self.seed, key);
         if record.hash_hi != hash.hi
             || word.tag() != self.geometry.candidates(hash).2
             || !self.slots_of(hash).any(|place| place == slot)
@@ -136,7 +136,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 let key_at = at + RECORD_HEADER as u64;
                 self.memory.read(key_at, record.key_len as usize, &mut key);
                 if record.block_seq != self.block_sequence(block)
-                    || checksum(&bytes, &key) != record.checksum
+                    || checksum(&bytes, key_hash(self.seed, &key)) != record.checksum
                 {
                     break;
                 }

@@ -224,7 +224,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         // emptied, by whichever participant. So the fence stands between acquiring the block's state and the
         // first byte. No instruction on x86-64.
         self.memory.fence();
-        self.memory.write(at, &header.encode(key.bytes));
+        self.memory.write(at, &header.encode(key.hash));
         self.memory.write(at + RECORD_HEADER as u64, key.bytes);
         self.memory
             .write(at + (RECORD_HEADER + key.bytes.len()) as u64, entry);
