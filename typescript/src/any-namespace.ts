@@ -5,7 +5,7 @@ import type { Key } from './key.ts'
 import type { Lock } from './lease.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Bounds } from './memory/policy.ts'
-import type { SetOptions } from './options.ts'
+import type { ExpiryOptions, SetOptions } from './options.ts'
 
 /** What one handle did, counted where it is done. */
 export interface Counts {
@@ -67,6 +67,34 @@ export interface CacheEntry<T = unknown> {
   readonly serializer: SerializerName | undefined
   /** The compressor; undefined without a directory. */
   readonly compressor: 'none' | 'zstd' | undefined
+  /**
+   * What tells the entry from every other, for `compareAndSet`: each write of the key and each `touch` gives another. Only
+   * good to be compared; it means nothing after the machine restarted.
+   */
+  readonly version: bigint
+}
+
+/** What an update found at a key; only that is changed. */
+export interface Found {
+  /** The key's value; undefined for a miss. */
+  readonly value: unknown
+  /**
+   * Stores a value and returns it as `get` would; undefined if the key was changed since. Without `ttl` an entry keeps its
+   * time to live, and a new one has the cache's.
+   */
+  set(value: unknown, ttl: number | undefined): unknown
+  /** Deletes the key; false if it was changed since. */
+  delete(): boolean
+}
+
+/** What is added to a key's integer. */
+export interface Addend {
+  /** An integer of 64 bits, as is `initial`. */
+  readonly by: bigint
+  /** What a key without an entry counts as. */
+  readonly initial: bigint
+  /** Whether `by` is subtracted. */
+  readonly subtracts: boolean
 }
 
 /** What a cache holds. See `Stats`. */
@@ -114,7 +142,22 @@ export interface AnyNamespace {
   /** Stores a value. Key, time to live and value are looked at in this order, and before anything is done. */
   put(key: Key, value: unknown, options: SetOptions | undefined): void
   /** Gives the entry another time to live from now on. True when there is one. */
-  touch(key: Key, ttl: Duration | null | undefined): boolean
+  touch(key: Key, ttl: Duration | null | ExpiryOptions | undefined): boolean
+  /** Stores a value if the key has no entry. Whether it did; arguments are looked at as by `put`. */
+  add(key: Key, value: unknown, options: SetOptions | undefined): boolean
+  /** Stores a value if the key has an entry, of this version if one is given. Whether it did. */
+  replace(
+    key: Key,
+    value: unknown,
+    options: SetOptions | undefined,
+    version: bigint | undefined,
+  ): boolean
+  /** Reads the key for an update of it, without a use of the entry. */
+  findToUpdate(key: Key): Found
+  /** Adds to the key's integer and returns the sum; `ttl` is for a key without an entry. */
+  increment(key: Key, addend: Addend, ttl: number): bigint
+  /** Prepares for reads of these keys, which follow; absent where there is nothing to prepare. */
+  prefetch?(keys: readonly Key[]): void
   /** Deletes the key and returns its value; undefined for a miss. */
   take(key: Key): unknown
   /** True when it had an entry. */

@@ -1,4 +1,5 @@
 import type { AnyNamespace, CacheEntry, CheckReport } from './any-namespace.ts'
+import { AtomicOperations } from './atomic.ts'
 import type { Duration } from './duration.ts'
 import { fly, type Loader } from './flight.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type SyncManyLoader,
 } from './flight-many.ts'
 import { flySync, type SyncLoader } from './flight-sync.ts'
+import { getMany } from './get-many.ts'
 import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
 import { Lease } from './lease.ts'
@@ -19,6 +21,7 @@ import { factsOf, OfNamespace, open } from './opening.ts'
 import { checkLoader, type EntriesOf, listOf, pairsOf } from './option-names.ts'
 import {
   type CacheOptions,
+  type ExpiryOptions,
   type GetOrSetOptions,
   getOrSetOptions,
   type SetOptions,
@@ -40,10 +43,10 @@ export let keysOf: (cache: Cache) => AnyNamespace
  * A cache in a directory, shared with every process of this machine that opens it, in TypeScript, Python, Ruby and Rust.
  *
  * Reads and writes take microseconds or less, so every method except `check` and `flush` has a synchronous twin. The
- * promises of the others are settled when they are returned, except those of `getOrSet`, `getOrSetMany`, `check` and
- * `flush`. A miss is `undefined`; `null` is a value. Every method except `close` throws `Closed` after `close`.
+ * promises of the others are settled when they are returned, except those of `getOrSet`, `getOrSetMany`, `update`, `check`
+ * and `flush`. A miss is `undefined`; `null` is a value. Every method except `close` throws `Closed` after `close`.
  */
-export class Cache {
+export class Cache extends AtomicOperations {
   readonly #keys: AnyNamespace
   /** Whether it opened its handle, and is not the view of a namespace. */
   readonly #isOwner: boolean
@@ -60,8 +63,10 @@ export class Cache {
   constructor(options?: CacheOptions)
   /** @internal */
   constructor(options: CacheOptions | OfNamespace = {}) {
+    const keys = options instanceof OfNamespace ? options.keys : open(options)
+    super(keys)
+    this.#keys = keys
     this.#isOwner = !(options instanceof OfNamespace)
-    this.#keys = options instanceof OfNamespace ? options.keys : open(options)
     uncloneable(this)
     showAs(this, () => factsOf(this.#keys))
   }
@@ -134,17 +139,18 @@ export class Cache {
   }
 
   /**
-   * Gives the key's entry another time to live from now on: the cache's own or `ttl`, `null` for ever. True when there
-   * is an entry. The value is not decoded. A set, delete or clear meanwhile wins.
+   * Gives the key's entry another time to live from now on: the cache's own or `ttl`, `null` for ever; or the time at
+   * which it expires, `{ expiresAt }`. True when there is an entry. The value is not decoded. A set, delete or clear
+   * meanwhile wins.
    * @throws InvalidKey, InvalidArgument; NoSpace and IoError, after which the entry is as it was; UnknownEncryptionKey and the
    *   like
    */
-  touchSync(key: Key, ttl?: Duration | null): boolean {
+  touchSync(key: Key, ttl?: Duration | null | ExpiryOptions): boolean {
     return this.#keys.touch(key, ttl)
   }
 
   /** Like `touchSync`. */
-  async touch(key: Key, ttl?: Duration | null): Promise<boolean> {
+  async touch(key: Key, ttl?: Duration | null | ExpiryOptions): Promise<boolean> {
     return this.touchSync(key, ttl)
   }
 
@@ -211,12 +217,7 @@ export class Cache {
    * @throws InvalidArgument for what is not a list: text is one key
    */
   getManySync<T = unknown, K extends Key = Key>(keys: Iterable<K>): Map<K, T> {
-    const found = new Map<K, T>()
-    for (const key of this.#listOf(keys)) {
-      const value = this.getSync<T>(key)
-      if (value !== undefined) found.set(key, value)
-    }
-    return found
+    return getMany<T, K>(this.#keys, this.#listOf(keys))
   }
 
   /** Like `getManySync`. */

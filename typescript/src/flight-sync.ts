@@ -107,16 +107,16 @@ export function call<T>(flights: readonly Flight[], loader: () => T): T {
 }
 
 /**
- * The result of a synchronous loader.
+ * The result of a synchronous loader, or of another function, whose asynchronous twin is for another method.
  * @throws InvalidArgument for a promise
  */
-export function given<T>(value: T): T {
+export function given<T>(value: T, whose = 'loader', twin = 'getOrSet'): T {
   const then = (value as { then?: unknown } | null | undefined)?.then
   if (typeof then !== 'function') return value
   // Its result is not needed.
   Promise.resolve(value).catch(() => {})
   throw new InvalidArgument(
-    'the loader returned a promise: a synchronous one returns the value itself, an asynchronous one is for getOrSet',
+    `the ${whose} returned a promise: a synchronous one returns the value itself, an asynchronous one is for ${twin}`,
   )
 }
 

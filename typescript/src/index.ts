@@ -1,6 +1,7 @@
 /** One cache that TypeScript, Python, Ruby and Rust processes of a machine share, without a server. */
 
 export type { CacheEntry, CheckReport } from './any-namespace.ts'
+export type { AtomicOperations } from './atomic.ts'
 export { Cache, type Entries } from './cache.ts'
 export type { Duration } from './duration.ts'
 export type { EncryptionKey } from './encryption.ts'
@@ -14,5 +15,13 @@ export type { Key } from './key.ts'
 export type { Lease } from './lease.ts'
 export * from './memory/index.ts'
 export * from './more-errors.ts'
-export type { CacheOptions, GetOrSetOptions, SetOptions } from './options.ts'
+export type {
+  CacheOptions,
+  ExpiryOptions,
+  GetOrSetOptions,
+  IncrementOptions,
+  SetOptions,
+  UpdateOptions,
+} from './options.ts'
 export type { Stats } from './stats.ts'
+export { DELETE, LEAVE, type Updated } from './update.ts'

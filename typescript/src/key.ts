@@ -120,3 +120,14 @@ export class KeyBuffer {
     this.bytes.set(this.prefix)
   }
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A key of the directory: text where its bytes are UTF-8. */
+export function toKey(bytes: Uint8Array): Key {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return Uint8Array.from(bytes)
+  }
+}

@@ -6,6 +6,7 @@ import { type RegisteredTypes, type Types, typesOf } from './entry/registered.ts
 import { SERIALIZER_IDS, type SerializerName } from './entry/serializer.ts'
 import { Uuid } from './entry/uuid.ts'
 import { InvalidArgument } from './errors.ts'
+import { given } from './expiry.ts'
 import type { Settings } from './host/namespace.ts'
 import type { OpenOptions } from './host/native.ts'
 import { Lifetime } from './lifetime.ts'
@@ -109,9 +110,35 @@ export interface CacheOptions {
   readonly clock?: () => number
 }
 
-/** Options of a write. */
-export interface SetOptions {
+/** When an entry expires, in place of a time to live. */
+export interface ExpiryOptions {
+  /**
+   * When the entry expires, in place of `ttl`. One whose time has passed has expired when it is written: a read is a
+   * miss. Default: none.
+   */
+  readonly expiresAt?: Date
+}
+
+/** Options of a write: `ttl` or `expiresAt`, not both. */
+export interface SetOptions extends ExpiryOptions {
   /** How long the entry lives; `null` for ever. Default: the cache's. */
+  readonly ttl?: Duration | null
+}
+
+/** Options of `update`. */
+export interface UpdateOptions extends ExpiryOptions {
+  /**
+   * How long the entry lives from the write on; `null` for ever. Default: an entry keeps its time to live, and a new one
+   * has the cache's.
+   */
+  readonly ttl?: Duration | null
+}
+
+/** Options of `increment` and `decrement`. */
+export interface IncrementOptions extends ExpiryOptions {
+  /** What a key without an entry counts as: a whole number of 64 bits with a sign. Default: 0. */
+  readonly initial?: number | bigint
+  /** How long a new entry lives; `null` for ever. One that is there keeps its time to live. Default: the cache's. */
   readonly ttl?: Duration | null
 }
 
@@ -142,8 +169,12 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'memory',
   'clock',
 ])
-const SET_OPTIONS: ReadonlySet<string> = new Set<keyof SetOptions>(['ttl'])
-const GET_OR_SET_OPTIONS: ReadonlySet<string> = new Set<keyof GetOrSetOptions>(['ttl', 'signal'])
+const SET_OPTIONS: ReadonlySet<string> = new Set<keyof SetOptions>(['ttl', 'expiresAt'])
+const GET_OR_SET_OPTIONS: ReadonlySet<string> = new Set<keyof GetOrSetOptions>([
+  'ttl',
+  'expiresAt',
+  'signal',
+])
 
 /** What a lease has room for, in milliseconds (`spec/semantics.md`). */
 const SHORTEST_LEASE = 63
@@ -269,18 +300,31 @@ function checkMemoryOnly(options: CacheOptions): void {
 }
 
 /**
- * Milliseconds that a write's options ask for, or the cache's own; 0 is for ever.
+ * What a write's options ask for, or the cache's own time to live: see `given` in `expiry.ts`.
  * @throws InvalidArgument
  */
 export function ttlOf(options: SetOptions | undefined, own: Lifetime): number {
   if (options === undefined) return own.next()
-  checkNames(options, SET_OPTIONS)
-  return ttlFrom(options.ttl, own)
+  return givenTtl(options) ?? own.next()
 }
 
-/** A `ttl` that was given, or the cache's own; in milliseconds, 0 for ever. */
-export function ttlFrom(ttl: Duration | null | undefined, own: Lifetime): number {
-  return ttl === undefined ? own.next() : ttlOrOwn(ttl, 0)
+/**
+ * What a write's options ask for; undefined for nothing.
+ * @throws InvalidArgument
+ */
+export function givenTtl(options: SetOptions | undefined): number | undefined {
+  if (options === undefined) return undefined
+  checkNames(options, SET_OPTIONS)
+  return given(options)
+}
+
+/** What `touch` was given, or the cache's own. */
+export function ttlFrom(ttl: Duration | null | ExpiryOptions | undefined, own: Lifetime): number {
+  if (ttl === undefined) return own.next()
+  if (typeof ttl !== 'object' || ttl === null || !('expiresAt' in ttl)) {
+    return ttlOrOwn(ttl as Duration | null, 0)
+  }
+  return ttlOf(ttl, own)
 }
 
 /**
@@ -294,7 +338,7 @@ export function getOrSetOptions(options: GetOrSetOptions): {
   checkNames(options, GET_OR_SET_OPTIONS)
   const { signal } = options
   checkSignal(signal)
-  return { ttl: options.ttl === undefined ? undefined : ttlOrOwn(options.ttl, 0), signal }
+  return { ttl: given(options), signal }
 }
 
 function serializerOf(name: SerializerName): SerializerName {

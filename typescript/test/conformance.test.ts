@@ -4,9 +4,13 @@ import {
   Cache,
   type CacheEntry,
   type CacheOptions,
+  DELETE,
+  type IncrementOptions,
   type Key,
+  LEAVE,
   type Lease,
   PolycacheError,
+  type SetOptions,
 } from '../src/index.ts'
 import { folder } from './support/caches.ts'
 import { withoutMapping } from './support/native-reads.ts'
@@ -23,10 +27,10 @@ interface Case {
 type Step = { op: string } & Record<string, unknown>
 
 // A loader is told that it asks for its own key if it does so before it has awaited anything, as those of the cases do.
-const CAPABILITIES = new Set(['dynamic', 'invalid_text', 'own_key'])
+const CAPABILITIES = new Set(['atomic', 'dynamic', 'invalid_text', 'own_key'])
 const MISS = { miss: true }
 
-/** The runner's own error, which getOrSet hands on. */
+/** The runner's own error, which getOrSet and update hand on. */
 class LoaderFailed extends Error {
   readonly code = 'loader_failed'
 }
@@ -84,6 +88,7 @@ async function runCase(
 class Run {
   readonly handles = new Map<string, Cache>()
   readonly #leases = new Map<string, Lease>()
+  readonly #versions = new Map<string, bigint>()
   readonly #setup: Setup
   readonly #folder = folder()
   #now = 1_700_000_000_000
@@ -130,6 +135,24 @@ class Run {
       return left === undefined ? MISS : timeLeft(left)
     },
     touch: (on, step) => on.touch(step.key(), ...step.touchTtl()),
+    add: (on, step) => on.add(step.key(), step.value(), ...step.ttl()),
+    replace: (on, step) => on.replace(step.key(), step.value(), ...step.ttl()),
+    version: async (on, step) => {
+      const as = step.take('as') as string
+      const entry = await on.entry(step.key())
+      step.none()
+      if (entry === undefined) return MISS
+      this.#versions.set(as, entry.version)
+    },
+    compare_and_set: (on, step) => {
+      const version = this.#versions.get(step.take('version') as string) as bigint
+      return on.compareAndSet(step.key(), version, step.value(), ...step.ttl())
+    },
+    increment: async (on, step) =>
+      toTagged(await on.increment(step.key(), ...(step.addend() as [number]))),
+    decrement: async (on, step) =>
+      toTagged(await on.decrement(step.key(), ...(step.addend() as [number]))),
+    update: (on, step) => this.#update(on, step),
     get_many: async (on, step) => pairs(await on.getMany(step.keys())),
     set_many: (on, step) => on.setMany(step.entries(), ...step.ttl()),
     delete_many: (on, step) => on.deleteMany(step.keys()),
@@ -193,6 +216,27 @@ class Run {
       return toTagged(await on.getOrSet(key, loader, ...step.ttl()))
     } finally {
       expect(runs).toBe(loads ? 1 : 0)
+    }
+  }
+
+  async #update(on: Cache, step: Arguments): Promise<unknown> {
+    const key = step.key()
+    const during = (step.maybe('during') ?? []) as Step[]
+    const sees = step.maybe('sees') as Tagged[] | undefined
+    const returns = step.take('returns') as Tagged
+    const seen: unknown[] = []
+    const work = async (value: unknown) => {
+      seen.push(found(value))
+      for (const inner of during) await this.step(inner)
+      if (returns === null || typeof returns !== 'object') return returns
+      if ('error' in returns) throw new LoaderFailed()
+      if ('delete' in returns) return DELETE
+      return 'leave' in returns ? LEAVE : fromTagged(returns)
+    }
+    try {
+      return found(await on.update(key, work, ...step.ttl()))
+    } finally {
+      if (sees !== undefined) expect(seen).toEqual(sees.map(hereOrMiss))
     }
   }
 
@@ -270,17 +314,25 @@ class Arguments {
     return prefix
   }
 
-  ttl(): [{ ttl: string }] | [] {
-    const options: [{ ttl: string }] | [] = this.has('ttl')
-      ? [{ ttl: duration(this.take('ttl')) }]
-      : []
+  ttl(): [SetOptions] | [] {
+    const options: { ttl?: string; expiresAt?: Date } = {}
+    if (this.has('ttl')) options.ttl = duration(this.take('ttl'))
+    if (this.has('expires_at')) options.expiresAt = new Date(this.take('expires_at') as number)
     this.none()
-    return options
+    return Object.keys(options).length === 0 ? [] : [options]
   }
 
-  touchTtl(): [string | null] | [] {
+  touchTtl(): Parameters<Cache['touch']> extends [unknown, ...infer Ttl] ? Ttl : never {
     const [options] = this.ttl()
-    return options === undefined ? [] : [options.ttl]
+    if (options === undefined) return []
+    return [options.expiresAt === undefined ? options.ttl : options]
+  }
+
+  addend(): [by: number | undefined, options?: IncrementOptions] {
+    const value = (name: string) => fromTagged(this.take(name) as Tagged) as number
+    const by = this.has('by') ? value('by') : undefined
+    const options: { initial?: number } = this.has('initial') ? { initial: value('initial') } : {}
+    return [by, { ...options, ...this.ttl()[0] }]
   }
 
   wait(): [boolean | string] | [] {
@@ -328,8 +380,11 @@ function expected(op: string, result: unknown): unknown {
     case 'get':
     case 'peek':
     case 'take':
-      return JSON.stringify(result) === JSON.stringify(MISS) ? MISS : asHere(result as Tagged)
+    case 'update':
+      return hereOrMiss(result as Tagged)
     case 'get_or_set':
+    case 'increment':
+    case 'decrement':
       return asHere(result as Tagged)
     case 'get_many':
     case 'get_or_set_many':
@@ -341,6 +396,10 @@ function expected(op: string, result: unknown): unknown {
   }
 }
 
+function hereOrMiss(result: Tagged): unknown {
+  return JSON.stringify(result) === JSON.stringify(MISS) ? MISS : asHere(result)
+}
+
 function found(value: unknown): unknown {
   return value === undefined ? MISS : toTagged(value)
 }
@@ -348,7 +407,8 @@ function found(value: unknown): unknown {
 /** An entry as a case has it. */
 function facts(entry: CacheEntry | undefined): unknown {
   if (entry === undefined) return MISS
-  const { value, ttl, expires = null, ...rest } = entry
+  // Versions differ from run to run.
+  const { value, ttl, expires = null, version: _, ...rest } = entry
   return { value: toTagged(value), ttl: timeLeft(ttl), expires, ...rest }
 }
 

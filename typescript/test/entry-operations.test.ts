@@ -189,6 +189,7 @@ describe('the entry of a cache in memory', () => {
       size: cache.statsSync().bytes,
       serializer: undefined,
       compressor: undefined,
+      version: expect.any(BigInt),
     })
     clock.now += 4000
     expect(cache.entrySync('k')).toBeUndefined()

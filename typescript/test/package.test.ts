@@ -25,7 +25,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BINARIES = join(ROOT, 'node_modules', '.bin')
 /** A program that uses the package as its types say. What they must refuse is marked. */
 const CONSUMER = `
-import { Cache, type CacheOptions, Decimal, PolycacheError, type Stats, Uuid } from 'polycache'
+import { Cache, type CacheOptions, DELETE, Decimal, LEAVE, PolycacheError, type Stats, Uuid } from 'polycache'
 
 interface User { name: string }
 
@@ -49,7 +49,21 @@ try {
 const wrong = () => new Cache({ path: 'x', colour: 'red' })
 // @ts-expect-error a value of an unknown type is unknown
 const name = () => cache.getSync('ada').name
-console.log(JSON.stringify([ada, loaded, [...many], stats.writes, values.length, typeof wrong, typeof name]))
+const atomic = async () => {
+  const sum: number | bigint = await nested.increment('n', 2, { initial: 1n, expiresAt: new Date() })
+  const names: string[] | undefined = await nested.update('l', async (names: string[] | undefined) => {
+    if (names === undefined) return LEAVE
+    return names.length > 9 ? DELETE : [...names, 'Ada']
+  })
+  const entry = await nested.entry<User>('ada')
+  if (entry !== undefined) await nested.compareAndSet('ada', entry.version satisfies bigint, ada)
+  // @ts-expect-error a version is a bigint
+  await nested.compareAndSet('ada', 1, ada)
+  // @ts-expect-error what is stored has another type than what is read
+  nested.updateSync('l', (names: string[] | undefined): number => names?.length ?? 0)
+  return [sum, names]
+}
+console.log(JSON.stringify([ada, loaded, [...many], stats.writes, values.length, typeof wrong, typeof name, typeof atomic]))
 `
 
 /** A program that uses namespaces only, where the native part is missing and no client is installed. */
@@ -243,6 +257,7 @@ function inspect(): void {
       ],
       2,
       4,
+      'function',
       'function',
       'function',
     ])

@@ -57,6 +57,19 @@ describe.each(SETUPS)('%s', (name, setup) => {
     expect(cache.getSync<User>('k')?.tags).toEqual(['a'])
   })
 
+  test('an update is given an object of the class, and gives one', () => {
+    const cache = make()
+    expect(cache.addSync('k', new User('Ada', ['a'], 7))).toBe(true)
+    const given = new User('Grace', ['b'], 8)
+    const stored = cache.updateSync<User>('k', (found) => {
+      expect([found instanceof User, found?.name]).toEqual([true, 'Ada'])
+      return given
+    })
+    expect([stored instanceof User, stored?.name, stored === given]).toEqual([true, 'Grace', false])
+    const read = cache.getSync<User>('k')
+    expect([read instanceof User, read?.name, read === stored]).toEqual([true, 'Grace', false])
+  })
+
   test('in lists, maps and each other, many at once, in a namespace', () => {
     const cache = make().namespace('shop')
     const order = new Order(new User('Ada'), [new User('Bob'), Points.of(1, 2), 'x'])

@@ -26,9 +26,33 @@ pub(crate) fn host(error: polycache_host::Error) -> napi::Error {
 pub(crate) fn entry(error: polycache_entry::Error) -> napi::Error {
     let carried = match error {
         polycache_entry::Error::ValueTooLarge { size, limit } => Some((size, limit)),
+        // Of the one value that this part makes itself, an integer; its class adds the path to the reason.
+        polycache_entry::Error::UnsupportedValue { reason, .. } => {
+            return failure("unsupported_value", None, reason)
+        }
         _ => None,
     };
     failure(error.code(), carried, &error)
+}
+
+/// A value that can't be counted up and down.
+#[cold]
+pub(crate) fn not_an_integer() -> napi::Error {
+    failure(
+        "wrong_type",
+        None,
+        "only an integer can be counted up and down",
+    )
+}
+
+/// An integer or a sum that does not fit.
+#[cold]
+pub(crate) fn overflow() -> napi::Error {
+    failure(
+        "integer_overflow",
+        None,
+        "the integer would not fit 64 bits with a sign (-2^63 to 2^63 - 1); nothing was stored",
+    )
 }
 
 /// An argument that only a fault in the package itself can pass.

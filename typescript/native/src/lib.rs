@@ -17,6 +17,7 @@
 mod buffers;
 mod call;
 mod command;
+mod conditional;
 mod dictionaries;
 mod encryption;
 mod entry;

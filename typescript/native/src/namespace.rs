@@ -7,8 +7,9 @@ use napi::bindgen_prelude::{BufferSlice, Env};
 use napi::Result;
 use napi_derive::napi;
 use polycache_entry::{
-    decode_payload, decrypt_payload, encode_payload, renewed, Compressor, CompressorId,
-    Dictionaries, Encryption, EntryOptions, Limits, Serializer, Verify, MAX_TIME_MS,
+    decode_payload, decode_value, decrypt_payload, encode, encode_payload, renewed, Compressor,
+    CompressorId, Dictionaries, Encryption, EntryOptions, Limits, Serializer, Value, Verify,
+    MAX_TIME_MS,
 };
 use polycache_host::Store;
 use std::rc::Rc;
@@ -30,12 +31,33 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// Writes the entry of a key's payload into the buffer. A `ttl` of 0 milliseconds is none.
+    /// Writes the entry of a key's payload into the buffer.
     #[inline]
     pub fn write(&mut self, store: &Store, key: &[u8], payload: &[u8], ttl: f64) -> Result<()> {
+        self.write_by(store, key, ttl, |options, entry| {
+            encode_payload(payload, options.serializer, options, entry)
+        })
+    }
+
+    /// Writes the entry of a key's integer into the buffer.
+    pub fn write_integer(&mut self, store: &Store, key: &[u8], sum: i64, ttl: f64) -> Result<()> {
+        self.write_by(store, key, ttl, |options, entry| {
+            encode(&Value::from(sum), options, entry)
+        })
+    }
+
+    #[inline(always)]
+    fn write_by(
+        &mut self,
+        store: &Store,
+        key: &[u8],
+        ttl: f64,
+        write: impl FnOnce(&EntryOptions<'_>, &mut Vec<u8>) -> Written,
+    ) -> Result<()> {
         self.empty();
         let now = store.now();
         let options = EntryOptions {
+            serializer: self.serializer,
             compressor: self.compressor,
             dictionaries: self.limits.dictionaries.as_ref(),
             created: now,
@@ -47,7 +69,7 @@ impl Namespace {
             max_length: self.limits.max_length,
             ..EntryOptions::default()
         };
-        encode_payload(payload, self.serializer, &options, &mut self.entry).map_err(error::entry)
+        write(&options, &mut self.entry).map_err(error::entry)
     }
 
     /// The payload of the key's entry in the buffer, with the id of its serializer before it.
@@ -78,6 +100,20 @@ impl Namespace {
         })
     }
 
+    /// The integer of the key's entry in the buffer.
+    pub fn integer(&mut self, key: &[u8]) -> Result<i64> {
+        let payload = self.read(key)?;
+        // `read` has compared its length with the limit.
+        let value = Serializer::from_id(payload[0])
+            .and_then(|serializer| decode_value(serializer, &payload[1..], &Limits::of(u64::MAX)))
+            .map_err(error::entry)?;
+        match value {
+            Value::Int(integer) => i64::try_from(integer).map_err(|_| error::overflow()),
+            Value::BigInt(_) => Err(error::overflow()),
+            _ => Err(error::not_an_integer()),
+        }
+    }
+
     /// The entry in the buffer, of this key, as if it were written now, to live for `ttl` milliseconds, 0 for ever.
     pub fn renewed(&mut self, store: &Store, key: &[u8], ttl: f64) -> Result<Vec<u8>> {
         let now = store.now();
@@ -102,8 +138,15 @@ impl Namespace {
     }
 }
 
-/// When what is written now expires, for a `ttl` of milliseconds; 0 is never.
+type Written = std::result::Result<(), polycache_entry::Error>;
+
+/// When what is written now expires, for a `ttl` of milliseconds; 0 is never. A time of expiry is passed on as it is: in
+/// milliseconds since 1970, below 0.
+#[inline]
 fn end_of(ttl: f64, now: u64) -> u64 {
+    if ttl < 0.0 {
+        return -ttl as u64;
+    }
     match ttl as u64 {
         0 => 0,
         ttl => now.saturating_add(ttl).min(MAX_TIME_MS),

@@ -3,7 +3,7 @@
 
 use crate::call::{answer, Answer, Call};
 use crate::namespace::Namespace;
-use crate::{error, loads, registry, seen};
+use crate::{conditional, error, loads, registry, seen};
 use napi::bindgen_prelude::{Env, FromNapiValue, Object, Unknown};
 use napi::{check_status, sys, Result};
 use napi_derive::napi;
@@ -63,7 +63,8 @@ unsafe extern "C" fn get(env: sys::napi_env, info: sys::napi_callback_info) -> s
 }
 
 /// `put(namespace, key, from, to, payload, length, ttl)`: stores a payload of the namespace's
-/// serializer for `ttl` milliseconds, 0 for ever.
+/// serializer for `ttl` milliseconds, 0 for ever; below 0 `ttl` is the time at which it expires, negated: so
+/// everywhere here.
 unsafe extern "C" fn put(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     answer::<7>(env, info, |call| {
         let payload = call.range(4, 0, call.integer(5)? as usize)?;
@@ -118,9 +119,33 @@ unsafe extern "C" fn floor(env: sys::napi_env, info: sys::napi_callback_info) ->
     })
 }
 
+/// `prefetch(namespace, keys, length)`: fetches what reads of these keys will touch into the processor's caches. The keys
+/// are that many bytes, each behind its own length in four bytes, little-endian.
+unsafe extern "C" fn prefetch(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    answer::<3>(env, info, |call| {
+        let mut rest = call.range(1, 0, call.integer(2)? as usize)?;
+        let keys = std::iter::from_fn(|| {
+            let (length, behind) = rest.split_first_chunk()?;
+            let (key, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            rest = behind;
+            Some(key)
+        });
+        registry::with(call.integer(0)?, |namespace| {
+            let handle = namespace.handle.clone();
+            handle.with(|store| {
+                store.prefetch(&namespace.inner, keys);
+                Ok(Answer::Nothing)
+            })
+        })
+    })
+}
+
 type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
 
-const ALL: [(&str, Callback); 17] = [
+const ALL: [(&str, Callback); 24] = [
     ("get", get),
     ("put", put),
     ("delete", delete),
@@ -130,6 +155,13 @@ const ALL: [(&str, Callback); 17] = [
     ("remove", seen::remove),
     ("invalidateLoads", seen::invalidate_loads),
     ("touch", seen::touch),
+    ("version", seen::version),
+    ("prefetch", prefetch),
+    ("add", conditional::add),
+    ("replace", conditional::replace),
+    ("compareAndSet", conditional::compare_and_set),
+    ("exchange", conditional::exchange),
+    ("increment", conditional::increment),
     ("loadBegin", loads::begin),
     ("loadStep", loads::step),
     ("loadFill", loads::fill),

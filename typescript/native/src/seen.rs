@@ -7,9 +7,9 @@ use napi::sys;
 use polycache_entry::{Header, Verify};
 use polycache_host::Hit;
 
-/// What `peek` says of an entry: slot, word and epoch, by which `remove` knows it; when it was created and
-/// expires, 0 for never; its bytes; its compressor, 0 for none.
-const WORDS: usize = 7;
+/// What `peek` says of an entry: slot, word and epoch, by which `remove` and `exchange` know it; when it was created
+/// and expires, 0 for never; its bytes; its compressor, 0 for none; and room for its version, which `version` fills.
+pub(crate) const WORDS: usize = 8;
 
 /// `peek(namespace, key, from, to, out, seen)`: like `get`, but it is not a use of the entry. `seen` gets
 /// what the entry says.
@@ -33,9 +33,30 @@ pub(crate) unsafe extern "C" fn peek(
                 header.expires,
                 namespace.entry.len() as u64,
                 header.compressor as u64,
+                0,
             ];
             call.set_words(5, words)?;
             hand_out(call, 4, namespace, key)
+        })
+    })
+}
+
+/// `version(namespace, key, from, to, seen)`: adds the version of the entry that `peek` saw; false if it is gone.
+pub(crate) unsafe extern "C" fn version(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    answer::<5>(env, info, |call| {
+        let mut words = call.words::<WORDS>(4)?;
+        let [slot, word, epoch, ..] = words;
+        on(call, |namespace, store, key| {
+            let version = store.version(&namespace.inner, key, Hit { slot, word, epoch });
+            let Some(version) = version.map_err(error::host)? else {
+                return Ok(Answer::Boolean(false));
+            };
+            words[WORDS - 1] = version;
+            call.set_words(4, words)?;
+            Ok(Answer::Boolean(true))
         })
     })
 }
@@ -68,8 +89,8 @@ pub(crate) unsafe extern "C" fn invalidate_loads(
     })
 }
 
-/// `touch(namespace, key, from, to, ttl)`: has the key's entry live for `ttl` milliseconds from now on, 0 for
-/// ever; false when there is none.
+/// `touch(namespace, key, from, to, ttl)`: has the key's entry live for `ttl`, as `put` takes it, from now on; false
+/// when there is none.
 pub(crate) unsafe extern "C" fn touch(
     env: sys::napi_env,
     info: sys::napi_callback_info,

@@ -1,8 +1,10 @@
+import type { Counts } from '../any-namespace.ts'
 import type { Scratch } from '../entry/scratch.ts'
 import { type PayloadWriter, readPayload, type WriterPool } from '../entry/serializer.ts'
 import { type Brought, HIT, LOAD, type Load, TIMED_OUT } from '../flight.ts'
 import type { Key } from '../key.ts'
 import type { Lock } from '../lease.ts'
+import type { Lifetime } from '../lifetime.ts'
 import {
   guarded,
   LOAD_NOW,
@@ -14,14 +16,14 @@ import {
   WAITS,
 } from './native.ts'
 
-/** What loads need of the namespace whose keys they load. */
+/** What loads and writes on a condition need of the namespace whose keys they change. */
 export interface LoadedInto {
   readonly number: number
   readonly calls: Operations
   readonly serializer: number
   readonly scratch: Scratch
   readonly waitTimeout: number
-  readonly counts: { hits: number; misses: number; writes: number; invalidatedLoads: number }
+  readonly counts: Counts
   /**
    * Where the key is for a native call that follows at once.
    * @throws Closed
@@ -35,6 +37,11 @@ export interface LoadedInto {
   readonly finish: (value: unknown) => unknown
   /** Decodes what the native part left in the scratch buffer. */
   readonly take: (length: number) => unknown
+  /** The key's value, not yet finished, without a use of the entry; its facts are in `seen`. */
+  readonly see: (key: Key) => { value: unknown } | undefined
+  /** What the memory tier has of a key was superseded. */
+  readonly forget: (key: Key) => void
+  readonly lifetime: Lifetime
   readonly writers: WriterPool
   /** The locks that the handle has: it gives them back when it is closed. */
   readonly locks: Set<Lock>
@@ -158,7 +165,7 @@ export class HostLoad implements Load {
 }
 
 /** A value of one's own, to be finished by the cache of whoever gets it. */
-function read({ scratch, serializer }: LoadedInto, payload: Uint8Array): unknown {
+export function read({ scratch, serializer }: LoadedInto, payload: Uint8Array): unknown {
   const { length } = payload
   scratch.reserve(length)
   scratch.bytes.set(payload)

@@ -1,4 +1,12 @@
-import type { AnyNamespace, CacheEntry, CheckReport, Defaults, Holdings } from '../any-namespace.ts'
+import type {
+  Addend,
+  AnyNamespace,
+  CacheEntry,
+  CheckReport,
+  Defaults,
+  Found,
+  Holdings,
+} from '../any-namespace.ts'
 import type { Duration } from '../duration.ts'
 import type { Types } from '../entry/registered.ts'
 import { revive, Unrevived } from '../entry/revive.ts'
@@ -10,13 +18,14 @@ import {
   serializerName,
   WriterPool,
 } from '../entry/serializer.ts'
-import { type Key, KeyBuffer } from '../key.ts'
+import { type Key, KeyBuffer, toKey } from '../key.ts'
 import type { Lock } from '../lease.ts'
 import type { MemoryOverHost, Origin, SlotsByKey } from '../memory/over-host.ts'
 import { Graph } from '../memory/stored.ts'
 import { namespacePrefix } from '../namespace.ts'
-import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
+import { type ExpiryOptions, type SetOptions, ttlFrom, ttlOf } from '../options.ts'
 import { sleep } from '../wait-sync.ts'
+import { add, HostFound, increment, replace } from './conditional.ts'
 import type { Handle } from './handle.ts'
 import { copyOf, HostLoad, type LoadedInto } from './load.ts'
 import { HostLock } from './lock.ts'
@@ -30,7 +39,8 @@ import {
   type Operations,
   typed,
 } from './native.ts'
-import { NativeOrigin, Seen } from './origin.ts'
+import { NativeOrigin, seen } from './origin.ts'
+import { prefetch } from './prefetch.ts'
 import { ASK_NATIVE, MappedReader } from './reader.ts'
 
 /** How a cache writes and reads its entries. */
@@ -53,8 +63,6 @@ const PAGE = 4096
 
 /** The origin of the payload that the native part copied last. */
 const asked = new NativeOrigin()
-/** The facts of the entry that was peeked at. */
-const seen = new Seen()
 
 /**
  * Where payloads are copied to before they are decoded. Decoding runs no caller's code, so one is enough: the code of
@@ -76,7 +84,7 @@ export class HostNamespace implements AnyNamespace {
   readonly #writers: WriterPool
   readonly #memory: MemoryOverHost | undefined
   readonly #slotsByKey: SlotsByKey
-  readonly #loads: LoadedInto
+  readonly #into: LoadedInto
 
   constructor(handle: Handle, parts: readonly string[], settings: Settings) {
     handle.check()
@@ -97,7 +105,7 @@ export class HostNamespace implements AnyNamespace {
     this.#writers = new WriterPool(serializer, types)
     this.#memory = handle.memory
     this.#slotsByKey = handle.memory?.slotsOf(this.#key.prefix) ?? new Map()
-    this.#loads = {
+    this.#into = {
       number: this.#number,
       calls: this.#calls,
       serializer: SERIALIZER_IDS[serializer],
@@ -111,6 +119,9 @@ export class HostNamespace implements AnyNamespace {
       },
       finish: (value) => this.finish(value),
       take: (length) => this.#take(length),
+      see: (key) => this.#see(key),
+      forget: (key) => this.#forget(key),
+      lifetime: settings.lifetime,
       locks: handle.locks,
     }
     const floor = () => this.#calls.floor(this.#number)
@@ -202,10 +213,14 @@ export class HostNamespace implements AnyNamespace {
   }
 
   entry(key: Key): CacheEntry | undefined {
-    const found = this.#see(key)
-    if (found === undefined) return undefined
+    let found: { value: unknown } | undefined
+    do {
+      found = this.#see(key)
+      if (found === undefined) return undefined
+      // Without a version it is gone.
+    } while (!this.#hasVersion())
     // Read before the user's code runs, which may use the cache.
-    const { created, expires, size, serializer, compressor } = seen
+    const { created, expires, size, serializer, compressor, version } = seen
     const now = this.handle.clock?.() ?? Date.now()
     return {
       value: this.finish(found.value),
@@ -215,10 +230,40 @@ export class HostNamespace implements AnyNamespace {
       size,
       serializer: serializerName(serializer),
       compressor: compressor === 0 ? 'none' : 'zstd',
+      version,
     }
   }
 
-  touch(key: Key, given: Duration | null | undefined): boolean {
+  /** Adds the version of the entry that was just seen to `seen`; false if it is gone. */
+  #hasVersion(): boolean {
+    const { bytes, from, to } = this.#key
+    return guarded(() => this.#calls.version(this.#number, bytes, from, to, seen.words))
+  }
+
+  add(key: Key, value: unknown, options: SetOptions | undefined): boolean {
+    this.checkKey(key)
+    return add(this.#into, key, value, ttlOf(options, this.settings.lifetime))
+  }
+
+  replace(
+    key: Key,
+    value: unknown,
+    options: SetOptions | undefined,
+    version: bigint | undefined,
+  ): boolean {
+    this.checkKey(key)
+    return replace(this.#into, key, value, ttlOf(options, this.settings.lifetime), version)
+  }
+
+  findToUpdate(key: Key): Found {
+    return new HostFound(this.#into, key)
+  }
+
+  increment(key: Key, addend: Addend, ttl: number): bigint {
+    return increment(this.#into, key, addend, ttl)
+  }
+
+  touch(key: Key, given: Duration | null | ExpiryOptions | undefined): boolean {
     this.checkKey(key)
     const ttl = ttlFrom(given, this.settings.lifetime)
     this.handle.setTime()
@@ -274,6 +319,10 @@ export class HostNamespace implements AnyNamespace {
   checkKey(key: Key): void {
     this.handle.check()
     this.#key.set(key)
+  }
+
+  prefetch(keys: readonly Key[]): void {
+    prefetch(this.#into, keys, (key) => this.#slotsByKey.has(key as string))
   }
 
   #getNatively(): unknown {
@@ -360,11 +409,11 @@ export class HostNamespace implements AnyNamespace {
   }
 
   load(key: Key): HostLoad {
-    return new HostLoad(this.#loads, key)
+    return new HostLoad(this.#into, key)
   }
 
   lock(key: Key): Lock {
-    return new HostLock(this.#loads, key)
+    return new HostLock(this.#into, key)
   }
 
   /** The full key, a character a byte. */
@@ -376,7 +425,7 @@ export class HostNamespace implements AnyNamespace {
 
   copyOf(value: unknown): unknown {
     // All readers share one object then.
-    return this.#memory?.shares ? value : copyOf(this.#loads, value)
+    return this.#memory?.shares ? value : copyOf(this.#into, value)
   }
 
   keys(prefix: Key): Generator<Key, void, undefined> {
@@ -439,15 +488,4 @@ export class HostNamespace implements AnyNamespace {
 
 function rethrow(failure: unknown): never {
   throw typed(failure)
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Text where the bytes are UTF-8. */
-function toKey(bytes: Uint8Array): Key {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return Uint8Array.from(bytes)
-  }
 }

@@ -1,7 +1,15 @@
 import { types } from 'node:util'
 import load from '#native'
 import type { CheckReport, Holdings } from '../any-namespace.ts'
-import { EntryTooLarge, InvalidArgument, NoSpace, type PolycacheError } from '../errors.ts'
+import {
+  EntryTooLarge,
+  IntegerOverflow,
+  InvalidArgument,
+  NoSpace,
+  type PolycacheError,
+  UnsupportedValue,
+  WrongType,
+} from '../errors.ts'
 import {
   ChecksumMismatch,
   Closed,
@@ -119,7 +127,18 @@ export const WAITS = -4
 export const REFUSED = 0
 export const STORED = 1
 
-/** The callbacks of `native/src/operations.rs` and `native/src/loads.rs`, which say what they do. */
+/** What a write on a condition is called with. */
+export type Write = [
+  namespace: number,
+  key: Uint8Array,
+  from: number,
+  to: number,
+  payload: Uint8Array,
+  length: number,
+  ttl: number,
+]
+
+/** The callbacks of `operations.rs`, `seen.rs`, `conditional.rs` and `loads.rs` in `native/src`, which say what they do. */
 export interface Operations {
   get(
     namespace: number,
@@ -157,6 +176,27 @@ export interface Operations {
   ): boolean
   invalidateLoads(namespace: number, key: Uint8Array, from: number, to: number): boolean
   touch(namespace: number, key: Uint8Array, from: number, to: number, ttl: number): boolean
+  version(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    seen: BigUint64Array,
+  ): boolean
+  prefetch(namespace: number, keys: Uint8Array, length: number): void
+  add(...write: Write): boolean
+  replace(...write: Write): boolean
+  compareAndSet(...write: [...Write, version: BigUint64Array]): boolean
+  exchange(...write: [...Write, seen: BigUint64Array]): boolean
+  increment(
+    namespace: number,
+    key: Uint8Array,
+    from: number,
+    to: number,
+    ttl: number,
+    integers: BigUint64Array,
+    subtracts: number,
+  ): void
   loadBegin(waitTimeout: number): number
   loadStep(
     namespace: number,
@@ -274,6 +314,7 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
   too_many_participants: TooManyParticipants,
   unsupported_platform: UnsupportedPlatform,
   closed: Closed,
+  integer_overflow: IntegerOverflow,
   io: IoError,
 }
 
@@ -285,6 +326,9 @@ export function typed(failure: unknown): unknown {
   const message = rest.join('\n')
   if (code === 'entry_too_large') return new EntryTooLarge(message, Number(size), Number(limit))
   if (code === 'value_too_large') return new ValueTooLarge(message, Number(size), Number(limit))
+  // Of integers, which are whole values.
+  if (code === 'unsupported_value') return new UnsupportedValue('$', message)
+  if (code === 'wrong_type') return new WrongType('$', message)
   return Object.hasOwn(PLAIN, code) ? new PLAIN[code](message) : failure
 }
 

@@ -45,13 +45,13 @@ export class NativeOrigin extends Words implements Origin {
   }
 }
 
-/** See `peek` in `native/src/seen.rs`. The first three words say which entry it was, for `remove`. */
+/** See `peek` in `native/src/seen.rs`. The first three words say which entry it was, for `remove` and `exchange`. */
 export class Seen extends Words {
   /** The id of the serializer, which comes with the payload. */
   serializer = 0
 
   constructor() {
-    super(7)
+    super(8)
   }
 
   /** Milliseconds since 1970; `expires` is 0 for never. */
@@ -72,4 +72,12 @@ export class Seen extends Words {
   get compressor(): number {
     return this.whole(6)
   }
+
+  /** Once it was asked for. */
+  get version(): bigint {
+    return this.words[7]
+  }
 }
+
+/** The facts of the entry that was peeked at last. */
+export const seen: Seen = new Seen()

@@ -20,7 +20,6 @@ import { full, refuseUndefined, tooHeavy } from './refusals.ts'
 import { COPIED, IDLE, ORDERED, type Slots, TIMED, VISITED } from './slots.ts'
 
 const NO_OPTIONS = {}
-
 /** The entries of one namespace in memory, key by key: what a `MemoryCache` and a cache without a directory have in common. */
 export class MemoryEntries<K = string, V = unknown> {
   readonly #core: MemoryCore<K, V>
@@ -123,7 +122,7 @@ export class MemoryEntries<K = string, V = unknown> {
     const core = this.#core
     if (options !== undefined || core.keepsExpiry) this.#setBy(key, value, options)
     // All arguments, because JavaScriptCore's calls are slower with some left out.
-    else this.#put(key, value, core.ttl, core.idle, undefined, undefined)
+    else this.#put(key, value, core.ttl, core.idle, undefined, undefined, undefined)
   }
 
   /** Deletes the key and invalidates its loads; true when it had an entry. */
@@ -144,7 +143,7 @@ export class MemoryEntries<K = string, V = unknown> {
       if (slot < 0) return this.#miss(key)
       const kept = this.#slots.values[slot]
       const plan = this.#slots.plan[slot]
-      // First, because it may run the user's code: that may throw, and then the entry stays, or change the cache.
+      // First: it may run the user's code, which may throw (then the entry stays), or change the cache.
       const value = copyOut(kept, plan) as V
       const stands = this.#index.get(key) === slot && Object.is(this.#slots.values[slot], kept)
       if (!stands) continue
@@ -162,12 +161,7 @@ export class MemoryEntries<K = string, V = unknown> {
    * @throws InvalidArgument
    */
   touch(key: K, ttl?: Duration | null): boolean {
-    const ms = ttlOrOwn(ttl, this.#core.ttl)
-    const slot = this.#find(key)
-    if (slot < 0) return false
-    this.#core.expireIn(slot, ms, this.#slots.timesOf(slot).idle)
-    this.#core.store.visit(slot)
-    return true
+    return this.touchFor(key, ttlOrOwn(ttl, this.#core.ttl))
   }
 
   /** Deletes everything and invalidates all loads. The counts stay. */
@@ -251,9 +245,19 @@ export class MemoryEntries<K = string, V = unknown> {
     return this.#index.get(key)
   }
 
-  /** Stores a value for a known time. */
-  protected put(key: K, value: V, { ttl, idle, expires, size }: Timed): void {
-    this.#put(key, value, ttl, idle, expires, size)
+  /** Stores a value for a known time. Whether it did. */
+  protected put(key: K, value: V, { ttl, idle, expires, size, stands }: Timed): boolean {
+    return this.#put(key, value, ttl, idle, expires, size, stands)
+  }
+
+  /** Gives a key's entry another time to live, in milliseconds; `expires` is the end of it. */
+  protected touchFor(key: K, ttl: number, expires?: number): boolean {
+    const slot = this.#find(key)
+    if (slot < 0) return false
+    this.#core.expireIn(slot, ttl, this.#slots.timesOf(slot).idle, expires)
+    this.#core.store.visit(slot)
+    this.renewed(slot)
+    return true
   }
 
   /**
@@ -399,7 +403,7 @@ export class MemoryEntries<K = string, V = unknown> {
       status.set = slot === undefined ? 'add' : old === value ? 'update' : 'replace'
       if (status.set === 'replace') status.oldValue = old as V
     }
-    this.#put(key, value, times.ttl, times.idle, times.expires, size)
+    this.#put(key, value, times.ttl, times.idle, times.expires, size, undefined)
     if (status !== undefined) status.ttl = this.ttl(key) as number
   }
 
@@ -411,7 +415,8 @@ export class MemoryEntries<K = string, V = unknown> {
     idle: number,
     expires: number | undefined,
     size: number | undefined,
-  ): void {
+    stands: Timed['stands'],
+  ): boolean {
     if (value === undefined || key === undefined) refuseUndefined(value)
     const core = this.#core
     const { keeper } = core
@@ -420,6 +425,7 @@ export class MemoryEntries<K = string, V = unknown> {
     const { plan } = keeper
     const flags = plan === AS_IS ? 0 : COPIED
     const weight = size === undefined ? core.weigh(key, value) : core.weighAs(size)
+    if (stands !== undefined && !stands(weight)) return false
     const listeners = this.#listeners
     const slots = this.#slots
     const { state } = slots
@@ -437,16 +443,21 @@ export class MemoryEntries<K = string, V = unknown> {
       slot = this.#putSlowly(slot, key, kept, weight, flags)
     }
     slots.plan[slot] = plan
+    this.renewed(slot)
     core.counts.writes++
     if (ttl + idle > 0) core.expireIn(slot, ttl, idle, expires)
-    if (listeners !== undefined) this.#tellOfSet(listeners, key, kept, plan)
+    if (listeners !== undefined) listeners.tellOfSet(key, kept, plan)
+    return true
   }
+
+  /** An entry was written or touched. */
+  protected renewed(_slot: number): void {}
 
   #putSlowly(found: number | undefined, key: K, kept: V, weight: number, flags: number): number {
     const { store, owners, heaviest, behaviour } = this.#core
     if (weight > heaviest) this.#refuse(key, weight)
     if (behaviour.refuses) found = this.#makeRoom(key, weight)
-    if (this.#listeners !== undefined) this.#beforeSet(this.#listeners, key, found, kept)
+    this.#listeners?.beforeSet(key, kept, found, this.#slots)
     const slot = store.put(found, key, kept, weight, flags)
     if (slot !== found) this.#index.set(key, slot)
     if (owners !== undefined) owners[slot] = this.#owner
@@ -472,22 +483,6 @@ export class MemoryEntries<K = string, V = unknown> {
   #expiryOf(slot: number): number {
     if ((this.#slots.state[slot] & TIMED) === 0) return Number.POSITIVE_INFINITY
     return this.#slots.expires[slot]
-  }
-
-  /** The write wins over a load under way; what it replaces is told. */
-  #beforeSet(listeners: Listeners, key: K, slot: number | undefined, kept: V): void {
-    listeners.loads?.delete(key)
-    if (slot === undefined) return
-    const { values, plan } = this.#slots
-    // The same object has not left.
-    if (values[slot] === kept) return
-    listeners.postpone(listeners.replaced, key, values[slot], plan[slot])
-    listeners.postpone(listeners.removal, key, values[slot], plan[slot], 'replaced')
-  }
-
-  #tellOfSet(listeners: Listeners, key: K, kept: V, plan: number): void {
-    listeners.flush()
-    if (listeners.set !== undefined) tell(listeners.set, key, kept, plan)
   }
 
   /** Notes what a read finds. */

@@ -23,4 +23,6 @@ export interface Timed {
   /** For an entry that keeps its time to live: the end of it, in milliseconds since 1970, or infinite. */
   readonly expires?: number | undefined
   readonly size?: number | undefined
+  /** Asked with the weight right before the value is stored, when no code of users runs any more: if false, nothing is. */
+  readonly stands?: ((weight: number) => boolean) | undefined
 }

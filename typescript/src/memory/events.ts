@@ -2,6 +2,7 @@ import { InvalidArgument } from '../errors.ts'
 import { shown } from '../option-names.ts'
 import { warn } from '../unstored.ts'
 import { copyOut, type Plan } from './plan.ts'
+import type { Slots } from './slots.ts'
 
 /** What happens in a cache, and what a listener is told of it. */
 export interface MemoryCacheEvents<K, V> {
@@ -45,6 +46,9 @@ export function onceOnly(listener: Heard, end: (self: Heard) => void): Heard {
   once.of = listener
   return once
 }
+
+/** The columns of what a cache has stored. */
+type Kept = Pick<Slots<unknown, unknown>, 'values' | 'plan'>
 
 /** What `tell` takes; for an event there is no cause. */
 type Happened = [
@@ -115,6 +119,21 @@ export class Listeners {
   flush(): void {
     const later = this.#later
     while (later.length > 0) tell(...(later.shift() as Happened))
+  }
+
+  /** A write wins over a load under way; what it replaces, if it has a slot, is told later. */
+  beforeSet(key: unknown, kept: unknown, slot: number | undefined, slots: Kept): void {
+    this.loads?.delete(key)
+    // The same object has not left.
+    if (slot === undefined || slots.values[slot] === kept) return
+    this.postpone(this.replaced, key, slots.values[slot], slots.plan[slot])
+    this.postpone(this.removal, key, slots.values[slot], slots.plan[slot], 'replaced')
+  }
+
+  /** Tells what was postponed, and of a write. */
+  tellOfSet(key: unknown, kept: unknown, plan: Plan): void {
+    this.flush()
+    if (this.set !== undefined) tell(this.set, key, kept, plan)
   }
 
   #check(name: EventName): void {

@@ -5,7 +5,7 @@ import { Closed } from '../more-errors.ts'
 import type { WaitingOptions } from '../options.ts'
 import type { StoreErrors } from '../unstored.ts'
 import { type MakeKeeper, MemoryCore } from './core.ts'
-import { NamedEntries } from './named-entries.ts'
+import { NamedEntries, Versions } from './named-entries.ts'
 import type { MemoryCacheOptions } from './options.ts'
 import type { Bounds } from './policy.ts'
 import { TypedKeeper } from './typed-keeper.ts'
@@ -29,6 +29,7 @@ export class MemoryHandle implements AnyHandle {
   readonly locks: Map<string, object> = new Map()
   watch: Watching | undefined
   closed = false
+  readonly #versions = new Versions()
   /** With entries, they are held by these. */
   readonly #namespaces = new WeakNamespaces<NamedEntries>()
 
@@ -62,7 +63,7 @@ export class MemoryHandle implements AnyHandle {
 
   /** The entries of a namespace; the same for all that have it open. */
   entriesOf(parts: readonly string[], prefix: string): NamedEntries {
-    return this.#namespaces.of(prefix, () => new NamedEntries(this.core, parts))
+    return this.#namespaces.of(prefix, () => new NamedEntries(this.core, parts, this.#versions))
   }
 
   /** Clears a namespace and those nested in it. */

@@ -1,9 +1,19 @@
-import type { AnyNamespace, CacheEntry, CheckReport, Defaults, Holdings } from '../any-namespace.ts'
+import type {
+  Addend,
+  AnyNamespace,
+  CacheEntry,
+  CheckReport,
+  Defaults,
+  Found,
+  Holdings,
+} from '../any-namespace.ts'
+import { asRead } from '../count.ts'
 import type { Duration } from '../duration.ts'
 import { EntryTooLarge, InvalidKey } from '../errors.ts'
 import type { Key } from '../key.ts'
 import { namespacePrefix } from '../namespace.ts'
-import { type SetOptions, ttlFrom, ttlOf } from '../options.ts'
+import { type ExpiryOptions, type SetOptions, ttlFrom, ttlOf } from '../options.ts'
+import { count, MemoryFound } from './conditional.ts'
 import type { MemoryHandle } from './handle.ts'
 import { bytesOf, isBytes, keyOf, nameOf } from './key-name.ts'
 import { type LoadedInto, LocalLoad } from './loads.ts'
@@ -57,8 +67,10 @@ export class MemoryNamespace implements AnyNamespace {
 
   entry(key: Key): CacheEntry | undefined {
     this.checkKey(key)
-    const found = this.#entries.entry(nameOf(key))
-    if (found === undefined || found.stale) return undefined
+    const name = nameOf(key)
+    const version = this.#entries.version(name)
+    const found = this.#entries.entry(name)
+    if (version === undefined || found === undefined || found.stale) return undefined
     const { value, ttl, expires, bytes } = found
     return {
       value,
@@ -68,13 +80,65 @@ export class MemoryNamespace implements AnyNamespace {
       size: bytes,
       serializer: undefined,
       compressor: undefined,
+      version: BigInt(version),
     }
   }
 
-  touch(key: Key, given: Duration | null | undefined): boolean {
+  touch(key: Key, given: Duration | null | ExpiryOptions | undefined): boolean {
     this.checkKey(key)
     const ttl = ttlFrom(given, this.settings.lifetime)
-    return this.#entries.touch(nameOf(key), ttl === 0 ? null : { ms: ttl })
+    return this.#entries.renew(nameOf(key), ttl)
+  }
+
+  add(key: Key, value: unknown, options: SetOptions | undefined): boolean {
+    this.checkKey(key)
+    const ttl = ttlOf(options, this.settings.lifetime)
+    const name = nameOf(key)
+    return this.#storeIf(name, value, ttl, () => !this.#entries.has(name))
+  }
+
+  replace(
+    key: Key,
+    value: unknown,
+    options: SetOptions | undefined,
+    version: bigint | undefined,
+  ): boolean {
+    this.checkKey(key)
+    const ttl = ttlOf(options, this.settings.lifetime)
+    const name = nameOf(key)
+    return this.#storeIf(name, value, ttl, () => {
+      const there = this.#entries.version(name)
+      return there !== undefined && (version === undefined || version === BigInt(there))
+    })
+  }
+
+  findToUpdate(key: Key): Found {
+    this.checkKey(key)
+    const storeIf = this.#storeIf.bind(this)
+    return new MemoryFound(nameOf(key), this.handle, this.#entries, this.settings.lifetime, storeIf)
+  }
+
+  increment(key: Key, addend: Addend, ttl: number): bigint {
+    this.checkKey(key)
+    const name = nameOf(key)
+    const there = this.#entries.peek(name)
+    const sum = count(there, addend)
+    // Nobody's code runs in between.
+    this.#storeIf(name, asRead(sum), there === undefined ? ttl : undefined, () => true)
+    return sum
+  }
+
+  #storeIf(name: string, value: unknown, ttl: number | undefined, stands: () => boolean): boolean {
+    const { handle } = this
+    const stored = this.#entries.storeIf(name, value, ttl, () => {
+      // A getter of the value may have closed it.
+      handle.check()
+      return stands()
+    })
+    if (!stored) return false
+    this.#entries.loads.delete(name)
+    handle.counts.writes++
+    return true
   }
 
   take(key: Key): unknown {
@@ -100,7 +164,7 @@ export class MemoryNamespace implements AnyNamespace {
     const name = nameOf(key)
     const { handle } = this
     try {
-      this.#entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
+      this.#entries.store(name, value, ttl)
     } catch (error) {
       // Then the old value is gone. Other errors change nothing.
       if (error instanceof EntryTooLarge) this.#entries.loads.delete(name)
@@ -237,7 +301,7 @@ function loadedInto(handle: MemoryHandle, entries: NamedEntries): LoadedInto<str
         keeper.keep(value)
         return
       }
-      entries.set(name, value, ttl === 0 ? undefined : { ttl: { ms: ttl } })
+      entries.store(name, value, ttl)
       counts.writes++
     },
     converted: () => keeper.converted,

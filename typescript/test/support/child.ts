@@ -6,7 +6,7 @@ import { appendFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Mapping } from '../../src/host/mapping.ts'
 import { native } from '../../src/host/native.ts'
-import { Cache } from '../../src/index.ts'
+import { Cache, Conflict } from '../../src/index.ts'
 
 const [path, countFile] = process.argv.slice(2)
 const cache = new Cache({ path })
@@ -45,6 +45,22 @@ const commands: Record<string, (...given: string[]) => unknown> = {
       if (value !== undefined) taken.push(value)
     }
     return taken
+  },
+  /** Counts so many times, and says the sums. */
+  count: (key, times) => Array.from({ length: Number(times) }, () => cache.incrementSync(key)),
+  /** Appends so many names to a list, which others do too. */
+  append: (key, times) => {
+    for (let turn = 0; turn < Number(times); turn++) {
+      const name = `${process.pid} ${turn}`
+      for (let stored = false; !stored; ) {
+        try {
+          cache.updateSync(key, (list: string[] = []) => [...list, name])
+          stored = true
+        } catch (error) {
+          if (!(error instanceof Conflict)) throw error
+        }
+      }
+    }
   },
   /** Spins until the key has a value, or none for an empty one. */
   await: (key, value) =>

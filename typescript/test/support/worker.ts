@@ -13,6 +13,11 @@ parentPort?.on('message', ([command, key, value]: [string, string, unknown]) => 
     case 'get':
       parentPort?.postMessage(cache.getSync(key) ?? null)
       break
+    case 'count': {
+      const sums = Array.from({ length: value as number }, () => cache.incrementSync(key))
+      parentPort?.postMessage(sums)
+      break
+    }
     case 'hold':
       cache.getOrSet(key, () => {
         parentPort?.postMessage('loading')
