@@ -53,4 +53,20 @@ class GCStressTest < Minitest::Test
     end
     assert_equal 0, cache.check[:leases]
   end
+
+  def test_atomic_operations
+    [open_cache, open_cache(memory: true)].each do |cache|
+      cache.clear
+      stressed do
+        assert cache.add("k", ["a"])
+        assert_equal(%w[a b], cache.update("k") { |list| list + ["b"] })
+        assert cache.compare_and_set("k", cache.entry("k").version, { "x" => +"y" })
+        assert_equal 2**62, cache.increment("n", (2**62) - 1, initial: 1, expires_at: Time.now + 60)
+        found = cache.get_many(%w[k n none])
+
+        assert_equal({ "k" => { "x" => "y" }, "n" => 2**62 }, found)
+        assert_nil(cache.update("k") { Polycache::Cache::DELETE })
+      end
+    end
+  end
 end

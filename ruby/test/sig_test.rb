@@ -41,6 +41,7 @@ class SigTest < Minitest::Test
     cache = Polycache::Cache
 
     assert_equal (cache.public_instance_methods(false) - [:inspect]).sort, methods_of("Cache")
+    assert_equal cache::Atomic.public_instance_methods(false).sort, methods_of("Cache", "Atomic")
     assert_equal cache::Many.public_instance_methods(false).sort, methods_of("Cache", "Many")
     assert_equal (Polycache::MemoryCache.public_instance_methods(false) - [:inspect]).sort,
                  methods_of("MemoryCache")

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "brackets"
+require_relative "cache/atomic"
 require_relative "cache/many"
 require_relative "lease"
 require_relative "loading"
@@ -27,6 +28,7 @@ module Polycache
   # Every method but +close+ raises Closed after +close+; methods that take a key raise InvalidKey.
   class Cache
     extend Brackets::Inherited
+    include Atomic
     include Many
     include Memoize
     include TtlOption
@@ -41,15 +43,27 @@ module Polycache
 
     # The result of +entry+. +ttl+ is seconds left (infinity: it does not expire); +created+ and
     # +expires+ are milliseconds since 1970 (nil: it does not); +size+ is the bytes as stored, with
-    # the header; +serializer+ and +compressor+ are names. Without a directory nothing becomes
-    # bytes: +size+ is then what the entry weighs in memory, and the names are nil.
-    Entry = Struct.new(:value, :ttl, :created, :expires, :size, :serializer, :compressor, # rubocop:disable Lint/StructNewOverride
+    # the header; +serializer+ and +compressor+ are names; +version+ is for +compare_and_set+: each
+    # write and each +touch+ gives the entry another one, an Integer from 0 to 2**64 - 1. Without a
+    # directory nothing becomes bytes: +size+ is then what the entry weighs in memory, and the names
+    # are nil.
+    Entry = Struct.new(:value, :ttl, :created, :expires, :size, :serializer, :compressor, :version, # rubocop:disable Lint/StructNewOverride
                        keyword_init: true)
 
     # Stands for "no entry" where nil may be a value: <tt>cache.get(key, MISSING)</tt>.
     MISSING = Object.new
     def MISSING.inspect = "Polycache::Cache::MISSING"
     MISSING.freeze
+
+    # The block of +update+ returns it to delete the key.
+    DELETE = Object.new
+    def DELETE.inspect = "Polycache::Cache::DELETE"
+    DELETE.freeze
+
+    # The block of +update+ returns it to leave the key as it is.
+    LEAVE = Object.new
+    def LEAVE.inspect = "Polycache::Cache::LEAVE"
+    LEAVE.freeze
 
     # Opens a cache; with a block, closes it when the block ends.
     #
@@ -177,11 +191,14 @@ module Polycache
     # @param value [Object]
     # @param ttl [String, Numeric, nil, :default] how long it lives: nil is for ever, :default
     #   the cache's own +ttl+. +expires_in+ is another name for it
+    # @param expires_at [Time, nil] when it expires, to the millisecond, instead of +ttl+. An entry
+    #   whose time has passed has expired
     # @return [nil]
     # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
     # @raise [EntryTooLarge, NoSpace, IoError] and the old value is gone as well
     def set(key, value, ttl: ((one = true) && :default),
-            expires_in: ((other = true) && ttl), **unknown)
+            expires_in: ((other = true) && ttl), expires_at: nil, **unknown)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       refuse_unknown(unknown.keys) unless unknown.empty?
       @tiers.set(key, value, expires_in)
@@ -197,10 +214,13 @@ module Polycache
     #
     # @param key [String, Symbol]
     # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
+    # @param expires_at [Time, nil] when it expires, instead of +ttl+
     # @return [Boolean] whether there was an entry
     # @raise [InvalidArgument], and for an entry that cannot be read what +get+ raises
     def touch(key, ttl: ((one = true) && :default),
-              expires_in: ((other = true) && ttl), **unknown)
+              expires_in: ((other = true) && ttl), expires_at: nil,
+              **unknown)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       refuse_unknown(unknown.keys) unless unknown.empty?
       @tiers.touch(key, expires_in)
@@ -242,12 +262,15 @@ module Polycache
     #
     # @param key [String, Symbol]
     # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
+    # @param expires_at [Time, nil] when it expires, instead of +ttl+
     # @yieldreturn [Object] the value
     # @return [Object] the value
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
     # @raise what the block raises; what +get+ raises
     def get_or_set(key, ttl: ((one = true) && :default),
-                   expires_in: ((other = true) && ttl), **unknown, &load)
+                   expires_in: ((other = true) && ttl), expires_at: nil,
+                   **unknown, &load)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       refuse_unknown(unknown.keys) unless unknown.empty?
       value = @tiers.fetch(key, expires_in, nil, Loading::BUSY, &load)

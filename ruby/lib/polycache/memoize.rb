@@ -41,6 +41,7 @@ module Polycache
     #
     # @param function [Method, nil] memoized instead of the block
     # @param ttl [String, Numeric, nil, :default] as for +set+; +expires_in+ is another name for it
+    # @param expires_at [Time, nil] when the results expire, instead of +ttl+
     # @param name [String, Symbol, nil] the function's name in keys; a method's own by
     #   default
     # @param key [#call, nil] is given the arguments, and returns the key instead of name
@@ -49,7 +50,9 @@ module Polycache
     # @return [Memoized] a lambda
     # @raise [InvalidArgument] for a function without a name, +name+ or +key+
     def memoize(function = nil, ttl: ((one = true) && :default),
-                expires_in: ((other = true) && ttl), name: nil, key: nil, &block)
+                expires_in: ((other = true) && ttl), expires_at: nil,
+                name: nil, key: nil, &block)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       check_ttl(expires_in)
       key_for = Arguments.keys(Arguments.function(function, block), name, key)

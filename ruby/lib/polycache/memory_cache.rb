@@ -86,13 +86,16 @@ module Polycache
     # @param value [Object]
     # @param ttl [String, Numeric, nil, :default] how long it lives: nil is for ever, :default
     #   the cache's own +ttl+. +expires_in+ is another name for it
+    # @param expires_at [Time, nil] when it expires, to the millisecond, instead of +ttl+
     # @param time_to_idle [String, Numeric, nil, :default] how long it lives without being read
     #   or written: nil is for ever, :default the cache's own
     # @return [nil]
     # @raise [UnsupportedValue, InvalidArgument] and nothing has changed
     # @raise [EntryTooLarge] it is heavier than the whole cache may be; the old value is gone, too
     def set(key, value, ttl: ((one = true) && :default),
-            expires_in: ((other = true) && ttl), time_to_idle: :default)
+            expires_in: ((other = true) && ttl), expires_at: nil,
+            time_to_idle: :default)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       return @entries.set(key, value, expires_in) if time_to_idle.equal?(:default)
 
@@ -129,11 +132,14 @@ module Polycache
     # +fetch+ is another name for it, known from ActiveSupport.
     #
     # @param ttl [String, Numeric, nil, :default] as for +set+; it counts from the end of the load
+    # @param expires_at [Time, nil] when it expires, instead of +ttl+
     # @yieldreturn [Object] the value
     # @return [Object] the value
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
     # @raise what the block raises
-    def get_or_set(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl), &load)
+    def get_or_set(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl),
+                   expires_at: nil, &load)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       value = @entries.fetch(key, expires_in, nil, Loading::BUSY, &load)
       return value unless Loading::BUSY.equal?(value)
@@ -161,10 +167,13 @@ module Polycache
     #
     # @param values [Hash] keys with their values
     # @param ttl [String, Numeric, nil, :default] as for +set+; so is +time_to_idle+
+    # @param expires_at [Time, nil] when they expire, instead of +ttl+
     # @return [nil]
     # @raise what +set+ raises; the keys before that one are stored
     def set_many(values, ttl: ((one = true) && :default),
-                 expires_in: ((other = true) && ttl), time_to_idle: :default)
+                 expires_in: ((other = true) && ttl), expires_at: nil,
+                 time_to_idle: :default)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       pairs = Several.pairs(values)
       check_ttl(expires_in)
@@ -182,6 +191,7 @@ module Polycache
     #
     # @param keys [Enumerable<String, Symbol>]
     # @param ttl [String, Numeric, nil, :default] as for +get_or_set+, of what is loaded
+    # @param expires_at [Time, nil] when they expire, instead of +ttl+
     # @yieldparam missing [Array<String, Symbol>] as they were given, none of them twice
     # @yieldreturn [Hash]
     # @return [Hash] the keys that have a value, as they were given, with it
@@ -189,7 +199,9 @@ module Polycache
     # @raise [WaitTimeout] after waiting +wait_timeout+ for others
     # @raise what the block raises
     def get_or_set_many(keys, ttl: ((one = true) && :default),
-                        expires_in: ((other = true) && ttl), &load)
+                        expires_in: ((other = true) && ttl),
+                        expires_at: nil, &load)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load
 
@@ -200,17 +212,22 @@ module Polycache
     # @param by [Integer, Float]
     # @param ttl [String, Numeric, nil, :default] for a number that begins now; an existing one
     #   keeps its time to live
+    # @param expires_at [Time, nil] when it expires, instead of +ttl+
     # @return [Numeric] the number after it; +by+ where there was none
     # @raise [InvalidArgument] when the value is not a number
-    def increment(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+    def increment(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl),
+                  expires_at: nil)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
-      @entries.add(key, by, expires_in)
+      @entries.add_number(key, by, expires_in)
     end
 
     # As +increment+, downwards.
-    def decrement(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+    def decrement(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl),
+                  expires_at: nil)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
-      @entries.add(key, by.is_a?(Numeric) ? -by : by, expires_in)
+      @entries.add_number(key, by.is_a?(Numeric) ? -by : by, expires_in)
     end
 
     # @return [Float, nil] the seconds that an entry has left, to live or to idle, whichever comes
@@ -220,8 +237,11 @@ module Polycache
     # Gives an entry another time to live, from now on, and begins its time to idle anew.
     #
     # @param ttl [String, Numeric, nil, :default] as for +set+
+    # @param expires_at [Time, nil] when it expires, instead of +ttl+
     # @return [Boolean] whether it was there
-    def touch(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl))
+    def touch(key, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl),
+              expires_at: nil)
+      expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
       @entries.touch(key, expires_in)
     end

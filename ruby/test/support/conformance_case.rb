@@ -11,17 +11,22 @@ class ConformanceCase
     },
     "memory" => { host: false, options: {} }
   }.freeze
-  CAPABILITIES = %w[dynamic invalid_text own_key].freeze
+  CAPABILITIES = %w[atomic dynamic invalid_text own_key].freeze
   FIELDS = %w[name options requires steps].freeze
   # Of every step; and of each operation: its arguments.
   COMMON = %w[op on error path result].freeze
+  TIME = %w[ttl expires_at].freeze
   ARGUMENTS = {
     "get" => %w[key], "peek" => %w[key], "take" => %w[key], "entry" => %w[key],
-    "set" => %w[key value ttl], "delete" => %w[key], "has" => %w[key],
-    "ttl" => %w[key], "touch" => %w[key ttl], "get_many" => %w[keys],
-    "set_many" => %w[entries ttl], "delete_many" => %w[keys], "delete_prefix" => %w[prefix],
-    "get_or_set" => %w[key loads during ttl],
-    "get_or_set_many" => %w[keys asked loads during ttl], "lease" => %w[key as],
+    "set" => %w[key value] + TIME, "delete" => %w[key], "has" => %w[key],
+    "ttl" => %w[key], "touch" => %w[key] + TIME, "get_many" => %w[keys],
+    "set_many" => %w[entries] + TIME, "delete_many" => %w[keys], "delete_prefix" => %w[prefix],
+    "add" => %w[key value] + TIME, "replace" => %w[key value] + TIME, "version" => %w[key as],
+    "compare_and_set" => %w[key version value] + TIME,
+    "increment" => %w[key by initial] + TIME, "decrement" => %w[key by initial] + TIME,
+    "update" => %w[key returns sees during] + TIME,
+    "get_or_set" => %w[key loads during] + TIME,
+    "get_or_set_many" => %w[keys asked loads during] + TIME, "lease" => %w[key as],
     "acquire" => %w[lease wait], "release" => %w[lease], "locked" => %w[lease],
     "keys" => %w[prefix],
     "clear" => [], "flush" => [], "close" => [], "stats" => %w[field], "check" => [],
@@ -43,6 +48,7 @@ class ConformanceCase
     @clock = ManualClock.new
     @handles = {}
     @leases = {}
+    @versions = {}
   end
 
   def run
@@ -95,8 +101,9 @@ class ConformanceCase
   def expected_and_found(step, result)
     expected = step["result"]
     case step["op"]
-    when "get_or_set" then [canonical(expected), result]
-    when "get", "peek", "take" then [expected == MISS ? MISS : canonical(expected), result]
+    when "get_or_set", "increment", "decrement" then [canonical(expected), result]
+    when "get", "peek", "take", "update"
+      [expected == MISS ? MISS : canonical(expected), result]
     when "entry" then [expected == MISS ? MISS : expected_entry(expected), result]
     when "get_many", "get_or_set_many"
       [sorted(expected.map { |pair| [key_form(pair[0]), canonical(pair[1])] }), sorted(result)]
@@ -154,25 +161,34 @@ class ConformanceCase
     Rational(ms.is_a?(Float) ? ms.to_r : ms, 1000)
   end
 
-  def ttl_of(step) = step.key?("ttl") ? { ttl: duration(step["ttl"]) } : {}
+  # The options of a write: when it expires.
+  def time_of(step)
+    given = {}
+    given[:ttl] = duration(step["ttl"]) if step.key?("ttl")
+    given[:expires_at] = time(step["expires_at"]) if step.key?("expires_at")
+    given
+  end
+
+  def time(milliseconds) = Time.at(Rational(milliseconds.to_r, 1000), in: "UTC")
 
   def do_get(cache, step) = value_by(cache, :get, step)
   def do_peek(cache, step) = value_by(cache, :peek, step)
   def do_take(cache, step) = value_by(cache, :take, step)
 
   def value_by(cache, method, step)
-    value = cache.send(method, Tagged.load(step["key"]), Polycache::Cache::MISSING)
-    Polycache::Cache::MISSING.equal?(value) ? MISS : Tagged.form(value)
+    form_or_miss(cache.send(method, Tagged.load(step["key"]), Polycache::Cache::MISSING))
   end
+
+  def form_or_miss(value) = Polycache::Cache::MISSING.equal?(value) ? MISS : Tagged.form(value)
 
   def do_entry(cache, step)
     entry = cache.entry(Tagged.load(step["key"])) or return MISS
-    entry.to_h.transform_keys(&:name)
+    entry.to_h.except(:version).transform_keys(&:name)
          .merge("value" => Tagged.form(entry.value), "ttl" => ttl_form(entry.ttl))
   end
 
   def do_set(cache, step)
-    cache.set(Tagged.load(step["key"]), Tagged.load(step["value"]), **ttl_of(step))
+    cache.set(Tagged.load(step["key"]), Tagged.load(step["value"]), **time_of(step))
   end
 
   def do_delete(cache, step) = cache.delete(Tagged.load(step["key"]))
@@ -185,7 +201,59 @@ class ConformanceCase
 
   def ttl_form(left) = left.infinite? ? "forever" : (left * 1000).round
 
-  def do_touch(cache, step) = cache.touch(Tagged.load(step["key"]), **ttl_of(step))
+  def do_touch(cache, step) = cache.touch(Tagged.load(step["key"]), **time_of(step))
+
+  def do_add(cache, step)
+    cache.add(Tagged.load(step["key"]), Tagged.load(step["value"]), **time_of(step))
+  end
+
+  def do_replace(cache, step)
+    cache.replace(Tagged.load(step["key"]), Tagged.load(step["value"]), **time_of(step))
+  end
+
+  def do_version(cache, step)
+    entry = cache.entry(Tagged.load(step["key"])) or return MISS
+    @versions[step["as"]] = entry.version
+    nil
+  end
+
+  def do_compare_and_set(cache, step)
+    version = @versions.fetch(step["version"])
+    cache.compare_and_set(Tagged.load(step["key"]), version, Tagged.load(step["value"]),
+                          **time_of(step))
+  end
+
+  def do_increment(cache, step) = count_by(cache, :increment, step)
+  def do_decrement(cache, step) = count_by(cache, :decrement, step)
+
+  def count_by(cache, method, step)
+    by = step.key?("by") ? [Tagged.load(step["by"])] : []
+    initial = step.key?("initial") ? { initial: Tagged.load(step["initial"]) } : {}
+    sum = cache.send(method, Tagged.load(step["key"]), *by, **initial, **time_of(step))
+    Tagged.form(sum)
+  end
+
+  def do_update(cache, step)
+    seen = []
+    missing = Polycache::Cache::MISSING
+    value = cache.update(Tagged.load(step["key"]), missing, **time_of(step)) do |found|
+      seen << form_or_miss(found)
+      steps(step["during"] || [])
+      update_by(step["returns"])
+    end
+    sees = step["sees"]&.map { |tagged| tagged == MISS ? MISS : canonical(tagged) }
+    @test.assert_equal sees, seen, "seen at #{step}" if sees
+    form_or_miss(value)
+  end
+
+  def update_by(returns)
+    case returns
+    when { "delete" => true } then Polycache::Cache::DELETE
+    when { "leave" => true } then Polycache::Cache::LEAVE
+    when { "error" => true } then raise LoaderError
+    else Tagged.load(returns)
+    end
+  end
 
   def do_get_many(cache, step)
     pairs_of(cache.get_many(several(step["keys"])))
@@ -198,7 +266,7 @@ class ConformanceCase
 
   def do_set_many(cache, step)
     entries = step["entries"].to_h { |pair| pair.map { |tagged| Tagged.load(tagged) } }
-    cache.set_many(entries, **ttl_of(step))
+    cache.set_many(entries, **time_of(step))
   end
 
   def do_delete_many(cache, step)
@@ -209,7 +277,7 @@ class ConformanceCase
 
   def do_get_or_set_many(cache, step)
     asked = []
-    found = cache.get_or_set_many(several(step["keys"]), **ttl_of(step)) do |keys|
+    found = cache.get_or_set_many(several(step["keys"]), **time_of(step)) do |keys|
       asked << sorted(keys.map(&:b))
       steps(step["during"] || [])
       raise LoaderError if step["loads"] == { "error" => true }
@@ -224,7 +292,7 @@ class ConformanceCase
 
   def do_get_or_set(cache, step)
     loads = 0
-    value = cache.get_or_set(Tagged.load(step["key"]), **ttl_of(step)) do
+    value = cache.get_or_set(Tagged.load(step["key"]), **time_of(step)) do
       loads += 1
       steps(step["during"] || [])
       raise LoaderError if step["loads"] == { "error" => true }

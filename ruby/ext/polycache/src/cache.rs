@@ -6,7 +6,7 @@ use crate::key::{key, text};
 use crate::loads::Loads;
 use crate::to_ruby::{build, make, Made};
 use crate::without_gvl::without_gvl;
-use crate::{duration, landing, options, report};
+use crate::{atomic, duration, landing, options, report};
 use magnus::{
     function, gc::Marker, method, prelude::*, typed_data, value::Opaque, DataTypeFunctions, Error,
     RArray, RHash, RModule, Ruby, TypedData, Value,
@@ -379,6 +379,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.undef_default_alloc_func();
     class.define_singleton_method("open", function!(Cache::open, 1))?;
     class.define_method("get", method!(Cache::get, 2))?;
+    class.define_method("get_many", method!(Cache::get_many, 2))?;
     class.define_method("peek", method!(Cache::peek, 2))?;
     class.define_method("take", method!(Cache::take, 2))?;
     class.define_method("touch", method!(Cache::touch, 2))?;
@@ -421,5 +422,6 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("close", method!(Cache::close, 0))?;
     class.define_method("closed?", method!(Cache::is_closed, 0))?;
     class.define_method("namespace", method!(Cache::namespace, 1))?;
-    class.define_method("path", method!(Cache::path, 0))
+    class.define_method("path", method!(Cache::path, 0))?;
+    atomic::define(ruby, native, class)
 }

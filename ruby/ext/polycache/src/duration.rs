@@ -1,12 +1,22 @@
-//! Durations as Ruby writes them: `"5m"`, or seconds as any Numeric.
+//! Durations as Ruby writes them: `"5m"`, or seconds as any Numeric; and times at which entries expire.
 
 use crate::error::{invalid, OrRaise};
-use magnus::{prelude::*, Error, Float, Integer, RString, Ruby, Symbol, Value};
+use magnus::{
+    prelude::*, value::Lazy, Error, Float, Integer, RClass, RModule, RString, Ruby, Symbol, Value,
+};
 use polycache::Ttl;
 use polycache_entry::MAX_TIME_MS;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-/// The argument `ttl`: `:default`, `nil` for no expiry, or a duration.
+/// A time at which an entry expires.
+static EXPIRES_AT: Lazy<RClass> = Lazy::new(|ruby| {
+    ruby.class_object()
+        .const_get::<_, RModule>("Polycache")
+        .and_then(|polycache| polycache.const_get("ExpiresAt"))
+        .expect("cache.rb loads it")
+});
+
+/// The argument `ttl`: `:default`, `nil` for no expiry, a duration, or a `Polycache::ExpiresAt`.
 ///
 /// # Errors
 /// `InvalidArgument`.
@@ -17,6 +27,11 @@ pub(crate) fn ttl(ruby: &Ruby, value: Value) -> Result<Ttl, Error> {
     }
     match Symbol::from_value(value) {
         Some(symbol) if symbol.name()? == "default" => Ok(Ttl::Default),
+        _ if value.is_kind_of(ruby.get_inner(&EXPIRES_AT)) => {
+            let ms = value.funcall("milliseconds", ())?;
+            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(ms);
+            Ok(Ttl::Until(time))
+        }
         _ => duration(ruby, "ttl", value).map(Ttl::For),
     }
 }

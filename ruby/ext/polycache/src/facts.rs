@@ -28,6 +28,7 @@ impl Cache {
             ruby.sym_new("compressor"),
             compressor_name(facts.compressor),
         )?;
+        hash.aset(ruby.sym_new("version"), u64::from(facts.version))?;
         Ok(Some(hash))
     }
 }

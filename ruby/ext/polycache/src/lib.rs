@@ -9,6 +9,7 @@
 //! - Ruby raises by a long jump, which must not skip a destructor. Whatever may raise is called
 //!   within `protect`, and the closure in there owns nothing.
 
+mod atomic;
 mod cache;
 mod command;
 mod copies;
@@ -27,7 +28,9 @@ mod landing;
 mod lease;
 mod load;
 mod loads;
+mod many;
 mod memory_reader;
+mod number;
 mod object;
 mod options;
 mod packed;

@@ -84,8 +84,13 @@ impl MemoryReader {
     }
 
     /// The key's value, or `miss`.
-    fn get(ruby: &Ruby, this: &MemoryReader, name: Value, miss: Value) -> Result<Value, Error> {
-        let cache = ruby.get_inner(this.cache);
+    pub(crate) fn get(
+        ruby: &Ruby,
+        this: &MemoryReader,
+        name: Value,
+        miss: Value,
+    ) -> Result<Value, Error> {
+        let cache = this.cache(ruby);
         let (text, is_whole) = match text_of(ruby, name) {
             Some(found) => found,
             None => return this.tier(ruby).funcall(this.names.get, (name, miss)),
@@ -119,6 +124,15 @@ impl MemoryReader {
             settle(ruby, value, true)?;
         }
         Ok(value)
+    }
+
+    /// Whether the memory tier has an entry of a key, current or not.
+    pub(crate) fn has_entry(&self, ruby: &Ruby, name: Value) -> bool {
+        text_of(ruby, name).is_some_and(|(text, _)| self.entry(ruby, text).is_some())
+    }
+
+    pub(crate) fn cache(&self, ruby: &Ruby) -> Obj<Cache> {
+        ruby.get_inner(self.cache)
     }
 
     /// The value of an entry, if it is still the host tier's.
@@ -187,5 +201,6 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     let class = native.define_class("MemoryReader", ruby.class_object())?;
     class.undef_default_alloc_func();
     class.define_singleton_method("new", function!(MemoryReader::new, 4))?;
-    class.define_method("get", method!(MemoryReader::get, 2))
+    class.define_method("get", method!(MemoryReader::get, 2))?;
+    class.define_method("get_many", method!(MemoryReader::get_many, 3))
 }

@@ -12,18 +12,19 @@ module Polycache
       # @param keys [Enumerable<String, Symbol>]
       # @return [Hash] the keys found, as they were given, with their values
       def get_many(keys)
-        listed(keys).each_with_object({}) do |key, found|
-          value = get(key, MISSING)
-          found[key] = value unless MISSING.equal?(value)
-        end
+        # Of an Array that nobody changes meanwhile.
+        @tiers.get_many([*listed(keys)], {})
       end
 
       # @param values [Hash] keys with their values
       # @param ttl [String, Numeric, nil, :default] as for +set+
+      # @param expires_at [Time, nil] when they expire, instead of +ttl+
       # @return [nil]
       # @raise what +set+ raises; the keys before that one are stored
       def set_many(values, ttl: ((one = true) && :default),
-                   expires_in: ((other = true) && ttl), **unknown)
+                   expires_in: ((other = true) && ttl), expires_at: nil,
+                   **unknown)
+        expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
         refuse_both unless one || other
         refuse_unknown(unknown.keys) unless unknown.empty?
         pairs = Several.pairs(values)
@@ -55,6 +56,7 @@ module Polycache
       # @param keys [Enumerable<String, Symbol>]
       # @param ttl [String, Numeric, nil, :default] as for +set+, of what is loaded; +expires_in+ is
       #   another name for it
+      # @param expires_at [Time, nil] when they expire, instead of +ttl+
       # @yieldparam missing [Array<String, Symbol>] as they were given, none of them twice
       # @yieldreturn [Hash]
       # @return [Hash] the keys that have a value, as they were given, with it
@@ -62,7 +64,9 @@ module Polycache
       # @raise [WaitTimeout] after waiting +wait_timeout+ for others
       # @raise what the block raises; what +get+ raises
       def get_or_set_many(keys, ttl: ((one = true) && :default),
-                          expires_in: ((other = true) && ttl), **unknown, &load)
+                          expires_in: ((other = true) && ttl),
+                          expires_at: nil, **unknown, &load)
+        expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
         refuse_both unless one || other
         refuse_unknown(unknown.keys) unless unknown.empty?
         raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load

@@ -49,6 +49,7 @@ module Polycache
         @lock = Mutex.new
         @changing = @closed = false
         @left = []
+        @version = 0
         @clock = settings.clock
         @types = settings.types
         @isolation = isolations.fetch(settings.isolation)
@@ -96,8 +97,8 @@ module Polycache
       # @raise [UnsupportedValue, InvalidArgument] for a value, a weight that cannot be
       # @raise [EntryTooLarge]
       #
-      # @param ttl [Integer, nil] milliseconds, as +time_to_idle+; +expires+, where +ttl+ does not
-      #   count from now
+      # @param ttl [Integer, ExpiresAt, nil] milliseconds, as +time_to_idle+; +expires+, where +ttl+
+      #   does not count from now
       def entry(namespace, key, value, ttl, time_to_idle, parts = keep(value), expires: nil)
         kept, plan, bytes = parts
         bytes = weigh(key, value, bytes)
@@ -109,6 +110,9 @@ module Polycache
 
       # Frees a few expired entries. Within +change+, before anything is looked up there.
       def sweep(now) = now && @store.sweep(now)
+
+      # A number that was not given out before. Within +change+.
+      def next_version = @version += 1
 
       # The time for a sweep; nil where nothing expires.
       def sweep_time = @store.timed? ? now : nil

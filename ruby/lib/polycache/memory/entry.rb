@@ -23,6 +23,8 @@ module Polycache
       attr_accessor :plain
       # What the policy knows of it.
       attr_accessor :queue, :older, :newer, :marked, :count, :seen
+      # A number that no other entry of the cache has; nil until it is asked for.
+      attr_accessor :version
 
       # Not by keywords, which would be the slowest part here.
       def initialize(namespace, key, value, plan, bytes, times = nil, created = nil, origin = nil)
@@ -36,7 +38,7 @@ module Polycache
         @origin = origin
         @plain = @marked = false
         @count = @seen = 0
-        @queue = @older = @newer = nil
+        @queue = @older = @newer = @version = nil
       end
 
       # The same value with another time to live, from now on.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "weakref"
+require_relative "conditional"
 require_relative "core"
 require_relative "duration"
 require_relative "entry"
@@ -13,6 +14,7 @@ module Polycache
     # The entries of one namespace, and the operations on them. It answers the same calls as
     # Native::Cache, and replaces it in a Cache without a directory.
     class Namespace
+      include Conditional
       include Fetching
       include Whole
 
@@ -49,6 +51,15 @@ module Polycache
 
         @counts[MISSES] += 1
         default
+      end
+
+      # Puts the keys that are there into +found+, as they were given, with their values.
+      def get_many(keys, found)
+        keys.each do |key|
+          value = get(key, MISSING)
+          found[key] = value unless MISSING.equal?(value)
+        end
+        found
       end
 
       # As +get+, without a use of the entry.
@@ -147,7 +158,7 @@ module Polycache
       end
 
       # Adds to a number, or stores +by+ if there is none. Atomic for other threads.
-      def add(key, by, ttl)
+      def add_number(key, by, ttl)
         check_open
         key = Key.of(key)
         unless by.is_a?(Integer) || (by.is_a?(Float) && by.finite?)
@@ -307,7 +318,7 @@ module Polycache
       def milliseconds(ttl)
         return @core.settings.ttl if ttl.equal?(:default)
 
-        ttl && Duration.milliseconds("ttl", ttl)
+        ttl.nil? || ttl.is_a?(ExpiresAt) ? ttl : Duration.milliseconds("ttl", ttl)
       end
 
       # @return [Numeric, nil] the sum; nil when another changed the key meanwhile

@@ -29,7 +29,9 @@ module Polycache
 
       # Answers +get+ for this tier; it calls the methods below if there is more to do than to hand
       # out what one tier has.
-      def reader = Native::MemoryReader.new(@native, @index, self, @freezes)
+      def reader
+        @reader ||= Native::MemoryReader.new(@native, @index, self, @freezes)
+      end
 
       # Reads any key. Strings in UTF-8 are read by the reader, without this.
       def get(key, default)
@@ -82,6 +84,9 @@ module Polycache
         plan = named_plan
         plan ? plan.copy(value) : @types.read(value)
       end
+
+      # Puts the keys that are there into +found+, as they were given, with their values.
+      def get_many(keys, found) = reader.get_many(keys, found, NOTHING)
 
       def has(key)
         entry = @index[key] || other_form(key)
@@ -140,6 +145,54 @@ module Polycache
 
       def touch(key, ttl)
         @native.touch(key, ttl)
+      ensure
+        forget(key)
+      end
+
+      def add(key, value, ttl)
+        @native.add(key, value, ttl)
+      ensure
+        forget(key)
+      end
+
+      def replace(key, value, ttl)
+        @native.replace(key, value, ttl)
+      ensure
+        forget(key)
+      end
+
+      def compare_and_set(key, version, value, ttl)
+        @native.compare_and_set(key, version, value, ttl)
+      ensure
+        forget(key)
+      end
+
+      def increment(key, by, initial, ttl)
+        @native.increment(key, by, initial, ttl)
+      ensure
+        forget(key)
+      end
+
+      def decrement(key, by, initial, ttl)
+        @native.decrement(key, by, initial, ttl)
+      ensure
+        forget(key)
+      end
+
+      # It is neither looked up nor kept in memory, as for +peek+.
+      def find_to_update(key, miss)
+        value, found = @native.find_to_update(key, NOTHING)
+        [NOTHING.equal?(value) ? miss : frozen(value), found]
+      end
+
+      def set_updated(key, found, value, *ttl)
+        @native.set_updated(key, found, value, *ttl)
+      ensure
+        forget(key)
+      end
+
+      def delete_updated(key, found)
+        @native.delete_updated(key, found)
       ensure
         forget(key)
       end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "duration"
+require_relative "../expires_at"
 
 module Polycache
   module Memory
@@ -10,12 +11,16 @@ module Polycache
       TOLERANCE = 1000
       private_constant :TOLERANCE
 
-      # @param ttl [Integer, nil] how long it lives, as +time_to_idle+; nil is for ever
+      # @param ttl [Integer, ExpiresAt, nil] how long it lives, as +time_to_idle+; nil is for ever
       # @param expires [Integer, nil] when it expires, if not +ttl+ from now on
       # @return [Times, nil] nil if it never expires
       def self.of(now, ttl, time_to_idle, expires = nil)
         return unless ttl || time_to_idle
 
+        if ttl.is_a?(ExpiresAt)
+          expires = ttl.milliseconds
+          ttl = expires - now
+        end
         expires ||= [now + ttl, Duration::MOST].min if ttl
         time_to_idle ? IdleTimes.new(ttl, expires, time_to_idle, now) : new(ttl, expires)
       end

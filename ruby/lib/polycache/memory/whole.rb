@@ -19,7 +19,7 @@ module Polycache
         entry = entry(key) or return
         { value: @core.out(entry.value, entry.plan), ttl: entry.left(@core.now),
           created: entry.created, expires: entry.expires, size: entry.bytes,
-          serializer: nil, compressor: nil }
+          serializer: nil, compressor: nil, version: version_of(entry) }
       end
 
       def flush
