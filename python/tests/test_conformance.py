@@ -4,17 +4,18 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Clock
-from tagged import as_python_has_it, tagged_of, value_of
+from tagged import EPOCH, as_python_has_it, tagged_of, value_of
 
-from polycache import MISSING, Cache, Lease, PolycacheError
+from polycache import DELETE, LEAVE, MISSING, Cache, Lease, PolycacheError
 
 FOLDER = Path(__file__).resolve().parents[2] / "spec" / "conformance"
-CAPABILITIES = {"dynamic", "invalid_text", "own_key"}
+CAPABILITIES = {"atomic", "dynamic", "invalid_text", "own_key"}
 MISS = {"miss": True}
 
 
@@ -92,6 +93,13 @@ def several(keys: Any) -> Any:
     return [value_of(key) for key in keys] if isinstance(keys, list) else value_of(keys)
 
 
+def values_in(given: dict[str, Any]) -> dict[str, Any]:
+    """`by` and `initial` are tagged, lifetimes are not."""
+    return {
+        name: value_of(one) if name in ("by", "initial") else one for name, one in given.items()
+    }
+
+
 def pairs(values: dict[Any, Any]) -> list[Any]:
     return in_order([tagged_key(key), tagged_of(value)] for key, value in values.items())
 
@@ -117,6 +125,7 @@ class Run:
         self.clock = clock
         self.handles: dict[str, Cache] = {}
         self.leases: dict[str, Lease] = {}
+        self.versions: dict[str, int] = {}
 
     def open(self, name: str, options: dict[str, Any], directory: str = "main") -> None:
         for option in {"ttl", "lease_timeout", "wait_timeout"} & options.keys():
@@ -136,6 +145,8 @@ class Run:
         handle = self.handles.get(step.pop("on", "cache"))
         if "ttl" in step:
             step["ttl"] = duration_of(step["ttl"])
+        if "expires_at" in step:
+            step["expires_at"] = EPOCH + timedelta(milliseconds=step["expires_at"])
         if error is None:
             result = operation(handle, **step)
             if expects:
@@ -150,9 +161,9 @@ class Run:
     @staticmethod
     def expected(operation: str, result: Any) -> Any:
         match operation:
-            case "get" | "peek" | "take" | "entry" if result == MISS:
+            case "get" | "peek" | "take" | "entry" | "update" | "version" if result == MISS:
                 return MISS
-            case "get" | "peek" | "take" | "get_or_set":
+            case "get" | "peek" | "take" | "get_or_set" | "update" | "increment" | "decrement":
                 return as_python_has_it(result)
             case "entry":
                 return result | {"value": as_python_has_it(result["value"])}
@@ -180,13 +191,70 @@ class Run:
         entry = on.entry(value_of(key))
         if entry is None:
             return MISS
-        return asdict(entry) | {"value": tagged_of(entry.value), "ttl": left_of(entry.ttl)}
+        facts = asdict(entry)
+        del facts["version"]
+        return facts | {"value": tagged_of(entry.value), "ttl": left_of(entry.ttl)}
 
     def do_delete_prefix(self, on: Cache, prefix: Any) -> Any:
         return on.delete_prefix(value_of(prefix))
 
     def do_set(self, on: Cache, key: Any, value: Any, **ttl: Any) -> None:
         on.set(value_of(key), value_of(value), **ttl)
+
+    def do_add(self, on: Cache, key: Any, value: Any, **ttl: Any) -> Any:
+        return on.add(value_of(key), value_of(value), **ttl)
+
+    def do_replace(self, on: Cache, key: Any, value: Any, **ttl: Any) -> Any:
+        return on.replace(value_of(key), value_of(value), **ttl)
+
+    def do_version(self, on: Cache, key: Any, **named: str) -> Any:
+        name = named.pop("as")
+        assert not named
+        entry = on.entry(value_of(key))
+        if entry is None:
+            return MISS
+        self.versions[name] = entry.version
+        return None
+
+    def do_compare_and_set(self, on: Cache, key: Any, version: Any, value: Any, **ttl: Any) -> Any:
+        seen = self.versions[version] if isinstance(version, str) else value_of(version)
+        return on.compare_and_set(value_of(key), seen, value_of(value), **ttl)
+
+    def do_increment(self, on: Cache, key: Any, **given: Any) -> Any:
+        return tagged_of(on.increment(value_of(key), **values_in(given)))
+
+    def do_decrement(self, on: Cache, key: Any, **given: Any) -> Any:
+        return tagged_of(on.decrement(value_of(key), **values_in(given)))
+
+    def do_update(
+        self,
+        on: Cache,
+        key: Any,
+        returns: Any,
+        sees: Any = MISSING,
+        during: Any = (),
+        **ttl: Any,
+    ) -> Any:
+        seen: list[Any] = []
+
+        def function(value: Any) -> Any:
+            seen.append(found(value))
+            for step in during:
+                self.step(step)
+            match returns:
+                case {"delete": True}:
+                    return DELETE
+                case {"leave": True}:
+                    return LEAVE
+                case {"error": True}:
+                    raise LoaderFailed
+            return value_of(returns)
+
+        try:
+            return found(on.update(value_of(key), function, MISSING, **ttl))
+        finally:
+            if sees is not MISSING:
+                assert seen == [MISS if one == MISS else as_python_has_it(one) for one in sees]
 
     def do_delete(self, on: Cache, key: Any) -> Any:
         return on.delete(value_of(key))

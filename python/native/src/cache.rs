@@ -65,7 +65,7 @@ impl Cache {
         }
     }
 
-    fn tiers(&self) -> &dyn Tiers {
+    pub fn tiers(&self) -> &dyn Tiers {
         match &self.tiers {
             Host(handle) => handle,
             InMemory(tier) => tier,
@@ -226,9 +226,14 @@ impl Cache {
     /// there is an entry. Its value is not decoded.
     ///
     /// A set, delete or clear meanwhile wins. Not counted.
-    #[pyo3(signature = (key, *, ttl = TtlArgument::default()))]
-    fn touch(&self, key: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<bool> {
-        self.tiers().touch(key, ttl)
+    #[pyo3(signature = (key, *, ttl = TtlArgument::default(), expires_at = None))]
+    fn touch(
+        &self,
+        key: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+        expires_at: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        self.tiers().touch(key, ttl.or(expires_at))
     }
 
     /// The fields of an `Entry`, as keyword arguments; None for a miss.
@@ -277,16 +282,18 @@ impl Cache {
     /// Stores a value; every read on this machine that begins afterwards sees it or a later one.
     ///
     /// `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for ever. Default: the
-    /// cache's own `ttl`. Raises `InvalidArgument` and `UnsupportedValue`, which change nothing, and `EntryTooLarge`,
-    /// `NoSpace` or `IoError`, after which the old value is gone as well.
-    #[pyo3(signature = (key, value, *, ttl = TtlArgument::default()))]
+    /// cache's own `ttl`. `expires_at` is a time instead, a datetime with a time zone. Raises `InvalidArgument` and
+    /// `UnsupportedValue`, which change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after which the old
+    /// value is gone as well.
+    #[pyo3(signature = (key, value, *, ttl = TtlArgument::default(), expires_at = None))]
     fn set(
         &self,
         key: &Bound<'_, PyAny>,
         value: &Bound<'_, PyAny>,
         ttl: TtlArgument<'_, '_>,
+        expires_at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.tiers().set(key, value, ttl)
+        self.tiers().set(key, value, ttl.or(expires_at))
     }
 
     /// Deletes the key and invalidates all loads of it under way. True when it had an entry.
@@ -317,6 +324,10 @@ impl Cache {
         let found = PyDict::new(py);
         let keys = many::keys(keys)?;
         self.check_open(py)?;
+        if let Host(handle) = &self.tiers {
+            handle.read_several(keys, &found)?;
+            return Ok(found);
+        }
         for key in keys {
             let key = key?;
             if let Some(value) = self.read(py, &key)? {
@@ -329,11 +340,16 @@ impl Cache {
     /// Stores every value of a mapping, in its order, with one time to live.
     ///
     /// Raises what `set` raises; the entries before the one that failed stay.
-    #[pyo3(signature = (entries, *, ttl = TtlArgument::default()))]
-    fn set_many(&self, entries: &Bound<'_, PyAny>, ttl: TtlArgument<'_, '_>) -> PyResult<()> {
+    #[pyo3(signature = (entries, *, ttl = TtlArgument::default(), expires_at = None))]
+    fn set_many(
+        &self,
+        entries: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+        expires_at: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let mut pairs = many::pairs(entries)?;
         self.check_open(entries.py())?;
-        self.tiers().set_several(&mut pairs, ttl)
+        self.tiers().set_several(&mut pairs, ttl.or(expires_at))
     }
 
     /// Deletes several keys, and returns how many of them had an entry.

@@ -2,32 +2,70 @@
 
 use crate::classes::{self, Classes};
 use crate::errors;
+use crate::expires_at::{self, Lifetime};
 use polycache::Ttl;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use pyo3::Borrowed;
 use std::time::Duration;
 
-/// The argument `ttl` as it was given, to be read after the key, because the first wrong argument is reported.
-#[derive(Default)]
-pub struct TtlArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
+/// The argument `ttl`, and `expires_at` in its place, as they were given; to be read after the key, because the first
+/// wrong argument is reported.
+#[derive(Clone, Copy, Default)]
+pub struct TtlArgument<'a, 'py> {
+    ttl: Option<Borrowed<'a, 'py, PyAny>>,
+    expires_at: Option<Borrowed<'a, 'py, PyAny>>,
+}
 
 impl<'a, 'py> FromPyObject<'a, 'py> for TtlArgument<'a, 'py> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        Ok(TtlArgument(Some(object)))
+        Ok(TtlArgument {
+            ttl: Some(object),
+            expires_at: None,
+        })
     }
 }
 
-impl TtlArgument<'_, '_> {
+impl<'a, 'py> TtlArgument<'a, 'py> {
+    pub fn of(ttl: &'a Bound<'py, PyAny>) -> TtlArgument<'a, 'py> {
+        TtlArgument {
+            ttl: Some(ttl.as_borrowed()),
+            expires_at: None,
+        }
+    }
+
+    /// The same with a time in its place, if one is given.
+    #[inline]
+    pub fn or(self, expires_at: Option<&'a Bound<'py, PyAny>>) -> TtlArgument<'a, 'py> {
+        TtlArgument {
+            ttl: self.ttl,
+            expires_at: expires_at.map(Bound::as_borrowed),
+        }
+    }
+
     /// None is "never"; `MISSING` or nothing is the cache's own.
     #[inline]
     pub fn read(self) -> PyResult<Ttl> {
-        match self.0 {
-            None => Ok(Ttl::Default),
-            Some(object) => given(&object),
+        match (self.ttl, self.expires_at) {
+            (None, None) => Ok(Ttl::Default),
+            (Some(object), None) => given(&object),
+            (ttl, Some(time)) => either(ttl, &time),
         }
+    }
+}
+
+/// The time that entries expire at, where no time to live is given as well.
+#[cold]
+fn either(ttl: Option<Borrowed<'_, '_, PyAny>>, time: &Bound<'_, PyAny>) -> PyResult<Ttl> {
+    let py = time.py();
+    match ttl {
+        Some(ttl) if !ttl.is(classes::missing(py)?) => Err(errors::invalid_argument(
+            py,
+            "ttl and expires_at are both given: an entry has one of them",
+        )),
+        _ => expires_at::read(time),
     }
 }
 
@@ -38,6 +76,9 @@ fn given(object: &Bound<'_, PyAny>) -> PyResult<Ttl> {
     }
     if object.is(classes::missing(py)?) {
         return Ok(Ttl::Default);
+    }
+    if object.is_exact_instance_of::<Lifetime>() {
+        return object.cast::<Lifetime>()?.get().read(py);
     }
     let ttl = Ttl::For(extract(object)?);
     ttl.check()

@@ -4,10 +4,11 @@ use crate::clock::CallableClock;
 use crate::flights::{Flights, Namespace};
 use crate::memory::{self, MemoryOverHost, MemoryTier};
 use crate::{errors, key, to_python};
-use polycache::bindings::Bindings;
+use polycache::bindings::{Bindings, PREFETCHED};
 use polycache::Serializer;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator};
 use pyo3::Borrowed;
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
@@ -169,6 +170,46 @@ impl Handle {
         match memory.read(&self.cache, key) {
             Some(value) => Ok(Some(value)),
             None => self.read_into(py, memory, key),
+        }
+    }
+
+    /// Reads several keys into a dict. What reads of the host tier touch is fetched from memory for some keys at once.
+    pub fn read_several<'py>(
+        &self,
+        keys: Bound<'py, PyIterator>,
+        found: &Bound<'py, PyDict>,
+    ) -> PyResult<()> {
+        let py = found.py();
+        let mut keys = keys.fuse();
+        loop {
+            let mut batch = Vec::new();
+            for key in keys.by_ref().take(PREFETCHED) {
+                batch.push((key?, None));
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.read_clock(py)?;
+            let mut missed = Vec::with_capacity(batch.len());
+            for (key, value) in &mut batch {
+                let bytes = key::bytes(key)?;
+                let memory = self.memory.as_ref();
+                *value = memory.and_then(|memory| memory.read(&self.cache, key));
+                if value.is_none() {
+                    missed.push(bytes);
+                }
+            }
+            self.cache.prefetch(&missed);
+            for (key, value) in batch {
+                let value = match (value, &self.memory) {
+                    (Some(value), _) => Some(value),
+                    (None, Some(memory)) => self.read_into(py, memory, &key)?,
+                    (None, None) => self.read_host(py, key::bytes(&key)?)?,
+                };
+                if let Some(value) = value {
+                    found.set_item(&key, value)?;
+                }
+            }
         }
     }
 

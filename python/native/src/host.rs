@@ -1,18 +1,20 @@
 //! A cache over a directory: its methods except hits (those are in `cache.rs`).
 
+mod load;
+
 use crate::cache::Cache;
 use crate::duration::TtlArgument;
 use crate::flights::{Flights, Namespace};
 use crate::handle::Handle;
-use crate::lock::{Locks, Waiting};
-use crate::machine::{Filled, Loaded, Machine, Outcome, Step};
+use crate::lock::Locks;
+use crate::machine::Machine;
 use crate::many::Pair;
 use crate::memory::MemoryOverHost;
-use crate::tiers::{seconds, Facts, Tiers};
+use crate::tiers::{seconds, Condition, Counting, Facts, Found, Tiers};
 use crate::{entries, errors, from_python, key, to_python};
+use load::{HostLoad, HostLocks};
 use polycache::bindings::Bindings;
-use polycache::{Error, LoadStep, Loading, LockStep, Locking, StoreErrors};
-use polycache::{Report, Stats, Token, Ttl, Value};
+use polycache::{Error, Report, Stats, Ttl, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
@@ -32,14 +34,11 @@ fn failed<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
 /// Slow calls: other Python threads run meanwhile. Separate, so that the fast way is one function.
 #[cold]
 #[inline(never)]
-fn store_slowly(
+fn store_slowly<R: Send>(
     py: Python<'_>,
-    cache: &polycache::Cache,
-    key: &[u8],
-    value: &Value<'_>,
-    ttl: Ttl,
-) -> Result<(), Error> {
-    py.detach(|| cache.set_value(key, value, ttl))
+    write: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    py.detach(write)
 }
 
 impl Handle {
@@ -51,13 +50,25 @@ impl Handle {
         value: &Bound<'_, PyAny>,
         ttl: Ttl,
     ) -> PyResult<()> {
+        let cache = &self.cache;
+        self.store_by(key, value, |value| cache.set_value(bytes, value, ttl))
+    }
+
+    /// Reads a value and has it written, and lets go of the object that memory has of the key.
+    #[inline]
+    fn store_by<R: Send>(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        write: impl FnOnce(&Value<'_>) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
         self.read_clock(value.py())?;
         let types = self.flights.types();
         let stored = from_python::with_value(value, self.serializer, types, |read, size| {
             if size < self.slow_from {
-                self.cache.set_value(bytes, read, ttl)
+                write(read)
             } else {
-                store_slowly(value.py(), &self.cache, bytes, read, ttl)
+                store_slowly(value.py(), || write(read))
             }
         })
         .and_then(|stored| failed(value.py(), stored));
@@ -100,6 +111,91 @@ impl Tiers for Handle {
             self.store(&key, key::bytes(&key)?, &value, ttl)?;
         }
         Ok(())
+    }
+
+    fn set_if(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+        condition: Condition,
+    ) -> PyResult<bool> {
+        let bytes = key::bytes(key)?;
+        let ttl = ttl.read()?;
+        let cache = &self.cache;
+        self.store_by(key, value, |value| match condition {
+            Condition::IsAbsent => cache.add_value(bytes, value, ttl),
+            Condition::IsEntry => cache.replace_value(bytes, value, ttl),
+            Condition::HasVersion(version) => {
+                cache.compare_and_set_value(bytes, version.into(), value, ttl)
+            }
+        })
+    }
+
+    fn find_to_update<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<(Option<Bound<'py, PyAny>>, Found)> {
+        let py = key.py();
+        let bytes = key::bytes(key)?;
+        self.read_clock(py)?;
+        let named = Cell::new(false);
+        let read = |value: Value<'_>| to_python::object(py, value, &named);
+        let (value, found) = failed(py, self.cache.find_to_update(bytes, read))?;
+        let value = value.map(|value| self.finished(value?, &named));
+        Ok((value.transpose()?, Found::Host(found)))
+    }
+
+    fn set_found(
+        &self,
+        key: &Bound<'_, PyAny>,
+        found: &Found,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<bool> {
+        let bytes = key::bytes(key)?;
+        let ttl = Some(ttl.read()?).filter(|ttl| *ttl != Ttl::Default);
+        let Found::Host(found) = found else {
+            return Ok(false);
+        };
+        let cache = &self.cache;
+        self.store_by(key, value, |value| {
+            cache.set_updated(bytes, found, value, ttl)
+        })
+    }
+
+    fn delete_found(&self, key: &Bound<'_, PyAny>, found: &Found) -> PyResult<bool> {
+        let bytes = key::bytes(key)?;
+        self.read_clock(key.py())?;
+        let Found::Host(found) = found else {
+            return Ok(false);
+        };
+        let deleted = self.cache.delete_updated(bytes, found);
+        if let Some(memory) = &self.memory {
+            memory.forget(key);
+        }
+        failed(key.py(), deleted)
+    }
+
+    fn count(
+        &self,
+        key: &Bound<'_, PyAny>,
+        counting: Counting,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<i64> {
+        let bytes = key::bytes(key)?;
+        let ttl = ttl.read()?;
+        self.read_clock(key.py())?;
+        let Counting { by, down, initial } = counting;
+        let sum = if down {
+            self.cache.decrement_with_ttl(bytes, by, initial, ttl)
+        } else {
+            self.cache.increment_with_ttl(bytes, by, initial, ttl)
+        };
+        if let Some(memory) = &self.memory {
+            memory.forget(key);
+        }
+        failed(key.py(), sum)
     }
 
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -188,6 +284,7 @@ impl Tiers for Handle {
             size: Some(facts.size),
             serializer: Some(facts.serializer.name()),
             compressor: Some(entries::compressor_name(facts.compressor)),
+            version: facts.version.into(),
         }))
     }
 
@@ -296,118 +393,5 @@ impl Tiers for Handle {
         if let Some(memory) = &self.memory {
             memory.clear();
         }
-    }
-}
-
-/// A load by a lease of the host's.
-struct HostLoad {
-    /// Without its memory tier.
-    handle: Handle,
-    key: Box<[u8]>,
-    loading: Loading,
-}
-
-impl Machine for HostLoad {
-    fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Step<'py>> {
-        self.handle.read_clock(py)?;
-        let cache = &self.handle.cache;
-        let named = Cell::new(false);
-        let read = |value: Value<'_>| to_python::object(py, value, &named);
-        let step = match failed(py, cache.step(&self.key, &mut self.loading, read))? {
-            LoadStep::Hit(value, _) => Step::Hit(value?, named.get()),
-            LoadStep::Load => Step::Load,
-            LoadStep::Wait(time) => return Ok(Step::Wait(time)),
-            LoadStep::TimedOut => return Err(errors::raise(py, Error::WaitTimeout)),
-        };
-        self.handle.counted_twice.fetch_add(1, Ordering::Relaxed);
-        Ok(step)
-    }
-
-    fn fill<'py>(
-        &mut self,
-        loaded: Loaded<'_, 'py>,
-        ttl: TtlArgument<'_, '_>,
-    ) -> PyResult<Filled<'py>> {
-        let Loaded { value, read } = loaded;
-        let py = value.py();
-        let ttl = ttl.read()?;
-        self.handle.read_clock(py)?;
-        let HostLoad {
-            handle,
-            key,
-            loading,
-        } = self;
-        let cache = &handle.cache;
-        let mut back = None;
-        let named = Cell::new(false);
-        let read = read
-            .unwrap_or_else(|| from_python::read(value, handle.serializer, handle.flights.types()));
-        let outcome = match read.map(|read| {
-            if read.differs || read.named {
-                back = to_python::object(py, read.value().clone(), &named).ok();
-            }
-            let (size, read) = (read.size, read.value());
-            if size < handle.slow_from {
-                cache.fill(key, loading, read, ttl)
-            } else {
-                py.detach(|| cache.fill(key, loading, read, ttl))
-            }
-        }) {
-            Ok(filled) => match failed(py, filled)? {
-                polycache::Filled::Stored => Outcome::Stored,
-                polycache::Filled::Refused => Outcome::Refused,
-                polycache::Filled::Unstored(error) => {
-                    if matches!(error, Error::UnsupportedValue { .. }) {
-                        back = None;
-                    }
-                    Outcome::Unstored(errors::raise(py, error))
-                }
-            },
-            Err(error) if cache.store_errors() == StoreErrors::Raise => return Err(error),
-            Err(error) => {
-                cache.unstorable(key, loading);
-                Outcome::Unstored(error)
-            }
-        };
-        let named = named.get() && back.is_some();
-        let value = back.unwrap_or_else(|| value.clone());
-        Ok(Filled {
-            value,
-            named,
-            outcome,
-        })
-    }
-
-    fn abandon(&mut self) {
-        self.handle.cache.abandon(&self.key, &mut self.loading);
-    }
-
-    fn is_open(&self) -> bool {
-        self.handle.cache.is_open(&self.loading)
-    }
-}
-
-/// Locks that all processes of the host see.
-struct HostLocks(polycache::Cache);
-
-impl Locks for HostLocks {
-    fn begin(&self, wait: Duration) -> Box<dyn Waiting> {
-        Box::new(HostLocking(self.0.clone(), self.0.locking(wait)))
-    }
-
-    fn is_locked(&self, py: Python<'_>, key: &[u8]) -> PyResult<bool> {
-        failed(py, self.0.is_locked(key))
-    }
-
-    fn unlock(&self, key: &[u8], token: Token) {
-        self.0.unlock(key, token);
-    }
-}
-
-struct HostLocking(polycache::Cache, Locking);
-
-impl Waiting for HostLocking {
-    fn step(&self, py: Python<'_>, key: &[u8]) -> PyResult<LockStep> {
-        failed(py, self.0.lock_step(key, &self.1))
     }
 }

@@ -4,6 +4,7 @@
 //! No user code runs while the engine is in an operation: keys, values and durations are read
 //! before it begins, results are built from a private copy.
 
+mod atomic;
 mod cache;
 mod classes;
 mod clock;
@@ -13,6 +14,7 @@ mod encryption;
 mod entries;
 mod errors;
 mod exit;
+mod expires_at;
 mod fast;
 mod flight;
 mod flights;
@@ -41,11 +43,18 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::atomic::{
+        add, compare_and_set, count, delete_found, find_to_update, replace, set_found,
+        FoundByUpdate,
+    };
+    #[pymodule_export]
     use crate::cache::Cache;
     #[pymodule_export]
     use crate::command::cli;
     #[pymodule_export]
     use crate::entries::{decode_entry, encode_entry, full_key, key_hash};
+    #[pymodule_export]
+    use crate::expires_at::Lifetime;
     #[pymodule_export]
     use crate::load::Load;
     #[pymodule_export]
@@ -67,6 +76,7 @@ mod _native {
         crate::errors::prepare(module.py())?;
         crate::named::prepare(module.py());
         use pyo3::types::PyModuleMethods;
+        module.add("UPDATE_ATTEMPTS", polycache::bindings::UPDATE_ATTEMPTS)?;
         module.add("QuickCache", crate::fast::class(module)?)?;
         module.add("QuickMemoryCache", crate::memory::fast::class(module)?)?;
         module.add("QuickArguments", crate::memory::quick_arguments(module)?)

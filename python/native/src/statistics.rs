@@ -80,6 +80,7 @@ pub fn entry<'py>(py: Python<'py>, facts: Facts<'py>) -> PyResult<Bound<'py, PyD
         size,
         serializer,
         compressor,
+        version,
     } = facts;
     let dict = PyDict::new(py);
     dict.set_item("value", value)?;
@@ -89,5 +90,6 @@ pub fn entry<'py>(py: Python<'py>, facts: Facts<'py>) -> PyResult<Bound<'py, PyD
     dict.set_item("size", size)?;
     dict.set_item("serializer", serializer)?;
     dict.set_item("compressor", compressor)?;
+    dict.set_item("version", version)?;
     Ok(dict)
 }

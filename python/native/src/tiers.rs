@@ -7,6 +7,7 @@ use crate::flights::{Flights, Namespace};
 use crate::lock::Locks;
 use crate::machine::Machine;
 use crate::many::Pair;
+use crate::memory::Stored;
 use polycache::{Report, Stats, TtlLeft};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -28,6 +29,31 @@ pub struct Facts<'py> {
     pub size: Option<u64>,
     pub serializer: Option<&'static str>,
     pub compressor: Option<&'static str>,
+    /// Another after each write and touch of the key.
+    pub version: u64,
+}
+
+/// When a value is to be stored.
+#[derive(Clone, Copy)]
+pub enum Condition {
+    IsAbsent,
+    IsEntry,
+    HasVersion(u64),
+}
+
+/// What to add to a key's integer, or to subtract from it.
+#[derive(Clone, Copy)]
+pub struct Counting {
+    pub by: i64,
+    pub down: bool,
+    /// What a key without an entry counts as.
+    pub initial: i64,
+}
+
+/// What an update found at a key, in the tiers that it asked.
+pub enum Found {
+    Host(polycache::bindings::Found),
+    Memory(Option<Stored>),
 }
 
 /// Seconds, as the methods `ttl` give them.
@@ -54,6 +80,36 @@ pub trait Tiers: Send + Sync {
         entries: &mut dyn Iterator<Item = PyResult<Pair<'py>>>,
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()>;
+    /// Stores a value on a condition; true when it was stored. What fails has changed nothing.
+    fn set_if(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+        condition: Condition,
+    ) -> PyResult<bool>;
+    /// The key's value without a trace, None for a miss, and what was found.
+    fn find_to_update<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<(Option<Bound<'py, PyAny>>, Found)>;
+    /// Stores a value if the key is still as it was found. Without a `ttl` an entry keeps its own.
+    fn set_found(
+        &self,
+        key: &Bound<'_, PyAny>,
+        found: &Found,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<bool>;
+    /// Deletes the key if it is still as it was found.
+    fn delete_found(&self, key: &Bound<'_, PyAny>, found: &Found) -> PyResult<bool>;
+    /// Gives the sum. The entry keeps its time to live; `ttl` is for a key without one.
+    fn count(
+        &self,
+        key: &Bound<'_, PyAny>,
+        counting: Counting,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<i64>;
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool>;
     fn has(&self, key: &Bound<'_, PyAny>) -> PyResult<bool>;
     fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>>;

@@ -57,6 +57,7 @@ from .missing import MISSING, Missing
 from .options import EncryptionKey, Options
 from .registered_types import Type
 from .statistics import Report, Stats
+from .update import DELETE, LEAVE, Update
 
 if TYPE_CHECKING:
     from ._native import Named
@@ -72,6 +73,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "DELETE",
+    "LEAVE",
     "MISSING",
     "AsyncCache",
     "AsyncLease",
@@ -120,6 +123,7 @@ __all__ = [
     "UnsupportedSerializer",
     "UnsupportedValue",
     "UnsupportedVersion",
+    "Update",
     "ValueTooLarge",
     "WaitTimeout",
     "WrongType",

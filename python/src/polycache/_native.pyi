@@ -1,11 +1,13 @@
 """The native extension (python/native). Import from `polycache` instead."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, Unpack, overload
 
 from .durations import Duration
+from .lifetime import Ttl
 from .memory_cache_options import MemoryCacheOptions
 from .missing import Missing
 from .options import EncryptionKey
@@ -37,13 +39,20 @@ class Cache:
         An entry that cannot be read raises what `get` raises, and stays. Counted as a read and a
         delete; like `delete`, it invalidates loads of the key.
         """
-    def set(self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = ...) -> None:
+    def set(
+        self,
+        key: str | bytes,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = ...,
+        expires_at: datetime | None = None,
+    ) -> None:
         """Stores a value; every read on this machine that begins afterwards sees it or a later one.
 
         `ttl` is how long the entry lives: text like "5m", seconds, or a timedelta; None is for
-        ever. Default: the cache's own `ttl`. Raises `InvalidArgument` and `UnsupportedValue`, which
-        change nothing, and `EntryTooLarge`, `NoSpace` or `IoError`, after which the old value is
-        gone as well.
+        ever. Default: the cache's own `ttl`. `expires_at` is a time instead, a datetime with a time
+        zone. Raises `InvalidArgument` and `UnsupportedValue`, which change nothing, and
+        `EntryTooLarge`, `NoSpace` or `IoError`, after which the old value is gone as well.
         """
     def delete(self, key: str | bytes) -> bool:
         """Deletes the key and invalidates all loads of it under way. True when it had an entry."""
@@ -51,9 +60,16 @@ class Cache:
         """Deletes the keys of this namespace, without those nested in it, that begin with `prefix`,
         and returns how many entries it deleted. Keys written meanwhile may stay.
         """
-    def touch(self, key: str | bytes, *, ttl: Duration | Missing | None = ...) -> bool:
+    def touch(
+        self,
+        key: str | bytes,
+        *,
+        ttl: Duration | Missing | None = ...,
+        expires_at: datetime | None = None,
+    ) -> bool:
         """Gives the key's entry another time to live from now on: the cache's own without `ttl`,
-        None for ever. True when there is an entry. Its value is not decoded.
+        None for ever; or, by `expires_at`, a time to expire at. True when there is an entry. Its
+        value is not decoded.
 
         A set, delete or clear meanwhile wins. Not counted.
         """
@@ -69,6 +85,7 @@ class Cache:
         entries: Mapping[str, Any] | Mapping[bytes, Any],
         *,
         ttl: Duration | Missing | None = ...,
+        expires_at: datetime | None = None,
     ) -> None:
         """Stores every value of a mapping, in its order, with one time to live.
 
@@ -90,10 +107,8 @@ class Cache:
         """The cache's directory, absolute; None without one."""
 
     # What polycache.Cache and AsyncCache are built from.
-    def _hit(self, key: str | bytes, ttl: Duration | Missing | None) -> Any: ...
-    def _hits(
-        self, keys: Iterable[Any], ttl: Duration | Missing | None
-    ) -> tuple[list[Any], dict[Any, Any]]: ...
+    def _hit(self, key: str | bytes, ttl: Ttl) -> Any: ...
+    def _hits(self, keys: Iterable[Any], ttl: Ttl) -> tuple[list[Any], dict[Any, Any]]: ...
     def _entry(self, key: str | bytes) -> dict[str, Any] | None: ...
     def _begin(self, key: str | bytes, task: Any, waited: float) -> Load: ...
     def _copy_of(self, value: Any, /) -> Any: ...
@@ -108,6 +123,24 @@ class Cache:
     ) -> tuple[list[str | bytes], int | None]: ...
     def _stats(self) -> dict[str, Any]: ...
     def _check(self) -> dict[str, Any]: ...
+
+class Lifetime:
+    """The arguments `ttl` and `expires_at`, to be read where a `ttl` is."""
+
+    def __new__(cls, ttl: Duration | Missing | None, expires_at: datetime) -> Self: ...
+
+class Found:
+    """What an update found at a key."""
+
+UPDATE_ATTEMPTS: int
+
+def add(cache: Cache, key: str | bytes, value: Any, ttl: Ttl) -> bool: ...
+def replace(cache: Cache, key: str | bytes, value: Any, ttl: Ttl) -> bool: ...
+def compare_and_set(cache: Cache, key: str | bytes, version: int, value: Any, ttl: Ttl) -> bool: ...
+def find_to_update(cache: Cache, key: str | bytes, ttl: Ttl) -> tuple[Any, Found]: ...
+def set_found(cache: Cache, key: str | bytes, found: Found, value: Any, ttl: Ttl) -> bool: ...
+def delete_found(cache: Cache, key: str | bytes, found: Found) -> bool: ...
+def count(cache: Cache, key: str | bytes, by: int, down: bool, initial: int, ttl: Ttl) -> int: ...
 
 class Load:
     """A caller's part in a load: its own, or one that it joined. `loading.py` drives it."""
@@ -125,7 +158,7 @@ class Load:
     @property
     def is_absent(self) -> bool: ...
     def step(self) -> tuple[Any] | float | None: ...
-    def fill(self, value: Any, ttl: Duration | Missing | None, reports: bool) -> Any: ...
+    def fill(self, value: Any, ttl: Ttl, reports: bool) -> Any: ...
     def fail(self, error: BaseException) -> None: ...
     def abandon(self) -> None: ...
     def leave_out(self) -> None: ...
@@ -237,10 +270,8 @@ class MemoryCache(Generic[K, V]):
         """The bytes that all entries weigh together; 0 when they are not weighed."""
 
     # What polycache.MemoryCache is built from.
-    def _hit(self, key: K, ttl: Duration | Missing | None, /) -> V | Missing: ...
-    def _hits(
-        self, keys: Iterable[Any], ttl: Duration | Missing | None, /
-    ) -> tuple[list[Any], dict[Any, Any]]: ...
+    def _hit(self, key: K, ttl: Ttl, /) -> V | Missing: ...
+    def _hits(self, keys: Iterable[Any], ttl: Ttl, /) -> tuple[list[Any], dict[Any, Any]]: ...
     def _entry(self, key: K, /) -> tuple[V, float, int] | None: ...
     @property
     def _held(self) -> int: ...

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -12,10 +13,12 @@ from .cache import Cache, name_of_key
 from .durations import Duration
 from .entry import Entry
 from .lease import AsyncLease
+from .lifetime import lifetime
 from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
 from .statistics import Report, Stats
+from .updating import update_async
 
 K = TypeVar("K", bound=str | bytes)
 P = ParamSpec("P")
@@ -60,10 +63,15 @@ class AsyncCache:
         return self._cache.take(key, default)
 
     async def set(
-        self, key: str | bytes, value: Any, *, ttl: Duration | Missing | None = MISSING
+        self,
+        key: str | bytes,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
     ) -> None:
         """See `Cache.set`."""
-        self._cache.set(key, value, ttl=ttl)
+        self._cache.set(key, value, ttl=ttl, expires_at=expires_at)
 
     async def delete(self, key: str | bytes) -> bool:
         """See `Cache.delete`."""
@@ -77,9 +85,86 @@ class AsyncCache:
         """See `Cache.ttl`."""
         return self._cache.ttl(key)
 
-    async def touch(self, key: str | bytes, *, ttl: Duration | Missing | None = MISSING) -> bool:
+    async def touch(
+        self,
+        key: str | bytes,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> bool:
         """See `Cache.touch`."""
-        return self._cache.touch(key, ttl=ttl)
+        return self._cache.touch(key, ttl=ttl, expires_at=expires_at)
+
+    async def add(
+        self,
+        key: str | bytes,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> bool:
+        """See `Cache.add`."""
+        return self._cache.add(key, value, ttl=ttl, expires_at=expires_at)
+
+    async def replace(
+        self,
+        key: str | bytes,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> bool:
+        """See `Cache.replace`."""
+        return self._cache.replace(key, value, ttl=ttl, expires_at=expires_at)
+
+    async def compare_and_set(
+        self,
+        key: str | bytes,
+        version: int,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> bool:
+        """See `Cache.compare_and_set`."""
+        return self._cache.compare_and_set(key, version, value, ttl=ttl, expires_at=expires_at)
+
+    async def update(
+        self,
+        key: str | bytes,
+        function: Callable[[Any], Awaitable[Any]],
+        default: Any = None,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> Any:
+        """See `Cache.update`; what `function` returns is awaited."""
+        lives = lifetime(ttl, expires_at)
+        return await update_async(self._cache, key, function, default, lives)
+
+    async def increment(
+        self,
+        key: str | bytes,
+        by: int = 1,
+        initial: int = 0,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> int:
+        """See `Cache.increment`."""
+        return self._cache.increment(key, by, initial, ttl=ttl, expires_at=expires_at)
+
+    async def decrement(
+        self,
+        key: str | bytes,
+        by: int = 1,
+        initial: int = 0,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> int:
+        """See `Cache.decrement`."""
+        return self._cache.decrement(key, by, initial, ttl=ttl, expires_at=expires_at)
 
     async def entry(self, key: str | bytes) -> Entry | None:
         """See `Cache.entry`."""
@@ -94,9 +179,10 @@ class AsyncCache:
         entries: Mapping[str, Any] | Mapping[bytes, Any],
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
     ) -> None:
         """See `Cache.set_many`."""
-        self._cache.set_many(entries, ttl=ttl)
+        self._cache.set_many(entries, ttl=ttl, expires_at=expires_at)
 
     async def delete_many(self, keys: Iterable[str | bytes]) -> int:
         """See `Cache.delete_many`."""
@@ -112,15 +198,17 @@ class AsyncCache:
         loader: Callable[[], Awaitable[T]],
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
     ) -> T:
         """See `Cache.get_or_set`; what `loader` returns is awaited.
 
         When the task that loads is cancelled, so is its loader, and a waiting task loads.
         Cancelling a waiting task disturbs no other. Threads that use the same cache join, too.
         """
-        value = self._cache._hit(key, ttl)
+        lives = ttl if expires_at is None else lifetime(ttl, expires_at)
+        value = self._cache._hit(key, lives)
         if value is MISSING:
-            return cast(T, await load_async(self._cache, key, loader, ttl))
+            return cast(T, await load_async(self._cache, key, loader, lives))
         return cast(T, value)
 
     async def get_or_set_many(
@@ -129,10 +217,16 @@ class AsyncCache:
         loader: Callable[[list[K]], Awaitable[Mapping[K, Any]]],
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
     ) -> dict[K, Any]:
         """See `Cache.get_or_set_many`; what `loader` returns is awaited."""
         return await load_many_async(
-            self._cache, keys, loader, ttl, name_of_key, self._cache._copy_of
+            self._cache,
+            keys,
+            loader,
+            lifetime(ttl, expires_at),
+            name_of_key,
+            self._cache._copy_of,
         )
 
     @overload
@@ -143,6 +237,7 @@ class AsyncCache:
         /,
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
     ) -> Callable[[Callable[P, Awaitable[T]]], Memoized[P, Awaitable[T]]]: ...
@@ -152,11 +247,12 @@ class AsyncCache:
         /,
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
     ) -> Any:
         """See `Cache.memoize`; for asynchronous functions."""
-        decorate = self._cache.memoize(ttl=ttl, name=name, key=key)
+        decorate = self._cache.memoize(ttl=ttl, expires_at=expires_at, name=name, key=key)
         return decorate if function is None else decorate(function)
 
     async def keys(self, prefix: str | bytes = "") -> AsyncIterator[str | bytes]:

@@ -8,7 +8,8 @@ from typing import Any
 from weakref import ref
 
 from . import _native
-from .loading import Loads, Ttl, again, check_loader, inside, joining, patience, waking
+from .lifetime import Ttl
+from .loading import Loads, again, check_loader, inside, joining, patience, waking
 from .loading_many import Load, LoadAlone, Many, ManyLoads, Wait, itself
 from .missing import MISSING
 from .observers import Watch, awaitable

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from os import PathLike
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
@@ -11,6 +12,7 @@ from .durations import Duration
 from .entry import Entry
 from .errors import Closed, InvalidArgument
 from .lease import Lease
+from .lifetime import lifetime
 from .loading import load
 from .loading_many import load_many
 from .memoize import Memoized, memoized, name_of
@@ -18,6 +20,7 @@ from .missing import MISSING, Missing
 from .observers import Observers
 from .options import Options
 from .statistics import Report, Stats
+from .updating import update
 
 K = TypeVar("K", bound=str | bytes)
 P = ParamSpec("P")
@@ -76,7 +79,12 @@ class Cache(_native.QuickCache):
         return cache
 
     def get_or_set(
-        self, key: str | bytes, loader: Callable[[], T], *, ttl: Duration | Missing | None = MISSING
+        self,
+        key: str | bytes,
+        loader: Callable[[], T],
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
     ) -> T:
         """The key's value; when there is none, `loader` is called and what it returns is stored.
 
@@ -91,14 +99,16 @@ class Cache(_native.QuickCache):
         first of each kind is reported to the logger `polycache`; with `store_errors="raise"` the
         error of `set` is raised.
 
-        A loaded value of a registered type is what `decode` makes of it, for its first caller as
-        for every later one.
+        `ttl` counts from the end of the load; `expires_at` is a time instead, a datetime with a
+        time zone. A loaded value of a registered type is what `decode` makes of it, for its first
+        caller as for every later one.
 
         Raises what the loader raises, what `get` raises, and `WaitTimeout` after `wait_timeout`.
         """
-        value = self._hit(key, ttl)
+        lives = ttl if expires_at is None else lifetime(ttl, expires_at)
+        value = self._hit(key, lives)
         if value is MISSING:
-            loaded: T = load(self, key, loader, ttl)
+            loaded: T = load(self, key, loader, lives)
             return loaded
         return cast(T, value)
 
@@ -108,6 +118,7 @@ class Cache(_native.QuickCache):
         loader: Callable[[list[K]], Mapping[K, Any]],
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
     ) -> dict[K, Any]:
         """The values of the keys, in a dict; `loader` is called once for those that have none.
 
@@ -121,7 +132,115 @@ class Cache(_native.QuickCache):
         for; then nothing is stored. With `store_errors="raise"` the values that can be stored are,
         and the first error is raised.
         """
-        return load_many(self, keys, loader, ttl, name_of_key, self._copy_of)
+        lives = lifetime(ttl, expires_at)
+        return load_many(self, keys, loader, lives, name_of_key, self._copy_of)
+
+    def add(
+        self,
+        key: str | bytes,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> bool:
+        """Stores the value if the key has no entry. True if it was stored: of several callers at
+        once, in all processes and languages, that is one. A load of the key under way is not stored
+        then.
+
+        Raises what `set` raises; nothing has changed after any error.
+        """
+        return _native.add(self, key, value, lifetime(ttl, expires_at))
+
+    def replace(
+        self,
+        key: str | bytes,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> bool:
+        """Stores the value if the key has an entry. True if it was stored.
+
+        Raises what `set` raises; nothing has changed after any error.
+        """
+        return _native.replace(self, key, value, lifetime(ttl, expires_at))
+
+    def compare_and_set(
+        self,
+        key: str | bytes,
+        version: int,
+        value: Any,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> bool:
+        """Stores the value if the key's entry still has this `version`, which `entry(key)` tells.
+        True if it was stored; False if the key was written, touched or deleted since, or its entry
+        was moved: read it again.
+
+        Raises `InvalidArgument` for what is no version, and what `set` raises; nothing has changed
+        after any error.
+        """
+        return _native.compare_and_set(self, key, version, value, lifetime(ttl, expires_at))
+
+    def update(
+        self,
+        key: str | bytes,
+        function: Callable[[Any], Any],
+        default: Any = None,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> Any:
+        """Calls `function` with the key's value, or with `default` when it has none, stores what it
+        returns, and returns that.
+
+        If the key was changed meanwhile, by any process, it reads again and calls `function` again:
+        no update is lost, and `function` should only compute. It may return `DELETE`, which deletes
+        the key, or `LEAVE`, which leaves it; then `default` is returned. No lock is held while it
+        runs.
+
+        Without `ttl` or `expires_at` an entry keeps its time to live, and a new one has the cache's
+        own.
+
+            cache.update("names", lambda names: [*names, "Ada"], [])
+
+        Raises `Conflict` after 100 calls, each of which others overtook, what `function` raises,
+        and what `get` and `set` raise; nothing has changed after any error.
+        """
+        return update(self, key, function, default, lifetime(ttl, expires_at))
+
+    def increment(
+        self,
+        key: str | bytes,
+        by: int = 1,
+        initial: int = 0,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> int:
+        """Adds to the key's integer and returns the sum. A key without an entry counts as
+        `initial`. No addition is lost, however many processes add at once.
+
+        The entry keeps its time to live; `ttl` or `expires_at` is for a key without one.
+
+        Raises `WrongType` when the value is not an int, `IntegerOverflow` when it or the sum is
+        below -2**63 or above 2**63 - 1, `InvalidArgument` when `by` or `initial` is no such int,
+        and what `get` and `set` raise; nothing has changed after any error.
+        """
+        return _native.count(self, key, by, False, initial, lifetime(ttl, expires_at))
+
+    def decrement(
+        self,
+        key: str | bytes,
+        by: int = 1,
+        initial: int = 0,
+        *,
+        ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
+    ) -> int:
+        """Subtracts from the key's integer and returns what is left; see `increment`."""
+        return _native.count(self, key, by, True, initial, lifetime(ttl, expires_at))
 
     @overload
     def memoize(self, function: Callable[P, T], /) -> Memoized[P, T]: ...
@@ -131,6 +250,7 @@ class Cache(_native.QuickCache):
         /,
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
     ) -> Callable[[Callable[P, T]], Memoized[P, T]]: ...
@@ -140,6 +260,7 @@ class Cache(_native.QuickCache):
         /,
         *,
         ttl: Duration | Missing | None = MISSING,
+        expires_at: datetime | None = None,
         name: str | None = None,
         key: Callable[..., str | bytes] | None = None,
     ) -> Any:
@@ -162,10 +283,12 @@ class Cache(_native.QuickCache):
             load_user.forget_all()
         """
 
+        lives = lifetime(ttl, expires_at)
+
         def decorate(function: Callable[..., Any]) -> Any:
             if key is not None and name is None:
-                return memoized(self, function, ttl, key, shares=True)
-            return memoized(self.namespace(name or name_of(function)), function, ttl, key)
+                return memoized(self, function, lives, key, shares=True)
+            return memoized(self.namespace(name or name_of(function)), function, lives, key)
 
         return decorate if function is None else decorate(function)
 

@@ -24,3 +24,6 @@ class Entry:
     """The serializer."""
     compressor: str | None
     """The compressor: "none" or "zstd"."""
+    version: int
+    """Identifies the entry for `compare_and_set`: each write and touch of the key, by any process,
+    gives it another. Versions have no order, and mean nothing after the machine restarted."""

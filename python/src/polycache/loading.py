@@ -16,12 +16,10 @@ from typing import Any, Protocol
 from weakref import ReferenceType, ref
 
 from . import _native
-from .durations import Duration
 from .errors import InvalidArgument
-from .missing import MISSING, Missing
+from .lifetime import Ttl
+from .missing import MISSING
 from .observers import Observers, Watch
-
-Ttl = Duration | Missing | None
 
 POLL = 1.0
 """Seconds between two checks whether the event loop of another's load is closed: closing it wakes

@@ -13,7 +13,8 @@ from weakref import ref
 
 from . import _native
 from .errors import InvalidArgument
-from .loading import Loads, Ttl, check_loader, checked, inside, joining, patience, wait_for_any
+from .lifetime import Ttl
+from .loading import Loads, check_loader, checked, inside, joining, patience, wait_for_any
 from .missing import MISSING
 from .observers import Watch
 

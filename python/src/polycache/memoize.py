@@ -8,10 +8,10 @@ from os.path import abspath
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
 from .async_loading import load_async
-from .durations import Duration
 from .errors import InvalidArgument, UnsupportedValue
+from .lifetime import Ttl
 from .loading import load
-from .missing import MISSING, Missing
+from .missing import MISSING
 
 if TYPE_CHECKING:
     from .cache import Cache
@@ -37,7 +37,7 @@ class Memoized(Protocol[P, R]):
 def memoized(
     cache: "Cache",
     function: Callable[P, R],
-    ttl: Duration | Missing | None,
+    ttl: Ttl,
     key: Callable[..., str | bytes] | None = None,
     shares: bool = False,
 ) -> Memoized[P, R]:

@@ -37,14 +37,22 @@ pub struct Stored {
     /// What it weighs with its key.
     pub size: u64,
     /// When it was written, by the user's clock; 0 where no clock can be set back, or it never expires.
-    created: u64,
+    pub created: u64,
+    /// Another for each write and touch, in all of this process.
+    pub version: u64,
 }
 
 impl Stored {
     /// True of one and the same write.
     pub fn is(&self, other: &Stored) -> bool {
-        self.object.as_ptr() == other.object.as_ptr() && self.created == other.created
+        self.version == other.version
     }
+}
+
+/// The version of a new entry.
+pub fn next_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// Of a namespace, by its number.
@@ -261,11 +269,13 @@ impl MemoryTier {
             object: Object::new(&value),
             size,
             created: 0,
+            version: next_version(),
         })
     }
 
-    pub fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
-        let py = name.py();
+    /// The same of a value that is not read yet.
+    #[inline]
+    pub fn made(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Stored> {
         let read = if self.shared.shares_all {
             None
         } else {
@@ -278,7 +288,12 @@ impl MemoryTier {
                 Some(from_python::read(value, Serializer::MessagePack, types)?)
             }
         };
-        let mut stored = self.stored(name, value, read)?;
+        self.stored(name, value, read)
+    }
+
+    pub fn put(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, ttl: Ttl) -> PyResult<()> {
+        let py = name.py();
+        let mut stored = self.made(name, value)?;
         self.begin(py)?;
         let ttl = self.shared.living(&mut stored, ttl);
         let namespace_number = self.number();
@@ -355,7 +370,7 @@ impl MemoryTier {
 impl Shared {
     /// False for an entry from the future: otherwise it would live on when the clock is set back.
     #[inline]
-    fn serves(&self, stored: &Stored) -> bool {
+    pub fn serves(&self, stored: &Stored) -> bool {
         match &self.clock {
             Some(clock) if stored.created > 0 => clock.now() + TOLERANCE >= stored.created,
             _ => true,
@@ -391,6 +406,14 @@ impl Shared {
                 stored.created = clock.now();
                 let most = MAX_TIME_MS.saturating_sub(clock.now()).max(1);
                 Ttl::For(time.min(Duration::from_millis(most)))
+            }
+            // The engine would measure the distance by the system's clock.
+            (Ttl::Until(time), Some(clock)) => {
+                stored.created = clock.now();
+                match Ttl::since_1970(time).saturating_sub(clock.now()) {
+                    0 => Ttl::Until(UNIX_EPOCH),
+                    left => Ttl::For(Duration::from_millis(left)),
+                }
             }
             (ttl, _) => ttl,
         }

@@ -1,7 +1,7 @@
 //! What the methods of a `polycache.Cache` without a directory do (`process.rs` has what they do it with).
 
 use super::options::raise;
-use super::tier::{add, ttl_of, Key, MemoryTier, Stored};
+use super::tier::{add, next_version, ttl_of, Key, MemoryTier, Stored};
 use super::tier_load::MemoryTierLoad;
 use crate::cache::Cache;
 use crate::duration::TtlArgument;
@@ -10,7 +10,7 @@ use crate::key::{self, named};
 use crate::lock::Locks;
 use crate::machine::Machine;
 use crate::many::Pair;
-use crate::tiers::{seconds, Facts, Tiers};
+use crate::tiers::{seconds, Condition, Counting, Facts, Found, Tiers};
 use polycache::{Report, Stats, TtlLeft};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -48,6 +48,60 @@ impl Tiers for MemoryTier {
             self.put(&named(&key)?, &value, ttl)?;
         }
         Ok(())
+    }
+
+    fn set_if(
+        &self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+        condition: Condition,
+    ) -> PyResult<bool> {
+        let name = named(key)?;
+        self.put_if(&name, value, ttl_of(ttl)?, |stands| match condition {
+            Condition::IsAbsent => stands.is_none(),
+            Condition::IsEntry => stands.is_some(),
+            Condition::HasVersion(version) => stands.is_some_and(|it| it.version == version),
+        })
+    }
+
+    fn find_to_update<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<(Option<Bound<'py, PyAny>>, Found)> {
+        let (value, seen) = self.find_seen(&named(key)?)?;
+        Ok((value, Found::Memory(seen)))
+    }
+
+    fn set_found(
+        &self,
+        key: &Bound<'_, PyAny>,
+        found: &Found,
+        value: &Bound<'_, PyAny>,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<bool> {
+        let name = named(key)?;
+        let ttl = ttl_of(ttl)?;
+        match found {
+            Found::Memory(seen) => self.exchange(&name, seen.as_ref(), value, ttl),
+            Found::Host(_) => Ok(false),
+        }
+    }
+
+    fn delete_found(&self, key: &Bound<'_, PyAny>, found: &Found) -> PyResult<bool> {
+        match found {
+            Found::Memory(seen) => self.delete_seen(&named(key)?, seen.as_ref()),
+            Found::Host(_) => Ok(false),
+        }
+    }
+
+    fn count(
+        &self,
+        key: &Bound<'_, PyAny>,
+        counting: Counting,
+        ttl: TtlArgument<'_, '_>,
+    ) -> PyResult<i64> {
+        self.sum(&named(key)?, counting, ttl_of(ttl)?)
     }
 
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -123,6 +177,7 @@ impl Tiers for MemoryTier {
             };
             // In the place of what was seen: for a clock that is set back it is a new write.
             let mut anew = seen.clone();
+            anew.version = next_version();
             let ttl = self.shared.living(&mut anew, ttl);
             let same = |_: &Key, stands: Option<&Stored>| stands.is_some_and(|one| one.is(&seen));
             let engine = &self.shared.engine;
@@ -146,6 +201,7 @@ impl Tiers for MemoryTier {
             TtlLeft::For(left) => Some(self.shared.now() + left.as_millis() as u64),
         };
         let size = self.shared.max_bytes.map(|_| seen.size);
+        let version = seen.version;
         Ok(Some(Facts {
             value: self.hand_out(seen.object.into_bound(py))?,
             ttl: left,
@@ -154,6 +210,7 @@ impl Tiers for MemoryTier {
             size,
             serializer: None,
             compressor: None,
+            version,
         }))
     }
 
