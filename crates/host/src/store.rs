@@ -21,7 +21,9 @@ use crate::read::Hit;
 use crate::shared_memory::SharedMemory;
 use crate::stats::Stats;
 use environment::{System, CLOSED};
-use presence::{LOOK_EVERY_HITS, LOOK_EVERY_MISSES, LOOK_EVERY_WRITES};
+use presence::{
+    root_directory, LOOK_EVERY_CHANGES, LOOK_EVERY_HITS, LOOK_EVERY_MISSES, LOOK_EVERY_WRITES,
+};
 use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -44,6 +46,7 @@ struct Inner {
     index_file: File,
     /// Which files were opened: the index, the file of locks, the files of blocks.
     identities: Vec<Identity>,
+    root_directory: Option<Identity>,
     /// When the files' times were last set to now.
     touched: AtomicU64,
     lease_ticks: u32,
@@ -51,6 +54,7 @@ struct Inner {
     hits: AtomicU64,
     misses: AtomicU64,
     writes: AtomicU64,
+    changes: AtomicU64,
     deletes: AtomicU64,
     invalidated_loads: AtomicU64,
     unstored: AtomicU64,
@@ -96,12 +100,14 @@ impl Store {
             read_only,
             index_file,
             identities,
+            root_directory: root_directory(&*options.io),
             touched: AtomicU64::new(0),
             lease_ticks,
             root: key_hash(seed, b"::").as_u64(),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             writes: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
             deletes: AtomicU64::new(0),
             invalidated_loads: AtomicU64::new(0),
             unstored: AtomicU64::new(0),
@@ -207,6 +213,15 @@ impl Store {
         if hit.slot < self.0.engine.geometry.slots() {
             self.0.engine.visit_often(hit.slot);
         }
+        self.0.count_change();
+    }
+
+    /// Looks whether the files are still those of the path, for a reader of the mapping that does not call the store:
+    /// it does so once in about a thousand reads.
+    pub fn look(&self) {
+        if self.0.is_open() {
+            self.0.look_around();
+        }
     }
 
     /// Stores an entry. When it returns, every read on this host that begins sees it or a later one.
@@ -237,6 +252,7 @@ impl Store {
     /// `Closed`.
     pub fn delete(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
         let inner = self.open_inner()?;
+        inner.count_change();
         inner.may_change()?;
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
@@ -259,6 +275,7 @@ impl Store {
     /// `Closed`.
     pub fn clear(&self, namespace: &Namespace) -> Result<(), Error> {
         let inner = self.open_inner()?;
+        inner.count_change();
         inner.may_change()?;
         let name = namespace.names().last().copied().unwrap_or(inner.root);
         inner.engine.raise_floor(name, inner.root);
@@ -453,6 +470,12 @@ impl Inner {
     #[inline(always)]
     fn count_write(&self) {
         self.count_and_look(&self.writes, LOOK_EVERY_WRITES);
+    }
+
+    /// Counts what is no read or write here: changes that may find nothing to change, hits of memory tiers.
+    #[inline(always)]
+    fn count_change(&self) {
+        self.count_and_look(&self.changes, LOOK_EVERY_CHANGES);
     }
 }
 

@@ -83,6 +83,58 @@ fn a_new_cache_is_made_and_every_handle_on_the_old_one_is_told() {
     }
 }
 
+/// A deploy switches a link above the path. The old processes go on with the cache that they opened.
+#[test]
+fn a_link_above_the_path_is_switched() {
+    let dir = tempfile::tempdir().unwrap();
+    for release in ["a", "b"] {
+        fs::create_dir(dir.path().join(release)).unwrap();
+    }
+    let current = dir.path().join("current");
+    let switch = |release: &str| {
+        let _ = fs::remove_file(&current);
+        std::os::unix::fs::symlink(dir.path().join(release), &current).unwrap();
+    };
+    switch("a");
+    let path = current.join("cache");
+    let (old, ns) = open(&path);
+    switch("b");
+    let (new, new_ns) = open(&path);
+    new.put(&new_ns, b"k", &entry("new")).unwrap();
+    for _ in 0..5_000 {
+        old.put(&ns, b"k", &entry("old")).unwrap();
+    }
+    let (neighbour, _) = open(&dir.path().join("a/cache"));
+    assert_eq!(get(&neighbour, &ns, b"k").as_deref(), Some("old"));
+    assert_eq!(get(&new, &new_ns, b"k").as_deref(), Some("new"));
+}
+
+/// Whatever a process does with the cache, it notices.
+#[test]
+fn every_operation_that_changes_something_notices() {
+    type Call = fn(&Store, &Namespace) -> Result<(), Error>;
+    let calls: [(&str, Call); 4] = [
+        ("add", |store, ns| {
+            store.add(ns, b"k", &entry("v")).map(drop)
+        }),
+        ("delete", |store, ns| store.delete(ns, b"missing").map(drop)),
+        ("clear", |store, ns| store.clear(ns)),
+        ("replace", |store, ns| {
+            let seen = store.peek(ns, b"k", &mut Vec::new())?.expect("it stands");
+            store.replace(ns, b"k", seen, &entry("v")).map(drop)
+        }),
+    ];
+    for (what, call) in calls {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, ns) = open(dir.path());
+        store.put(&ns, b"k", &entry("old")).unwrap();
+        fs::remove_dir_all(dir.path().join("v2")).unwrap();
+        let (_new, _) = open(dir.path());
+        let told = calls_until_told(|| call(&store, &ns));
+        assert!(told <= 1024, "{what}: {told}");
+    }
+}
+
 /// Readers notice by themselves, when no writer is there to tell them.
 #[test]
 fn hits_and_misses_notice_too() {

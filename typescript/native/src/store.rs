@@ -247,6 +247,13 @@ impl NativeStore {
         })
     }
 
+    /// Looks whether the files are still those of the path.
+    #[napi]
+    pub fn look(&self) -> Result<()> {
+        self.handle.store()?.look();
+        Ok(())
+    }
+
     /// Verifies every entry, on a thread of the pool.
     #[napi]
     pub fn check(&self) -> Result<AsyncTask<tasks::Check>> {

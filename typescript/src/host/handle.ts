@@ -18,6 +18,8 @@ const unreachable = new FinalizationRegistry<HostStore>((store) => store.release
 export class Handle implements AnyHandle {
   readonly store: HostStore
   readonly counts: Counts = noCounts()
+  /** Reads of the host tier, hits or not. */
+  lookUps = 0
   readonly clock: (() => number) | undefined
   /** Absent if it is not wanted, or if JavaScript does not see the mapping. */
   readonly memory: MemoryOverHost | undefined

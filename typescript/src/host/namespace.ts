@@ -60,6 +60,8 @@ export interface Settings extends Defaults {
 
 /** Slots that are looked at for one page of keys. */
 const PAGE = 4096
+/** Reads after which a handle looks whether its files are still those of the path; a power of two. */
+const LOOK_EVERY = 1024
 
 /** The origin of the payload that the native part copied last. */
 const asked = new NativeOrigin()
@@ -155,6 +157,8 @@ export class HostNamespace implements AnyNamespace {
     handle.check()
     this.#key.set(key)
     let origin: Origin | undefined = this.#reader
+    // Reads of the mapping call nothing, so they would never notice that the cache was replaced.
+    if ((++handle.lookUps & (LOOK_EVERY - 1)) === 0) handle.store.native.look()
     let value = this.#reader === undefined ? ASK_NATIVE : this.#reader.get()
     if (value === ASK_NATIVE) {
       value = this.#getNatively()

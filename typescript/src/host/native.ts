@@ -82,6 +82,8 @@ export interface NativeStore {
   setClock(now: number): void
   stats(): Holdings
   check(): Promise<CheckReport>
+  /** Looks whether the files are still those of the path. */
+  look(): void
   flush(): Promise<void>
   close(): void
 }

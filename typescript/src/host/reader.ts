@@ -127,7 +127,7 @@ export class MappedReader implements Origin {
     const now = this.#clock === undefined ? 0 : this.#clock()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const found = this.#look()
-      if (found === MISS) return undefined
+      if (found === MISS) return this.#floor < NOTHING_IS_SERVED ? undefined : ASK_NATIVE
       if (found === ODD) break
       const value = this.#copy()
       if (!this.#stands()) continue

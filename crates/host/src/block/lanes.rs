@@ -108,6 +108,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         if tail > self.geometry.block_size - asking.size {
             return self.next_block(lane, named, Some((block, tail)), asking);
         }
+        // A writer that was killed may have taken the block before it gave it a number of its own.
+        if tail == 0 {
+            self.number_block(block);
+        }
         Ok(Some(OpenBlock {
             block,
             sequence: self.field(block, descriptor::SEQUENCE),
@@ -137,8 +141,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return empty.map(|_| None);
         };
         // Before another participant can find the block: it may outlive this one.
-        let sequence = self.memory.fetch_add(header::SEQUENCE, 1) + 1;
-        self.set_field(block, descriptor::SEQUENCE, sequence);
+        let sequence = self.number_block(block);
         self.set_queue(block, lane.queue());
         let is_for_one = full.is_some_and(|(_, tail)| tail < asking.size);
         let is_named = is_for_one || self.memory.compare_exchange(lane.at(), named, block + 1);
@@ -161,6 +164,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             lane: lane.number(),
             is_for_one,
         }))
+    }
+
+    /// Gives a held block that is empty a number which no block had before: versions of entries are made of it.
+    fn number_block(&self, block: u64) -> u64 {
+        let sequence = self.memory.fetch_add(header::SEQUENCE, 1) + 1;
+        self.set_field(block, descriptor::SEQUENCE, sequence);
+        sequence
     }
 
     #[inline(always)]

@@ -41,6 +41,11 @@ impl<'a> Place<'a> {
             found => found.map_err(failed("look at", path))?,
         };
         check_owner(path, &link, true)?;
+        // A link that is switched later, as by a deploy, leaves this handle and the others of its cache where they are.
+        let path = &match std::fs::canonicalize(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            real => real.map_err(failed("resolve", path))?,
+        };
         let Some(parent) = there(io.open_directory(path), path)? else {
             return Ok(None);
         };
@@ -191,8 +196,11 @@ fn there(opened: std::io::Result<File>, path: &Path) -> Result<Option<File>, Err
     }
 }
 
-fn check_owner(path: &Path, status: &Status, or_root: bool) -> Result<(), Error> {
-    if status.owner == platform::user() || (or_root && status.owner == ROOT) {
+/// `is_outside` is for `<path>`, which may also be root's; and anybody's for root, as a folder of the host is in a
+/// container: all below it is root's own then.
+fn check_owner(path: &Path, status: &Status, is_outside: bool) -> Result<(), Error> {
+    let user = platform::user();
+    if status.owner == user || (is_outside && (status.owner == ROOT || user == ROOT)) {
         return Ok(());
     }
     Err(Error::ForeignDirectory(format!(

@@ -3,13 +3,15 @@
 
 use super::environment::{Process, CLOSED, OPEN, REPLACED};
 use super::Inner;
-use crate::directory::{identity, Opening, REMOVED};
+use crate::directory::{identity, Identity, Opening, REMOVED};
 use crate::engine::Environment;
 use crate::error::Error;
+use crate::io::Io;
 use crate::layout::{header, replaced};
 use crate::platform;
 use crate::shared_memory::SharedMemory;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -18,8 +20,16 @@ use std::time::Duration;
 pub(super) const LOOK_EVERY_HITS: u64 = 4096;
 pub(super) const LOOK_EVERY_MISSES: u64 = 1024;
 pub(super) const LOOK_EVERY_WRITES: u64 = 1024;
+pub(super) const LOOK_EVERY_CHANGES: u64 = 1024;
 /// Milliseconds after which a look sets the files' times to now.
 const TOUCH_EVERY: u64 = 3_600_000;
+
+/// Which directory the process sees as `/`.
+pub(super) fn root_directory(io: &dyn Io) -> Option<Identity> {
+    io.status_of(Path::new("/"))
+        .ok()
+        .map(|status| identity(&status))
+}
 
 impl Inner {
     #[inline(always)]
@@ -93,7 +103,7 @@ impl Inner {
     /// Looks whether the files are still those of the path. A file that cannot be looked at proves nothing: a
     /// process may have changed its user or its root directory.
     #[cold]
-    fn look_around(&self) {
+    pub(super) fn look_around(&self) {
         let is_another = |name: &str, at: usize| {
             let found = self.io.status_of(&self.path.join(name));
             found.is_ok_and(|status| self.identities.get(at) != Some(&identity(&status)))
@@ -102,6 +112,10 @@ impl Inner {
             let status = self.io.status(&self.index_file);
             status.is_ok_and(|status| status.links == 0)
         };
+        // After a change of the root directory the path names something else for this process, and only for it.
+        if self.root_directory != root_directory(&*self.io) {
+            return;
+        }
         if is_another("index", 0) || is_another("participants", 1) || was_removed() {
             if !self.read_only {
                 let memory = &self.engine.memory;

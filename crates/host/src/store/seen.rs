@@ -38,6 +38,7 @@ impl Store {
     /// `InvalidArgument` for a store that was opened for reading only, `Closed`.
     pub fn remove(&self, namespace: &Namespace, key: &[u8], hit: Hit) -> Result<bool, Error> {
         let inner = self.open_inner()?;
+        inner.count_change();
         inner.may_change()?;
         let full = namespace.full_key(key);
         let removed = hit.slot < inner.engine.geometry.slots()
@@ -64,6 +65,7 @@ impl Store {
     ) -> Result<bool, Error> {
         let inner = self.open_inner()?;
         is_entry(entry)?;
+        inner.count_change();
         let process = inner.process()?;
         if hit.slot >= inner.engine.geometry.slots() {
             return Ok(false);
@@ -90,6 +92,7 @@ impl Store {
         if added {
             inner.count(&inner.writes);
         }
+        inner.count_change();
         Ok(added)
     }
 

@@ -405,3 +405,35 @@ fn no_version_comes_back() {
         "no place was used again"
     );
 }
+
+/// A writer is killed at every access in turn, also after it took an empty block and before it gave it a number. A
+/// lane may still name that block from an earlier use.
+#[test]
+fn no_version_comes_back_after_a_kill() {
+    for accesses in 0..20_000 {
+        let (memory, world) = (Plain::new(), World::default());
+        let process = Process::new(memory.clone(), 8, &world, 1);
+        let me = enter(&process.engine, 2);
+        process.put(&mut Appender::at(2), KEY, "first");
+        let version = process.version();
+        process.engine.delete(process.key());
+        let doomed = Process {
+            engine: Arc::new(engine(Killable::new(memory, accesses), 8, &world)),
+            me,
+        };
+        let killed = catch_unwind(AssertUnwindSafe(|| {
+            for round in 0..40 {
+                let key = format!("::x{}", round % 3);
+                let text = "long enough to fill about half of a block, really";
+                doomed.put(&mut Appender::default(), key.as_bytes(), text);
+            }
+        }));
+        world.dies(2);
+        process.put(&mut Appender::at(2), KEY, "second");
+        assert_ne!(process.version(), version, "killed after {accesses}");
+        if killed.is_ok() {
+            return;
+        }
+    }
+    panic!("it was killed each time");
+}
