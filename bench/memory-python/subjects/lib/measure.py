@@ -132,7 +132,7 @@ class MappingPeer(Peer):
 
         def write(keys: Iterable[Any]) -> None:
             for key in keys:
-                cache[key] = key
+                cache[key] = 1
 
         loops = {HIT: hit, GET: read, MISS: read, SET: write}
         if call is not None:
