@@ -311,7 +311,8 @@ export class MessagePackWriter implements PayloadWriter {
     const length = this.#at - start
     const isFixed = FIXED_EXTENSIONS[length] !== undefined
     const head = isFixed ? 2 : length <= 0xff ? 3 : length <= 0xffff ? 4 : 6
-    this.#reserve(head)
+    // As much as `#extension` reserves from `start` on: if it had to grow, it would not keep what was moved.
+    this.#reserve(LONGEST_HEAD)
     this.#output.bytes.copyWithin(start + head, start, this.#at)
     this.#at = start
     this.#extension(type, length)
@@ -357,7 +358,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   /** The head of an extension, and room for its payload. */
   #extension(type: number, length: number): void {
-    this.#reserve(length + 6)
+    this.#reserve(length + LONGEST_HEAD)
     const fixed = FIXED_EXTENSIONS[length]
     if (fixed === undefined) this.#head(length, 0xc7, 0xc8, 0xc9)
     else this.#byte(fixed)
@@ -428,6 +429,8 @@ export class MessagePackWriter implements PayloadWriter {
   }
 }
 
+/** Bytes of the longest head of an extension. */
+const LONGEST_HEAD = 6
 const FIXED_EXTENSIONS: Record<number, number> = { 1: 0xd4, 2: 0xd5, 4: 0xd6, 8: 0xd7, 16: 0xd8 }
 
 /** Bytes of the head of text with this many bytes. */
