@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the host tier beside its peers; `make bench-host` calls it.
 
-    make bench-host                      everything, about ten minutes
+    make bench-host                      everything, about twenty minutes
     make bench-host QUICK=1              shorter rounds and fewer workloads, under a minute
     make bench-host ARGS="--only rust python --directory /dev/shm --rounds 20"
 

@@ -1,8 +1,9 @@
 """A subject that does what its arguments say:
-NAME [log FILE | counts FILE | nanoseconds N | MISHAP]."""
+NAME [log FILE | counts FILE | passes FILE | nanoseconds N | file | MISHAP]."""
 
 import json
 import sys
+from pathlib import Path
 
 name, what, *rest = [*sys.argv[1:], "", ""]
 if what == "crash":
@@ -22,7 +23,15 @@ for line in sys.stdin:
             "versions": [],
             "operations": [{"name": operation, "durability": "none"}],
         }
+        if what == "file":
+            Path(request["directory"]).mkdir(parents=True)
+            Path(request["directory"], "entries").write_bytes(b"x" * 100)
+    elif command == "tail":
+        reply = {"p99": 2000, "p999": 3000, "misses": 0}
     elif command == "fill":
+        if what == "passes":
+            with open(rest[0], "a") as log:
+                print(request["passes"], file=log)
         reply = {"turns": 0.5}
     elif command == "run":
         runs += 1

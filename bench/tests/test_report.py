@@ -1,7 +1,7 @@
 import json
 
 from controller import report
-from controller.row import Row
+from controller.row import P99, Row
 from controller.workload import Workload
 from harness.row import PER_SECOND
 
@@ -74,3 +74,32 @@ def test_every_row_is_one_object():
     assert absent["median"] is None
     assert absent["rounds"] == 0
     assert absent["notes"] == "not measured: no such file"
+
+
+def growing(keys, subject, operation, value):
+    workload = Workload(100, keys, 1 << 30)
+    return Row("rust", workload, subject, operation, "-", samples=[value])
+
+
+def test_growth_is_told_beside_the_fewest_entries():
+    rows = [
+        growing(keys, subject, operation, value)
+        for keys, factor in ((10_000, 1), (100_000, 3))
+        for subject in ("polycache-store", "lmdb")
+        for operation, value in (("put", 200 * factor), ("get", 100), ("space", 150))
+    ]
+    text = report.markdown(rows, MACHINE)
+    assert "| 100 B, 10k keys, growing | 200 (1.00) |" in text
+    assert "| 100 B, 100k keys, growing | 600 (3.00) | 600 (3.00) | 100 (1.00) |" in text
+    assert "growing" not in text[text.index("## Goals") : text.index("## Growth")]
+
+
+def test_percentiles_are_compared_with_their_own():
+    rows = [
+        row("polycache-store", [100]),
+        row("polycache-store", [400], unit=P99),
+        row("lmdb", [800], unit=P99),
+    ]
+    text = report.markdown(rows, MACHINE)
+    tails = text[text.index(P99) :]
+    assert "2 times as fast" in next(line for line in tails.splitlines() if "lmdb" in line)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from controller import tails
 from controller.rounds import Group
+from controller.row import P99, P999
 from controller.setting import Pace, Setting
 from controller.subjects import Subject
 from controller.workload import Workload
@@ -87,3 +89,30 @@ def test_redis_is_not_asked_for_where_there_is_none(setting):
 def test_a_program_that_is_not_there_is_unavailable():
     with pytest.raises(Unavailable, match="No such file"):
         Worker(["/nowhere/at/all"], {})
+
+
+def test_a_store_that_grows_has_a_row_of_its_space(setting, tmp_path):
+    load = Workload(10, 100, room=1 << 20)
+    rows = Group("fake", load, setting).measure([subject("one", "file")])
+    space = next(row for row in rows if row.operation == "space")
+    assert space.samples == [4096 / load.keys]
+
+
+def test_a_store_that_grows_is_filled_once(setting, tmp_path):
+    log = tmp_path / "log"
+    load = Workload(10, 100, room=1 << 20)
+    Group("fake", load, setting).measure([subject("one", "passes", str(log))])
+    Group("fake", WORKLOAD, setting).measure([subject("one", "passes", str(log))])
+    assert log.read_text().split() == ["1", "2"]
+
+
+def test_the_slowest_operations_are_rows(setting):
+    rows = tails.tails([subject("one", "log", "/dev/null")], WORKLOAD, setting)
+    figures = {(row.operation, row.unit): row.samples for row in rows}
+    assert figures[("get", P99)] == [2000] * ROUNDS
+    assert figures[("get", P999)] == [3000] * ROUNDS
+
+
+def test_a_subject_that_cannot_be_timed_is_a_row_that_says_so(setting):
+    (row,) = tails.tails([subject("one", "crash")], WORKLOAD, setting)
+    assert "no such peer" in row.failure

@@ -33,6 +33,12 @@ def test_a_bounded_store_is_filled_beyond_its_limit():
         assert workload.keys * workload.size < workload.limit
 
 
+def test_a_store_that_grows_is_filled_once_and_has_room():
+    growing = Workload(100, 1_000, room=1 << 30)
+    assert (growing.passes, growing.limit) == (1, 1 << 30)
+
+
 def test_names_a_person_reads():
+    assert Workload(100, 1_000_000, room=1).name == "100 B, 1000k keys, growing"
     assert Workload(100, 10_000).name == "100 B, 10k keys"
     assert Workload(10_000, 100).name == "10 KB, 100 keys"

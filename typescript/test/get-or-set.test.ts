@@ -323,13 +323,18 @@ test('closing during a load is an error for the loader’s caller and those that
   await expect(joined).rejects.toBeInstanceOf(Closed)
 })
 
-test('when both buckets of a key hold loads, the value is loaded and not stored', async () => {
+test('when all buckets of a key hold loads, the value is loaded and not stored', async () => {
   const cache = open({ limit: '2MiB', leaseTimeout: '1h' })
   const others = fillersOf('k', cache.path!)
   const loads = new Loads()
-  const held = others.map((key) => cache.getOrSet(key, loads.loader))
+  const held = others.slice(0, 16).map((key) => cache.getOrSet(key, loads.loader))
   await settle()
-  expect(loads.count).toBe(16)
+  // The index has two levels of as many buckets, and the second is opened for this one.
+  expect(await cache.getOrSet('k', () => 'stored')).toBe('stored')
+  expect(cache.deleteSync('k')).toBe(true)
+  held.push(...others.slice(16).map((key) => cache.getOrSet(key, loads.loader)))
+  await settle()
+  expect(loads.count).toBe(32)
   expect(await cache.getOrSet('k', () => 'not stored')).toBe('not stored')
   expect(cache.getSync('k')).toBeUndefined()
   for (const key of others) loads.end(key)
@@ -338,26 +343,31 @@ test('when both buckets of a key hold loads, the value is loaded and not stored'
   expect(cache.getSync('k')).toBe('stored')
 })
 
-/** Eight keys whose first bucket is the first one of `key`, and eight for its second: their leases leave it no slot. */
+/**
+ * Eight keys whose first bucket is the first one of `key`, and eight for its second, and as many again: their leases
+ * leave it no slot in two levels.
+ */
 function fillersOf(key: string, path: string): string[] {
   const options = { path, leaseTimeout: 1000, keepAfterReboot: false, manualClock: false }
   const store = native().NativeStore.open(options)
-  const { seedLow, seedHigh, buckets } = store.layout()
+  const { seedLow, seedHigh, levels } = store.layout()
+  expect(levels).toEqual([1024, 1024])
   store.close()
   const buffer = new KeyBuffer(Buffer.from('::'))
   const hash = { low: 0, high: 0 }
   const look = (text: string) => {
     buffer.set(text)
     keyHash(seedLow, seedHigh, buffer.words, buffer.to, hash)
-    const first = hash.low & (buckets - 1)
-    const second = hash.high & (buckets - 1)
+    const first = hash.low & (levels[0] - 1)
+    const second = hash.high & (levels[0] - 1)
     return { first, second: second === first ? second ^ 1 : second, tag: hash.high >>> 22 }
   }
   const own = look(key)
   const tags = new Set([own.tag])
-  return [own.first, own.second].flatMap((bucket) => {
+  let number = 0
+  return [own.first, own.second, own.first, own.second].flatMap((bucket) => {
     const found: string[] = []
-    for (let number = 0; found.length < 8; number++) {
+    for (; found.length < 8; number++) {
       const { first, tag } = look(`other ${number}`)
       if (first !== bucket || tags.has(tag)) continue
       tags.add(tag)

@@ -74,7 +74,7 @@ describe('a mapping that anyone may have written to', () => {
     slotsAt: 256,
     visitedAt: 256 + 4 * 8 * 8,
     indexLength: 1024,
-    buckets: 4,
+    levels: [4],
     bucketSlots: 8,
     blockSize: BLOCK,
     unit: 16,

@@ -90,8 +90,8 @@ test('reads of an entry are counted up to three, so that recycling keeps it', ()
   const store = openStore(cache.path!)
   const { indexBytes, layout } = Mapping.of(store, store.layout()) as Mapping
   const visited = () => {
-    const { visitedAt, buckets, bucketSlots } = layout
-    return [...indexBytes.subarray(visitedAt, visitedAt + buckets * bucketSlots)].filter(Boolean)
+    const { visitedAt, levels, bucketSlots } = layout
+    return [...indexBytes.subarray(visitedAt, visitedAt + levels[0] * bucketSlots)].filter(Boolean)
   }
   cache.setSync('a', 'text')
   cache.setSync('b', { an: 'object' })
@@ -130,6 +130,32 @@ test('a hit is read without a native call', () => {
     compressed.setSync('compressed', 'x'.repeat(100))
     expect(cache.getSync('compressed')).toBe('x'.repeat(100))
     expect(asked).toBe(1)
+  } finally {
+    Object.assign(calls, { get })
+  }
+})
+
+test('entries in a level of the index that another handle opened are read in the mapping', () => {
+  const reader = open({ limit: '64MiB' })
+  reader.setSync('key', 'v')
+  expect(reader.getSync('key')).toBe('v')
+  const writer = open({ path: reader.path!, limit: '64MiB' })
+  const numbers = Array.from({ length: 20_000 }, (_, number) => number)
+  for (const number of numbers) writer.setSync(`key ${number}`, 'v')
+  const { calls } = native()
+  const { get } = calls
+  let asked = 0
+  Object.assign(calls, {
+    get: (...given: Parameters<typeof get>) => {
+      asked++
+      return get(...given)
+    },
+  })
+  try {
+    expect(numbers.filter((number) => reader.getSync(`key ${number}`) !== 'v')).toEqual([])
+    expect(reader.getSync('key')).toBe('v')
+    expect(reader.getSync('nothing')).toBeUndefined()
+    expect(asked).toBe(0)
   } finally {
     Object.assign(calls, { get })
   }

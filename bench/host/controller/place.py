@@ -20,13 +20,15 @@ UNBOUNDED_PASSES = 2
 @dataclass
 class Opened:
     """A worker whose store is filled and in its steady state. `operations` are their names with
-    what their writes survive; `turns` is how often a bounded store has used its space over."""
+    what their writes survive; `turns` is how often a bounded store has used its space over;
+    `bytes` is what its directory takes on the disk."""
 
     worker: Worker
     subject: str
     operations: dict[str, str]
     versions: dict[str, str]
     turns: float
+    bytes: int = 0
 
 
 def open_filled(
@@ -46,14 +48,22 @@ def open_filled(
             data=str(setting.data),
         )
         passes = workload.passes if reply["bounded"] else UNBOUNDED_PASSES
+        if workload.room and not reply["bounded"]:
+            passes = 1
         turns = worker.ask(command="fill", passes=0 if join else passes)["turns"]
-        if reply["bounded"] and turns < 1:
+        if reply["bounded"] and turns < 1 and not workload.room:
             raise Unavailable(f"its space was used {turns:.2f} times only: not in steady state")
     except Unavailable:
         worker.close()
         raise
     operations = {operation["name"]: operation["durability"] for operation in reply["operations"]}
-    return Opened(worker, reply["subject"], operations, dict(reply["versions"]), turns)
+    taken = bytes_on_disk(directory)
+    return Opened(worker, reply["subject"], operations, dict(reply["versions"]), turns, taken)
+
+
+def bytes_on_disk(directory: Path) -> int:
+    """What the files of a store take, as `du` counts: holes take nothing."""
+    return sum(file.stat().st_blocks * 512 for file in directory.rglob("*") if file.is_file())
 
 
 def wipe(directory: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from . import growth
 from .setting import Pace
 from .subjects import LANGUAGES
 from .workload import Workload
@@ -20,21 +21,28 @@ ALL = (
     Workload(size=1_000, keys=10_000),
     Workload(size=10_000, keys=10_000),
 )
+# Few keys in a store with room for many: what a listing costs.
+LISTING = growth.workload(100, 100)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Workloads by language; in `races`, by Rust subject, two processes run beside one."""
+    """Workloads by language; in `races`, by Rust subject, two processes run beside one. `growing`
+    workloads are of some Rust subjects, as are `tails`: each operation is timed by itself."""
 
     name: str
     workloads: dict[str, tuple[Workload, ...]]
     races: dict[str, tuple[Workload, ...]]
+    growing: tuple[Workload, ...]
+    tails: tuple[Workload, ...]
     pace: Pace
     race_pace: Pace
 
     def only(self, languages: Sequence[str]) -> Plan:
         chosen = {name: loads for name, loads in self.workloads.items() if name in languages}
-        return replace(self, workloads=chosen, races=self.races if "rust" in languages else {})
+        if "rust" in languages:
+            return replace(self, workloads=chosen)
+        return replace(self, workloads=chosen, races={}, growing=(), tails=())
 
     def with_rounds(self, rounds: int) -> Plan:
         if rounds < FEWEST_ROUNDS:
@@ -53,6 +61,13 @@ FULL = Plan(
     name="full",
     workloads=dict.fromkeys(LANGUAGES, ALL),
     races={"polycache-store": ALL, "lmdb": (SMALL,)},
+    growing=(
+        LISTING,
+        *(growth.workload(100, keys) for keys in (10_000, 100_000, 1_000_000, 10_000_000)),
+        *(growth.workload(1_000, keys) for keys in (10_000, 100_000, 1_000_000)),
+        *(growth.workload(10_000, keys) for keys in (10_000, 100_000)),
+    ),
+    tails=ALL,
     pace=Pace(rounds=15, seconds=0.1),
     race_pace=Pace(rounds=15, seconds=0.2),
 )
@@ -60,6 +75,8 @@ QUICK = Plan(
     name="quick",
     workloads=dict.fromkeys(LANGUAGES, (SMALL,)) | {"rust": ALL},
     races={"polycache-store": ALL},
+    growing=(growth.workload(100, 10_000), growth.workload(100, 100_000)),
+    tails=(SMALL,),
     pace=Pace(rounds=10, seconds=0.01),
     race_pace=Pace(rounds=10, seconds=0.02),
 )

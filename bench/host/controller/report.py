@@ -10,8 +10,9 @@ from harness.row import NANOSECONDS
 from harness.row import Row as SharedRow
 from harness.spread import CLOSE, ratio
 
+from . import growth
 from .goals import GOALS, Goal, evaluate
-from .row import Row
+from .row import P99, P999, Row
 from .workload import Workload
 
 NOTE = f"""A ratio is the median over the rounds, with its quartiles in brackets; each round divides
@@ -20,12 +21,15 @@ too close to call. Durability says what a write survives once it has returned.""
 
 # A bare copy of the bytes: what no store on this machine can do faster.
 LIMIT = "copy"
+# Units of which less is better, and a ratio says how many times as fast.
+TIMES = (NANOSECONDS, P99, P999)
 # In Rust the bare engine stands beside the peers: bytes in and bytes out, as they do it.
 STANDARD = {"rust": "polycache-store"}
 
 
 def markdown(rows: list[Row], machine: dict[str, Any]) -> str:
     parts = ["# The host tier beside its peers", NOTE, *_goals(rows)]
+    parts += growth.table(rows)
     for language, workload in _unique((row.language, row.workload) for row in rows):
         of_it = [r for r in rows if (r.language, r.workload) == (language, workload)]
         for unit in _unique(row.unit for row in of_it):
@@ -52,7 +56,7 @@ def _shared(row: Row) -> SharedRow:
 
 
 def _goals(rows: list[Row]) -> list[str]:
-    workloads = _unique(row.workload for row in rows)
+    workloads = _unique(row.workload for row in rows if not row.workload.room)
     lines = ["", "## Goals", ""]
     lines.append("| goal | | " + " | ".join(w.name for w in workloads) + " |")
     lines.append("|---|---|" + "---|" * len(workloads))
@@ -90,7 +94,7 @@ def _table(language: str, workload: Workload, unit: str, rows: list[Row]) -> lis
 
 def _beside(row: Row, ours: str, rows: list[Row]) -> str:
     """How our equivalent compares with a peer's row."""
-    if row.is_ours or row.unit != NANOSECONDS:
+    if row.is_ours or row.unit not in TIMES:
         return ""
     own = [r for r in rows if r.measured and (r.subject, r.operation) == (ours, row.family)]
     if not own:

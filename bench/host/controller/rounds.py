@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 from harness.worker import Unavailable, reason
 
+from .growth import space_row
 from .place import Opened, open_filled, wipe
-from .row import FAMILIES, TIERED, Row
+from .row import FAMILIES, KEYS, TIERED, Row
 from .setting import Setting
 from .subjects import Subject
 from .workload import Workload
 
 # Operations that only the races use.
 ONLY_RACED = ("mixed",)
+# Keys at most of a workload whose keys are listed.
+LISTED = 1_000
 # Operations of the first attempt at a round, and of the longest.
 FEWEST, MOST = 50, 500_000
 # More reads than this without a value, and the row measured something else.
@@ -97,6 +100,9 @@ class Group:
             for opened in self.opened:
                 opened.worker.close()
             wipe(self.setting.stores)
+        if self.workload.room:
+            spaces = [space_row(self.language, self.workload, opened) for opened in self.opened]
+            return self.missing + [cell.row for cell in cells] + [row for row in spaces if row]
         return self.missing + [cell.row for cell in cells]
 
     def _open(self, subject: Subject) -> None:
@@ -113,7 +119,7 @@ class Group:
             Cell(opened, Row(self.language, self.workload, opened.subject, name, durability))
             for opened in self.opened
             for name, durability in opened.operations.items()
-            if name not in ONLY_RACED
+            if name not in ONLY_RACED and (name != KEYS or self.workload.keys <= LISTED)
         ]
         return sorted(cells, key=lambda cell: FAMILIES.index(cell.row.family))
 
@@ -122,7 +128,7 @@ class Group:
             cell.attempt(lambda cell=cell: cell.calibrate(self.setting.pace.seconds))  # type: ignore[misc]
             self.setting.step(WARMING / len(cells), f"{self.title}: {cell.row.subject}, warm")
             cell.row.notes.append(f"{cell.count} operations a round")
-            if cell.opened.turns:
+            if cell.opened.turns >= 1:
                 cell.row.notes.append(f"space used {cell.opened.turns:.1f} times before")
 
     def _take_turns(self, cells: list[Cell]) -> None:

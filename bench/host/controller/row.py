@@ -11,8 +11,14 @@ from .workload import Workload
 # Reads of ours alone: without a memory tier over the host tier, with one that holds all keys, and
 # with one that holds a tenth of them.
 TIERED = ("get without memory tier", "get with all in memory", "get with a tenth in memory")
+# What the slowest of 100 and of 1,000 operations took, each timed by itself.
+P99, P999 = "ns, 99th percentile", "ns, 99.9th percentile"
+# What a store takes on the disk, in a workload that grows.
+SPACE, BYTES_PER_ENTRY = "space", "bytes per entry"
+# A listing of all keys.
+KEYS = "keys"
 # Operations of one family do the same for their caller.
-FAMILIES = ("put", "get", *TIERED, "mixed")
+FAMILIES = ("put", "get", *TIERED, KEYS, "mixed")
 
 
 @dataclass

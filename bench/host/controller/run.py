@@ -9,13 +9,16 @@ from pathlib import Path
 from harness.progress import Progress
 from harness.redis_server import Redis
 
-from . import subjects
+from . import growth, subjects
+from . import tails as tails_of
 from .plan import Plan
 from .races import LANGUAGE as RACING_LANGUAGE
 from .races import race
-from .rounds import Group
+from .rounds import LISTED, Group
 from .row import Row
 from .setting import Pace, Setting
+from .subjects import Subject
+from .tails import tails
 from .workload import Workload
 
 
@@ -54,7 +57,7 @@ class Bench:
     def _jobs(self) -> Iterator[Job]:
         for language, workloads in self.plan.workloads.items():
             for workload in workloads:
-                yield self._turns(language, workload)
+                yield self._turns(language, workload, subjects.find(language))
         for name, workloads in self.plan.races.items():
             subject = next(s for s in subjects.find(RACING_LANGUAGE) if s.name == name)
             for workload in workloads:
@@ -65,8 +68,21 @@ class Bench:
                     lambda setting, s=subject, w=workload: race(s, w, setting),  # type: ignore[misc]
                 )
 
-    def _turns(self, language: str, workload: Workload) -> Job:
-        found = subjects.find(language)
+        for workload in self.plan.tails:
+            found = [s for s in subjects.find(RACING_LANGUAGE) if s.name in tails_of.SUBJECTS]
+            yield Job(
+                workload,
+                self.plan.pace,
+                3,
+                lambda setting, s=found, w=workload: tails(s, w, setting),  # type: ignore[misc]
+            )
+        for workload in self.plan.growing:
+            # A listing has Redis beside it, which is no store in a directory.
+            names = (*growth.SUBJECTS, "redis") if workload.keys <= LISTED else growth.SUBJECTS
+            found = [s for s in subjects.find(RACING_LANGUAGE) if s.name in names]
+            yield self._turns(RACING_LANGUAGE, workload, found)
+
+    def _turns(self, language: str, workload: Workload, found: list[Subject]) -> Job:
 
         def run(setting: Setting) -> list[Row]:
             group = Group(language, workload, setting)

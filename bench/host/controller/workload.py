@@ -17,25 +17,29 @@ SEED = 20260
 
 @dataclass(frozen=True)
 class Workload:
-    """`keys` keys with text values of `size` bytes."""
+    """`keys` keys with text values of `size` bytes. `room` is a byte limit that they never reach:
+    the store grows with them. Without it a bounded store is in its steady state."""
 
     size: int
     keys: int
+    room: int = 0
 
     @property
     def name(self) -> str:
         size = f"{self.size} B" if self.size < 1000 else f"{self.size // 1000} KB"
         keys = f"{self.keys // 1000}k" if self.keys >= 1000 else str(self.keys)
-        return f"{size}, {keys} keys"
+        return f"{size}, {keys} keys" + (", growing" if self.room else "")
 
     @property
     def limit(self) -> int:
-        """A byte limit of which the keys fill about half."""
-        return max(4 * MIB, 2 * self.keys * (self.size + OVERHEAD) // MIB * MIB)
+        """A byte limit of which the keys fill about half, or `room`."""
+        return self.room or max(4 * MIB, 2 * self.keys * (self.size + OVERHEAD) // MIB * MIB)
 
     @property
     def passes(self) -> int:
-        """How often a bounded store is filled with all keys: its limit twice over."""
+        """How often a bounded store is filled with all keys: its limit twice over, or once."""
+        if self.room:
+            return 1
         return 1 + -(-2 * self.limit // (self.keys * self.size))
 
     def write(self, folder: Path) -> None:

@@ -18,7 +18,7 @@ pub struct Shared {
 impl Shared {
     /// A memory of zeros.
     pub fn new(geometry: &Geometry) -> Shared {
-        let words = geometry.visited_at / 8;
+        let words = geometry.index_len / 8;
         Shared {
             words: (0..words).map(|_| AtomicU64::new(0)).collect(),
             blocks: (0..geometry.blocks_len() / 8)

@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use polycache_host::hash::key_hash;
 use polycache_host::keys::prefix;
-use polycache_host::layout::{Geometry, GHOST_SET};
+use polycache_host::layout::Geometry;
 use polycache_host::Namespace;
 use std::time::Duration;
 
@@ -147,7 +147,7 @@ impl Scenario {
             successors: rng.u32(0..=3),
             callers,
             operations: rng.u32(4..=24),
-            keys: keys(rng, directory_seed, buckets, number),
+            keys: keys(rng, directory_seed, number),
             work: Work {
                 get: rng.u32(0..40),
                 set: rng.u32(0..25),
@@ -212,7 +212,7 @@ impl Scenario {
         self.operations = rng.u32(3..=6);
         let buckets = 2;
         self.geometry = geometry(rng, buckets);
-        self.keys = keys(rng, self.directory_seed, buckets, 30);
+        self.keys = keys(rng, self.directory_seed, 30);
         self.loaders.longest = 100 * MS;
         self.loaders.hanging = rng.u32(5..80);
         self.work = Work {
@@ -256,7 +256,7 @@ impl Scenario {
         // Neighbours that come and go make inserters choose different slots.
         let (buckets, number) = (2, rng.usize(2..=3));
         self.geometry = geometry(rng, buckets);
-        self.keys = keys(rng, self.directory_seed, buckets, number);
+        self.keys = keys(rng, self.directory_seed, number);
         self.loaders.longest = *one_of(rng, &[MS / 100, MS / 10, MS / 3]);
         self.loaders.failing = rng.u32(30..80);
         self.work = Work {
@@ -337,20 +337,17 @@ fn one_of<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
 /// A directory with few buckets and small blocks, so that keys share slots and blocks are recycled.
 fn geometry(rng: &mut Rng, buckets: u64) -> Geometry {
     let mut geometry = Geometry::new(2 << 20).expect("the smallest limit");
-    geometry.buckets = buckets;
     geometry.block_size = if rng.bool() { 256 } else { 512 };
     geometry.blocks = *one_of(rng, &[8, 16, 24, 64]);
-    geometry.ghosts_at = geometry.slots_at + geometry.slots() as usize * 8;
-    geometry.visited_at = geometry.ghosts_at + geometry.ghost_sets() as usize * GHOST_SET;
     // Two sets: clears of a few tenants end the floors of before.
     geometry.floors = 16;
-    geometry
+    // Of half of them the index grows.
+    let levels = [buckets, buckets * 4];
+    geometry.with_levels(&levels[..rng.usize(1..=2)])
 }
 
 /// Keys with short names; sometimes the second has the tag of the first.
-fn keys(rng: &mut Rng, seed: u64, buckets: u64, number: usize) -> Vec<Key> {
-    let mut geometry = Geometry::new(2 << 20).expect("the smallest limit");
-    geometry.buckets = buckets;
+fn keys(rng: &mut Rng, seed: u64, number: usize) -> Vec<Key> {
     let one_namespace = rng.bool().then(|| rng.usize(..NAMESPACES.len()));
     let mut keys: Vec<Key> = Vec::new();
     let wants_same_tag = rng.u32(..4) == 0;
@@ -361,7 +358,7 @@ fn keys(rng: &mut Rng, seed: u64, buckets: u64, number: usize) -> Vec<Key> {
         place += 1;
         let mut full = prefix(NAMESPACES[namespace]).expect("no empty part");
         full.extend_from_slice(name.as_bytes());
-        let tag = geometry.candidates(key_hash(seed, &full)).2;
+        let tag = key_hash(seed, &full).tag();
         if wants_same_tag && keys.len() == 1 && tag != keys[0].tag && place < 4000 {
             continue;
         }

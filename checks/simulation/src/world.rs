@@ -87,6 +87,9 @@ impl Environment for Outside {
         }
         Ok(())
     }
+    fn allocate_level(&self, _: usize) -> Result<(), Error> {
+        self.allocate(0)
+    }
     fn ticks(&self) -> u32 {
         access();
         ((self.0.first_tick + self.0.now() / TICK) & 0xf_ffff) as u32

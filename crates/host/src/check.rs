@@ -33,7 +33,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     pub fn check(&self) -> Report {
         let mut report = Report::default();
         let mut seen = std::collections::HashMap::new();
-        for slot in 0..self.geometry.slots() {
+        for slot in 0..self.open_slots() {
             let found = loop {
                 let word = self.word(slot);
                 let found = match word.state() {
@@ -110,13 +110,20 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return Err("the record is of an earlier use of its block".into());
         }
         if record.hash_hi != hash.hi
-            || word.tag() != self.geometry.candidates(hash).2
+            || word.tag() != hash.tag()
             || !self.slots_of(hash).any(|place| place == slot)
         {
             return Err("the record's key does not belong to this slot".into());
         }
         Header::parse(entry, Verify::Checksum).map_err(|error| error.to_string())?;
         Ok(key.to_vec())
+    }
+
+    /// Recovery: opens exactly this many levels, those whose pages are there. The page with their number may be
+    /// older than those pages or newer, and a level that is opened later must not hold words of before.
+    pub(crate) fn open_all(&self, levels: usize) {
+        let epoch = self.geometry.epoch_with(self.epoch(), levels);
+        self.memory.store(header::EPOCH, epoch);
     }
 
     /// Recovery, first half: sets each tail by the chain of undamaged records.
@@ -152,7 +159,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Recovery, second half: empties words whose record is damaged, and leases of dead loaders.
     pub(crate) fn drop_damaged(&self) {
         let mut seen = std::collections::HashSet::new();
-        for slot in 0..self.geometry.slots() {
+        for slot in 0..self.open_slots() {
             let word = self.word(slot);
             let keep = match word.state() {
                 State::Value => self.verify(slot, word).is_ok_and(|key| {

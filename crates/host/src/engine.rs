@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::hash::{key_hash, KeyHash};
-use crate::layout::{header, Geometry, BUCKET, RECORD_HEADER};
+use crate::layout::{header, Geometry, RECORD_HEADER};
 use crate::record::RecordHeader;
 use crate::shared_memory::SharedMemory;
 use crate::word::Word;
@@ -17,6 +17,14 @@ pub trait Environment: Send + Sync {
     /// # Errors
     /// `NoSpace` when the disk has none.
     fn allocate(&self, block: u64) -> Result<(), Error>;
+    /// Allocates the disk space of a level of the index. Memory that has its pages anyway does nothing.
+    ///
+    /// # Errors
+    /// `NoSpace` when the disk has none.
+    fn allocate_level(&self, level: usize) -> Result<(), Error> {
+        let _ = level;
+        Ok(())
+    }
     /// Sixteenths of a second since boot, for deadlines.
     fn ticks(&self) -> u32;
     /// Milliseconds since 1970, for expiry.
@@ -102,25 +110,6 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     #[inline(always)]
     pub(crate) fn word(&self, slot: u64) -> Word {
         Word(self.memory.load(self.geometry.slot_at(slot)))
-    }
-
-    /// The sixteen slots that may hold a key.
-    #[inline(always)]
-    pub(crate) fn slots_of(&self, hash: KeyHash) -> impl Iterator<Item = u64> + Clone {
-        let (first, second, _) = self.geometry.candidates(hash);
-        let bucket =
-            |number: u64| (0..BUCKET as u64).map(move |place| number * BUCKET as u64 + place);
-        bucket(first).chain(bucket(second))
-    }
-
-    /// Prefetches a key's words while other work is done.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, hash: KeyHash) {
-        let (first, second, _) = self.geometry.candidates(hash);
-        for bucket in [first, second] {
-            self.memory
-                .prefetch(self.geometry.slot_at(bucket * BUCKET as u64));
-        }
     }
 
     /// Changes a slot from one word to the next. The epoch moves first when the generation is about to

@@ -3,7 +3,8 @@
 //! A clear adds one to the count of clears and raises the floor of its namespace to that. A record is
 //! served only if it was born at or above the floors of all enclosing namespaces.
 //!
-//! The root has a cell of its own. Every other namespace has one of the sixteen cells of two sets. A cell
+//! The root has a cell of its own. Every other namespace has one of the sixteen cells of two sets, or of two more of each
+//! level of the index that was opened. A cell
 //! is two words, each with a floor and a half of the namespace's name; it counts when both halves are the
 //! name's, and then the smaller of its floors does. So each change is one compare-and-swap, and no word
 //! returns, because no two clears have the same number.
@@ -208,13 +209,17 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.geometry.floors_at + (name % FLOOR_GROUPS) as usize * 8
     }
 
-    /// The two sets that may hold the cell of a namespace.
-    fn sets(&self, name: u64) -> [u64; 2] {
-        let sets = self.geometry.floors / FLOOR_SET;
-        let first = name & (sets - 1);
+    /// The sets that may hold the cell of a namespace: two of those that came with each opened level. A clear
+    /// uses no others than a reader looks at that begins after it, since levels are never closed.
+    fn sets(&self, name: u64) -> impl Iterator<Item = u64> {
+        let geometry = self.geometry;
         // Other bits than the first's, and all of them.
         let second = (name ^ 0x5851_f42d_4c95_7f2d).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        [first, second & (sets - 1)]
+        (0..self.levels()).flat_map(move |level| {
+            let mask = geometry.floors_of(level) / FLOOR_SET - 1;
+            let before = geometry.floors_in(level) / FLOOR_SET;
+            [name, second].map(|choice| before + (choice & mask))
+        })
     }
 
     /// Offsets of both words of each cell of a set. First words share a cache line, as second words do.
@@ -226,7 +231,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// Offsets of every word with a floor.
     fn floor_words(&self) -> impl Iterator<Item = usize> {
-        let words = FLOOR_GROUPS + self.geometry.floors * 2;
+        let words = FLOOR_GROUPS + self.geometry.floors_in(self.levels()) * 2;
         let at = self.geometry.floors_at;
         [header::ROOT_FLOOR, header::ROOT_FLOOR + 8]
             .into_iter()

@@ -75,7 +75,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Removes what is too old from a part of all sets. The hand comes round in [`LAP`] units, so that no
     /// ghost stands until its age looks young again.
     fn sweep(&self, before: u64, clock: u64) {
-        let words = self.geometry.ghost_sets() * (GHOST_SET as u64 / 8);
+        let words = self.geometry.ghost_sets(self.levels()) * (GHOST_SET as u64 / 8);
         // One word for so many bytes.
         let each = (self.ghost_unit() * LAP / words).max(1);
         let now = self.age_at(clock);
@@ -104,7 +104,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     #[inline(always)]
     fn ghosts_of(&self, hash: KeyHash) -> usize {
-        let set = u64::from(hash.lo) & (self.geometry.ghost_sets() - 1);
+        let set = u64::from(hash.lo) & (self.geometry.ghost_sets(self.levels()) - 1);
         self.geometry.ghosts_at + set as usize * GHOST_SET
     }
 

@@ -4,7 +4,7 @@
 //! reference implementation's HalfSipHash variant. It was chosen because JavaScript computes it
 //! exactly with 32-bit operations, and because its seed stops chosen collisions.
 
-/// The 64-bit hash of a full key: `lo` chooses the first bucket, `hi` the second one and the tag.
+/// The 64-bit hash of a full key: `lo` chooses the first bucket of each level, `hi` the second one and the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyHash {
     /// First output word.
@@ -14,6 +14,13 @@ pub struct KeyHash {
 }
 
 impl KeyHash {
+    /// The ten bits that a slot's word keeps.
+    #[inline(always)]
+    #[must_use]
+    pub fn tag(self) -> u32 {
+        self.hi >> 22
+    }
+
     /// Both words as one number, `hi` in the upper half; identifies the floor of a namespace.
     #[must_use]
     pub fn as_u64(self) -> u64 {

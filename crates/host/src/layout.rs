@@ -1,6 +1,11 @@
 //! Where everything is in the `index` file and in the blocks (`spec/host.md`).
 
+mod level;
+
+pub use level::Level;
+
 use crate::error::Error;
+use level::levels_of;
 
 /// `POLYCACH` in little-endian bytes: the first word of an index.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"POLYCACH");
@@ -31,7 +36,8 @@ pub mod header {
     pub const INDEX_INODE: usize = 72;
     /// The file system of all files.
     pub const DEVICE: usize = 80;
-    /// The memory tiers' epoch; JavaScript loads its low 32 bits.
+    /// The memory tiers' epoch; JavaScript loads its low 32 bits. The uppermost byte counts the levels of
+    /// the index that were opened, beside the first one: [`super::Geometry::levels_at`].
     pub const EPOCH: usize = 128;
     /// Clears so far. The words up to 256 change with clears and surveys only, and share its line.
     pub const CLEARS: usize = 192;
@@ -73,6 +79,8 @@ pub mod header {
     pub const CLEANERS: usize = KEEP_LANES + super::MAX_CLEANERS as usize * LINE;
     /// The tick at which the disk had no room for a block, plus one; 0 is never.
     pub const DISK_FULL: usize = CLEANERS + super::MAX_CLEANERS as usize * LINE;
+    /// The tick at which the disk had no room for a level of the index, plus one; 0 is never.
+    pub const LEVEL_REFUSED: usize = DISK_FULL + 8;
     /// Lanes of the main queue: for records that cleaners keep there, and for keys that left a ghost.
     pub const MAIN_LANES: usize = DISK_FULL + LINE;
     /// Bytes of records that left a ghost: the clock of the ghosts' age. 0 while there are none.
@@ -113,16 +121,22 @@ pub const MAX_CLEANERS: u64 = 4;
 
 /// Participants at most; id 0 stands for the directory's own lock.
 pub const PARTICIPANTS: usize = 4096;
-/// Cells of floors in the smallest directory.
+/// Cells of floors that come with a level at least.
 const MIN_FLOORS: u64 = 2048;
-/// Bytes of the limit for each cell of a floor.
-const BYTES_PER_FLOOR: u64 = 8 << 10;
+/// Buckets of a level for each cell of a floor.
+const BUCKETS_PER_FLOOR: u64 = 8;
 /// Cells of a set: a namespace's floor is in one of two sets.
 pub const FLOOR_SET: u64 = 8;
 /// Groups of namespaces, each with a floor of its own for clears that find no cell.
 pub const FLOOR_GROUPS: u64 = 1024;
 /// Slots in a bucket: one cache line.
 pub const BUCKET: usize = 8;
+/// Levels of the index at most.
+pub const MAX_LEVELS: usize = 6;
+/// Where EPOCH counts the opened levels.
+const LEVELS_SHIFT: u32 = 56;
+/// What is added to EPOCH when a level is opened: one level, and one for the epoch itself.
+pub const NEXT_LEVEL: u64 = (1 << LEVELS_SHIFT) + 1;
 /// Bytes of a set of ghosts: 16 of two bytes.
 pub const GHOST_SET: usize = 32;
 /// Bytes of a block's descriptor.
@@ -155,8 +169,10 @@ const MAX_BLOCK: u64 = 16 << 20;
 pub struct Geometry {
     /// Byte limit of the directory.
     pub limit: u64,
-    /// Buckets in the index, a power of two.
-    pub buckets: u64,
+    /// The levels of the index; those from `level_count` on are empty.
+    pub levels: [Level; MAX_LEVELS],
+    /// Number of levels.
+    pub level_count: usize,
     /// Bytes of a block, a power of two.
     pub block_size: u64,
     /// Number of blocks.
@@ -167,17 +183,17 @@ pub struct Geometry {
     pub participants_at: usize,
     /// Offset of the floors' groups; the cells follow.
     pub floors_at: usize,
-    /// Cells of floors, a power of two.
+    /// Cells of floors that come with a level at least, a power of two.
     pub floors: u64,
     /// Offset of the block descriptors.
     pub descriptors_at: usize,
-    /// Offset of the buckets.
-    pub slots_at: usize,
-    /// Offset of the ghosts.
-    pub ghosts_at: usize,
     /// Offset of the visited bytes.
     pub visited_at: usize,
-    /// Bytes of the index file.
+    /// Offset of the ghosts.
+    pub ghosts_at: usize,
+    /// Offset of the buckets.
+    pub slots_at: usize,
+    /// Bytes of the index file when all levels are opened.
     pub index_len: u64,
 }
 
@@ -198,31 +214,169 @@ impl Geometry {
         let unit = if limit <= 64 << 30 { 16 } else { 256 };
         let participants_at = PAGE;
         let floors_at = participants_at + PARTICIPANTS as u64 * 8;
-        // A survey looks at every slot while few clears need a cell: the more slots, the more cells.
-        let floors = previous_power_of_two(limit / BYTES_PER_FLOOR).max(MIN_FLOORS);
-        let descriptors_at = floors_at + FLOOR_GROUPS * 8 + floors * 16;
-        // An upper bound for the descriptors; the blocks take what the limit leaves after them.
-        let most_blocks = limit / block_size;
-        let slots_at = round_up(descriptors_at + most_blocks * DESCRIPTOR as u64, PAGE);
-        let ghosts_at = slots_at + buckets * (BUCKET as u64) * 8;
-        let visited_at = ghosts_at + ghost_sets(buckets) * GHOST_SET as u64;
-        let index_len = round_up(visited_at + buckets * BUCKET as u64, PAGE);
-        let blocks = (limit - index_len - FOLDERS) / block_size;
-        Ok(Geometry {
+        let geometry = Geometry {
             limit,
-            buckets,
+            levels: [Level::default(); MAX_LEVELS],
+            level_count: 0,
             block_size,
-            blocks,
+            // An upper bound for the descriptors; the blocks take what the limit leaves after them.
+            blocks: limit / block_size,
             unit,
             participants_at: participants_at as usize,
             floors_at: floors_at as usize,
-            floors,
-            descriptors_at: descriptors_at as usize,
-            slots_at: slots_at as usize,
-            ghosts_at: ghosts_at as usize,
-            visited_at: visited_at as usize,
-            index_len,
+            floors: MIN_FLOORS,
+            descriptors_at: 0,
+            visited_at: 0,
+            ghosts_at: 0,
+            slots_at: 0,
+            index_len: 0,
+        };
+        let geometry = geometry.with_levels(&levels_of(buckets));
+        Ok(Geometry {
+            blocks: (limit - geometry.index_len - FOLDERS) / block_size,
+            ..geometry
         })
+    }
+
+    /// The same with levels of so many buckets each, all of them powers of two. Tests take tiny ones, so
+    /// that levels are opened all the time.
+    #[must_use]
+    pub fn with_levels(self, buckets: &[u64]) -> Geometry {
+        let mut levels = [Level::default(); MAX_LEVELS];
+        let mut first = 0;
+        for (level, buckets) in levels.iter_mut().zip(buckets) {
+            *level = Level {
+                first,
+                mask: buckets - 1,
+            };
+            first = level.slots_end();
+        }
+        let (slots, count) = (first, buckets.len());
+        let geometry = Geometry {
+            levels,
+            level_count: count,
+            ..self
+        };
+        let cells = (FLOOR_GROUPS + 2 * geometry.floors_in(count)) * 8;
+        let descriptors_at = round_up(geometry.floors_at as u64 + cells, PAGE);
+        let descriptors = geometry.blocks * DESCRIPTOR as u64;
+        let visited_at = round_up(descriptors_at + descriptors, PAGE);
+        let ghosts_at = round_up(visited_at + slots, PAGE);
+        let ghosts = geometry.ghost_sets(count) * GHOST_SET as u64;
+        let slots_at = round_up(ghosts_at + ghosts, PAGE);
+        Geometry {
+            descriptors_at: descriptors_at as usize,
+            visited_at: visited_at as usize,
+            ghosts_at: ghosts_at as usize,
+            slots_at: slots_at as usize,
+            index_len: slots_at + slots * 8,
+            ..geometry
+        }
+    }
+
+    /// Cells of floors that come with a level. A survey looks at every slot while few clears need a cell: the
+    /// more slots, the more cells.
+    #[must_use]
+    pub fn floors_of(&self, level: usize) -> u64 {
+        match level {
+            0 => self.floors,
+            _ => (self.levels[level].buckets() / BUCKETS_PER_FLOOR).max(self.floors),
+        }
+    }
+
+    /// Cells of floors while this many levels are open.
+    #[must_use]
+    pub fn floors_in(&self, levels: usize) -> u64 {
+        (0..levels).map(|level| self.floors_of(level)).sum()
+    }
+
+    /// Sets of ghosts while this many levels are open, a power of two: about half as many ghosts as slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn ghost_sets(&self, levels: usize) -> u64 {
+        let buckets = self.slots_in(levels) / BUCKET as u64;
+        (previous_power_of_two(buckets) / 4).max(1)
+    }
+
+    /// Number of levels that are open at an epoch: always the first one, and no more than there are,
+    /// whatever a damaged epoch says.
+    #[inline(always)]
+    #[must_use]
+    pub fn levels_at(&self, epoch: u64) -> usize {
+        ((epoch >> LEVELS_SHIFT) as usize + 1).min(self.level_count)
+    }
+
+    /// The next epoch, with so many open levels.
+    #[must_use]
+    pub fn epoch_with(&self, epoch: u64, levels: usize) -> u64 {
+        let count = (epoch + 1) & ((1 << LEVELS_SHIFT) - 1);
+        ((levels as u64 - 1) << LEVELS_SHIFT) | count
+    }
+
+    /// Number of slots of this many levels.
+    #[inline(always)]
+    #[must_use]
+    pub fn slots_in(&self, levels: usize) -> u64 {
+        self.levels[levels - 1].slots_end()
+    }
+
+    /// Bytes of the index file while this many levels are open.
+    #[must_use]
+    pub fn index_end(&self, levels: usize) -> u64 {
+        self.slot_at(self.slots_in(levels)) as u64
+    }
+
+    /// Number of levels for which an index file of this many bytes is long enough.
+    #[must_use]
+    pub fn levels_within(&self, len: u64) -> usize {
+        (1..=self.level_count)
+            .take_while(|levels| self.index_end(*levels) <= len)
+            .count()
+    }
+
+    /// Offsets and lengths of what a level takes in the index file: its cells of floors, its visited bytes, its
+    /// ghosts, then its slots, which make the file longer. With those of the first level comes all that lies
+    /// before them.
+    #[must_use]
+    pub fn level_ranges(&self, level: usize) -> [(u64, u64); 4] {
+        let cells =
+            |levels| (FLOOR_GROUPS + 2 * self.floors_in(levels)) * 8 + self.floors_at as u64;
+        let slots = |levels| {
+            if levels == 0 {
+                0
+            } else {
+                self.slots_in(levels)
+            }
+        };
+        let ghosts = |levels| {
+            if levels == 0 {
+                0
+            } else {
+                self.ghost_sets(levels)
+            }
+        };
+        let parts = |levels| {
+            [
+                cells(levels),
+                self.visited_byte_at(slots(levels)) as u64,
+                self.ghosts_at as u64 + ghosts(levels) * GHOST_SET as u64,
+                self.slot_at(slots(levels)) as u64,
+            ]
+        };
+        let (mut from, to) = (parts(level), parts(level + 1));
+        if level == 0 {
+            (from[0], from[1]) = (0, self.descriptors_at as u64);
+        }
+        std::array::from_fn(|part| (from[part], to[part] - from[part]))
+    }
+
+    /// Bytes of disk space that the index takes while this many levels are open.
+    #[must_use]
+    pub fn index_bytes(&self, levels: usize) -> u64 {
+        (0..levels)
+            .flat_map(|level| self.level_ranges(level))
+            .map(|(_, len)| len)
+            .sum()
     }
 
     /// Offset of a slot's word in the index file.
@@ -246,10 +400,10 @@ impl Geometry {
         self.descriptors_at + block as usize * DESCRIPTOR
     }
 
-    /// Number of slots.
+    /// Number of slots of all levels, opened or not.
     #[must_use]
     pub fn slots(&self) -> u64 {
-        self.buckets * BUCKET as u64
+        self.slots_in(self.level_count)
     }
 
     /// Bytes of all blocks.
@@ -273,19 +427,6 @@ impl Geometry {
     #[must_use]
     pub fn record_size(&self, key: usize, entry: usize) -> u64 {
         round_up((RECORD_HEADER + key + entry) as u64, self.unit)
-    }
-
-    /// The two candidate buckets of a hash, always different, and its tag.
-    #[inline(always)]
-    #[must_use]
-    pub fn candidates(&self, hash: crate::hash::KeyHash) -> (u64, u64, u32) {
-        let mask = self.buckets - 1;
-        let first = u64::from(hash.lo) & mask;
-        let mut second = u64::from(hash.hi) & mask;
-        if second == first {
-            second ^= 1;
-        }
-        (first, second, hash.hi >> 22)
     }
 
     /// Lanes of writers: blocks that are filled at the same time.
@@ -325,13 +466,6 @@ impl Geometry {
         (self.blocks / 10).max(1)
     }
 
-    /// Sets of ghosts, a power of two: half as many ghosts as slots.
-    #[inline(always)]
-    #[must_use]
-    pub fn ghost_sets(&self) -> u64 {
-        ghost_sets(self.buckets)
-    }
-
     /// Bytes of a step: a writer pays for cleaning once a step.
     #[inline(always)]
     #[must_use]
@@ -348,11 +482,6 @@ impl Geometry {
 }
 
 #[inline(always)]
-fn ghost_sets(buckets: u64) -> u64 {
-    (buckets / 4).max(1)
-}
-
-#[inline(always)]
 fn round_up(value: u64, to: u64) -> u64 {
     (value + to - 1) & !(to - 1)
 }
@@ -364,6 +493,65 @@ fn previous_power_of_two(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_grow_by_sixteen_and_the_last_one_ends_near_the_limit() {
+        assert_eq!(levels_of(1 << 11), [1 << 10, 1 << 10]);
+        assert_eq!(levels_of(1 << 18), [1 << 10, 1 << 14, 1 << 18]);
+        assert_eq!(levels_of(1 << 19), [1 << 10, 1 << 14, 1 << 18, 1 << 18]);
+        assert_eq!(levels_of(1 << 30).len(), MAX_LEVELS);
+    }
+
+    #[test]
+    fn ranges_of_levels_are_whole_pages_that_follow_each_other() {
+        let mut limit = MIN_LIMIT;
+        while limit <= MAX_LIMIT {
+            let geometry = Geometry::new(limit).unwrap();
+            let begin = [
+                0,
+                geometry.descriptors_at,
+                geometry.ghosts_at,
+                geometry.slots_at,
+            ];
+            let mut ends = begin.map(|at| at as u64);
+            for level in 0..geometry.level_count {
+                for (range, end) in geometry.level_ranges(level).iter().zip(&mut ends) {
+                    assert_eq!((range.0, range.0 % PAGE, range.1 % PAGE), (*end, 0, 0));
+                    assert!(range.1 > 0);
+                    *end += range.1;
+                }
+                assert_eq!(ends[3], geometry.index_end(level + 1));
+                assert_eq!(geometry.levels_within(ends[3]), level + 1);
+                assert_eq!(geometry.levels_within(ends[3] - 1), level);
+            }
+            let then = [
+                geometry.descriptors_at as u64,
+                geometry.ghosts_at as u64,
+                geometry.slots_at as u64,
+                geometry.index_len,
+            ];
+            assert_eq!(ends, then);
+            limit *= 2;
+        }
+    }
+
+    #[test]
+    fn an_empty_index_is_small_whatever_the_limit() {
+        for limit in [MIN_LIMIT, DEFAULT_LIMIT, 64 << 30] {
+            let geometry = Geometry::new(limit).unwrap();
+            assert!(geometry.index_bytes(1) < 512 << 10, "{geometry:?}");
+        }
+    }
+
+    #[test]
+    fn an_epoch_counts_levels_and_never_more_than_there_are() {
+        let geometry = Geometry::new(DEFAULT_LIMIT).unwrap();
+        assert_eq!(geometry.levels_at(7), 1);
+        assert_eq!(geometry.levels_at(7 + NEXT_LEVEL), 2);
+        assert_eq!(geometry.levels_at(u64::MAX), 3);
+        assert_eq!(geometry.epoch_with(7, 2), 7 + NEXT_LEVEL);
+        assert_eq!(geometry.epoch_with(u64::MAX, 1), 0);
+    }
 
     #[test]
     fn index_and_blocks_stay_below_every_limit() {

@@ -10,9 +10,10 @@ use crate::block::Appender;
 use crate::engine::{Engine, Environment, Key, Look, Participant};
 use crate::error::Error;
 use crate::layout::header;
+use crate::levels::Room;
 use crate::read::Hit;
 use crate::shared_memory::SharedMemory;
-use crate::word::{State, Word};
+use crate::word::Word;
 
 /// The right to load a key and to fill it. `fill` or `release` returns it; a dead holder is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub enum Lease {
         /// Its load takes longer than other callers are asked to wait, or it is known to be of another key.
         overdue: bool,
     },
-    /// Both buckets are full of loads: load without a lease and do not store.
+    /// All buckets of the key are full of loads: load without a lease and do not store.
     Bypass,
 }
 
@@ -85,11 +86,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         if let Some(hit) = self.get(key, floor, out) {
             return Some(Lease::Hit(hit));
         }
-        let tag = self.geometry.candidates(key.hash).2;
+        let tag = key.hash.tag();
         let now = self.environment.ticks();
+        let levels = self.levels();
         let mut target = None;
-        let mut empty = None;
-        for slot in self.slots_of(key.hash) {
+        let buckets = self.buckets_in(levels, key.hash);
+        for slot in buckets.flat_map(|first| self.values_and_leases_in(first, tag)) {
             let word = self.word(slot);
             if word.is_value_of(tag) {
                 match self.look(slot, word, key) {
@@ -113,18 +115,23 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                     });
                 }
                 target = Some((slot, word));
-            } else if word.state() == State::Empty && empty.is_none() {
-                empty = Some((slot, word));
             }
         }
-        let Some((slot, word)) = target.or(empty).or_else(|| self.victim(key, false)) else {
-            return Some(Lease::Bypass);
+        let empty = || self.empty_slot(levels, key.hash);
+        let (slot, word) = match target.or_else(empty) {
+            Some(found) => found,
+            None => match self.make_room(key, levels, false) {
+                Room::At(slot, word) => (slot, word),
+                Room::Opened => return None,
+                Room::Nowhere => return Some(Lease::Bypass),
+            },
         };
         let mine = word.to_lease(tag, me.id, now.wrapping_add(ticks));
         if !self.displace(slot, word, mine) {
             return None;
         }
-        if !self.alone(slot, key, tag, |_, _| false) {
+        // The levels last: an inserter that knows of one more may have looked here before the lease stood.
+        if !self.alone(levels, slot, key, tag, |_, _| false) || self.levels() != levels {
             self.swap(slot, mine, mine.to_empty());
             return None;
         }
@@ -152,11 +159,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         word: u64,
         is_of_another: impl Fn(u64, u64) -> bool,
     ) -> Option<Token> {
-        let tag = self.geometry.candidates(key.hash).2;
-        if !Word(word).is_lease_of(tag) || !self.slots_of(key.hash).any(|mine| mine == slot) {
+        let tag = key.hash.tag();
+        // Read after the word was seen, for its holder may have known fewer: an inserter that looked here
+        // before the word stood knows no level that this does not, and a later one invalidates the word.
+        let levels = self.levels();
+        let mut slots = self.slots_in(levels, key.hash);
+        if !Word(word).is_lease_of(tag) || !slots.any(|mine| mine == slot) {
             return None;
         }
-        let alone = self.alone(slot, key, tag, is_of_another);
+        let alone = self.alone(levels, slot, key, tag, is_of_another);
         // Read before the word: a clear from here on makes the load's value invalid.
         let born = self.clears();
         (alone && self.word(slot).0 == word).then_some(Token {
@@ -169,7 +180,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// True when a living participant holds a lease of the key's tag in the key's slots.
     pub fn is_leased(&self, key: Key<'_>) -> bool {
-        let tag = self.geometry.candidates(key.hash).2;
+        let tag = key.hash.tag();
         self.slots_of(key.hash).any(|slot| {
             let word = self.word(slot);
             word.is_lease_of(tag) && !self.lease_is_dead(word)
@@ -180,12 +191,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// slots, but those that are known to be another key's.
     fn alone(
         &self,
+        levels: usize,
         slot: u64,
         key: Key<'_>,
         tag: u32,
         is_of_another: impl Fn(u64, u64) -> bool,
     ) -> bool {
-        for other in self.slots_of(key.hash).filter(|other| *other != slot) {
+        let buckets = self.buckets_in(levels, key.hash);
+        let others = buckets.flat_map(|first| self.values_and_leases_in(first, tag));
+        for other in others.filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);
                 if there.is_value_of(tag) {
@@ -239,7 +253,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         if self.word(token.slot) != lease {
             return Ok(false);
         }
-        let tag = self.geometry.candidates(key.hash).2;
+        let tag = key.hash.tag();
         let appended = match self.append(appender, me, key, entry, Some(token.born)) {
             Ok(appended) => appended,
             Err(error) => {

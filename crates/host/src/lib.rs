@@ -7,6 +7,8 @@
 
 mod block;
 mod check;
+#[cfg(all(not(miri), target_arch = "x86_64"))]
+mod bucket_scan;
 mod clock;
 mod directory;
 pub mod engine;
@@ -18,6 +20,7 @@ pub mod io;
 pub mod keys;
 pub mod layout;
 mod lease;
+mod levels;
 mod loads;
 pub mod mapped;
 mod namespace;

@@ -114,6 +114,16 @@ impl SharedMemory for MappedMemory {
         self.word(at).load(Ordering::SeqCst)
     }
 
+    #[cfg(all(not(miri), target_arch = "x86_64"))]
+    #[inline(always)]
+    fn words_beginning_with(&self, at: usize, beginning: u32) -> u32 {
+        debug_assert!(at % LINE == 0 && at + LINE <= self.index.len());
+        // SAFETY: as for `word`, of a line of words.
+        unsafe {
+            crate::bucket_scan::words_beginning_with(self.index.as_ptr().add(at), beginning)
+        }
+    }
+
     #[inline(always)]
     fn store(&self, at: usize, value: u64) {
         self.word(at).store(value, Ordering::Release);

@@ -44,7 +44,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     pub fn peek(&self, key: Key<'_>, floor: impl Fn(u64) -> u64, out: &mut Vec<u8>) -> Option<Hit> {
         loop {
             let epoch = self.epoch();
-            let found = self.find(key)?;
+            let found = self.find(key, self.geometry.levels_at(epoch))?;
             // Before the second look at the word: see `Engine::floor_of`.
             let floor = floor(epoch);
             let start = out.len();
@@ -71,12 +71,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// the records that they point to, so that the reads do not wait for memory one after the other. Only a
     /// hint; nothing is read that counts.
     pub fn prefetch_many(&self, hashes: &[KeyHash]) {
+        let levels = self.levels();
         for hash in hashes {
-            self.prefetch(*hash);
+            self.prefetch(levels, *hash);
         }
         for hash in hashes {
-            let tag = self.geometry.candidates(*hash).2;
-            for slot in self.slots_of(*hash) {
+            let tag = hash.tag();
+            for slot in self.slots_in(levels, *hash) {
                 let word = self.word(slot);
                 if word.is_value_of(tag) {
                     self.memory
@@ -93,25 +94,27 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.word(hit.slot).0 == hit.word && self.epoch() == hit.epoch
     }
 
-    /// The key's slot, by one pass that restarts when a word changes during it.
+    /// The key's slot in this many levels, by one pass that restarts when a word changes during it.
     #[inline]
-    pub(crate) fn find(&self, key: Key<'_>) -> Option<FoundRecord> {
-        let tag = self.geometry.candidates(key.hash).2;
+    pub(crate) fn find(&self, key: Key<'_>, levels: usize) -> Option<FoundRecord> {
+        let tag = key.hash.tag();
         'scan: loop {
-            for slot in self.slots_of(key.hash) {
-                let word = self.word(slot);
-                if !word.is_value_of(tag) {
-                    continue;
-                }
-                // Prefetches all that a hit touches; the lengths of the record's parts are in its first
-                // line.
-                self.memory
-                    .prefetch_record(u64::from(word.location()) * self.geometry.unit);
-                self.memory.prefetch(self.geometry.visited_byte_at(slot));
-                match self.look(slot, word, key) {
-                    Look::Same(record) => return Some(FoundRecord { slot, word, record }),
-                    Look::Other => {}
-                    Look::Changed => continue 'scan,
+            for first in self.buckets_in(levels, key.hash) {
+                for slot in self.values_in(first, tag) {
+                    let word = self.word(slot);
+                    if !word.is_value_of(tag) {
+                        continue;
+                    }
+                    // Prefetches all that a hit touches; the lengths of the record's parts are in its first
+                    // line.
+                    self.memory
+                        .prefetch_record(u64::from(word.location()) * self.geometry.unit);
+                    self.memory.prefetch(self.geometry.visited_byte_at(slot));
+                    match self.look(slot, word, key) {
+                        Look::Same(record) => return Some(FoundRecord { slot, word, record }),
+                        Look::Other => {}
+                        Look::Changed => continue 'scan,
+                    }
                 }
             }
             return None;

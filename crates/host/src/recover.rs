@@ -26,14 +26,16 @@ impl Environment for Nobody {
     }
 }
 
-/// Empties every slot whose record is damaged, and seals every block at its last undamaged record.
-pub(crate) fn after_reboot(directory: &Directory) {
+/// Empties every slot whose record is damaged, and seals every block at its last undamaged record. `levels` is
+/// the number of levels whose pages are there.
+pub(crate) fn after_reboot(directory: &Directory, levels: usize) {
     let engine = crate::engine::Engine {
         memory: &directory.memory,
         environment: Nobody,
         geometry: directory.geometry,
         seed: directory.seed,
     };
+    engine.open_all(levels);
     engine.clears_above_floors();
     engine.seal_whole_records();
     engine.drop_damaged();

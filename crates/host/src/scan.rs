@@ -4,7 +4,7 @@ use crate::engine::{Engine, Environment};
 use crate::layout::RECORD_HEADER;
 use crate::record::RecordHeader;
 use crate::shared_memory::SharedMemory;
-use crate::word::State;
+use crate::word::{State, Word};
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// The full key in a slot, if it begins with `wanted` and its entry may be served.
@@ -54,9 +54,21 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         Some((record, key, entry))
     }
 
+    /// True when the entry that a value's word points to may not be served. It is known of the word only
+    /// once that is changed, or seen to stand.
+    #[cold]
+    pub(crate) fn is_dead_value(&self, word: Word) -> bool {
+        let at = u64::from(word.location()) * self.geometry.unit;
+        let found = self.matching_key(at, b"");
+        self.memory.fence();
+        found.is_some_and(|(record, key, entry)| {
+            !self.is_current(record.born, self.floor_of_key(&key), &entry)
+        })
+    }
+
     /// Number of slots that hold a value.
     pub(crate) fn count_values(&self) -> u64 {
-        (0..self.geometry.slots())
+        (0..self.open_slots())
             .filter(|slot| self.word(*slot).state() == State::Value)
             .count() as u64
     }

@@ -41,7 +41,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return Ok(false);
         };
         let appended = self.append(appender, me, key, entry, Some(record.header.born))?;
-        let (word, tag) = (Word(hit.word), self.geometry.candidates(key.hash).2);
+        let (word, tag) = (Word(hit.word), key.hash.tag());
         let new = word.to_value(tag, appended.location);
         let replaced = self.swap_out(hit.slot, word, new, &record);
         if replaced {
@@ -73,7 +73,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Invalidates the loads of a key that has no entry, as a delete does; false when it has one by now. The
     /// floor is that of the key's namespace at the epoch given to it.
     pub fn invalidate_loads(&self, key: Key<'_>, floor: impl Fn(u64) -> u64) -> bool {
-        let tag = self.geometry.candidates(key.hash).2;
+        let tag = key.hash.tag();
         for slot in self.slots_of(key.hash) {
             loop {
                 let word = self.word(slot);
@@ -101,7 +101,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// The record of a hit that stands.
     fn seen(&self, key: Key<'_>, hit: Hit) -> Option<Record> {
-        let (word, tag) = (Word(hit.word), self.geometry.candidates(key.hash).2);
+        let (word, tag) = (Word(hit.word), key.hash.tag());
         if !word.is_value_of(tag) {
             return None;
         }

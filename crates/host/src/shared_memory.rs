@@ -3,10 +3,21 @@
 //! The engine is generic over [`SharedMemory`], so shuttle explores the interleavings of the production code
 //! on its own atomics, torn copies included.
 
+use crate::layout::BUCKET;
+use crate::word::Word;
+
 /// Shared memory of one directory. Word offsets are multiples of eight.
 pub trait SharedMemory: Send + Sync {
     /// Atomic load (sequentially consistent) of the index word at `at`.
     fn load(&self, at: usize) -> u64;
+    /// Which words of the bucket at `at` begin with these twelve bits ([`crate::word::Word::begins_with`]): a
+    /// bit for each of the eight, the first word's lowest. As if each were loaded, in any order.
+    #[inline(always)]
+    fn words_beginning_with(&self, at: usize, beginning: u32) -> u32 {
+        (0..BUCKET)
+            .filter(|word| Word(self.load(at + word * 8)).begins_with(beginning))
+            .fold(0, |found, word| found | 1 << word)
+    }
     /// Atomic store (release) of the index word at `at`.
     fn store(&self, at: usize, value: u64);
     /// Compare-and-swap (sequentially consistent): true when `old` was there and `new` replaced it.
@@ -44,6 +55,10 @@ impl<M: SharedMemory, P: std::ops::Deref<Target = M> + Send + Sync> SharedMemory
     #[inline(always)]
     fn load(&self, at: usize) -> u64 {
         (**self).load(at)
+    }
+    #[inline(always)]
+    fn words_beginning_with(&self, at: usize, beginning: u32) -> u32 {
+        (**self).words_beginning_with(at, beginning)
     }
     #[inline(always)]
     fn store(&self, at: usize, value: u64) {

@@ -25,7 +25,6 @@ use presence::{
     root_directory, LOOK_EVERY_CHANGES, LOOK_EVERY_HITS, LOOK_EVERY_MISSES, LOOK_EVERY_WRITES,
 };
 use std::cell::Cell;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -43,7 +42,6 @@ struct Inner {
     io: Arc<dyn Io>,
     /// Opened by [`Mode::Read`].
     read_only: bool,
-    index_file: File,
     /// Which files were opened: the index, the file of locks, the files of blocks.
     identities: Vec<Identity>,
     root_directory: Option<Identity>,
@@ -87,7 +85,7 @@ impl Store {
             identities,
         } = directory;
         let read_only = options.mode == Mode::Read;
-        let environment = System::new(options, geometry, block_files, membership);
+        let environment = System::new(options, geometry, index_file, block_files, membership);
         let inner = Inner {
             engine: Engine {
                 memory,
@@ -98,7 +96,6 @@ impl Store {
             path,
             io: options.io.clone(),
             read_only,
-            index_file,
             identities,
             root_directory: root_directory(&*options.io),
             touched: AtomicU64::new(0),
@@ -203,14 +200,14 @@ impl Store {
     #[inline]
     #[must_use]
     pub fn stands(&self, hit: Hit) -> bool {
-        self.0.is_open() && hit.slot < self.0.engine.geometry.slots() && self.0.engine.stands(hit)
+        self.0.is_open() && self.0.engine.is_open(hit.slot) && self.0.engine.stands(hit)
     }
 
     /// Marks the hit's entry as read often, so that recycling keeps it; for a hit that
     /// [stands](Store::stands), which memory tiers serve without asking here.
     #[inline]
     pub fn mark_visited(&self, hit: Hit) {
-        if hit.slot < self.0.engine.geometry.slots() {
+        if self.0.engine.is_open(hit.slot) {
             self.0.engine.visit_often(hit.slot);
         }
         self.0.count_change();
@@ -298,17 +295,14 @@ impl Store {
         let inner = self.open_inner()?;
         let wanted = namespace.full_key(prefix);
         let floor = inner.floor(namespace);
-        let end = inner
-            .engine
-            .geometry
-            .slots()
-            .min(cursor.saturating_add(budget));
+        let slots = inner.engine.open_slots();
+        let end = slots.min(cursor.saturating_add(budget));
         for slot in cursor..end {
             if let Some(mut key) = inner.engine.key_at(slot, &wanted, &floor) {
                 out.push(key.split_off(namespace.prefix().len()));
             }
         }
-        Ok((end < inner.engine.geometry.slots()).then_some(end))
+        Ok((end < slots).then_some(end))
     }
 
     /// Looks at `budget` slots from `cursor` on and appends the full keys of every namespace. Returns
@@ -323,7 +317,7 @@ impl Store {
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<u64>, Error> {
         let engine = &self.open_inner()?.engine;
-        let slots = engine.geometry.slots();
+        let slots = engine.open_slots();
         let end = slots.min(cursor.saturating_add(budget));
         for slot in cursor..end {
             // The floor hangs on the key: it is read first without one, then against its own.
@@ -355,7 +349,7 @@ impl Store {
             unstored: own(&inner.unstored),
             wait_timeouts: own(&inner.wait_timeouts),
             entries: engine.count_values(),
-            bytes: engine.geometry.index_len
+            bytes: engine.geometry.index_bytes(engine.levels())
                 + engine.allocated_blocks() * engine.geometry.block_size,
             limit: engine.geometry.limit,
             max_record: engine.geometry.block_size - RECORD_HEADER as u64,

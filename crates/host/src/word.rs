@@ -6,7 +6,7 @@
 //! ```
 
 const STATE_SHIFT: u32 = 30;
-const TAG_SHIFT: u32 = 20;
+pub(crate) const TAG_SHIFT: u32 = 20;
 const GENERATION_BITS: u32 = 20;
 const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
 /// The epoch moves whenever a new generation is a multiple of this, twice per lap, so that a repeated
@@ -17,6 +17,23 @@ const DEADLINE_BITS: u32 = 20;
 const DEADLINE_MASK: u32 = (1 << DEADLINE_BITS) - 1;
 /// The longest lease, 8 hours, in ticks.
 pub const MAX_LEASE_TICKS: u32 = 8 * 3600 * 16;
+
+/// State and tag of an empty slot.
+pub const EMPTY: u32 = 0;
+
+/// State and tag of a value.
+#[inline(always)]
+#[must_use]
+pub const fn value_of(tag: u32) -> u32 {
+    (2 << 10) | tag
+}
+
+/// State and tag of a lease.
+#[inline(always)]
+#[must_use]
+pub const fn lease_of(tag: u32) -> u32 {
+    (1 << 10) | tag
+}
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,18 +69,26 @@ impl Word {
         (self.0 as u32 >> TAG_SHIFT) & 0x3ff
     }
 
+    /// True when the word's state and tag are these twelve bits: of a value, a lease ([`value_of`],
+    /// [`lease_of`]) or an empty slot ([`EMPTY`]).
+    #[inline(always)]
+    #[must_use]
+    pub fn begins_with(self, beginning: u32) -> bool {
+        (self.0 as u32) >> TAG_SHIFT == beginning
+    }
+
     /// True for a `Value` of this tag: one compare on the hot path.
     #[inline(always)]
     #[must_use]
     pub fn is_value_of(self, tag: u32) -> bool {
-        (self.0 as u32) >> TAG_SHIFT == (2 << 10) | tag
+        self.begins_with(value_of(tag))
     }
 
     /// True for a `Lease` of this tag.
     #[inline(always)]
     #[must_use]
     pub fn is_lease_of(self, tag: u32) -> bool {
-        (self.0 as u32) >> TAG_SHIFT == (1 << 10) | tag
+        self.begins_with(lease_of(tag))
     }
 
     /// Number of changes of this slot, modulo 2^20.

@@ -4,6 +4,7 @@ use crate::block::{Appended, Appender};
 use crate::engine::{Engine, Environment, Key, Look, Participant, Record};
 use crate::error::Error;
 use crate::layout::header;
+use crate::levels::Slots;
 use crate::record::RecordHeader;
 use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
@@ -38,11 +39,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         key: Key<'_>,
         entry: &[u8],
     ) -> Result<(), Error> {
-        self.prefetch(key.hash);
+        let levels = self.levels();
+        self.prefetch_newest(levels, key.hash);
         self.prefetch_ghosts(key.hash);
         match self.append(appender, me, key, entry, None) {
             Ok(appended) => {
-                self.publish(me, key, &appended);
+                self.publish(levels, me, key, &appended);
                 self.appended(&appended, me);
                 Ok(())
             }
@@ -60,13 +62,16 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.delete(key);
     }
 
-    /// Points the key at a written record, unless one that was born later is there.
-    fn publish(&self, me: Participant, key: Key<'_>, appended: &Appended) {
-        let tag = self.geometry.candidates(key.hash).2;
+    /// Points the key at a written record, unless one that was born later is there. `levels` is a number of
+    /// open levels, which may have grown since it was read.
+    fn publish(&self, mut levels: usize, me: Participant, key: Key<'_>, appended: &Appended) {
+        let tag = key.hash.tag();
         let mut attempt = 0;
-        while self.try_publish::<false>(me, key, tag, appended, &|_| 0) == Attempt::Lost {
+        let published = |levels| self.try_publish::<false>(levels, me, key, tag, appended, &|_| 0);
+        while published(levels) == Attempt::Lost {
             attempt += 1;
             self.back_off(attempt, me);
+            levels = self.levels();
         }
     }
 
@@ -83,7 +88,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         floor: impl Fn(u64) -> u64,
         entry: &[u8],
     ) -> Result<bool, Error> {
-        let tag = self.geometry.candidates(key.hash).2;
+        let tag = key.hash.tag();
         let mut attempt = 0;
         // What can't be stored is an error whether an entry is there or not.
         self.fitting_size(key, entry)?;
@@ -94,7 +99,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         // not later than that, and does not clear the new record. A clear from here on is later than the add.
         let appended = self.append(appender, me, key, entry, None)?;
         let ended = loop {
-            match self.try_publish::<true>(me, key, tag, &appended, &floor) {
+            match self.try_publish::<true>(self.levels(), me, key, tag, &appended, &floor) {
                 Attempt::Lost => attempt += 1,
                 ended => break ended,
             }
@@ -109,7 +114,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// True when the key has an entry that a read would be served.
     fn has(&self, key: Key<'_>, floor: &impl Fn(u64) -> u64) -> bool {
-        while let Some(found) = self.find(key) {
+        while let Some(found) = self.find(key, self.levels()) {
             if self.is_dead(found.slot, found.word, &found.record, floor) {
                 return false;
             }
@@ -125,6 +130,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// served; `floor` says which are cleared.
     fn try_publish<const ONLY_ABSENT: bool>(
         &self,
+        levels: usize,
         me: Participant,
         key: Key<'_>,
         tag: u32,
@@ -139,41 +145,39 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
         };
         let location = appended.location;
-        let mut empty = None;
-        for slot in self.slots_of(key.hash) {
+        let buckets = self.buckets_in(levels, key.hash);
+        for slot in buckets.flat_map(|first| self.values_in(first, tag)) {
             let word = self.word(slot);
-            if word.is_value_of(tag) {
-                match self.look(slot, word, key) {
-                    Look::Same(there)
-                        if ONLY_ABSENT && !self.is_dead(slot, word, &there, floor) =>
-                    {
-                        // Alive, unless the word changed before that was known.
-                        return if self.word(slot) == word {
-                            Attempt::Present
-                        } else {
-                            Attempt::Lost
-                        };
-                    }
-                    // A clear came between the two births. This put began before that clear and the
-                    // other ended after it, so they overlapped, and this one may count as the earlier.
-                    // Its own record may lie below the floor: published here, it would hide a value that
-                    // was acknowledged after the clear.
-                    Look::Same(there) if !ONLY_ABSENT && there.header.born > appended.born => {
-                        self.never_published(appended);
-                        return Attempt::Published;
-                    }
-                    Look::Same(there) => {
-                        let new = word.to_value(tag, location);
-                        return ended(self.swap_out(slot, word, new, &there));
-                    }
-                    Look::Changed => return Attempt::Lost,
-                    Look::Other => {}
+            if !word.is_value_of(tag) {
+                continue;
+            }
+            match self.look(slot, word, key) {
+                Look::Same(there) if ONLY_ABSENT && !self.is_dead(slot, word, &there, floor) => {
+                    // Alive, unless the word changed before that was known.
+                    return if self.word(slot) == word {
+                        Attempt::Present
+                    } else {
+                        Attempt::Lost
+                    };
                 }
-            } else if word.state() == State::Empty && empty.is_none() {
-                empty = Some((slot, word));
+                // A clear came between the two births. This put began before that clear and the other
+                // ended after it, so they overlapped, and this one may count as the earlier. Its own
+                // record may lie below the floor: published here, it would hide a value that was
+                // acknowledged after the clear.
+                Look::Same(there) if !ONLY_ABSENT && there.header.born > appended.born => {
+                    self.never_published(appended);
+                    return Attempt::Published;
+                }
+                Look::Same(there) => {
+                    let new = word.to_value(tag, location);
+                    return ended(self.swap_out(slot, word, new, &there));
+                }
+                Look::Changed => return Attempt::Lost,
+                Look::Other => {}
             }
         }
-        let Some((slot, word)) = empty.or_else(|| self.victim(key, true)) else {
+        let empty = self.empty_slot(levels, key.hash);
+        let Some((slot, word)) = empty.or_else(|| self.make_room(key, levels, true).slot()) else {
             return Attempt::Lost;
         };
         let deadline = self.environment.ticks().wrapping_add(INSERT_TICKS);
@@ -183,7 +187,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         // Two inserters may hold leases in different slots: each must see the other's lease or its
         // value.
-        for other in self.slots_of(key.hash).filter(|other| *other != slot) {
+        let buckets = self.buckets_in(levels, key.hash);
+        let others = buckets.flat_map(|first| self.values_and_leases_in(first, tag));
+        for other in others.filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);
                 if there.is_value_of(tag) {
@@ -201,6 +207,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 }
             }
         }
+        // Another inserter may know of a level that was opened meanwhile, and have looked here before the
+        // lease stood.
+        if self.levels() != levels {
+            self.swap(slot, lease, lease.to_empty());
+            return Attempt::Lost;
+        }
         if !self.swap(slot, lease, lease.to_value(tag, location)) {
             return Attempt::Lost;
         }
@@ -215,7 +227,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return self.swap(slot, word, lease);
         }
         // Counted first: a reader that misses the entry finds the counter increased.
-        self.memory.fetch_add(header::EVICTED_BY_CONFLICT, 1);
+        let counter = if self.is_dead_value(word) {
+            header::EXPIRED
+        } else {
+            header::EVICTED_BY_CONFLICT
+        };
+        self.memory.fetch_add(counter, 1);
         let at = u64::from(word.location()) * self.geometry.unit;
         if !self.geometry.may_hold_record(at) {
             return self.swap(slot, word, lease);
@@ -224,11 +241,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.swap_out(slot, word, lease, &Record { at, header })
     }
 
-    /// The slot to take when both buckets are full: a lease whose holder is gone, else the oldest of the
+    /// The slot to take when all of these are full: a lease whose holder is gone, else the oldest of the
     /// entries with the fewest reads; all of them lose a read. Live leases stay, unless `even_leases` is
     /// set and there is nothing else.
     #[cold]
-    pub(crate) fn victim(&self, key: Key<'_>, even_leases: bool) -> Option<(u64, Word)> {
+    pub(crate) fn victim(&self, slots: Slots<'_>, even_leases: bool) -> Option<(u64, Word)> {
         let newest = self.memory.load(header::SEQUENCE);
         let age = |word: Word| {
             let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
@@ -236,7 +253,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         };
         let mut oldest: Option<(Reverse<u8>, u64, u64, Word)> = None;
         let mut lease = None;
-        for slot in self.slots_of(key.hash) {
+        for slot in slots {
             let word = self.word(slot);
             match word.state() {
                 State::Empty => return Some((slot, word)),
@@ -264,9 +281,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// no later read sees an entry older than the delete, and no load that began before it can fill one
     /// in.
     pub fn delete(&self, key: Key<'_>) -> bool {
-        let tag = self.geometry.candidates(key.hash).2;
+        let tag = key.hash.tag();
         let mut removed = false;
-        for slot in self.slots_of(key.hash) {
+        let buckets = self.buckets_in(self.levels(), key.hash);
+        for slot in buckets.flat_map(|first| self.values_and_leases_in(first, tag)) {
             loop {
                 let word = self.word(slot);
                 let found = if word.is_value_of(tag) {

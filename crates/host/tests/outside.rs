@@ -99,32 +99,71 @@ fn the_limit_of_the_directory_stands() {
     assert_eq!(open(Some(7)).err().unwrap().code(), "invalid_argument");
 }
 
+/// A disk of so many bytes, in memory, while this lives.
+struct SmallDisk<'a>(&'a Path);
+
+impl<'a> SmallDisk<'a> {
+    /// None where the user may not mount one.
+    fn mount(at: &'a Path, size: &str) -> Option<SmallDisk<'a>> {
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
+            .arg(at)
+            .output()
+            .is_ok_and(|done| done.status.success());
+        if !mounted {
+            eprintln!("skipped: mounting a tmpfs needs root");
+        }
+        mounted.then_some(SmallDisk(at))
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount")
+            .arg("-l")
+            .arg(self.0)
+            .status();
+    }
+}
+
+#[test]
+fn a_disk_too_small_for_an_empty_cache_is_a_clean_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_disk) = SmallDisk::mount(dir.path(), "128k") else {
+        return;
+    };
+    let opened = Store::open(&Options::new(dir.path()));
+    assert_eq!(opened.err().unwrap().code(), "no_space");
+}
+
+/// The first level fits, and the next one does not.
+#[test]
+fn a_disk_too_small_for_a_level_evicts_by_conflict() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_disk) = SmallDisk::mount(dir.path(), "1500k") else {
+        return;
+    };
+    let mut options = Options::new(dir.path());
+    options.limit = Some(32 << 20);
+    let store = Store::open(&options).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    for key in 0..20_000u32 {
+        store.put(&ns, &key.to_le_bytes(), &entry("v")).unwrap();
+    }
+    let stats = store.stats().unwrap();
+    assert!(stats.entries <= 8192 && stats.entries > 6000, "{stats:?}");
+    assert!(stats.evicted_by_conflict > 5000, "{stats:?}");
+    assert!(get(&store, &ns, &19_999u32.to_le_bytes()).is_some());
+    assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
+}
+
 /// A real full disk: a tmpfs smaller than the limit.
 #[test]
-fn a_full_disk_is_a_clean_error_and_the_limit_shrinks() {
+fn a_full_disk_shrinks_the_limit() {
     let dir = tempfile::tempdir().unwrap();
-    let mounted = std::process::Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=1m", "none"])
-        .arg(dir.path())
-        .output()
-        .is_ok_and(|done| done.status.success());
-    if !mounted {
-        eprintln!("skipped: mounting a tmpfs needs root");
+    let Some(_disk) = SmallDisk::mount(dir.path(), "1m") else {
         return;
-    }
-    struct Unmount<'a>(&'a Path);
-    impl Drop for Unmount<'_> {
-        fn drop(&mut self) {
-            let _ = std::process::Command::new("umount")
-                .arg("-l")
-                .arg(self.0)
-                .status();
-        }
-    }
-    let _unmount = Unmount(dir.path());
-    let mut large = Options::new(dir.path());
-    large.limit = Some(64 << 20);
-    assert_eq!(Store::open(&large).err().unwrap().code(), "no_space");
+    };
     // The index fits; the blocks exhaust the disk and are recycled earlier than the limit asks.
     let store = Store::open(&small(dir.path())).unwrap();
     let ns = store.namespace(&["n"]).unwrap();
@@ -201,7 +240,8 @@ fn a_failed_fill_gives_the_lease_back_and_no_number_is_trusted() {
 fn a_full_disk_is_asked_once_a_claim() {
     let dir = tempfile::tempdir().unwrap();
     let mut faulty = Faulty::new(-1, 0);
-    faulty.disk = AtomicI64::new(1 + 4);
+    // The first level takes four of them.
+    faulty.disk = AtomicI64::new(4 + 4);
     let io = Arc::new(faulty);
     let mut options = small(dir.path());
     options.io = io.clone();

@@ -32,7 +32,7 @@ pub struct OpenOptions {
 /// Where JavaScript finds what it reads in place. Offsets are bytes in the index.
 #[napi(object)]
 pub struct Layout {
-    /// The epoch, whose low 32 bits are looked at.
+    /// The epoch, whose low 32 bits are looked at. Its uppermost byte counts the levels opened beside the first.
     pub epoch_at: f64,
     /// The slots' words.
     pub slots_at: f64,
@@ -40,8 +40,8 @@ pub struct Layout {
     pub visited_at: f64,
     /// Bytes of the index.
     pub index_length: f64,
-    /// Number of buckets, a power of two.
-    pub buckets: f64,
+    /// Number of buckets of each level, powers of two.
+    pub levels: Vec<f64>,
     /// Slots in a bucket.
     pub bucket_slots: u32,
     /// Bytes of a block, a power of two.
@@ -155,7 +155,10 @@ impl NativeStore {
                 slots_at: geometry.slots_at as f64,
                 visited_at: geometry.visited_at as f64,
                 index_length: geometry.index_len as f64,
-                buckets: geometry.buckets as f64,
+                levels: geometry.levels[..geometry.level_count]
+                    .iter()
+                    .map(|level| level.buckets() as f64)
+                    .collect(),
                 bucket_slots: layout::BUCKET as u32,
                 block_size: geometry.block_size as f64,
                 unit: geometry.unit as u32,

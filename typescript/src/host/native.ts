@@ -49,7 +49,8 @@ export interface Layout {
   slotsAt: number
   visitedAt: number
   indexLength: number
-  buckets: number
+  /** Buckets of each level, opened or not. */
+  levels: number[]
   bucketSlots: number
   blockSize: number
   unit: number

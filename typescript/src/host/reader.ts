@@ -57,7 +57,9 @@ export class MappedReader implements Origin {
   readonly #epochAt: number
   readonly #slotsAt: number
   readonly #visitedAt: number
-  readonly #bucketMask: number
+  /** The first slot of each level, and the mask of its buckets' numbers. */
+  readonly #firstSlots: Int32Array
+  readonly #bucketMasks: Int32Array
   readonly #unitShift: number
   readonly #windowShift: number
   readonly #windowMask: number
@@ -66,10 +68,11 @@ export class MappedReader implements Origin {
   readonly #entryHeader: number
 
   readonly #hash: KeyHash = { low: 0, high: 0 }
-  /** The namespace's floor, and the epoch that it was looked up at. */
+  /** The namespace's floor and the number of open levels, and the epoch that they were looked up at. */
   #floor = 0
-  #floorEpoch = 0
-  #floorKnown = false
+  #levels = 1
+  #knownEpoch = 0
+  #isKnown = false
 
   /** Where the last look found the record, by which word and epoch. */
   #slot = 0
@@ -111,7 +114,12 @@ export class MappedReader implements Origin {
     this.#epochAt = layout.epochAt >> 2
     this.#slotsAt = layout.slotsAt >> 2
     this.#visitedAt = layout.visitedAt
-    this.#bucketMask = layout.buckets - 1
+    const { levels, bucketSlots } = layout
+    this.#bucketMasks = Int32Array.from(levels, (buckets) => buckets - 1)
+    this.#firstSlots = new Int32Array(levels.length)
+    for (let level = 1; level < levels.length; level++) {
+      this.#firstSlots[level] = this.#firstSlots[level - 1] + levels[level - 1] * bucketSlots
+    }
     this.#unitShift = Math.log2(layout.unit)
     this.#windowShift = Math.log2(layout.windowSize) - this.#unitShift
     this.#windowMask = 2 ** this.#windowShift - 1
@@ -170,13 +178,19 @@ export class MappedReader implements Origin {
     const hash = this.#hash
     const index = this.#index
     const epoch = index[this.#epochAt]
-    if (epoch !== this.#floorEpoch || !this.#floorKnown) this.#renewFloor(epoch)
+    if (epoch !== this.#knownEpoch || !this.#isKnown) this.#renew(epoch)
     this.#epoch = epoch
     const tagged = VALUE | (hash.high >>> 22)
-    const first = hash.low & this.#bucketMask
-    let bucket = first
-    for (let choice = 0; choice < 2; choice++) {
-      const from = bucket << 3
+    // The newest level first. Each has two buckets for the key, so a turn is a bucket.
+    for (let turn = 2 * this.#levels - 1; turn >= 0; turn--) {
+      const level = turn >>> 1
+      const mask = this.#bucketMasks[level]
+      let bucket = hash.low & mask
+      if ((turn & 1) === 0) {
+        const second = hash.high & mask
+        bucket = second === bucket ? second ^ 1 : second
+      }
+      const from = this.#firstSlots[level] + (bucket << 3)
       for (let slot = from; slot < from + 8; slot++) {
         const at = this.#slotsAt + (slot << 1)
         if (index[at] >>> 20 !== tagged) continue
@@ -195,8 +209,6 @@ export class MappedReader implements Origin {
         // Another key with this tag, unless it changed meanwhile.
         if (Atomics.load(index, at) !== ver) return ODD
       }
-      bucket = hash.high & this.#bucketMask
-      if (bucket === first) bucket ^= 1
     }
     // A hit is bounded by two atomic loads of its word; a miss by this one and the one of the read before.
     return Atomics.load(index, this.#epochAt) === epoch ? MISS : ODD
@@ -303,11 +315,16 @@ export class MappedReader implements Origin {
     return value
   }
 
-  /** Looks the floor up at an epoch. The epoch is moved after a floor was raised. */
-  #renewFloor(epoch: number): void {
+  /**
+   * Looks up the floor and the number of levels at an epoch. The epoch is moved after a floor was raised, and with the
+   * number of levels, which is its uppermost byte: while it stands, no other level has words.
+   */
+  #renew(epoch: number): void {
+    const opened = Atomics.load(this.#index, this.#epochAt + 1) >>> 24
+    this.#levels = Math.min(1 + opened, this.#bucketMasks.length)
     this.#floor = this.#floorNow()
-    this.#floorEpoch = epoch
-    this.#floorKnown = true
+    this.#knownEpoch = epoch
+    this.#isKnown = true
   }
 }
 

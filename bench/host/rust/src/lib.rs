@@ -42,6 +42,8 @@ pub mod name {
     pub const GET_ALL_IN_MEMORY: &str = "get with all in memory";
     /// The same with one that holds a tenth of them.
     pub const GET_TENTH_IN_MEMORY: &str = "get with a tenth in memory";
+    /// A listing of all keys; only of a store with few.
+    pub const KEYS: &str = "keys";
     /// A put and a get in turn.
     pub const MIXED: &str = "mixed";
 }

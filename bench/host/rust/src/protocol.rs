@@ -30,6 +30,11 @@ pub enum Request {
         operation: String,
         count: usize,
     },
+    /// Times each operation by itself.
+    Tail {
+        operation: String,
+        count: usize,
+    },
     Race {
         operation: String,
         /// When to begin, by the system's monotonic clock.
@@ -54,6 +59,12 @@ pub enum Reply {
     },
     Ran {
         seconds: f64,
+        misses: u64,
+    },
+    /// Nanoseconds that all but one of 100, and all but one of 1,000 operations took at most.
+    Tailed {
+        p99: u64,
+        p999: u64,
         misses: u64,
     },
     Raced {

@@ -62,6 +62,7 @@ fn answer<S: Subject>(session: &mut Option<Session<S>>, line: &str) -> Outcome<R
         (_, None) => Err("not open".into()),
         (Request::Fill { passes }, Some(session)) => session.fill(passes),
         (Request::Run { operation, count }, Some(session)) => session.run(&operation, count),
+        (Request::Tail { operation, count }, Some(session)) => session.tail(&operation, count),
         (
             Request::Race {
                 operation,
@@ -118,6 +119,29 @@ impl<S: Subject> Session<S> {
         let misses = (operation.run)(&mut self.subject, &batch)?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(Reply::Ran { seconds, misses })
+    }
+
+    /// Each operation is timed from the end of the one before it, with one look at the clock between them.
+    fn tail(&mut self, name: &str, count: usize) -> Outcome<Reply> {
+        let operation = find(&self.operations, name)?;
+        let round = self.data.round(operation.kind, count);
+        let pieces = round.pieces(1);
+        let mut times = Vec::with_capacity(count);
+        let mut misses = 0;
+        let mut before = Instant::now();
+        for piece in &pieces {
+            misses += (operation.run)(&mut self.subject, piece)?;
+            let now = Instant::now();
+            times.push((now - before).as_nanos() as u64);
+            before = now;
+        }
+        times.sort_unstable();
+        let beyond = |share: usize| times[(times.len() - 1) * (share - 1) / share];
+        Ok(Reply::Tailed {
+            p99: beyond(100),
+            p999: beyond(1000),
+            misses,
+        })
     }
 
     /// Repeats the operation from `start_ns` on for so many seconds.

@@ -86,14 +86,23 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Whether the disk had no room a moment ago. Blocks that need some do not count as empty then: all
     /// participants clean in time, instead of asking the disk for each block.
     fn is_disk_full(&self) -> bool {
-        let noted = self.memory.load(header::DISK_FULL);
+        self.was_refused_lately(header::DISK_FULL)
+    }
+
+    fn note_full_disk(&self) {
+        self.note_refusal(header::DISK_FULL);
+    }
+
+    /// Whether the disk refused space a moment ago; `at` is the header's word that says when.
+    pub(crate) fn was_refused_lately(&self, at: usize) -> bool {
+        let noted = self.memory.load(at);
         let since = || u64::from(self.environment.ticks()).wrapping_sub(noted - 1);
         noted != 0 && since() & u64::from(u32::MAX) < ASK_AGAIN
     }
 
-    fn note_full_disk(&self) {
+    pub(crate) fn note_refusal(&self, at: usize) {
         let now = u64::from(self.environment.ticks());
-        self.memory.store(header::DISK_FULL, now + 1);
+        self.memory.store(at, now + 1);
     }
 
     fn empty_blocks(&self, even_unallocated: bool) -> Empty {

@@ -243,7 +243,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 bytes.clear();
                 self.read_key(&record, &mut bytes);
                 let hash = key_hash(self.seed, &bytes);
-                self.prefetch(hash);
+                let levels = self.levels();
+                self.prefetch(levels, hash);
                 self.prefetch_ghosts(hash);
                 ahead.push((record, hash, size));
                 next += size;
@@ -286,11 +287,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         keeper: &mut Keeper,
         bytes: &mut Vec<u8>,
     ) -> Outcome {
-        let tag = self.geometry.candidates(hash).2;
+        let tag = hash.tag();
         let location = (record.at / self.geometry.unit) as u32;
         let points_here = |word: Word| word.is_value_of(tag) && word.location() == location;
         let Some(slot) = self
-            .slots_of(hash)
+            .buckets_in(self.levels(), hash)
+            .flat_map(|first| self.values_in(first, tag))
             .find(|slot| points_here(self.word(*slot)))
         else {
             return Outcome::Gone;
@@ -386,7 +388,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Unlinks every word that points into a range of the blocks, when its records cannot be walked.
     #[cold]
     fn unlink_range(&self, start: u64, end: u64) {
-        for slot in 0..self.geometry.slots() {
+        for slot in 0..self.open_slots() {
             loop {
                 let word = self.word(slot);
                 let at = u64::from(word.location()) * self.geometry.unit;

@@ -73,7 +73,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         let given = self.memory.load(header::CELLS_GIVEN);
         let since = given.wrapping_sub(self.memory.load(header::SURVEY_CELLS));
-        if since >= self.geometry.floors / 8 {
+        if since >= self.open_floors() / 8 {
             self.begin_survey();
         }
     }
@@ -210,24 +210,33 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         })
     }
 
+    /// Chunks of all opened levels. When a level opens during a survey, it has more; and one that has ended goes on
+    /// in that level. Neither is needed, nor does it harm: what stands in a level that was opened after the
+    /// writers were waited for was stored after that, so it was born at the target or later.
     fn chunks(&self) -> u64 {
-        self.geometry.slots().div_ceil(self.chunk_len())
+        self.open_slots().div_ceil(self.chunk_len())
     }
 
-    fn chunk_len(&self) -> u64 {
+    /// It follows from all levels, opened or not, so that a chunk's number means the same slots as long as a
+    /// survey takes.
+    pub(crate) fn chunk_len(&self) -> u64 {
         CHUNK.max(self.geometry.slots() >> (CHUNK_BITS - 1))
     }
 
     /// So many that a survey ends before an eighth of the cells is given.
     fn chunks_for_floors(&self) -> u64 {
-        self.chunks().div_ceil(self.geometry.floors / 8).max(1)
+        self.chunks().div_ceil(self.open_floors() / 8).max(1)
+    }
+
+    fn open_floors(&self) -> u64 {
+        self.geometry.floors_in(self.levels())
     }
 
     /// Removes what is not served of a chunk; how many bytes these entries had.
     fn survey_chunk(&self, chunk: u64) -> u64 {
         let mut memo = Memo::default();
         let from = chunk * self.chunk_len();
-        let until = self.geometry.slots().min(from + self.chunk_len());
+        let until = self.open_slots().min(from + self.chunk_len());
         let mut slot = from;
         while slot < until {
             let batch = slot..until.min(slot + BATCH);

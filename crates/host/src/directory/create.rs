@@ -147,9 +147,9 @@ impl Opening<'_> {
         let Some((index, _)) = place.file("index.new", Mode::Create)? else {
             return Err(failed()(ErrorKind::NotFound.into()));
         };
-        self.io
-            .allocate(&index, 0, geometry.index_len)
-            .map_err(failed())?;
+        for (at, len) in geometry.level_ranges(0) {
+            self.io.allocate(&index, at, len).map_err(failed())?;
+        }
         let blocks = self.block_windows(place, &geometry, true)?;
         let (block_files, windows) = blocks.map_err(|_| failed()(ErrorKind::NotFound.into()))?;
         let mapping = self.io.map(&index, geometry.index_len).map_err(failed())?;

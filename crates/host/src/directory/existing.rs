@@ -80,9 +80,13 @@ impl Opening<'_> {
                 "its index says a limit of {limit} bytes, which no cache has"
             )));
         };
-        if version != VERSION || geometry.index_len != len {
+        // Levels whose pages are there. A process that was killed while it opened one leaves the file longer
+        // than the open levels need.
+        let levels = geometry.levels_within(len);
+        if version != VERSION || levels == 0 || len > geometry.index_len {
             return Ok(DirectoryState::Damaged(format!(
-                "its index has {len} bytes, and should have {}",
+                "its index has {len} bytes, and should have {} to {}",
+                geometry.index_end(1),
                 geometry.index_len
             )));
         }
@@ -135,8 +139,10 @@ impl Opening<'_> {
             ))
         } else if recover && !same_boot && !self.keeps(&memory) {
             Some(DirectoryState::EarlierBoot)
-        } else {
+        } else if recover {
             None
+        } else {
+            self.lacks_levels(&memory, &geometry, &index, &index_path)?
         };
         let blocks = match answer {
             Some(answer) => Err(answer),
@@ -157,10 +163,10 @@ impl Opening<'_> {
         }
         let memory = if recover && self.mode == Mode::Read {
             // The recovery's stores stay in this process's private copy of the pages.
-            let private = self.io.map_private(&index, len);
+            let private = self.io.map_private(&index, geometry.index_len);
             MappedMemory::new(private.map_err(failed("map", &index_path))?, windows)
         } else {
-            self.map_index(&index, len, windows, &index_path)?
+            self.map_index(&index, geometry.index_len, windows, &index_path)?
         };
         let identities = self.identities(place, locks, &index, &block_files)?;
         let directory = Directory {
@@ -173,10 +179,10 @@ impl Opening<'_> {
             identities,
         };
         if recover {
-            if copied && self.mode != Mode::Read {
-                self.allocate_again(&directory)?;
+            if self.mode != Mode::Read {
+                self.allocate_again(&directory, levels, copied)?;
             }
-            crate::recover::after_reboot(&directory);
+            crate::recover::after_reboot(&directory, levels);
             store_identity(&directory.memory, &directory.identities);
             self.store_boot(&directory.memory, boot);
             if self.mode != Mode::Read {
@@ -217,14 +223,45 @@ impl Opening<'_> {
         }
     }
 
-    /// Copying leaves holes where there was space without bytes. A store into one would end the process on a full
-    /// disk.
-    fn allocate_again(&self, directory: &Directory) -> Result<(), Error> {
+    /// Whether the file is too short for the levels that the index says are open.
+    fn lacks_levels(
+        &self,
+        memory: &MappedMemory,
+        geometry: &Geometry,
+        index: &File,
+        path: &std::path::Path,
+    ) -> Result<Option<DirectoryState>, Error> {
+        let open = geometry.levels_at(memory.load(header::EPOCH));
+        // The length after the number of levels: a writer may open one meanwhile.
+        let len = self.io.status(index).map_err(failed("look at", path))?.len;
+        let lacking = open > geometry.levels_within(len);
+        Ok(lacking.then(|| {
+            DirectoryState::Damaged(format!(
+                "its index has {len} bytes, and should have at least {}",
+                geometry.index_end(open)
+            ))
+        }))
+    }
+
+    /// The length of the index may have reached the disk before the space that was allocated for its last level did,
+    /// and copying leaves holes where there was space without bytes. A store into one would end the process on a
+    /// full disk.
+    fn allocate_again(
+        &self,
+        directory: &Directory,
+        levels: usize,
+        copied: bool,
+    ) -> Result<(), Error> {
         let geometry = &directory.geometry;
-        let failed = || failed("make room for the copy in", &directory.path);
-        self.io
-            .allocate(&directory.index_file, 0, geometry.index_len)
-            .map_err(failed())?;
+        let failed = || failed("make room for the cache in", &directory.path);
+        for (at, len) in (0..levels).flat_map(|level| geometry.level_ranges(level)) {
+            self.io
+                .allocate(&directory.index_file, at, len)
+                .map_err(failed())?;
+        }
+        if !copied {
+            return Ok(());
+        }
         for block in 0..geometry.blocks {
             let at = block * geometry.block_size;
             let file = &directory.block_files[(at / WINDOW) as usize];

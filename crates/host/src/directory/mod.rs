@@ -34,6 +34,7 @@ pub(crate) struct Directory {
     pub geometry: Geometry,
     pub seed: u64,
     pub memory: MappedMemory,
+    /// The index, which grows when a level is opened.
     pub index_file: File,
     pub block_files: Vec<File>,
     /// Which files these are: the index, the file of locks, the files of blocks.

@@ -39,10 +39,12 @@ impl Process {
 
 /// The environment of a real directory.
 pub(super) struct System {
+    /// The index, which grows when a level is opened.
+    pub index: File,
     /// The files of blocks.
     pub files: Vec<File>,
     io: Arc<dyn Io>,
-    block_size: u64,
+    geometry: Geometry,
     clock: Clock,
     /// This process's part; replaced in a forked child by one store, so that no thread of it ever
     /// asks by a part of the parent's.
@@ -55,6 +57,7 @@ impl System {
     pub fn new(
         options: &Options,
         geometry: Geometry,
+        index: File,
         files: Vec<File>,
         membership: Membership,
     ) -> System {
@@ -64,9 +67,10 @@ impl System {
             process.forks = NEVER_JOINED;
         }
         System {
+            index,
             files,
             io: options.io.clone(),
-            block_size: geometry.block_size,
+            geometry,
             clock: options.clock.clone(),
             process: AtomicPtr::new(Box::into_raw(Box::new(process))),
             closed: AtomicU8::new(OPEN),
@@ -86,10 +90,10 @@ impl Environment for System {
     }
 
     fn allocate(&self, block: u64) -> Result<(), Error> {
-        let at = block * self.block_size;
+        let at = block * self.geometry.block_size;
         let file = &self.files[(at / WINDOW) as usize];
         self.io
-            .allocate(file, at % WINDOW, self.block_size)
+            .allocate(file, at % WINDOW, self.geometry.block_size)
             .map_err(|error| {
                 if platform::no_room(&error) {
                     Error::NoSpace(
@@ -101,6 +105,15 @@ impl Environment for System {
                     Error::io("cannot allocate a block")(error)
                 }
             })
+    }
+
+    fn allocate_level(&self, level: usize) -> Result<(), Error> {
+        for (at, len) in self.geometry.level_ranges(level) {
+            self.io
+                .allocate(&self.index, at, len)
+                .map_err(Error::io("cannot allocate a level of the index"))?;
+        }
+        Ok(())
     }
 
     fn ticks(&self) -> u32 {

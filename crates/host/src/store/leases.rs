@@ -105,7 +105,7 @@ impl Store {
         let process = is_entry(entry)
             .and_then(|()| inner.process())
             .inspect_err(|_| self.release(token))?;
-        if token.slot >= inner.engine.geometry.slots() {
+        if !inner.engine.is_open(token.slot) {
             return Ok(false);
         }
         // What was born before a clear would not be served.
@@ -130,7 +130,7 @@ impl Store {
     /// is invalid already or the store closed.
     pub fn release(&self, token: Token) {
         self.0.forget(token);
-        if token.slot < self.0.engine.geometry.slots() && !self.0.read_only {
+        if self.0.engine.is_open(token.slot) && !self.0.read_only {
             self.0.engine.release(token);
         }
     }
@@ -138,15 +138,14 @@ impl Store {
     /// True while the load that a `Busy` answer told of may still fill.
     #[must_use]
     pub fn lease_stands(&self, slot: u64, word: u64) -> bool {
-        slot < self.0.engine.geometry.slots() && self.0.engine.lease_stands(slot, word)
+        self.0.engine.is_open(slot) && self.0.engine.lease_stands(slot, word)
     }
 
     /// True while what is loaded by this token would be stored and served: the key was not set, deleted, cleared or
     /// filled since.
     #[must_use]
     pub fn may_fill(&self, namespace: &Namespace, token: Token) -> bool {
-        token.slot < self.0.engine.geometry.slots()
-            && self.0.engine.may_fill(token, self.0.floor(namespace))
+        self.0.engine.is_open(token.slot) && self.0.engine.may_fill(token, self.0.floor(namespace))
     }
 }
 

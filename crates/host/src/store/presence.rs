@@ -109,7 +109,7 @@ impl Inner {
             found.is_ok_and(|status| self.identities.get(at) != Some(&identity(&status)))
         };
         let was_removed = || {
-            let status = self.io.status(&self.index_file);
+            let status = self.io.status(&self.engine.environment.index);
             status.is_ok_and(|status| status.links == 0)
         };
         // After a change of the root directory the path names something else for this process, and only for it.
@@ -146,7 +146,7 @@ impl Inner {
         let locks = (process.forks == platform::forks())
             .then(|| process.membership.file())
             .flatten();
-        let files = environment.files.iter().chain([&self.index_file]);
+        let files = environment.files.iter().chain([&environment.index]);
         for file in files.chain(locks) {
             // It only keeps cleaners away.
             let _ = self.io.touch(file);

@@ -41,8 +41,8 @@ impl Store {
         inner.count_change();
         inner.may_change()?;
         let full = namespace.full_key(key);
-        let removed = hit.slot < inner.engine.geometry.slots()
-            && inner.engine.remove(inner.engine.key(&full), hit);
+        let removed =
+            inner.engine.is_open(hit.slot) && inner.engine.remove(inner.engine.key(&full), hit);
         if removed {
             inner.count(&inner.deletes);
         }
@@ -67,7 +67,7 @@ impl Store {
         is_entry(entry)?;
         inner.count_change();
         let process = inner.process()?;
-        if hit.slot >= inner.engine.geometry.slots() {
+        if !inner.engine.is_open(hit.slot) {
             return Ok(false);
         }
         let full = namespace.full_key(key);
@@ -108,7 +108,7 @@ impl Store {
         hit: Hit,
     ) -> Result<Option<u64>, Error> {
         let inner = self.open_inner()?;
-        if hit.slot >= inner.engine.geometry.slots() {
+        if !inner.engine.is_open(hit.slot) {
             return Ok(None);
         }
         let full = namespace.full_key(key);

@@ -19,31 +19,39 @@ const OTHER: &[u8] = b"::n3";
 
 /// One process with one thread.
 #[derive(Clone)]
-struct Process {
-    engine: Arc<Engine<Arc<Interleaved>, World>>,
-    me: Participant,
-    history: History,
+pub(super) struct Process {
+    pub(super) engine: Arc<Engine<Arc<Interleaved>, World>>,
+    pub(super) me: Participant,
+    pub(super) history: History,
 }
 
-struct Host {
+pub(super) struct Host {
     memory: Arc<Interleaved>,
     world: World,
     blocks: u64,
+    /// Buckets of each level.
+    levels: &'static [u64],
     history: History,
 }
 
 impl Host {
     fn new(blocks: u64) -> Host {
+        Host::with_levels(blocks, &[2])
+    }
+
+    pub(super) fn with_levels(blocks: u64, levels: &'static [u64]) -> Host {
         Host {
             memory: Interleaved::new(),
             world: World::default(),
             blocks,
+            levels,
             history: History::default(),
         }
     }
 
-    fn process(&self, id: u32) -> Process {
-        let engine = engine(self.memory.clone(), self.blocks, &self.world);
+    pub(super) fn process(&self, id: u32) -> Process {
+        let mut engine = engine(self.memory.clone(), self.blocks, &self.world);
+        engine.geometry = engine.geometry.with_levels(self.levels);
         let me = enter(&engine, id);
         Process {
             engine: Arc::new(engine),
@@ -64,11 +72,11 @@ impl Host {
 }
 
 impl Process {
-    fn key(&self) -> Key<'static> {
+    pub(super) fn key(&self) -> Key<'static> {
         self.engine.key(KEY)
     }
 
-    fn put(&self, appender: &mut Appender, value: &str) {
+    pub(super) fn put(&self, appender: &mut Appender, value: &str) {
         let start = self.history.now();
         self.engine
             .put(appender, self.me, self.key(), &entry(value))
@@ -76,14 +84,14 @@ impl Process {
         self.history.wrote(Some(value), start);
     }
 
-    fn put_other(&self, appender: &mut Appender, name: &str, value: &str) {
+    pub(super) fn put_other(&self, appender: &mut Appender, name: &str, value: &str) {
         let key = self.engine.key(name.as_bytes());
         self.engine
             .put(appender, self.me, key, &entry(value))
             .unwrap();
     }
 
-    fn delete(&self) {
+    pub(super) fn delete(&self) {
         let start = self.history.now();
         self.engine.delete(self.key());
         self.history.wrote(None, start);
@@ -100,7 +108,7 @@ impl Process {
         key_hash(self.engine.seed, b"::").as_u64()
     }
 
-    fn floor(&self) -> impl Fn(u64) -> u64 + Copy + '_ {
+    pub(super) fn floor(&self) -> impl Fn(u64) -> u64 + Copy + '_ {
         |_| self.engine.floor_of(&[self.root()])
     }
 
@@ -108,7 +116,7 @@ impl Process {
         self.engine.delete(self.engine.key(OTHER));
     }
 
-    fn read(&self) {
+    pub(super) fn read(&self) {
         let start = self.history.now();
         let mut out = Vec::new();
         let hit = self.engine.get(self.key(), self.floor(), &mut out);
@@ -154,7 +162,7 @@ impl Process {
     }
 
     /// Loads the key once, as one caller of get-or-set that does not wait.
-    fn load(&self, appender: &mut Appender, value: &str) {
+    pub(super) fn load(&self, appender: &mut Appender, value: &str) {
         let mut out = Vec::new();
         let lease = self
             .engine
@@ -175,7 +183,7 @@ impl Process {
     }
 }
 
-fn explore(iterations: usize, test: impl Fn() + Send + Sync + 'static) {
+pub(super) fn explore(iterations: usize, test: impl Fn() + Send + Sync + 'static) {
     let asked = std::env::var("ITERATIONS")
         .ok()
         .and_then(|n| n.parse().ok());
@@ -187,7 +195,7 @@ fn explore(iterations: usize, test: impl Fn() + Send + Sync + 'static) {
 }
 
 /// Runs the processes' work concurrently, then judges.
-fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
+pub(super) fn run(host: &Host, work: Vec<Box<dyn FnOnce(Process) + Send>>) {
     let threads: Vec<_> = work
         .into_iter()
         .enumerate()
@@ -625,7 +633,7 @@ fn the_neighbour_stands_in_the_keys_first_slot() {
         let host = with_neighbour(16);
         let process = host.process(1);
         let first = process.engine.slots_of(process.key().hash).next().unwrap();
-        let found = process.engine.find(process.engine.key(OTHER)).unwrap();
+        let found = process.engine.find(process.engine.key(OTHER), 1).unwrap();
         assert_eq!(found.slot, first);
     });
 }

@@ -58,7 +58,7 @@ impl<M: SharedMemory> Process<M> {
 /// What the killed process does, and which of it was acknowledged.
 type Work = fn(&mut Process<Killable>, &mut Vec<(&'static str, Option<&'static str>)>);
 
-fn print_no_kills() {
+pub(super) fn print_no_kills() {
     std::panic::set_hook(Box::new(|info| {
         if !info.payload().is::<Killed>() {
             eprintln!("{info}");

@@ -126,7 +126,7 @@ fn a_lap_during_a_copy_is_a_retry() {
             &entry("a value of the first lap"),
         )
         .unwrap();
-    let found = writer.find(key).unwrap();
+    let found = writer.find(key, writer.levels()).unwrap();
     let reader = Reader(Meddling {
         memory,
         armed: AtomicBool::new(true),

@@ -3,6 +3,7 @@
 mod conditional;
 mod dead_bytes;
 mod floors;
+mod growth;
 mod history;
 mod interleavings;
 mod kills;

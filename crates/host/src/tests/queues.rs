@@ -22,8 +22,7 @@ impl Process {
     fn new() -> Process {
         let mut engine = engine(Plain::new(), BLOCKS, &World::default());
         // Slots for all entries that the blocks hold, with their ghosts behind them.
-        engine.geometry.buckets = 64;
-        engine.geometry.ghosts_at = engine.geometry.slot_at(engine.geometry.slots());
+        engine.geometry = engine.geometry.with_levels(&[64]);
         let me = enter(&engine, 1);
         Process {
             engine,
@@ -60,13 +59,16 @@ impl Process {
 
     /// Where the key's entry is, without a read of it.
     fn queue_of(&self, key: &str) -> Option<Queue> {
-        let found = self.engine.find(self.engine.key(key.as_bytes()))?;
+        let found = self.engine.find(self.engine.key(key.as_bytes()), 1)?;
         let block = found.record.at / self.engine.geometry.block_size;
         Some(self.engine.queue_of(block))
     }
 
     fn reads(&self, key: &str) -> u8 {
-        let found = self.engine.find(self.engine.key(key.as_bytes())).unwrap();
+        let found = self
+            .engine
+            .find(self.engine.key(key.as_bytes()), 1)
+            .unwrap();
         let at = self.engine.geometry.visited_byte_at(found.slot);
         self.engine.memory.visited(at)
     }
@@ -288,7 +290,7 @@ fn a_large_record_seals_no_block_that_has_room() {
     let mut process = Process::new();
     process.put("::small0");
     let block = |process: &Process, key: &str| {
-        let found = process.engine.find(process.engine.key(key.as_bytes()));
+        let found = process.engine.find(process.engine.key(key.as_bytes()), 1);
         found.unwrap().record.at / process.engine.geometry.block_size
     };
     let first = block(&process, "::small0");
@@ -313,11 +315,7 @@ fn a_large_record_seals_no_block_that_has_room() {
 fn a_step_of_cleaning_is_a_part_of_a_block() {
     let mut process = Process::new();
     process.engine.geometry.block_size = 4096;
-    process.engine.geometry.buckets = 512;
-    process.engine.geometry.ghosts_at = process
-        .engine
-        .geometry
-        .slot_at(process.engine.geometry.slots());
+    process.engine.geometry = process.engine.geometry.with_levels(&[512]);
     let partly = |process: &Process| {
         (0..BLOCKS).any(|block| {
             let at = process.engine.geometry.descriptor_at(block);
@@ -336,7 +334,7 @@ fn a_step_of_cleaning_is_a_part_of_a_block() {
 #[test]
 fn a_writer_fills_no_block_of_the_main_queue() {
     let mut process = Process::with_main("::k");
-    let found = process.engine.find(process.engine.key(b"::k")).unwrap();
+    let found = process.engine.find(process.engine.key(b"::k"), 1).unwrap();
     let block = found.record.at / process.engine.geometry.block_size;
     process.engine.memory.store(header::WRITE_LANES, block + 1);
     process.put("::new");

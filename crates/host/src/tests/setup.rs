@@ -35,10 +35,9 @@ impl Environment for World {
 
 pub fn geometry(blocks: u64) -> Geometry {
     let mut geometry = Geometry::new(2 << 20).unwrap();
-    geometry.buckets = 2;
     geometry.block_size = 256;
     geometry.blocks = blocks;
-    geometry
+    geometry.with_levels(&[2])
 }
 
 /// A process: an engine of its own on the shared memory.

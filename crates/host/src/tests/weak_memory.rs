@@ -47,9 +47,9 @@ struct Weak {
 }
 
 impl Weak {
-    fn new() -> Arc<Weak> {
+    fn new(levels: &[u64]) -> Arc<Weak> {
         Arc::new(Weak {
-            geometry: super::setup::geometry(BLOCKS),
+            geometry: super::setup::geometry(BLOCKS).with_levels(levels),
             words: Mutex::default(),
             blocks: Mutex::default(),
             visited: Mutex::default(),
@@ -249,15 +249,27 @@ type Work = fn(&Process, &mut Appender);
 /// Runs `before`, then each of the others in a process of its own, in every possible way, and judges.
 /// Only the first `slots` slots of a key may be written to: the more, the longer it takes.
 fn explore(preemptions: usize, slots: usize, before: Work, work: &'static [Work]) {
+    explore_levels(&[2], preemptions, slots, before, work);
+}
+
+/// The same with levels of so many buckets.
+fn explore_levels(
+    levels: &'static [u64],
+    preemptions: usize,
+    slots: usize,
+    before: Work,
+    work: &'static [Work],
+) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(preemptions);
     model.max_branches = 50_000;
     model.check(move || {
-        let memory = Weak::new();
+        let memory = Weak::new(levels);
         let history = History::default();
         let acknowledged = Arc::new(AtomicU64::new(0));
         let process = |id: u32| {
-            let engine = engine(memory.clone(), BLOCKS, &World::default());
+            let mut engine = engine(memory.clone(), BLOCKS, &World::default());
+            engine.geometry = memory.geometry;
             Process {
                 me: enter(&engine, id),
                 engine: Arc::new(engine),
@@ -273,7 +285,7 @@ fn explore(preemptions: usize, slots: usize, before: Work, work: &'static [Work]
         let first = process(1);
         let written = KEYS.iter().flat_map(|key| {
             let hash = first.engine.key(key.as_bytes()).hash;
-            first.engine.slots_of(hash).take(slots)
+            first.engine.slots_in(levels.len(), hash).take(slots)
         });
         memory.make(written);
         let mut appender = Appender::default();
@@ -312,6 +324,27 @@ fn a_put_beside_a_reader() {
         |process, appender| process.put(appender, "old"),
         &[
             |process, appender| process.put(appender, "new"),
+            |process, _| {
+                process.read();
+                process.read();
+            },
+        ],
+    );
+}
+
+/// The reader may begin with one level or with two.
+#[test]
+fn a_put_into_a_new_level_beside_a_reader() {
+    explore_levels(
+        &[2, 2],
+        PREEMPTIONS,
+        3,
+        NOTHING,
+        &[
+            |process, appender| {
+                assert!(process.engine.open_level(1));
+                process.put(appender, "new");
+            },
             |process, _| {
                 process.read();
                 process.read();

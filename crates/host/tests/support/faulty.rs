@@ -156,6 +156,7 @@ impl Io for Faulty {
     }
     fn boot_id(&self) -> io::Result<[u8; 16]> {
         self.count()?;
+        self.meanwhile("boot_id");
         let mut id = SystemIo.boot_id()?;
         id[0] ^= self.boot;
         Ok(id)

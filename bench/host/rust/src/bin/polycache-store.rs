@@ -7,6 +7,7 @@ use polycache_entry::{
     decode_payload, decode_value, encode, EntryOptions, Limits, Serializer, Value, Verify,
 };
 use polycache_host::{Namespace, Options, Store};
+use std::hint::black_box;
 
 struct Engine {
     store: Store,
@@ -30,6 +31,15 @@ impl Engine {
             misses += u64::from(hit.is_none());
         }
         Ok(misses)
+    }
+
+    fn keys(&mut self, batch: &Batch<'_>) -> Outcome<u64> {
+        for _ in batch.reads {
+            let mut keys = Vec::new();
+            self.store.keys(&self.namespace, b"", 0, u64::MAX, &mut keys)?;
+            black_box(keys);
+        }
+        Ok(0)
     }
 
     fn mixed(&mut self, batch: &Batch<'_>) -> Outcome<u64> {
@@ -63,6 +73,7 @@ impl Subject for Engine {
         vec![
             operation(name::PUT, Kind::Put, SURVIVES_KILL, Engine::put),
             operation(name::GET, Kind::Get, SURVIVES_KILL, Engine::get),
+            operation(name::KEYS, Kind::Get, SURVIVES_KILL, Engine::keys),
             operation(name::MIXED, Kind::Mixed, SURVIVES_KILL, Engine::mixed),
         ]
     }

@@ -36,6 +36,14 @@ impl Redis {
         Ok(misses)
     }
 
+    fn keys(&mut self, batch: &Batch<'_>) -> Outcome<u64> {
+        for _ in batch.reads {
+            let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut self.0)?;
+            black_box(keys);
+        }
+        Ok(0)
+    }
+
     fn get_100(&mut self, batch: &Batch<'_>) -> Outcome<u64> {
         let mut misses = 0;
         for keys in batch.reads.chunks(100) {
@@ -60,6 +68,7 @@ impl Subject for Redis {
             operation(name::PUT_100, Kind::Put, NONE, Redis::put_100),
             operation(name::GET, Kind::Get, NONE, Redis::get),
             operation(name::GET_100, Kind::Get, NONE, Redis::get_100),
+            operation(name::KEYS, Kind::Get, NONE, Redis::keys),
         ]
     }
 
