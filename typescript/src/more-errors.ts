@@ -1,12 +1,12 @@
 /** Errors of directories, entries and Redis namespaces, which a program with a `MemoryCache` alone does without. */
 import { nameAll, PolycacheError } from './errors.ts'
 
-/** An entry declares more uncompressed bytes than this reader accepts. */
+/** A value has more bytes before compression than the option `maxValue` allows, or too many values in it. */
 export class ValueTooLarge extends PolycacheError {
   readonly code = 'value_too_large'
-  /** Bytes that it declares. */
+  /** Its bytes; or of those that its values count for, as many as were counted. */
   readonly size: number
-  /** Bytes that it may declare. */
+  /** Bytes that it may have. */
   readonly limit: number
 
   constructor(message: string, size: number, limit: number) {

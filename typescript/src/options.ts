@@ -93,7 +93,11 @@ export interface CacheOptions {
    * empties the cache. Default: false.
    */
   readonly keepAfterReboot?: boolean
-  /** Most bytes of a value, before compression, that is read or written: a number or text. Default: 64MiB. */
+  /**
+   * Most bytes of a value, before compression, that is read or written: a number or text. Each number and text in the value
+   * counts for 4 bytes at least, each list, object and other compound value for 16; for these counts the limit is 4 MiB or
+   * more. Default: 64MiB.
+   */
   readonly maxValue?: number | string
   /**
    * How hits are read: `auto` in the directory's memory itself, where the engine was tested for that (see `spec/host.md`),

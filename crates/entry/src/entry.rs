@@ -1,6 +1,6 @@
 //! Whole entries: header and payload together.
 
-use crate::{header, typed, Compressor, CompressorId, Error, Header, Serializer};
+use crate::{header, typed, weight, Compressor, CompressorId, Error, Header, Serializer};
 use crate::{Dictionaries, EntryEncryption, Structs, Tag, Value, Verify};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub struct EntryOptions<'a> {
     pub tags: &'a [Tag<'a>],
     /// The keys that encrypt the payload after compression; none by default.
     pub encryption: Option<EntryEncryption<'a>>,
-    /// Most bytes of the payload before compression, 64 MiB by default: what readers accept
+    /// Most bytes of the payload before compression, and of its weight, 64 MiB by default: what readers accept
     /// ([`Limits::max_length`]). Without it there could be entries that no reader accepts.
     pub max_length: u64,
     /// Whether the checksum stays 0: for an entry that never leaves this process and is only read with
@@ -59,9 +59,9 @@ const DEFAULT_MAX_LENGTH: u64 = 64 * 1024 * 1024;
 /// The limits of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most bytes of an uncompressed payload; 64 MiB by default. A decoded [`Value`] takes at most about
-    /// 80 times as much memory (a map of one-byte keys), a list of nulls 32 times, usual values about
-    /// twice.
+    /// Most bytes of an uncompressed payload, and of its weight, which counts each value in it for 4 bytes
+    /// at least (`spec/entry.md` "Weight"; it may be 4 MiB in any case); 64 MiB by default. A decoded
+    /// [`Value`] takes at most about 25 times as much memory, usual values about twice.
     pub max_length: u64,
     /// The dictionaries that a compressed payload may need; none by default.
     pub dictionaries: Option<Dictionaries>,
@@ -81,6 +81,13 @@ impl Limits {
             max_length,
             dictionaries: None,
         }
+    }
+
+    /// The most that a value may weigh (`spec/entry.md` "Weight"): [`Limits::max_length`], or 4 MiB where that is
+    /// less.
+    #[must_use]
+    pub const fn max_weight(&self) -> u64 {
+        weight::limit(self.max_length)
     }
 
     pub(crate) fn check(&self, size: u64) -> Result<(), Error> {
@@ -113,7 +120,9 @@ pub fn encode(
     options: &EntryOptions<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    write_entry(options, out, |out| options.serializer.write(value, out))
+    write_entry(options, out, |out| {
+        options.serializer.write(value, options.max_length, out)
+    })
 }
 
 /// As [`encode`], for any serde type; [`serialize`](crate::serialize) describes the result.
@@ -126,7 +135,13 @@ pub fn encode_typed<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     write_entry(options, out, |out| {
-        typed::append(value, options.serializer, options.structs, out)
+        let EntryOptions {
+            serializer,
+            structs,
+            max_length,
+            ..
+        } = *options;
+        typed::append(value, serializer, structs, max_length, out)
     })
 }
 
@@ -155,8 +170,8 @@ fn write_entry(
     })
 }
 
-/// Appends the entry that holds `payload`, already written by `serializer`, to `out`. The payload is not
-/// checked. After an error `out` is unchanged.
+/// Appends the entry that holds `payload`, already written by `serializer`, to `out`. The payload is
+/// not checked, not even its weight. After an error `out` is unchanged.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] when an option is out of range; [`Error::ValueTooLarge`] when the payload
@@ -267,7 +282,7 @@ pub fn trusted_payload<'a>(
 /// The value in a `payload` that [`decode_payload`] returned.
 ///
 /// # Errors
-/// [`Error::ValueTooLarge`] when the payload is longer than the limit; [`Error::MalformedEntry`]
+/// [`Error::ValueTooLarge`] when the payload is longer or heavier than the limit; [`Error::MalformedEntry`]
 /// when it is not exactly one value of `serializer`; [`Error::UnsupportedSerializer`] for Bincode,
 /// which only [`deserialize`](crate::deserialize) reads.
 pub fn decode_value<'a>(
@@ -276,5 +291,5 @@ pub fn decode_value<'a>(
     limits: &Limits,
 ) -> Result<Value<'a>, Error> {
     limits.check(payload.len() as u64)?;
-    serializer.read(payload)
+    serializer.read(payload, limits.max_length)
 }

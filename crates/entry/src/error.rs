@@ -26,9 +26,9 @@ pub enum Error {
         /// What was found, and what was expected.
         reason: Cow<'static, str>,
     },
-    /// The entry declares more uncompressed bytes than the reader's limit.
+    /// The value has more bytes before compression than the reader's or writer's limit, or a greater weight.
     ValueTooLarge {
-        /// Bytes that the entry declares.
+        /// Bytes of the payload, or of its weight as far as it was counted.
         size: u64,
         /// Bytes that [`Limits::max_length`](crate::Limits::max_length) allows.
         limit: u64,
@@ -136,8 +136,8 @@ impl fmt::Display for Error {
             }
             Error::ValueTooLarge { size, limit } => write!(
                 f,
-                "the value has {size} bytes before compression, and {limit} are the limit: store less, or raise the limit; \
-                 an entry that is there already can be deleted"
+                "the value has {size} bytes before compression, where each value in it counts for 4 or more, \
+                 and {limit} are the limit: store less, or raise the limit; an entry that is there already can be deleted"
             ),
             Error::MalformedEntry { reason } => {
                 write!(f, "not a valid entry: {reason}; delete it and load the value again")

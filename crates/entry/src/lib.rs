@@ -34,6 +34,7 @@ pub mod tagged;
 mod typed;
 mod utf8;
 mod value;
+mod weight;
 
 pub use compressor::{train, Compressor, CompressorId, Dictionaries};
 pub use encryption::{decrypt_payload, Encryption, EntryEncryption};

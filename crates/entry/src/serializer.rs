@@ -4,6 +4,7 @@ pub(crate) mod json;
 pub(crate) mod messagepack;
 mod path;
 
+use crate::weight::{self, VALUE};
 use crate::{utf8, Error, Value};
 pub(crate) use path::Refusal;
 use std::borrow::Cow;
@@ -73,11 +74,18 @@ impl Serializer {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// Appends `value` to `out`; after an error `out` holds a part of it.
-    pub(crate) fn write(self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Appends `value` to `out`, for readers whose payloads have at most `max_length` bytes; after an error `out`
+    /// holds a part of it.
+    pub(crate) fn write(
+        self,
+        value: &Value<'_>,
+        max_length: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut weight = VALUE;
         let written = match (self, value) {
-            (Serializer::Json, _) => json::write(value, MAX_DEPTH, out),
-            (Serializer::MessagePack, _) => messagepack::write(value, MAX_DEPTH, out),
+            (Serializer::Json, _) => json::write(value, MAX_DEPTH, &mut weight, out),
+            (Serializer::MessagePack, _) => messagepack::write(value, MAX_DEPTH, &mut weight, out),
             (Serializer::Bytes, Value::Bytes(bytes)) => {
                 out.extend_from_slice(bytes);
                 Ok(())
@@ -95,18 +103,19 @@ impl Serializer {
                 other.row()
             ))),
         };
-        written.map_err(|refusal| refusal.into_error())
+        written.map_err(|refusal| refusal.into_error())?;
+        weight::check(weight, max_length)
     }
 
-    /// The value in `payload`.
-    pub(crate) fn read(self, payload: &[u8]) -> Result<Value<'_>, Error> {
+    /// The value in `payload`, for a reader whose payloads have at most `max_length` bytes.
+    pub(crate) fn read(self, payload: &[u8], max_length: u64) -> Result<Value<'_>, Error> {
         match self {
             Serializer::Bytes => Ok(Value::Bytes(Cow::Borrowed(payload))),
             Serializer::Text => utf8::text(payload)
                 .map(Value::from)
                 .ok_or_else(|| Error::malformed("the text is not valid UTF-8")),
-            Serializer::Json => json::read(payload),
-            Serializer::MessagePack => messagepack::read(payload),
+            Serializer::Json => json::read(payload, max_length),
+            Serializer::MessagePack => messagepack::read(payload, max_length),
             Serializer::Bincode => Err(Error::UnsupportedSerializer { id: self as u8 }),
         }
     }

@@ -40,25 +40,31 @@ pub fn serialize<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     let start = out.len();
-    let written = append(value, serializer, structs, out);
+    let written = append(value, serializer, structs, u64::MAX, out);
     if written.is_err() {
         out.truncate(start);
     }
     written
 }
 
-/// As [`serialize`], but after an error `out` holds a part of the payload.
+/// As [`serialize`], for readers whose payloads have at most `max_length` bytes; but after an error `out` holds a
+/// part of the payload.
 pub(crate) fn append<T: Serialize + ?Sized>(
     value: &T,
     serializer: Serializer,
     structs: Structs,
+    max_length: u64,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     match serializer {
-        Serializer::Json => write::write::<json::Json, T>(value, structs, out),
-        Serializer::MessagePack => write::write::<messagepack::MessagePack, T>(value, structs, out),
-        Serializer::Bincode => bincode::write(value, out),
-        Serializer::Bytes | Serializer::Text => serializer.write(&to_value(value)?, out),
+        Serializer::Json => write::write::<json::Json, T>(value, structs, max_length, out),
+        Serializer::MessagePack => {
+            write::write::<messagepack::MessagePack, T>(value, structs, max_length, out)
+        }
+        Serializer::Bincode => bincode::write(value, max_length, out),
+        Serializer::Bytes | Serializer::Text => {
+            serializer.write(&to_value(value)?, max_length, out)
+        }
     }
 }
 
@@ -72,7 +78,7 @@ pub(crate) fn append<T: Serialize + ?Sized>(
 /// [`decode_value`](crate::decode_value).
 ///
 /// # Errors
-/// [`Error::ValueTooLarge`] when the payload is longer than the limit; [`Error::MalformedEntry`]
+/// [`Error::ValueTooLarge`] when the payload is longer or heavier than the limit; [`Error::MalformedEntry`]
 /// when it is not exactly one value of `serializer`; [`Error::WrongType`] with the path to what does
 /// not fit `T`.
 pub fn deserialize<'de, T: Deserialize<'de>>(
@@ -80,19 +86,20 @@ pub fn deserialize<'de, T: Deserialize<'de>>(
     payload: &'de [u8],
     limits: &Limits,
 ) -> Result<T, Error> {
+    let most = limits.max_length;
     limits.check(payload.len() as u64)?;
     // The fast paths do not say what is wrong, and leave out the rarest cases: the path by way of a
     // `Value` finds the fault and its place, or that there is none.
     match serializer {
-        Serializer::Json => match json::read(payload) {
+        Serializer::Json => match json::read(payload, most) {
             Some(value) => Ok(value),
-            None => from_human_readable(serializer.read(payload)?),
+            None => from_human_readable(serializer.read(payload, most)?),
         },
-        Serializer::MessagePack => match messagepack::read(payload) {
+        Serializer::MessagePack => match messagepack::read(payload, most) {
             Some(value) => Ok(value),
-            None => from_value(serializer.read(payload)?),
+            None => from_value(serializer.read(payload, most)?),
         },
-        Serializer::Bincode => bincode::read(payload),
-        Serializer::Bytes | Serializer::Text => from_value::<T>(serializer.read(payload)?),
+        Serializer::Bincode => bincode::read(payload, most),
+        Serializer::Bytes | Serializer::Text => from_value::<T>(serializer.read(payload, most)?),
     }
 }

@@ -131,6 +131,76 @@ fn the_densest_payloads_take_80_times_their_length_at_most() {
     }
 }
 
+/// Some KB of zstd that would be gigabytes of values.
+#[test]
+fn hostile_entries_take_little() {
+    // What a list reserves that weighs the limit but for its elements' own, and the payload.
+    const MOST: usize = 576 << 20;
+    let text = std::fs::read_to_string("../../spec/vectors/weights.json").unwrap();
+    let mut hostile = 0;
+    for row in read_rows(&text).unwrap() {
+        let name = row["name"].as_str().unwrap();
+        if name.starts_with("hostile") {
+            hostile += 1;
+            let entry = hex_decode(row["entry"].as_str().unwrap()).unwrap();
+            let (peak, _) = decode(&entry);
+            println!("{name}: {} bytes, {peak} in memory", entry.len());
+            assert!(peak <= MOST, "{name}: {peak} bytes");
+        }
+    }
+    assert!(hostile > 0);
+}
+
+#[test]
+fn a_value_takes_at_most_25_times_its_weight() {
+    const LIMIT: usize = 4 << 20;
+    let limits = Limits::of(LIMIT as u64);
+    let list = |element: &[u8], weight: usize| {
+        let count = (LIMIT - 16) / weight;
+        let mut payload = vec![0xDD];
+        payload.extend((count as u32).to_be_bytes());
+        payload.extend(element.repeat(count));
+        payload
+    };
+    let json = |element: &str, weight: usize| {
+        let count = (LIMIT - 16) / weight;
+        format!("[{}]", vec![element; count].join(",")).into_bytes()
+    };
+    let mut map = list(b"\xA0\xC0", 8);
+    map[0] = 0xDF;
+    let chain = [vec![0x91; 126], vec![0x90]].concat();
+    for (name, serializer, payload) in [
+        ("nulls", Serializer::MessagePack, list(b"\xC0", 4)),
+        ("empty lists", Serializer::MessagePack, list(b"\x90", 16)),
+        (
+            "lists of one",
+            Serializer::MessagePack,
+            list(b"\x91\xC0", 20),
+        ),
+        ("chains", Serializer::MessagePack, list(&chain, 16 * 127)),
+        ("a map", Serializer::MessagePack, map),
+        ("maps", Serializer::MessagePack, list(b"\x81\xA0\xC0", 24)),
+        (
+            "sets",
+            Serializer::MessagePack,
+            list(b"\xD5\x01\x91\xC0", 20),
+        ),
+        (
+            "types",
+            Serializer::MessagePack,
+            list(b"\xC7\x03\x05\xA1t\xC0", 24),
+        ),
+        ("JSON zeros", Serializer::Json, json("0", 4)),
+        ("JSON lists of one", Serializer::Json, json("[0]", 20)),
+        ("JSON maps", Serializer::Json, json("{\"\":0}", 24)),
+    ] {
+        let (peak, _) = measure(|| decode_value(serializer, &payload, &limits).unwrap());
+        let factor = peak as f64 / LIMIT as f64;
+        println!("{name}: {factor:.1}");
+        assert!(peak <= 25 * LIMIT, "{name}: {factor:.1}");
+    }
+}
+
 #[test]
 fn the_hot_path_does_not_allocate() {
     let text = "x".repeat(100);

@@ -238,8 +238,9 @@ impl Builder {
         self
     }
 
-    /// Most bytes of a value that is read, before decompression adds to them: what a hostile entry may
-    /// make this process allocate. Default: 64 MiB.
+    /// Most bytes of a value, uncompressed, that is read or written: it bounds what a hostile entry may make this
+    /// process allocate. Each number and text in the value counts for 4 bytes at least, each list, map and other
+    /// compound value for 16; for these counts the limit is 4 MiB or more. Default: 64 MiB.
     pub fn max_value(mut self, bytes: u64) -> Builder {
         self.max_value = bytes;
         self

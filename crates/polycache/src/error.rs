@@ -36,11 +36,11 @@ pub enum Error {
         /// Bytes that they may take.
         limit: u64,
     },
-    /// An entry declares more uncompressed bytes than `max_value` allows.
+    /// A value has more uncompressed bytes than `max_value` allows, or too many values in it.
     ValueTooLarge {
-        /// Bytes that it declares.
+        /// Its bytes; or what its values count for, as far as they were counted.
         size: u64,
-        /// Bytes that it may declare.
+        /// Bytes that it may have.
         limit: u64,
     },
     /// The bytes are not an entry, or its payload does not decode.

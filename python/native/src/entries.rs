@@ -14,7 +14,7 @@ use std::cell::Cell;
 /// it is encrypted, for this full key.
 #[allow(clippy::too_many_arguments)] // They are keywords.
 #[pyfunction]
-#[pyo3(signature = (value, *, serializer = "messagepack", compressor = "none", created = 0, expires = 0, fresh_until = None, tags = Vec::new(), encryption = None, full_key = None))]
+#[pyo3(signature = (value, *, serializer = "messagepack", compressor = "none", created = 0, expires = 0, fresh_until = None, tags = Vec::new(), encryption = None, full_key = None, max_value = None))]
 pub fn encode_entry<'py>(
     value: &Bound<'py, PyAny>,
     serializer: &str,
@@ -25,6 +25,7 @@ pub fn encode_entry<'py>(
     tags: Vec<(String, u64)>,
     encryption: Option<&Bound<'py, PyAny>>,
     full_key: Option<&[u8]>,
+    max_value: Option<u64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = value.py();
     let raise = |error| errors::raise(py, error);
@@ -46,6 +47,7 @@ pub fn encode_entry<'py>(
         encryption: keys
             .as_ref()
             .map(|keys| keys.of(full_key.unwrap_or_default(), b"")),
+        max_length: max_value.unwrap_or(Limits::default().max_length),
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
@@ -67,16 +69,17 @@ fn keys_of(encryption: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Encryption>
 
 /// What an entry holds: its value and its header, as a dict.
 #[pyfunction]
-#[pyo3(signature = (entry, *, encryption = None, full_key = None, dictionaries = None))]
+#[pyo3(signature = (entry, *, encryption = None, full_key = None, dictionaries = None, max_value = None))]
 pub fn decode_entry<'py>(
     py: Python<'py>,
     entry: &[u8],
     encryption: Option<&Bound<'py, PyAny>>,
     full_key: Option<&[u8]>,
     dictionaries: Option<&Bound<'py, PyAny>>,
+    max_value: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let raise = |error: polycache_entry::Error| errors::raise(py, error.into());
-    let mut limits = Limits::default();
+    let mut limits = max_value.map_or_else(Limits::default, Limits::of);
     if let Some(value) = dictionaries {
         let dictionaries = Dictionaries::new(options::dictionaries(value)?, Compressor::Smart);
         limits.dictionaries = Some(dictionaries.map_err(raise)?);

@@ -336,6 +336,7 @@ def encode_entry(
     tags: list[tuple[str, int]] = ...,
     encryption: Sequence[EncryptionKey] | None = None,
     full_key: bytes | None = None,
+    max_value: int | None = None,
 ) -> bytes: ...
 def decode_entry(
     entry: bytes,
@@ -343,6 +344,7 @@ def decode_entry(
     encryption: Sequence[EncryptionKey] | None = None,
     full_key: bytes | None = None,
     dictionaries: Sequence[bytes] | None = None,
+    max_value: int | None = None,
 ) -> dict[str, Any]: ...
 def cli(arguments: Sequence[str]) -> int: ...
 def full_key(namespace: list[str], key: str | bytes) -> bytes: ...

@@ -68,7 +68,9 @@ class EntryTooLarge(PolycacheError, ValueError):
 
 
 class ValueTooLarge(PolycacheError):
-    """An entry declares more uncompressed bytes than a reader accepts. Sizes are in bytes."""
+    """A value has more uncompressed bytes than `max_value` allows, or too many values in it.
+
+    Sizes are in bytes; `size` may be what the values count for, as far as they were counted."""
 
     code = "value_too_large"
 

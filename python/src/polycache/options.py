@@ -62,8 +62,9 @@ class Options(TypedDict, total=False):
 
     max_value: int | str | None
     """Most bytes of a value, uncompressed, that is read or written (`ValueTooLarge`): a limit on
-    what a hostile entry can make this process allocate. A number, or text like "64MiB". Default:
-    "64MiB"."""
+    what a hostile entry can make this process allocate. Each number and text in the value counts
+    for 4 bytes at least, each list, dict and other compound value for 16; for these counts the
+    limit is 4 MiB or more. A number, or text like "64MiB". Default: "64MiB"."""
 
     serializer: Literal["messagepack", "json", "text", "bytes"] | None
     """How values become bytes. Default: "messagepack", which takes every row of the type map."""

@@ -125,7 +125,9 @@ module Polycache
     # @param keep_after_reboot [Boolean] keeps whole entries after a reboot, though they may be
     #   older than the last write; with false, a reboot empties the cache. Default: false.
     # @param max_value [Integer, String] the most bytes of a value, uncompressed, that is written or
-    #   read, or text like "16MiB". Default: "64MiB".
+    #   read, or text like "16MiB". Each number and text in it counts for 4 bytes at least,
+    #   each Array, Hash and other compound value for 16; for these counts the limit is 4 MiB or
+    #   more. Default: "64MiB".
     # @param memory [Hash, Boolean, nil] options of the memory tier, which hands out objects that
     #   were read before without decoding: +max_entries+ (10,000), +max_bytes+ (64 MiB), +policy+
     #   ("2q-clock", "lru"), +isolation+ ("clone", "freeze", "none"), as for MemoryCache. With nil

@@ -57,12 +57,12 @@ module Polycache
     attr_reader :limit
   end
 
-  # An entry declares more uncompressed bytes than a reader accepts.
+  # A value has more uncompressed bytes than +max_value+ allows, or too many values in it.
   class ValueTooLarge < Error
     CODE = "value_too_large"
-    # @return [Integer] bytes that it declares
+    # @return [Integer] its bytes; or what its values count for, as far as they were counted
     attr_reader :size
-    # @return [Integer] bytes that it may declare
+    # @return [Integer] bytes that it may have
     attr_reader :limit
   end
 

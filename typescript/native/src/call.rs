@@ -11,6 +11,9 @@ pub(crate) struct Call<const N: usize> {
     arguments: [sys::napi_value; N],
 }
 
+/// The bytes of a payload, or the weight of a value that is too heavy.
+pub(crate) type Payload<'a> = std::result::Result<&'a [u8], u64>;
+
 impl<const N: usize> Call<N> {
     /// Asks for the arguments; those the caller left out are `undefined`.
     #[inline(always)]
@@ -73,6 +76,17 @@ impl<const N: usize> Call<N> {
         self.bytes(place)?
             .get(from..to)
             .ok_or_else(|| error::invalid("a range lies outside its buffer"))
+    }
+
+    /// The payload at the beginning of a Uint8Array, as long as the argument behind it says. Below 0 that is the
+    /// weight, negated, of a value that is too heavy to be stored.
+    #[inline(always)]
+    pub fn payload(&self, place: usize) -> Result<Payload<'_>> {
+        let measured = self.number(place + 1)?;
+        if measured < 0.0 {
+            return Ok(Err(-measured as u64));
+        }
+        self.range(place, 0, measured as usize).map(Ok)
     }
 
     /// Copies bytes to the beginning of a Uint8Array when it has room for them.

@@ -9,14 +9,14 @@ use crate::seen::WORDS;
 use napi::{sys, Result};
 use polycache_host::{Hit, Store};
 
-/// Writes the payload of a call (arguments 4 to 6: payload, length, ttl) as the key's entry into the namespace's
+/// Writes the payload of a call (arguments 4 to 6: payload, measured, ttl) as the key's entry into the namespace's
 /// buffer, and calls `f` to store it.
 #[inline(always)]
 fn writing<const N: usize>(
     call: &Call<N>,
     f: impl FnOnce(&mut Namespace, &Store, &[u8]) -> Result<bool>,
 ) -> Result<Answer> {
-    let payload = call.range(4, 0, call.integer(5)? as usize)?;
+    let payload = call.payload(4)?;
     let ttl = call.number(6)?;
     on(call, |namespace, store, key| {
         namespace.write(store, key, payload, ttl)?;
@@ -24,7 +24,7 @@ fn writing<const N: usize>(
     })
 }
 
-/// `add(namespace, key, from, to, payload, length, ttl)`: stores a payload if the key has no entry; false if it has
+/// `add(namespace, key, from, to, payload, measured, ttl)`: stores a payload if the key has no entry; false if it has
 /// one.
 pub(crate) unsafe extern "C" fn add(
     env: sys::napi_env,
@@ -38,7 +38,7 @@ pub(crate) unsafe extern "C" fn add(
     })
 }
 
-/// `replace(namespace, key, from, to, payload, length, ttl)`: stores a payload if the key has an entry; false if it
+/// `replace(namespace, key, from, to, payload, measured, ttl)`: stores a payload if the key has an entry; false if it
 /// has none.
 pub(crate) unsafe extern "C" fn replace(
     env: sys::napi_env,
@@ -51,7 +51,7 @@ pub(crate) unsafe extern "C" fn replace(
     })
 }
 
-/// `compare_and_set(namespace, key, from, to, payload, length, ttl, version)`: stores a payload if the key's entry has
+/// `compare_and_set(namespace, key, from, to, payload, measured, ttl, version)`: stores a payload if the key's entry has
 /// this version, an array of one word; false otherwise.
 pub(crate) unsafe extern "C" fn compare_and_set(
     env: sys::napi_env,
@@ -95,7 +95,7 @@ fn replace_if(
     }
 }
 
-/// `exchange(namespace, key, from, to, payload, length, ttl, seen)`: stores a payload in the place of the entry that `peek`
+/// `exchange(namespace, key, from, to, payload, measured, ttl, seen)`: stores a payload in the place of the entry that `peek`
 /// saw; false if that is gone.
 pub(crate) unsafe extern "C" fn exchange(
     env: sys::napi_env,

@@ -138,14 +138,14 @@ pub(crate) unsafe extern "C" fn step(
     })
 }
 
-/// `load_fill(namespace, key, from, to, payload, length, ttl, load)`: stores what was loaded. The load
+/// `load_fill(namespace, key, from, to, payload, measured, ttl, load)`: stores what was loaded. The load
 /// is over, also when it is refused with an error.
 pub(crate) unsafe extern "C" fn fill(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     answer::<8>(env, info, |call| {
-        let payload = call.range(4, 0, call.integer(5)? as usize)?;
+        let payload = call.payload(4)?;
         let ttl = call.number(6)?;
         let mut load = remove(call.integer(7)?)?;
         on(call, |namespace, store, key| {

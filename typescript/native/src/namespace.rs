@@ -1,5 +1,6 @@
 //! A namespace, as one cache writes and reads it.
 
+use crate::call::Payload;
 use crate::entry::compressor_of;
 use crate::store::Handle;
 use crate::{error, registry};
@@ -33,7 +34,19 @@ pub(crate) struct Namespace {
 impl Namespace {
     /// Writes the entry of a key's payload into the buffer.
     #[inline]
-    pub fn write(&mut self, store: &Store, key: &[u8], payload: &[u8], ttl: f64) -> Result<()> {
+    pub fn write(
+        &mut self,
+        store: &Store,
+        key: &[u8],
+        payload: Payload<'_>,
+        ttl: f64,
+    ) -> Result<()> {
+        let payload = payload.map_err(|weight| {
+            error::entry(polycache_entry::Error::ValueTooLarge {
+                size: weight,
+                limit: self.limits.max_weight(),
+            })
+        })?;
         self.write_by(store, key, ttl, |options, entry| {
             encode_payload(payload, options.serializer, options, entry)
         })
@@ -102,10 +115,10 @@ impl Namespace {
 
     /// The integer of the key's entry in the buffer.
     pub fn integer(&mut self, key: &[u8]) -> Result<i64> {
+        let limits = Limits::of(self.limits.max_length);
         let payload = self.read(key)?;
-        // `read` has compared its length with the limit.
         let value = Serializer::from_id(payload[0])
-            .and_then(|serializer| decode_value(serializer, &payload[1..], &Limits::of(u64::MAX)))
+            .and_then(|serializer| decode_value(serializer, &payload[1..], &limits))
             .map_err(error::entry)?;
         match value {
             Value::Int(integer) => i64::try_from(integer).map_err(|_| error::overflow()),

@@ -62,12 +62,12 @@ unsafe extern "C" fn get(env: sys::napi_env, info: sys::napi_callback_info) -> s
     })
 }
 
-/// `put(namespace, key, from, to, payload, length, ttl)`: stores a payload of the namespace's
+/// `put(namespace, key, from, to, payload, measured, ttl)`: stores a payload of the namespace's
 /// serializer for `ttl` milliseconds, 0 for ever; below 0 `ttl` is the time at which it expires, negated: so
 /// everywhere here.
 unsafe extern "C" fn put(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     answer::<7>(env, info, |call| {
-        let payload = call.range(4, 0, call.integer(5)? as usize)?;
+        let payload = call.payload(4)?;
         let ttl = call.number(6)?;
         on(call, |namespace, store, key| {
             if let Err(failure) = namespace.write(store, key, payload, ttl) {

@@ -12,17 +12,21 @@ import {
   SYMBOL_KEY,
   TOO_DEEP,
 } from './typemap.ts'
+import { COMPOUND, VALUE } from './weight.ts'
 
 const NOT_FINITE = 'JSON has no NaN and no infinity: use messagepack'
 const UNSAFE = 'JSON takes integers within ±(2^53 - 1) only: use messagepack'
 
 /** Whether a reader gets something other than what was written last: a Map comes back as an object. */
 let converted = false
+/** What the value weighs that is being written. */
+let weight = 0
 
-/** A value as JSON, and whether a reader gets something else. */
+/** A value as JSON, whether a reader gets something else, and what it weighs. */
 export interface Json {
   readonly text: string
   readonly converted: boolean
+  readonly weight: number
 }
 
 /**
@@ -32,12 +36,15 @@ export interface Json {
 export function writeJson(value: unknown): Json {
   // A getter of the value may come here again.
   const outer = converted
+  const outerWeight = weight
   converted = false
+  weight = VALUE
   try {
     const text = write(value, [])
-    return { text, converted }
+    return { text, converted, weight }
   } finally {
     converted = outer
+    weight = outerWeight
   }
 }
 
@@ -95,6 +102,7 @@ function writeObject(value: object, path: Segment[]): string {
     }
   }
   path.length = level
+  weight += COMPOUND + VALUE * (pairs === undefined ? parts.length : 2 * parts.length)
   return pairs === undefined ? `[${parts.join()}]` : `{${parts.join()}}`
 }
 

@@ -7,6 +7,7 @@ import type { Types } from './registered.ts'
 import { Scratch } from './scratch.ts'
 import { readText } from './text.ts'
 import { isBytes, LONE_SURROGATE } from './typemap.ts'
+import { VALUE, weighJson } from './weight.ts'
 
 /** How a value becomes the payload of an entry. */
 export type SerializerName = 'messagepack' | 'json' | 'text' | 'bytes'
@@ -29,23 +30,26 @@ export function serializerName(id: number): SerializerName {
 }
 
 /**
- * The value in a payload; an `Unrevived` for one that holds values of registered types.
- * @throws MalformedEntry, UnsupportedSerializer
+ * The value in a payload that weighs `maxValue` bytes at most; an `Unrevived` for one that holds values of registered
+ * types.
+ * @throws MalformedEntry, UnsupportedSerializer, ValueTooLarge
  */
 export function readPayload(
   serializer: number,
   scratch: Scratch,
   from: number,
   to: number,
+  maxValue: number,
 ): unknown {
   switch (serializer) {
     case MESSAGEPACK:
-      return readMessagePack(scratch, from, to)
+      return readMessagePack(scratch, from, to, maxValue)
     case TEXT:
       return readText(scratch, from, to)
     case BYTES:
       return scratch.bytes.slice(from, to)
     case JSON_ID:
+      weighJson(scratch.bytes, from, to, maxValue)
       return readJson(readText(scratch, from, to))
     default:
       throw new UnsupportedSerializer(
@@ -59,6 +63,8 @@ export interface PayloadWriter {
   readonly bytes: Uint8Array
   /** Whether a reader of the last value gets something else: an object for a Map, a number for a small bigint. */
   readonly converted: boolean
+  /** What the last value weighs, in bytes ("Weight" in `spec/entry.md`). */
+  readonly weight: number
   /**
    * Writes a value and returns the payload's length.
    * @throws UnsupportedValue
@@ -70,6 +76,7 @@ export interface PayloadWriter {
 
 class TextWriter implements PayloadWriter {
   converted = false
+  weight = VALUE
   readonly #output = new Scratch()
 
   get bytes(): Uint8Array {
@@ -95,8 +102,9 @@ class TextWriter implements PayloadWriter {
 
 class JsonWriter extends TextWriter {
   override write(value: unknown): number {
-    const { text, converted } = writeJson(value)
+    const { text, converted, weight } = writeJson(value)
     this.converted = converted
+    this.weight = weight
     return this.writeText(text)
   }
 }
@@ -104,6 +112,7 @@ class JsonWriter extends TextWriter {
 class BytesWriter implements PayloadWriter {
   bytes: Uint8Array = new Uint8Array(0)
   converted = false
+  readonly weight = VALUE
 
   write(value: unknown): number {
     if (typeof value !== 'object' || value === null || !isBytes(value)) {

@@ -1,4 +1,5 @@
 import type { Addend, Found } from '../any-namespace.ts'
+import { measure } from '../entry/weight.ts'
 import type { Key } from '../key.ts'
 import { type LoadedInto, read } from './load.ts'
 import { guarded, typed, type Write } from './native.ts'
@@ -31,7 +32,8 @@ function write(
     const length = writer.write(value)
     // A getter of the value may have used the cache, or closed it.
     const { bytes, from, to } = into.begin(key)
-    if (!store(number, bytes, from, to, writer.bytes, length, ttl, words)) return undefined
+    const measured = measure(writer, length, into.maxValue)
+    if (!store(number, bytes, from, to, writer.bytes, measured, ttl, words)) return undefined
     counts.writes++
     into.forget(key)
     if (!writer.converted) return () => finish(value)

@@ -1,6 +1,7 @@
 import type { Counts } from '../any-namespace.ts'
 import type { Scratch } from '../entry/scratch.ts'
 import { type PayloadWriter, readPayload, type WriterPool } from '../entry/serializer.ts'
+import { measure } from '../entry/weight.ts'
 import { type Brought, HIT, LOAD, type Load, TIMED_OUT } from '../flight.ts'
 import type { Key } from '../key.ts'
 import type { Lock } from '../lease.ts'
@@ -23,6 +24,7 @@ export interface LoadedInto {
   readonly serializer: number
   readonly scratch: Scratch
   readonly waitTimeout: number
+  readonly maxValue: number
   readonly counts: Counts
   /**
    * Where the key is for a native call that follows at once.
@@ -128,7 +130,8 @@ export class HostLoad implements Load {
     let stored = false
     let failure: unknown
     try {
-      stored = this.#store(writer.bytes, length, ttl)
+      const measured = measure(writer, length, this.#into.maxValue)
+      stored = this.#store(writer.bytes, measured, ttl)
     } catch (error) {
       failure = typed(error)
     }
@@ -141,12 +144,12 @@ export class HostLoad implements Load {
     return { own, copy: shared ? copy : undefined, stored, failure }
   }
 
-  #store(payload: Uint8Array, length: number, ttl: number): boolean {
+  #store(payload: Uint8Array, measured: number, ttl: number): boolean {
     const { calls, number, counts, begin } = this.#into
     // A getter of the value may have closed the cache.
     const { bytes, from, to } = begin(this.#key)
     const ended = this.#end()
-    const filled = calls.loadFill(number, bytes, from, to, payload, length, ttl, ended)
+    const filled = calls.loadFill(number, bytes, from, to, payload, measured, ttl, ended)
     if (filled === STORED) counts.writes++
     else if (filled === REFUSED) counts.invalidatedLoads++
     return filled === STORED
@@ -170,7 +173,7 @@ export function read({ scratch, serializer }: LoadedInto, payload: Uint8Array): 
   scratch.reserve(length)
   scratch.bytes.set(payload)
   try {
-    return readPayload(serializer, scratch, 0, length)
+    return readPayload(serializer, scratch, 0, length, Number.POSITIVE_INFINITY)
   } finally {
     scratch.trim()
   }

@@ -18,6 +18,7 @@ import {
   serializerName,
   WriterPool,
 } from '../entry/serializer.ts'
+import { measure } from '../entry/weight.ts'
 import { type Key, KeyBuffer, toKey } from '../key.ts'
 import type { Lock } from '../lease.ts'
 import type { MemoryOverHost, Origin, SlotsByKey } from '../memory/over-host.ts'
@@ -114,6 +115,7 @@ export class HostNamespace implements AnyNamespace {
       scratch,
       writers: this.#writers,
       waitTimeout: handle.waitTimeout,
+      maxValue,
       counts: handle.counts,
       begin: (key) => {
         this.#begin(key)
@@ -358,7 +360,8 @@ export class HostNamespace implements AnyNamespace {
       const length = writer.write(value)
       this.#resume(key, use)
       const { bytes, from, to } = this.#key
-      this.#calls.put(this.#number, bytes, from, to, writer.bytes, length, ttl)
+      const measured = measure(writer, length, this.settings.maxValue)
+      this.#calls.put(this.#number, bytes, from, to, writer.bytes, measured, ttl)
     } catch (failure) {
       throw typed(failure)
     } finally {
@@ -483,7 +486,7 @@ export class HostNamespace implements AnyNamespace {
   /** Decodes what the native part left in the scratch buffer: the serializer's id, then the payload. */
   #take(length: number): unknown {
     try {
-      return readPayload(scratch.bytes[0], scratch, 1, length)
+      return readPayload(scratch.bytes[0], scratch, 1, length, this.settings.maxValue)
     } finally {
       scratch.trim()
     }

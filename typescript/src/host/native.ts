@@ -130,14 +130,14 @@ export const WAITS = -4
 export const REFUSED = 0
 export const STORED = 1
 
-/** What a write on a condition is called with. */
+/** What a write on a condition is called with; `measured` is what `measure` in `entry/weight.ts` says. */
 export type Write = [
   namespace: number,
   key: Uint8Array,
   from: number,
   to: number,
   payload: Uint8Array,
-  length: number,
+  measured: number,
   ttl: number,
 ]
 
@@ -157,7 +157,7 @@ export interface Operations {
     from: number,
     to: number,
     payload: Uint8Array,
-    length: number,
+    measured: number,
     ttl: number,
   ): void
   delete(namespace: number, key: Uint8Array, from: number, to: number): boolean
@@ -217,7 +217,7 @@ export interface Operations {
     from: number,
     to: number,
     payload: Uint8Array,
-    length: number,
+    measured: number,
     ttl: number,
     load: number,
   ): number

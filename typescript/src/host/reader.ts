@@ -310,7 +310,7 @@ export class MappedReader implements Origin {
   }
 
   #decode(): unknown {
-    const value = readPayload(this.#serializer, this.#scratch, 0, this.#length)
+    const value = readPayload(this.#serializer, this.#scratch, 0, this.#length, this.#maxValue)
     this.#scratch.trim()
     return value
   }

@@ -109,7 +109,7 @@ export class TypedKeeper extends Keeper {
       scratch.reserve(length)
       scratch.bytes.set(writer.bytes.subarray(0, length))
       this.converted = this.#freezes || writer.converted
-      const read = readMessagePack(scratch, 0, length)
+      const read = readMessagePack(scratch, 0, length, Number.POSITIVE_INFINITY)
       return read instanceof Unrevived ? read.value : read
     } finally {
       writer.trim()

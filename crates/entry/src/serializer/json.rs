@@ -2,15 +2,18 @@
 
 use super::path::Refusal;
 use crate::value::{Value, ValueSeed};
+use crate::weight::{self, COMPOUND, VALUE};
 use crate::Error;
 use serde::de::DeserializeSeed;
 
 const SAFE: i128 = (1 << 53) - 1;
 
-/// Appends `value`, which may have `depth` levels.
+/// Appends `value`, which may have `depth` levels, and adds to `weight` what it weighs beyond its own
+/// [`VALUE`].
 pub(crate) fn write(
     value: &Value<'_>,
     depth: usize,
+    weight: &mut u64,
     out: &mut Vec<u8>,
 ) -> Result<(), Box<Refusal>> {
     if value.is_container() && depth == 0 {
@@ -34,16 +37,18 @@ pub(crate) fn write(
         }
         Value::Text(text) => write_text(text, out),
         Value::List(values) => {
+            *weight += COMPOUND + VALUE * values.len() as u64;
             out.push(b'[');
             for (index, value) in values.iter().enumerate() {
                 if index > 0 {
                     out.push(b',');
                 }
-                write(value, depth - 1, out).map_err(|refusal| refusal.at_index(index))?;
+                write(value, depth - 1, weight, out).map_err(|refusal| refusal.at_index(index))?;
             }
             out.push(b']');
         }
         Value::Map(pairs) => {
+            *weight += COMPOUND + 2 * VALUE * pairs.len() as u64;
             out.push(b'{');
             for (index, (key, value)) in pairs.iter().enumerate() {
                 if index > 0 {
@@ -51,7 +56,7 @@ pub(crate) fn write(
                 }
                 write_text(key, out);
                 out.push(b':');
-                write(value, depth - 1, out).map_err(|refusal| refusal.at_key(key))?;
+                write(value, depth - 1, weight, out).map_err(|refusal| refusal.at_key(key))?;
             }
             out.push(b'}');
         }
@@ -87,8 +92,9 @@ pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The value in `payload`.
-pub(super) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
+/// The value in `payload`, for a reader whose payloads have at most `max_length` bytes.
+pub(super) fn read(payload: &[u8], max_length: u64) -> Result<Value<'_>, Error> {
+    weight::check_json(payload, max_length)?;
     let not_json = |error: serde_json::Error| Error::malformed(format!("the JSON is bad: {error}"));
     // Checked at once, because serde_json checks only the text that it reads.
     let text = std::str::from_utf8(payload)

@@ -24,6 +24,7 @@
 mod read;
 mod write;
 
+use crate::weight::{COMPOUND, VALUE};
 pub(super) use read::read;
 pub(super) use write::write;
 
@@ -36,5 +37,8 @@ const SIXTEEN_BYTES: u8 = 254;
 /// The most elements of lists and maps that take no bytes, such as `()`. A reader of a false, huge count
 /// would otherwise count for a very long time.
 const MAX_EMPTY: usize = 65_536;
+/// What a list or a map weighs. Its elements, structs and variants are as large as the reader's type makes them,
+/// and take a byte each at least.
+const LIST: u64 = VALUE + COMPOUND;
 const TOO_MANY_EMPTY: &str = "more than 65,536 elements without content";
 const TOO_DEEP: &str = "nested deeper than 128 lists, maps, tuples, structs and variants";

@@ -2,7 +2,7 @@
 
 use super::write::{Format, Written};
 use crate::serializer::json;
-use crate::Value;
+use crate::{weight, Value};
 use serde::Deserialize;
 
 /// The format of [`super::write`].
@@ -26,7 +26,7 @@ impl Format for Json {
     #[inline]
     fn signed(value: i64, out: &mut Vec<u8>) -> Written {
         if value.unsigned_abs() > MOST {
-            return json::write(&Value::from(value), 0, out);
+            return json::write(&Value::from(value), 0, &mut 0, out);
         }
         json::write_atom(&value, out);
         Ok(())
@@ -35,7 +35,7 @@ impl Format for Json {
     #[inline]
     fn unsigned(value: u64, out: &mut Vec<u8>) -> Written {
         if value > MOST {
-            return json::write(&Value::from(value), 0, out);
+            return json::write(&Value::from(value), 0, &mut 0, out);
         }
         json::write_atom(&value, out);
         Ok(())
@@ -43,7 +43,7 @@ impl Format for Json {
 
     #[inline]
     fn float(value: f64, out: &mut Vec<u8>) -> Written {
-        json::write(&Value::Float(value), 0, out)
+        json::write(&Value::Float(value), 0, &mut 0, out)
     }
 
     #[inline]
@@ -54,11 +54,11 @@ impl Format for Json {
 
     #[cold]
     fn bytes(_: &[u8], out: &mut Vec<u8>) -> Written {
-        json::write(&Value::Bytes((&[]).into()), 0, out)
+        json::write(&Value::Bytes((&[]).into()), 0, &mut 0, out)
     }
 
-    fn value(value: &Value<'_>, depth: usize, out: &mut Vec<u8>) -> Written {
-        json::write(value, depth, out)
+    fn value(value: &Value<'_>, depth: usize, weight: &mut u64, out: &mut Vec<u8>) -> Written {
+        json::write(value, depth, weight, out)
     }
 
     #[inline]
@@ -105,7 +105,8 @@ impl Format for Json {
 }
 
 /// The `T` in `payload`; `None` when it must be read by way of a value.
-pub(super) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8]) -> Option<T> {
+pub(super) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8], max_length: u64) -> Option<T> {
+    weight::check_json(payload, max_length).ok()?;
     if has_unsafe_integer(payload) {
         return None;
     }

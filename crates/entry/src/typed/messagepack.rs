@@ -64,8 +64,8 @@ impl Format for MessagePack {
         messagepack::write_bytes(bytes, out)
     }
 
-    fn value(value: &Value<'_>, depth: usize, out: &mut Vec<u8>) -> Written {
-        messagepack::write(value, depth, out)
+    fn value(value: &Value<'_>, depth: usize, weight: &mut u64, out: &mut Vec<u8>) -> Written {
+        messagepack::write(value, depth, weight, out)
     }
 
     #[inline]

@@ -6,6 +6,7 @@ mod key;
 use super::Structs;
 use crate::serializer::{Refusal, MAX_DEPTH};
 use crate::value::{extension_value, Refused, EXTENSION};
+use crate::weight::{self, COMPOUND, VALUE};
 use crate::{Error, Value};
 use compound::{Fields, List, Map, Variant};
 use serde::ser::{Serialize, Serializer};
@@ -26,7 +27,8 @@ pub(super) trait Format {
     fn text(text: &str, out: &mut Vec<u8>) -> Written;
     fn bytes(bytes: &[u8], out: &mut Vec<u8>) -> Written;
     /// Any value, which may have `depth` levels: the rows that serde has no type for.
-    fn value(value: &Value<'_>, depth: usize, out: &mut Vec<u8>) -> Written;
+    /// What it weighs beyond its own [`VALUE`] is added to `weight`.
+    fn value(value: &Value<'_>, depth: usize, weight: &mut u64, out: &mut Vec<u8>) -> Written;
 
     /// Begins a list of `len` values, or of [`UNKNOWN`] many.
     fn begin_list(len: usize, out: &mut Vec<u8>) -> Written;
@@ -46,27 +48,33 @@ pub(super) trait Format {
 /// A length that serde's caller did not give.
 pub(super) const UNKNOWN: usize = usize::MAX;
 
-/// Appends `value`; after an error `out` holds a part of it.
+/// Appends `value`, for readers whose payloads have at most `max_length` bytes; after an error `out` holds a part
+/// of it.
 pub(super) fn write<F: Format, T: Serialize + ?Sized>(
     value: &T,
     structs: Structs,
+    max_length: u64,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     let mut writer = Writer::<F> {
         out,
         depth: MAX_DEPTH,
+        weight: VALUE,
         structs,
         format: PhantomData,
     };
     value
         .serialize(&mut writer)
-        .map_err(|refused| refused.0.into_error())
+        .map_err(|refused| refused.0.into_error())?;
+    weight::check(writer.weight, max_length)
 }
 
 struct Writer<'o, F> {
     out: &'o mut Vec<u8>,
     /// Levels of lists and maps that a value here may have.
     depth: usize,
+    /// Of what was written.
+    weight: u64,
     structs: Structs,
     format: PhantomData<F>,
 }
@@ -82,6 +90,13 @@ impl<'o, F: Format> Writer<'o, F> {
             }
             None => Err(too_deep()),
         }
+    }
+
+    /// Leaves a list or map in which `count` values and keys were written.
+    #[inline]
+    fn leave(&mut self, count: usize) {
+        self.depth += 1;
+        self.weight += COMPOUND + VALUE * count as u64;
     }
 
     #[inline]
@@ -125,7 +140,7 @@ impl<'o, F: Format> Writer<'o, F> {
     }
 
     fn end_variant(&mut self, start: usize) -> Outcome {
-        self.depth += 1;
+        self.leave(2);
         Ok(F::end_map(start, 1, 1, self.out)?)
     }
 }
@@ -179,7 +194,12 @@ impl<'w, 'o, F: Format> Serializer for &'w mut Writer<'o, F> {
     }
 
     fn serialize_i128(self, value: i128) -> Outcome {
-        Ok(F::value(&Value::integer(value), 0, self.out)?)
+        Ok(F::value(
+            &Value::integer(value),
+            0,
+            &mut self.weight,
+            self.out,
+        )?)
     }
 
     fn serialize_u128(self, value: u128) -> Outcome {
@@ -187,7 +207,7 @@ impl<'w, 'o, F: Format> Serializer for &'w mut Writer<'o, F> {
             Ok(value) => Value::integer(value),
             Err(_) => Value::BigInt(value.to_string().into()),
         };
-        Ok(F::value(&value, 0, self.out)?)
+        Ok(F::value(&value, 0, &mut self.weight, self.out)?)
     }
 
     fn serialize_char(self, value: char) -> Outcome {
@@ -201,6 +221,7 @@ impl<'w, 'o, F: Format> Serializer for &'w mut Writer<'o, F> {
 
     #[inline]
     fn serialize_bytes(self, value: &[u8]) -> Outcome {
+        self.weight += COMPOUND;
         Ok(F::bytes(value, self.out)?)
     }
 
@@ -241,7 +262,12 @@ impl<'w, 'o, F: Format> Serializer for &'w mut Writer<'o, F> {
     ) -> Outcome {
         if name == EXTENSION {
             let extension = extension_value(value, MAX_DEPTH - self.depth)?;
-            return Ok(F::value(&extension, self.depth, self.out)?);
+            return Ok(F::value(
+                &extension,
+                self.depth,
+                &mut self.weight,
+                self.out,
+            )?);
         }
         value.serialize(self)
     }

@@ -153,7 +153,8 @@ impl<'de> Deserializer<'de> for FromValue<'de> {
             // Only a `Value` understands this: (type, bytes).
             extension => {
                 let mut payload = Vec::new();
-                let id = write_extension(&extension, MAX_DEPTH, &mut payload).map_err(Misfit)?;
+                let id =
+                    write_extension(&extension, MAX_DEPTH, &mut 0, &mut payload).map_err(Misfit)?;
                 let parts = vec![Value::Int(id.into()), Value::from(payload)];
                 visitor.visit_newtype_struct(FromValue::new(Value::List(parts)))
             }

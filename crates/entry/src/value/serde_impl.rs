@@ -4,6 +4,7 @@
 use super::{json_number, last_wins, Value};
 use crate::serializer::messagepack::{self, Extension};
 use crate::serializer::MAX_DEPTH;
+use crate::weight::Room;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap, SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ impl Serialize for Value<'_> {
             | Value::Uuid(_)
             | Value::Named(_) => {
                 let mut payload = Vec::new();
-                let id = messagepack::write_extension(self, MAX_DEPTH, &mut payload)
+                let id = messagepack::write_extension(self, MAX_DEPTH, &mut 0, &mut payload)
                     .map_err(|refusal| S::Error::custom(refusal.into_error()))?;
                 serializer.serialize_newtype_struct(EXTENSION, &(id, RawBytes(&payload)))
             }
@@ -209,7 +210,8 @@ impl<'de> Visitor<'de> for ValueSeed {
             payload: &payload,
         };
         extension
-            .decode(self.depth)
+            // The deserializer may be anyone's. Ours has weighed it.
+            .decode(self.depth, &mut Room::unlimited())
             .map(Value::into_owned)
             .map_err(D::Error::custom)
     }

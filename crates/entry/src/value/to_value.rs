@@ -6,6 +6,7 @@ use super::serde_impl::EXTENSION;
 use super::Value;
 use crate::serializer::messagepack::Extension;
 use crate::serializer::{Refusal, MAX_DEPTH};
+use crate::weight::Room;
 use crate::Error;
 use key::ToKey;
 use serde::ser::{self, Error as _, Serialize, Serializer};
@@ -114,7 +115,7 @@ pub(crate) fn extension_value<T: Serialize + ?Sized>(
         if let [Value::Int(id), Value::Bytes(payload)] = parts.as_slice() {
             let id = i8::try_from(*id).map_err(Refused::custom)?;
             return Extension { id, payload }
-                .decode(depth)
+                .decode(depth, &mut Room::unlimited())
                 .map(Value::into_owned)
                 .map_err(ser::Error::custom);
         }

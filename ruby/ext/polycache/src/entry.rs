@@ -7,6 +7,7 @@ use crate::from_ruby::with_value;
 use crate::key::{key, text};
 use crate::options;
 use crate::to_ruby::{no_types, to_ruby};
+use magnus::scan_args::scan_args;
 use magnus::{function, prelude::*, Error, RArray, RHash, RModule, RString, Ruby, Value};
 use polycache_entry::{
     decode_payload, decode_value, decrypt_payload, encode, Compressor, Dictionaries, Encryption,
@@ -25,19 +26,17 @@ fn keys_of(ruby: &Ruby, value: Value) -> Result<Option<Encryption>, Error> {
 }
 
 /// What an entry holds: its value and the facts of its header; decrypted for `full_key` where there
-/// are keys. Dictionaries may be nil.
-fn decode(
-    ruby: &Ruby,
-    entry: RString,
-    keys: Value,
-    full_key: RString,
-    dictionaries: Value,
-) -> Result<RHash, Error> {
+/// are keys. Dictionaries may be nil, and the most bytes of a value be left out.
+fn decode(ruby: &Ruby, arguments: &[Value]) -> Result<RHash, Error> {
+    let arguments = scan_args::<_, _, (), (), (), ()>(arguments)?;
+    let (entry, keys, full_key, dictionaries): (RString, Value, RString, Value) =
+        arguments.required;
+    let (max_value,): (Option<u64>,) = arguments.optional;
     let keys = keys_of(ruby, keys)?;
     // SAFETY: copied at once.
     let (mut entry, full_key) =
         unsafe { (entry.as_slice().to_vec(), full_key.as_slice().to_vec()) };
-    let mut limits = Limits::default();
+    let mut limits = max_value.map_or_else(Limits::default, Limits::of);
     if !dictionaries.is_nil() {
         let list = options::dictionaries(ruby, dictionaries)?;
         let dictionaries = Dictionaries::new(list, Compressor::Smart);
@@ -78,7 +77,7 @@ fn decode(
 }
 
 /// The entry that holds `value`, with the facts of `header`, encrypted for its `full_key` where there
-/// are keys in it.
+/// are keys in it. Its `max_value` may be left out.
 fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Error> {
     let fact = |name: &str| -> Result<Value, Error> { header.fetch(ruby.sym_new(name)) };
     let number = |name: &str| -> Result<u64, Error> { u64::try_convert(fact(name)?) };
@@ -104,6 +103,9 @@ fn encode_entry(ruby: &Ruby, value: Value, header: RHash) -> Result<RString, Err
         fresh_until: Option::<u64>::try_convert(fact("fresh_until")?)?,
         tags: &tags,
         encryption: keys.as_ref().map(|keys| keys.of(&full_key, b"")),
+        max_length: header
+            .lookup::<_, Option<u64>>(ruby.sym_new("max_value"))?
+            .unwrap_or(Limits::default().max_length),
         ..EntryOptions::default()
     };
     let mut entry = Vec::new();
@@ -144,7 +146,7 @@ fn key_hash(ruby: &Ruby, seed: RString, key: RString) -> Result<u64, Error> {
 /// # Errors
 /// What Ruby raises when it cannot.
 pub(crate) fn define(native: RModule) -> Result<(), Error> {
-    native.define_singleton_method("decode_entry", function!(decode, 4))?;
+    native.define_singleton_method("decode_entry", function!(decode, -1))?;
     native.define_singleton_method("encode_entry", function!(encode_entry, 2))?;
     native.define_singleton_method("full_key", function!(full_key, 2))?;
     native.define_singleton_method("key_hash", function!(key_hash, 2))

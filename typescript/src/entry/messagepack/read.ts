@@ -5,6 +5,7 @@ import { Unrevived } from '../revive.ts'
 import type { Scratch } from '../scratch.ts'
 import { readKey, readText } from '../text.ts'
 import { Uuid } from '../uuid.ts'
+import { COMPOUND, tooHeavy, VALUE, weightLimit } from '../weight.ts'
 import {
   BIG_INTEGER,
   DECIMAL,
@@ -31,9 +32,15 @@ import {
  * Runs no code of users: it gives an `Unrevived` if there are values of registered types.
  *
  * @throws MalformedEntry
+ * @throws ValueTooLarge for a value that weighs more than `maxValue` bytes
  */
-export function readMessagePack(scratch: Scratch, from: number, to: number): unknown {
-  reader.begin(scratch, from, to)
+export function readMessagePack(
+  scratch: Scratch,
+  from: number,
+  to: number,
+  maxValue: number,
+): unknown {
+  reader.begin(scratch, from, to, maxValue)
   const value = reader.value(0)
   reader.end()
   return reader.hasNamed ? new Unrevived(value) : value
@@ -51,14 +58,19 @@ class Reader {
    * found before memory is reserved for it.
    */
   #owed = 0
+  #limit = 0
+  /** What the value may still weigh. */
+  #room = 0
 
-  begin(scratch: Scratch, from: number, to: number): void {
+  begin(scratch: Scratch, from: number, to: number, maxValue: number): void {
     this.#scratch = scratch
     this.#bytes = scratch.bytes
     this.#at = from
     this.#end = to
     this.#owed = 0
     this.hasNamed = false
+    this.#limit = weightLimit(maxValue)
+    this.#room = this.#limit - VALUE
   }
 
   end(): void {
@@ -150,7 +162,7 @@ class Reader {
   }
 
   #list(count: number, depth: number): unknown[] {
-    this.#owe(count, depth)
+    this.#enter(count, depth)
     const values: unknown[] = []
     for (let place = 0; place < count; place++) {
       this.#owed--
@@ -160,7 +172,7 @@ class Reader {
   }
 
   #map(count: number, depth: number): Record<string, unknown> {
-    this.#owe(count * 2, depth)
+    this.#enter(count * 2, depth)
     const map: Record<string, unknown> = {}
     for (let place = 0; place < count; place++) {
       this.#owed--
@@ -193,6 +205,7 @@ class Reader {
 
   #binary(length: number): Uint8Array {
     const at = this.#take(length)
+    this.#weigh(COMPOUND)
     return this.#bytes.slice(at, at + length)
   }
 
@@ -204,6 +217,7 @@ class Reader {
   #extension(length: number, depth: number): unknown {
     const type = (this.#byte() << 24) >> 24
     const at = this.#take(length)
+    if (type === TIMESTAMP || (type >= BIG_INTEGER && type <= UUID)) this.#weigh(COMPOUND)
     switch (type) {
       case TIMESTAMP:
         return this.#timestamp(at, length)
@@ -260,7 +274,7 @@ class Reader {
     else if (marker === 0xdc) count = this.#u16()
     else if (marker === 0xdd) count = this.#u32()
     else throw malformed('a set is one MessagePack array')
-    this.#owe(count, depth)
+    this.#enter(count, depth)
     const values = new Set<unknown>()
     for (let place = 0; place < count; place++) {
       this.#owed--
@@ -285,6 +299,8 @@ class Reader {
     this.#end = at + length
     this.#owed = 0
     if (depth >= MAX_DEPTH) throw malformed(TOO_DEEP)
+    if (length === 0) throw malformed('fewer values than a count says')
+    this.#weigh(COMPOUND + 2 * VALUE)
     const name = this.#key()
     if (!isTypeName(name)) throw malformed('the name of a type has 1 to 255 bytes')
     const value = this.value(depth + 1)
@@ -296,10 +312,17 @@ class Reader {
     return new Named(name, value)
   }
 
-  #owe(values: number, depth: number): void {
+  /** Enters a list, map or set, whose values and keys are weighed before memory is reserved for them. */
+  #enter(values: number, depth: number): void {
     if (depth >= MAX_DEPTH) throw malformed(TOO_DEEP)
     this.#owed += values
     if (this.#owed > this.#end - this.#at) throw malformed('fewer values than a count says')
+    this.#weigh(COMPOUND + VALUE * values)
+  }
+
+  #weigh(weight: number): void {
+    this.#room -= weight
+    if (this.#room < 0) throw tooHeavy(this.#limit - this.#room, this.#limit)
   }
 
   /** Goes over `length` bytes and says where they began. */

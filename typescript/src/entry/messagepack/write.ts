@@ -22,6 +22,7 @@ import {
   TOO_MANY_DIGITS,
 } from '../typemap.ts'
 import { Uuid } from '../uuid.ts'
+import { COMPOUND, VALUE } from '../weight.ts'
 import {
   BIG_INTEGER,
   DECIMAL,
@@ -48,6 +49,7 @@ const THROUGH = -1
 export class MessagePackWriter implements PayloadWriter {
   readonly #output = new Scratch()
   converted = false
+  weight = 0
   #at = 0
   #depth = 0
   /** The way to where the writer is: the first `#depth` segments. */
@@ -71,6 +73,7 @@ export class MessagePackWriter implements PayloadWriter {
     this.#at = 0
     this.#depth = 0
     this.converted = false
+    this.weight = VALUE
     this.#value(value)
     return this.#at
   }
@@ -212,6 +215,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   #binary(value: Uint8Array): void {
     if (Object.getPrototypeOf(value) !== Uint8Array.prototype) this.converted = true
+    this.weight += COMPOUND
     this.#reserve(value.length + 5)
     this.#head(value.length, 0xc4, 0xc5, 0xc6)
     this.#output.bytes.set(value, this.#at)
@@ -223,6 +227,7 @@ export class MessagePackWriter implements PayloadWriter {
     if (isMatch(values)) throw this.#refused(MATCH)
     if (Object.getPrototypeOf(values) !== Array.prototype) this.converted = true
     const level = this.#enter()
+    this.weight += VALUE * length
     this.#count(length, 0x90, 0xdc, 0xdd)
     for (let place = 0; place < length; place++) {
       this.#path[level] = place
@@ -250,6 +255,7 @@ export class MessagePackWriter implements PayloadWriter {
       this.#value(value)
     }
     if (left < keys.length) this.#recount(head, keys.length, left)
+    this.weight += 2 * VALUE * left
     this.#depth = level
   }
 
@@ -267,6 +273,7 @@ export class MessagePackWriter implements PayloadWriter {
   #map(map: ReadonlyMap<unknown, unknown>): void {
     this.converted = true
     const level = this.#enter()
+    this.weight += 2 * VALUE * map.size
     this.#count(map.size, 0x80, 0xde, 0xdf)
     for (const [key, value] of map) {
       this.#path[level] = String(key)
@@ -281,6 +288,7 @@ export class MessagePackWriter implements PayloadWriter {
     const level = this.#enter()
     // The length of the extension's head depends on its payload, which is written first and then moved.
     const start = this.#at
+    this.weight += VALUE * values.size
     this.#count(values.size, 0x90, 0xdc, 0xdd)
     let place = 0
     for (const value of values) {
@@ -299,6 +307,7 @@ export class MessagePackWriter implements PayloadWriter {
     this.#path[level] = THROUGH
     const named = namedOf(value, this.#types, () => this.#way()) as Named
     this.converted = true
+    this.weight += 2 * VALUE
     const start = this.#at
     this.#text(named.name)
     this.#value(named.value)
@@ -323,6 +332,7 @@ export class MessagePackWriter implements PayloadWriter {
     const ms = date.getTime()
     const seconds = Math.floor(ms / 1000)
     if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) throw this.#refused(NO_DATE)
+    this.weight += COMPOUND
     const nanoseconds = (ms - seconds * 1000) * 1e6
     if (seconds < 0 || seconds >= 2 ** 34) {
       this.#extension(TIMESTAMP, 12)
@@ -345,6 +355,7 @@ export class MessagePackWriter implements PayloadWriter {
   }
 
   #uuid(uuid: Uuid): void {
+    this.weight += COMPOUND
     this.#extension(UUID, 16)
     this.#output.bytes.set(uuid.bytes, this.#at)
     this.#at += 16
@@ -352,6 +363,7 @@ export class MessagePackWriter implements PayloadWriter {
 
   /** An extension whose payload is ASCII. */
   #ascii(type: number, text: string): void {
+    this.weight += COMPOUND
     this.#extension(type, text.length)
     this.#at += this.#output.buffer.utf8Write(text, this.#at)
   }
@@ -405,6 +417,7 @@ export class MessagePackWriter implements PayloadWriter {
     const level = this.#depth
     if (level === MAX_DEPTH) throw this.#refused(TOO_DEEP)
     this.#depth = level + 1
+    this.weight += COMPOUND
     return level
   }
 

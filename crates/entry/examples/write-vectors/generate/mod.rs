@@ -7,6 +7,7 @@ mod entries;
 mod foreign;
 mod malformed;
 mod payloads;
+pub mod weights;
 
 use std::path::PathBuf;
 

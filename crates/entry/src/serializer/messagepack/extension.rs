@@ -4,6 +4,7 @@ use super::read::{read_named, read_set};
 use super::write::{infallible, length, write, write_text};
 use crate::serializer::path::Refusal;
 use crate::value::{check_big_integer, check_decimal, check_name, check_timestamp, Value};
+use crate::weight::{Room, COMPOUND, VALUE};
 use crate::Error;
 use rmp::encode::write_array_len;
 use std::borrow::Cow;
@@ -16,12 +17,14 @@ const UUID: i8 = 4;
 pub(crate) const NAMED: i8 = 5;
 
 /// Appends the payload of the extension type that `value` has, and returns that type. The value may
-/// have `depth` levels.
+/// have `depth` levels, and what it weighs beyond its own [`VALUE`] is added to `weight`.
 pub(crate) fn write_extension(
     value: &Value<'_>,
     depth: usize,
+    weight: &mut u64,
     out: &mut Vec<u8>,
 ) -> Result<i8, Box<Refusal>> {
+    *weight += COMPOUND;
     Ok(match value {
         Value::Timestamp { seconds, nanos } => {
             check_timestamp(*seconds, *nanos).map_err(Refusal::new)?;
@@ -29,12 +32,13 @@ pub(crate) fn write_extension(
             TIMESTAMP
         }
         Value::Set(values) => {
+            *weight += VALUE * values.len() as u64;
             infallible(write_array_len(out, length(values.len())?));
             for (index, value) in values.iter().enumerate() {
                 if value.is_container() {
                     return Err(Refusal::new(IN_SET).at_index(index));
                 }
-                write(value, 0, out).map_err(|refusal| refusal.at_index(index))?;
+                write(value, 0, weight, out).map_err(|refusal| refusal.at_index(index))?;
             }
             SET
         }
@@ -54,8 +58,9 @@ pub(crate) fn write_extension(
         }
         Value::Named(named) => {
             check_name(&named.name).map_err(Refusal::new)?;
+            *weight += 2 * VALUE;
             write_text(&named.name, out)?;
-            write(&named.value, depth - 1, out)?;
+            write(&named.value, depth - 1, weight, out)?;
             NAMED
         }
         other => unreachable!("{} is not an extension type", other.row()),
@@ -90,10 +95,13 @@ pub(crate) struct Extension<'a> {
 
 impl<'a> Extension<'a> {
     /// The value, which lies inside `depth` lists and maps.
-    pub(crate) fn decode(&self, depth: usize) -> Result<Value<'a>, Error> {
+    pub(crate) fn decode(&self, depth: usize, room: &mut Room) -> Result<Value<'a>, Error> {
+        if let TIMESTAMP | BIG_INTEGER | DECIMAL | UUID = self.id {
+            room.take(COMPOUND)?;
+        }
         match self.id {
             TIMESTAMP => self.timestamp(),
-            SET => read_set(self.payload, depth).map(Value::Set),
+            SET => read_set(self.payload, depth, room).map(Value::Set),
             BIG_INTEGER => self.text(check_big_integer).map(Value::BigInt),
             DECIMAL => self.text(check_decimal).map(Value::Decimal),
             UUID => self
@@ -101,7 +109,7 @@ impl<'a> Extension<'a> {
                 .try_into()
                 .map(Value::Uuid)
                 .map_err(|_| Error::malformed("a UUID has 16 bytes")),
-            NAMED => read_named(self.payload, depth),
+            NAMED => read_named(self.payload, depth, room),
             _ => Err(Error::malformed("MessagePack: an unknown extension type")),
         }
     }

@@ -1,13 +1,15 @@
 use super::extension::{Extension, IN_SET, NAMED, SET};
 use crate::serializer::MAX_DEPTH;
 use crate::value::{check_name, last_wins, Named, Value};
+use crate::weight::{Room, COMPOUND, VALUE};
 use crate::{utf8, Error};
 use rmp::Marker;
 use std::borrow::Cow;
 
-/// The value in `payload`.
-pub(in crate::serializer) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
-    let mut reader = Reader::new(payload);
+/// The value in `payload`, for a reader whose payloads have at most `max_length` bytes.
+pub(in crate::serializer) fn read(payload: &[u8], max_length: u64) -> Result<Value<'_>, Error> {
+    let mut room = Room::new(max_length);
+    let mut reader = Reader::new(payload, &mut room);
     let value = reader.value(0)?;
     reader.end()?;
     Ok(value)
@@ -15,19 +17,23 @@ pub(in crate::serializer) fn read(payload: &[u8]) -> Result<Value<'_>, Error> {
 
 /// The text that `bytes` begin with.
 pub(crate) fn first_text(bytes: &[u8]) -> Option<&str> {
-    match Reader::new(bytes).key() {
+    match Reader::new(bytes, &mut Room::unlimited()).key() {
         Ok(Cow::Borrowed(text)) => Some(text),
         _ => None,
     }
 }
 
 /// The elements of the set in `payload`, which lies inside `depth` lists and maps.
-pub(super) fn read_set(payload: &[u8], depth: usize) -> Result<Vec<Value<'_>>, Error> {
-    let mut reader = Reader::new(payload);
+pub(super) fn read_set<'a>(
+    payload: &'a [u8],
+    depth: usize,
+    room: &mut Room,
+) -> Result<Vec<Value<'a>>, Error> {
+    let mut reader = Reader::new(payload, room);
     let Shape::List(count) = reader.shape(depth)? else {
         return Err(Error::malformed("a set is one MessagePack array"));
     };
-    reader.owe(count, depth)?;
+    reader.enter(count, depth)?;
     reader.in_set = true;
     let mut values = Vec::with_capacity(count);
     for _ in 0..count {
@@ -42,9 +48,14 @@ pub(super) fn read_set(payload: &[u8], depth: usize) -> Result<Vec<Value<'_>>, E
 }
 
 /// The value of a registered type in `payload`, which lies inside `depth` lists and maps.
-pub(super) fn read_named(payload: &[u8], depth: usize) -> Result<Value<'_>, Error> {
-    let mut reader = Reader::new(payload);
+pub(super) fn read_named<'a>(
+    payload: &'a [u8],
+    depth: usize,
+    room: &mut Room,
+) -> Result<Value<'a>, Error> {
+    let mut reader = Reader::new(payload, room);
     reader.owe(1, depth)?;
+    reader.room.take(COMPOUND + 2 * VALUE)?;
     let name = reader.key()?;
     check_name(&name).map_err(Error::malformed)?;
     reader.owed -= 1;
@@ -53,7 +64,7 @@ pub(super) fn read_named(payload: &[u8], depth: usize) -> Result<Value<'_>, Erro
     Ok(Value::Named(Box::new(Named { name, value })))
 }
 
-struct Reader<'a> {
+struct Reader<'a, 'r> {
     rest: &'a [u8],
     /// Values that the lists and maps begun so far must still deliver. Each takes at least one byte, so
     /// `owed` never exceeds the bytes left: a false count is detected before memory is reserved for it,
@@ -61,6 +72,7 @@ struct Reader<'a> {
     owed: usize,
     /// Whether the values being read are elements of a set.
     in_set: bool,
+    room: &'r mut Room,
 }
 
 /// A value without the values that it holds. Separate from [`Reader::value`], so that a level of nesting
@@ -73,12 +85,13 @@ enum Shape<'a> {
     Named(&'a [u8]),
 }
 
-impl<'a> Reader<'a> {
-    fn new(payload: &'a [u8]) -> Self {
+impl<'a, 'r> Reader<'a, 'r> {
+    fn new(payload: &'a [u8], room: &'r mut Room) -> Self {
         Reader {
             rest: payload,
             owed: 0,
             in_set: false,
+            room,
         }
     }
 
@@ -94,12 +107,12 @@ impl<'a> Reader<'a> {
             Shape::Whole(value) => Ok(value),
             Shape::List(count) => self.list(count, depth),
             Shape::Map(count) => self.map(count, depth),
-            Shape::Named(payload) => read_named(payload, depth),
+            Shape::Named(payload) => read_named(payload, depth, self.room),
         }
     }
 
     fn list(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
-        self.owe(count, depth)?;
+        self.enter(count, depth)?;
         let mut values = Vec::with_capacity(count);
         for _ in 0..count {
             self.owed -= 1;
@@ -109,7 +122,7 @@ impl<'a> Reader<'a> {
     }
 
     fn map(&mut self, count: usize, depth: usize) -> Result<Value<'a>, Error> {
-        self.owe(count.saturating_mul(2), depth)?;
+        self.enter(count.saturating_mul(2), depth)?;
         let mut pairs = Vec::with_capacity(count);
         for _ in 0..count {
             self.owed -= 1;
@@ -182,7 +195,9 @@ impl<'a> Reader<'a> {
         match id {
             SET | NAMED if self.in_set => Err(Error::malformed(IN_SET)),
             NAMED => Ok(Shape::Named(payload)),
-            _ => Extension { id, payload }.decode(depth).map(Shape::Whole),
+            _ => Extension { id, payload }
+                .decode(depth, self.room)
+                .map(Shape::Whole),
         }
     }
 
@@ -201,7 +216,9 @@ impl<'a> Reader<'a> {
 
     fn bytes(&mut self, width: usize) -> Result<Value<'a>, Error> {
         let len = self.length(width)?;
-        Ok(Value::Bytes(Cow::Borrowed(self.take(len)?)))
+        let bytes = self.take(len)?;
+        self.room.take(COMPOUND)?;
+        Ok(Value::Bytes(Cow::Borrowed(bytes)))
     }
 
     /// A length or count of `width` bytes.
@@ -213,7 +230,13 @@ impl<'a> Reader<'a> {
         Ok(length as usize)
     }
 
-    /// Enters a list or map at `depth` that must deliver `count` values.
+    /// Enters a list, map or set at `depth` that must deliver `count` values, which are weighed before memory is
+    /// reserved for them.
+    fn enter(&mut self, count: usize, depth: usize) -> Result<(), Error> {
+        self.owe(count, depth)?;
+        self.room.enter(count)
+    }
+
     fn owe(&mut self, count: usize, depth: usize) -> Result<(), Error> {
         if depth >= MAX_DEPTH {
             return Err(Error::malformed(

@@ -1,13 +1,16 @@
 use super::extension::write_extension;
 use crate::serializer::path::Refusal;
 use crate::value::{check_int, Value};
+use crate::weight::{COMPOUND, VALUE};
 use rmp::{encode, Marker};
 use std::fmt::Debug;
 
-/// Appends `value`, which may have `depth` levels.
+/// Appends `value`, which may have `depth` levels, and adds to `weight` what it weighs beyond its own
+/// [`VALUE`].
 pub(crate) fn write(
     value: &Value<'_>,
     depth: usize,
+    weight: &mut u64,
     out: &mut Vec<u8>,
 ) -> Result<(), Box<Refusal>> {
     if value.is_container() && depth == 0 {
@@ -26,18 +29,23 @@ pub(crate) fn write(
         }
         Value::Float(value) => infallible(encode::write_f64(out, *value)),
         Value::Text(text) => write_text(text, out)?,
-        Value::Bytes(bytes) => write_bytes(bytes, out)?,
+        Value::Bytes(bytes) => {
+            *weight += COMPOUND;
+            write_bytes(bytes, out)?;
+        }
         Value::List(values) => {
+            *weight += COMPOUND + VALUE * values.len() as u64;
             write_list_len(values.len(), out)?;
             for (index, value) in values.iter().enumerate() {
-                write(value, depth - 1, out).map_err(|refusal| refusal.at_index(index))?;
+                write(value, depth - 1, weight, out).map_err(|refusal| refusal.at_index(index))?;
             }
         }
         Value::Map(pairs) => {
+            *weight += COMPOUND + 2 * VALUE * pairs.len() as u64;
             write_map_len(pairs.len(), out)?;
             for (key, value) in pairs {
                 write_text(key, out).map_err(|refusal| refusal.at_key(key))?;
-                write(value, depth - 1, out).map_err(|refusal| refusal.at_key(key))?;
+                write(value, depth - 1, weight, out).map_err(|refusal| refusal.at_key(key))?;
             }
         }
         Value::BigInt(_)
@@ -45,7 +53,7 @@ pub(crate) fn write(
         | Value::Timestamp { .. }
         | Value::Decimal(_)
         | Value::Uuid(_)
-        | Value::Named(_) => write_as_extension(value, depth, out)?,
+        | Value::Named(_) => write_as_extension(value, depth, weight, out)?,
     }
     Ok(())
 }
@@ -55,10 +63,11 @@ pub(crate) fn write(
 fn write_as_extension(
     value: &Value<'_>,
     depth: usize,
+    weight: &mut u64,
     out: &mut Vec<u8>,
 ) -> Result<(), Box<Refusal>> {
     let start = out.len();
-    let id = write_extension(value, depth, out)?;
+    let id = write_extension(value, depth, weight, out)?;
     let mut meta = Vec::with_capacity(6);
     infallible(encode::write_ext_meta(
         &mut meta,

@@ -1,19 +1,24 @@
 mod access;
 
-use super::{EIGHT_BYTES, FOUR_BYTES, MAX_EMPTY, SIXTEEN_BYTES, TOO_DEEP, TWO_BYTES};
+use super::{EIGHT_BYTES, FOUR_BYTES, LIST, MAX_EMPTY, SIXTEEN_BYTES, TOO_DEEP, TWO_BYTES, VALUE};
 use crate::serializer::{Refusal, MAX_DEPTH};
+use crate::weight::Room;
 use crate::{utf8, Error};
 use access::{Elements, Fields, Variant};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
 
 /// The `T` in `payload`.
-pub(in crate::typed) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8]) -> Result<T, Error> {
+pub(in crate::typed) fn read<'de, T: Deserialize<'de>>(
+    payload: &'de [u8],
+    max_length: u64,
+) -> Result<T, Error> {
     let mut reader = Reader {
         rest: payload,
         owed: 0,
         depth: MAX_DEPTH,
         empty: MAX_EMPTY,
+        room: Room::new(max_length),
     };
     let value = T::deserialize(&mut reader).map_err(Fault::into_error)?;
     if !reader.rest.is_empty() {
@@ -29,6 +34,7 @@ struct Fault(Box<Kind>);
 #[derive(Debug)]
 enum Kind {
     Malformed(&'static str),
+    TooLarge(Error),
     WrongType(Box<Refusal>),
 }
 
@@ -42,13 +48,14 @@ impl Fault {
     fn at(self, place: impl FnOnce(Box<Refusal>) -> Box<Refusal>) -> Fault {
         match *self.0 {
             Kind::WrongType(refusal) => Fault(Box::new(Kind::WrongType(place(refusal)))),
-            Kind::Malformed(_) => self,
+            Kind::Malformed(_) | Kind::TooLarge(_) => self,
         }
     }
 
     fn into_error(self) -> Error {
         match *self.0 {
             Kind::Malformed(reason) => Error::malformed(reason),
+            Kind::TooLarge(error) => error,
             Kind::WrongType(refusal) => refusal.into_wrong_type(),
         }
     }
@@ -83,6 +90,7 @@ struct Reader<'de> {
     depth: usize,
     /// Elements without content that may still come.
     empty: usize,
+    room: Room,
 }
 
 impl<'de> Reader<'de> {
@@ -134,6 +142,7 @@ impl<'de> Reader<'de> {
 
     #[inline]
     fn bytes(&mut self) -> Result<&'de [u8], Fault> {
+        self.weigh(VALUE)?;
         let len = self.len()?;
         let (taken, rest) = self.rest.split_at_checked(len).ok_or_else(cut_off)?;
         self.rest = rest;
@@ -144,6 +153,13 @@ impl<'de> Reader<'de> {
     fn text(&mut self) -> Result<&'de str, Fault> {
         utf8::text(self.bytes()?)
             .ok_or_else(|| Fault::malformed("Bincode: text is not valid UTF-8"))
+    }
+
+    #[inline]
+    fn weigh(&mut self, weight: u64) -> Result<(), Fault> {
+        self.room
+            .take(weight)
+            .map_err(|error| Fault(Box::new(Kind::TooLarge(error))))
     }
 
     #[inline]
@@ -294,6 +310,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         self.enter()?;
+        self.weigh(LIST)?;
         let len = self.len()?;
         let mut elements = Elements::new(self, len);
         let made = visitor.visit_seq(&mut elements)?;
@@ -305,6 +322,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     #[inline]
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         self.enter()?;
+        self.weigh(LIST)?;
         let len = self.len()?;
         let mut pairs = Elements::new(self, len);
         let made = visitor.visit_map(&mut pairs)?;

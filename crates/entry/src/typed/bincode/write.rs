@@ -1,26 +1,31 @@
 use super::{
-    EIGHT_BYTES, FOUR_BYTES, MAX_EMPTY, SIXTEEN_BYTES, TOO_DEEP, TOO_MANY_EMPTY, TWO_BYTES,
+    EIGHT_BYTES, FOUR_BYTES, LIST, MAX_EMPTY, SIXTEEN_BYTES, TOO_DEEP, TOO_MANY_EMPTY, TWO_BYTES,
+    VALUE,
 };
 use crate::serializer::{Refusal, MAX_DEPTH};
 use crate::value::{Refused, EXTENSION};
-use crate::Error;
+use crate::{weight, Error};
 use serde::ser::{self, Serialize, Serializer};
 
 type Outcome = Result<(), Refused>;
 
-/// Appends `value`; after an error `out` holds a part of it.
+/// Appends `value`, for readers whose payloads have at most `max_length` bytes; after an error `out` holds a part
+/// of it.
 pub(in crate::typed) fn write<T: Serialize + ?Sized>(
     value: &T,
+    max_length: u64,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     let mut writer = Writer {
         out,
         depth: MAX_DEPTH,
         empty: MAX_EMPTY,
+        weight: VALUE,
     };
     value
         .serialize(&mut writer)
-        .map_err(|refused| refused.0.into_error())
+        .map_err(|refused| refused.0.into_error())?;
+    weight::check(writer.weight, max_length)
 }
 
 struct Writer<'o> {
@@ -29,6 +34,8 @@ struct Writer<'o> {
     depth: usize,
     /// Elements without content that may still come.
     empty: usize,
+    /// Of what was written.
+    weight: u64,
 }
 
 /// Appends an integer in as few bytes as it needs.
@@ -79,6 +86,7 @@ impl<'o> Writer<'o> {
     #[inline]
     fn counted<'w>(&'w mut self, len: Option<usize>) -> Result<Counted<'w, 'o>, Refused> {
         self.enter()?;
+        self.weight += LIST;
         let start = self.out.len();
         let len = len.unwrap_or(0);
         unsigned(len as u64, self.out);
@@ -153,6 +161,7 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
 
     #[inline]
     fn serialize_bytes(self, value: &[u8]) -> Outcome {
+        self.weight += VALUE;
         unsigned(value.len() as u64, self.out);
         self.out.extend_from_slice(value);
         Ok(())

@@ -5,6 +5,7 @@ mod access;
 use crate::serializer::messagepack::Extension;
 use crate::serializer::MAX_DEPTH;
 use crate::value::FromValue;
+use crate::weight::{Room, COMPOUND};
 use crate::{utf8, Value};
 use access::{Items, Pairs, Variant};
 use rmp::Marker;
@@ -13,11 +14,15 @@ use serde::forward_to_deserialize_any;
 use std::fmt;
 
 /// The `T` in `payload`; `None` when it is not one, or must be read by way of a value.
-pub(in crate::typed) fn read<'de, T: Deserialize<'de>>(payload: &'de [u8]) -> Option<T> {
+pub(in crate::typed) fn read<'de, T: Deserialize<'de>>(
+    payload: &'de [u8],
+    max_length: u64,
+) -> Option<T> {
     let mut reader = Reader {
         rest: payload,
         owed: 0,
         depth: MAX_DEPTH,
+        room: Room::new(max_length),
     };
     let value = T::deserialize(&mut reader).ok()?;
     reader.rest.is_empty().then_some(value)
@@ -63,6 +68,7 @@ struct Reader<'de> {
     owed: usize,
     /// Levels of lists and maps that a value here may have.
     depth: usize,
+    room: Room,
 }
 
 impl<'de> Reader<'de> {
@@ -108,6 +114,15 @@ impl<'de> Reader<'de> {
     #[inline]
     fn len_32(&mut self) -> Result<usize, Failed> {
         Ok(u32::from_be_bytes(self.array()?) as usize)
+    }
+
+    #[inline]
+    fn bin_len(&mut self, marker: Marker) -> Result<usize, Failed> {
+        match marker {
+            Marker::Bin8 => self.len_8(),
+            Marker::Bin16 => self.len_16(),
+            _ => self.len_32(),
+        }
     }
 
     /// The length of the text that `marker` begins; `None` if it begins no text.
@@ -162,7 +177,7 @@ impl<'de> Reader<'de> {
         let id = i8::from_be_bytes(self.array()?);
         let payload = self.take(len)?;
         Extension { id, payload }
-            .decode(MAX_DEPTH - self.depth)
+            .decode(MAX_DEPTH - self.depth, &mut self.room)
             .map(FromValue::new)
             .map_err(|_| Failed)
     }
@@ -175,7 +190,7 @@ impl<'de> Reader<'de> {
         if self.owed > self.rest.len() {
             return Err(Failed);
         }
-        Ok(())
+        self.room.enter(count).map_err(|_| Failed)
     }
 
     #[inline]
@@ -208,6 +223,12 @@ impl<'de> Reader<'de> {
         Ok(made)
     }
 
+    #[inline]
+    fn bytes(&mut self, len: usize) -> Result<&'de [u8], Failed> {
+        self.room.take(COMPOUND).map_err(|_| Failed)?;
+        self.take(len)
+    }
+
     /// Skips a value, which is checked as if it were read.
     fn skip(&mut self) -> Result<(), Failed> {
         let marker = self.marker()?;
@@ -218,9 +239,10 @@ impl<'de> Reader<'de> {
             Marker::U16 | Marker::I16 => 2,
             Marker::U32 | Marker::I32 | Marker::F32 => 4,
             Marker::U64 | Marker::I64 | Marker::F64 => 8,
-            Marker::Bin8 => self.len_8()?,
-            Marker::Bin16 => self.len_16()?,
-            Marker::Bin32 => self.len_32()?,
+            Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
+                let len = self.bin_len(marker)?;
+                return self.bytes(len).map(drop);
+            }
             _ => {
                 if let Some(len) = self.text_len(marker)? {
                     return self.text(len).map(drop);
@@ -299,12 +321,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             Marker::F32 => visitor.visit_f64(f32::from_be_bytes(self.array()?).into()),
             Marker::F64 => visitor.visit_f64(f64::from_be_bytes(self.array()?)),
             Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
-                let len = match marker {
-                    Marker::Bin8 => self.len_8()?,
-                    Marker::Bin16 => self.len_16()?,
-                    _ => self.len_32()?,
-                };
-                visitor.visit_borrowed_bytes(self.take(len)?)
+                let len = self.bin_len(marker)?;
+                visitor.visit_borrowed_bytes(self.bytes(len)?)
             }
             Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
                 let len = self.text_len(marker)?.ok_or(Failed)?;

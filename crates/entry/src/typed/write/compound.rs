@@ -33,7 +33,7 @@ impl<F: Format> List<'_, '_, F> {
     #[inline]
     fn finish(self) -> Outcome {
         F::end_list(self.start, self.len, self.count, self.writer.out)?;
-        self.writer.depth += 1;
+        self.writer.leave(self.count);
         Ok(())
     }
 }
@@ -81,10 +81,15 @@ impl<F: Format> Fields<'_, '_, F> {
     #[inline]
     fn finish(self) -> Outcome {
         match self.writer.structs {
-            Structs::Maps => F::end_map(self.start, self.len, self.count, self.writer.out)?,
-            Structs::Lists => F::end_list(self.start, self.len, self.count, self.writer.out)?,
+            Structs::Maps => {
+                F::end_map(self.start, self.len, self.count, self.writer.out)?;
+                self.writer.leave(2 * self.count);
+            }
+            Structs::Lists => {
+                F::end_list(self.start, self.len, self.count, self.writer.out)?;
+                self.writer.leave(self.count);
+            }
         }
-        self.writer.depth += 1;
         Ok(())
     }
 }
@@ -150,7 +155,7 @@ impl<F: Format> ser::SerializeTupleVariant for Variant<List<'_, '_, F>> {
             count,
         } = self.content;
         F::end_list(start, len, count, writer.out)?;
-        writer.depth += 1;
+        writer.leave(count);
         writer.end_variant(self.start)
     }
 }
@@ -232,7 +237,7 @@ impl<F: Format> ser::SerializeMap for Map<'_, '_, F> {
     #[inline]
     fn end(self) -> Outcome {
         F::end_map(self.start, self.len, self.count, self.writer.out)?;
-        self.writer.depth += 1;
+        self.writer.leave(2 * self.count);
         Ok(())
     }
 }
