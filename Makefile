@@ -159,6 +159,15 @@ check-platforms: ## type-checks the crates for macOS and Windows; TARGETS=x86_64
 	@tools/setup.sh platforms
 	@tools/check_platforms.sh $(TARGETS)
 
+.PHONY: test-musl test-arm64
+test-musl: ## the tests of the engine and of the Rust package with musl instead of glibc; ARGS="-p polycache-host --test basics" for some
+	@tools/setup.sh platforms
+	@tools/test_platform.sh musl $(ARGS)
+
+test-arm64: ## the same for ARM64, in QEMU
+	@tools/setup.sh arm64
+	@tools/test_platform.sh arm64 $(ARGS)
+
 COMMANDS ?= 1000000
 .PHONY: check-namespace
 check-namespace: typescript-packages ## two namespaces and a bare neighbour in each language, on one server; COMMANDS=100000 for a short look

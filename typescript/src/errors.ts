@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'no_space'
   | 'unsupported_filesystem'
   | 'foreign_directory'
+  | 'read_only'
   | 'too_many_participants'
   | 'unsupported_platform'
   | 'closed'

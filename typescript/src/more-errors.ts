@@ -76,6 +76,11 @@ export class ForeignDirectory extends PolycacheError {
   readonly code = 'foreign_directory'
 }
 
+/** The cache can only be read: this process may not write to its files. */
+export class ReadOnly extends PolycacheError {
+  readonly code = 'read_only'
+}
+
 /** 4095 handles are open on the directory. */
 export class TooManyParticipants extends PolycacheError {
   readonly code = 'too_many_participants'
@@ -131,6 +136,7 @@ nameAll({
   DecryptionFailed,
   UnsupportedFilesystem,
   ForeignDirectory,
+  ReadOnly,
   TooManyParticipants,
   UnsupportedPlatform,
   Closed,

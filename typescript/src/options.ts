@@ -27,8 +27,8 @@ import type { StoreErrors } from './unstored.ts'
 export interface CacheOptions {
   /**
    * The cache's directory, made when it is missing: the host tier. Every process that opens it shares the cache. Without
-   * it the cache is this program's own and has the memory tier alone; then `limit`, `serializer`, `compressor`,
-   * `dictionaries`, `encryption`, `keepAfterReboot`, `maxValue` and `reader` mean nothing and are refused. Default: none.
+   * it the cache is this program's own and has the memory tier alone; then `limit`, `mode`, `serializer`,
+   * `compressor`, `dictionaries`, `encryption`, `keepAfterReboot`, `maxValue` and `reader` mean nothing and are refused. Default: none.
    */
   readonly path?: string
   /** The namespace of the keys: text is one part, a list is several. Default: none. */
@@ -51,6 +51,14 @@ export interface CacheOptions {
    * 256MiB for a new one.
    */
   readonly limit?: number | string
+  /**
+   * Permission bits of the cache's files, as of open(2): `0o600` is for this user alone, `0o660` for the users of a group,
+   * `0o640` for one user that writes and a group that reads, and `0o664` and `0o644` let every user read. With more than
+   * `0o600` the files get the group of `path`, and a cache is used that another user made: one of a group that this process
+   * is in or, with `0o664` and `0o644`, of any. The owner's processes change an existing directory's. Default: the existing
+   * directory's; 0o600 for a new one.
+   */
+  readonly mode?: number
   /** How values become bytes: `messagepack` (which takes every type), `json`, `text` or `bytes`. Default: messagepack. */
   readonly serializer?: SerializerName
   /**
@@ -159,6 +167,7 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'ttl',
   'jitter',
   'limit',
+  'mode',
   'serializer',
   'compressor',
   'dictionaries',
@@ -187,6 +196,7 @@ const LONGEST_LEASE = 8 * 3_600_000
 /** What only bytes in a directory have a use for. */
 const HOST_OPTIONS = [
   'limit',
+  'mode',
   'serializer',
   'compressor',
   'dictionaries',
@@ -266,7 +276,10 @@ function resolveHost(
       'path holds a NUL, or half a surrogate pair: no directory has such a name',
     )
   }
-  const { clock, keepAfterReboot = false, memory = {}, reader = 'auto' } = options
+  const { clock, keepAfterReboot = false, memory = {}, mode, reader = 'auto' } = options
+  if (mode !== undefined && !(Number.isInteger(mode) && mode >= 0 && mode <= 0o7777)) {
+    throw new InvalidArgument('mode is a number like 0o660')
+  }
   if (typeof keepAfterReboot !== 'boolean')
     throw new InvalidArgument('keepAfterReboot is true or false')
   if (reader !== 'auto' && reader !== 'native') {
@@ -279,6 +292,7 @@ function resolveHost(
     manualClock: clock !== undefined,
     unmapped: reader === 'native',
   }
+  if (mode !== undefined) opening.mode = mode
   if (options.limit !== undefined) opening.limit = bytes(options.limit, 'limit')
   const level = levelOf(options.compressor ?? 'none')
   const { dictionaries, encryption } = options

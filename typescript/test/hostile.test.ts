@@ -86,6 +86,7 @@ describe('a mapping that anyone may have written to', () => {
     seedLow: 12,
     seedHigh: 34,
     orderedLoads: true,
+    readOnly: false,
   }
 
   /** Six blocks in two windows, the second half as long. */

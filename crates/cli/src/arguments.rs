@@ -62,12 +62,24 @@ pub struct Arguments {
     /// In a part, %3A is a colon and %25 a percent sign. -n shop -n eu is the same as -n shop:eu.
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
     pub namespace: Vec<String>,
+    /// The files' mode where a group shares the cache, in octal: 660, or 640 for a group that only reads
+    ///
+    /// `set` gives it to a cache that it creates. With it every command uses a cache that another user of the group
+    /// made.
+    #[arg(long, value_name = "MODE", value_parser = mode, global = true)]
+    pub mode: Option<u32>,
     /// Print JSON for programs (see `polycache --help`)
     #[arg(long, global = true)]
     pub json: bool,
     /// What to do
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// A file mode in octal.
+fn mode(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text.trim_start_matches("0o"), 8)
+        .map_err(|_| "write it in octal digits, like 660".into())
 }
 
 /// The commands.

@@ -13,7 +13,8 @@ use std::path::Path;
 pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
     let builder = Cache::builder()
         .path(path(arguments)?)
-        .namespaces(namespace::parse(&arguments.namespace)?);
+        .namespaces(namespace::parse(&arguments.namespace)?)
+        .mode(arguments.mode);
     Ok(match encryption::keys()? {
         None => builder,
         Some(keys) => builder.encryption(keys),
@@ -22,7 +23,7 @@ pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
 
 /// Opens the cache for reading; no byte of it is changed.
 pub fn to_read(arguments: &Arguments) -> Result<Cache, Failure> {
-    let builder = builder(arguments)?.mode(Mode::Read);
+    let builder = builder(arguments)?.opens(Mode::Read);
     let builder = match dictionaries::read()? {
         None => builder,
         // Dictionaries need a compressor, although nothing is written with it here.
@@ -33,13 +34,13 @@ pub fn to_read(arguments: &Arguments) -> Result<Cache, Failure> {
 
 /// Opens the cache for changes to its entries; it must exist.
 pub fn existing(arguments: &Arguments) -> Result<Cache, Failure> {
-    Ok(builder(arguments)?.mode(Mode::Existing).build()?)
+    Ok(builder(arguments)?.opens(Mode::Existing).build()?)
 }
 
 /// Opens the cache with these options and creates it if there is none. An existing cache is opened as it
 /// was created, and a damaged one is left to its owner.
 pub fn or_make(builder: Builder) -> Result<Cache, Failure> {
-    match builder.clone().mode(Mode::Existing).build() {
+    match builder.clone().opens(Mode::Existing).build() {
         Err(Error::NoCache(_)) => Ok(builder.build()?),
         opened => Ok(opened?),
     }

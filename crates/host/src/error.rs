@@ -35,6 +35,8 @@ pub enum Error {
     UnsupportedFilesystem(String),
     /// The directory, or what it holds, is not the cache's own: another user's, or another program's.
     ForeignDirectory(String),
+    /// The cache can only be read: it was opened for that, or this process may not write to its files.
+    ReadOnly(String),
     /// 4095 handles are open on the directory.
     TooManyParticipants,
     /// The host tier does not run on this platform.
@@ -64,6 +66,7 @@ impl Error {
             Error::Damaged(_) => "damaged",
             Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
             Error::ForeignDirectory(_) => "foreign_directory",
+            Error::ReadOnly(_) => "read_only",
             Error::TooManyParticipants => "too_many_participants",
             Error::UnsupportedPlatform(_) => "unsupported_platform",
             Error::Closed => "closed",
@@ -89,9 +92,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::InvalidArgument(what) | Error::NoCache(what) | Error::Damaged(what) => {
-                f.write_str(what)
-            }
+            Error::InvalidArgument(what)
+            | Error::NoCache(what)
+            | Error::Damaged(what)
+            | Error::ReadOnly(what) => f.write_str(what),
             Error::EntryTooLarge { size, limit } => write!(
                 f,
                 "key and entry take {size} bytes and a record may take {limit}; \
@@ -103,10 +107,9 @@ impl fmt::Display for Error {
                 f,
                 "the directory has layout version {version}, newer than this build; upgrade polycache"
             ),
-            Error::UnsupportedFilesystem(which) => write!(
-                f,
-                "{which} does not share memory between processes; use a local directory or /dev/shm"
-            ),
+            Error::UnsupportedFilesystem(why) => {
+                write!(f, "{why}; use a local directory or /dev/shm")
+            }
             Error::ForeignDirectory(what) => {
                 write!(f, "{what}; choose a directory of your own")
             }

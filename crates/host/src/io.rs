@@ -27,6 +27,8 @@ pub struct Status {
     pub kind: Kind,
     /// The user id that owns it.
     pub owner: u32,
+    /// The group id that it belongs to.
+    pub group: u32,
     /// Its permission bits.
     pub permissions: u32,
     /// Its file system.
@@ -60,6 +62,10 @@ pub trait Io: Send + Sync {
     fn status(&self, file: &File) -> io::Result<Status>;
     /// The type of the file system that holds an open file: `f_type` of statfs(2).
     fn filesystem(&self, file: &File) -> io::Result<u32>;
+    /// Sets an open file's group, if one is given, and then its permission bits.
+    fn set_rights(&self, file: &File, permissions: u32, group: Option<u32>) -> io::Result<()>;
+    /// Sets the permission bits of a directory of this user, which may not be a symbolic link.
+    fn set_permissions_of(&self, directory: &Path, permissions: u32) -> io::Result<()>;
     /// The names in a directory.
     fn names(&self, directory: &File) -> io::Result<Vec<OsString>>;
     /// Sets a file's times to now.
@@ -74,6 +80,9 @@ pub trait Io: Send + Sync {
     fn map_to_read(&self, file: &File, len: u64) -> io::Result<MmapRaw>;
     /// Maps a file for reading and writing; writes go to private pages of this process.
     fn map_private(&self, file: &File, len: u64) -> io::Result<MmapRaw>;
+    /// Puts the beginning of a file, shared and for reading only, in the place of the beginning of a mapping that
+    /// is at least as long; `len` is a multiple of a page.
+    fn map_over(&self, mapping: &MmapRaw, file: &File, len: u64) -> io::Result<()>;
     /// Writes a mapping back to disk: msync(2).
     fn sync(&self, mapping: &MmapRaw) -> io::Result<()>;
     /// Renames a file within its directory.

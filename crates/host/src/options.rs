@@ -11,15 +11,16 @@ use std::time::Duration;
 /// What opening and using a store may do to its directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Creates the cache if there is none, or none that can be trusted: the mode for programs.
+    /// Creates the cache if there is none, or none that can be trusted: the mode for programs. Where this process
+    /// may not write, a whole cache is opened as by `Read`.
     #[default]
     Create,
     /// Opens an existing cache and may change its entries. `NoCache` and `Damaged` say that there is
     /// none; nothing was changed then.
     Existing,
-    /// Like `Existing`, but changes no byte of any file: writes are `InvalidArgument`, and reads do not
-    /// mark entries as read. It sees other processes' writes, except in a cache of an earlier boot,
-    /// which it sees as it found it.
+    /// Like `Existing`, but changes no byte of any file: writes are `ReadOnly`, and reads do not
+    /// mark entries as read. It sees other processes' writes. A cache of an earlier boot it recovers in a copy of
+    /// its own; when another process recovers the files, the store must be opened again (`Io`).
     Read,
 }
 
@@ -33,6 +34,10 @@ pub struct Options {
     /// Byte limit of everything in a new directory, 2 MiB to 1 TiB; `None` is 256 MiB. The limit of an existing
     /// directory stands.
     pub limit: Option<u64>,
+    /// Permission bits of the files, as of open(2): 0o600, 0o640, 0o644, 0o660 or 0o664. With more than 0o600 the
+    /// files get the group of `path`, and a cache that another user of the group made is used. `None` is the existing
+    /// directory's own, or 0o600 for a new one.
+    pub file_mode: Option<u32>,
     /// Keeps undamaged entries after a reboot, though an entry may be older than the last write or
     /// deleted since: from now on, whatever others open the directory with. Without it a reboot empties the cache.
     pub keep_after_reboot: bool,
@@ -52,6 +57,7 @@ impl Options {
             path: path.into(),
             mode: Mode::Create,
             limit: None,
+            file_mode: None,
             keep_after_reboot: false,
             lease_timeout: Duration::from_secs(30),
             clock: Clock::System,

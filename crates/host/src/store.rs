@@ -16,7 +16,7 @@ use crate::keys;
 use crate::layout::{header, RECORD_HEADER};
 use crate::mapped::MappedMemory;
 use crate::namespace::Namespace;
-use crate::options::{Mode, Options};
+use crate::options::Options;
 use crate::read::Hit;
 use crate::shared_memory::SharedMemory;
 use crate::stats::Stats;
@@ -40,8 +40,14 @@ struct Inner {
     engine: Engine<MappedMemory, System>,
     path: PathBuf,
     io: Arc<dyn Io>,
-    /// Opened by [`Mode::Read`].
+    /// Nothing is written: [`Mode::Read`], or this process may not.
     read_only: bool,
+    /// Why, if that is so.
+    only_read_because: Option<String>,
+    /// The epoch at which the index was recovered in a private copy.
+    copied_at: Option<u64>,
+    /// The mode that was asked for.
+    file_mode: Option<u32>,
     /// Which files were opened: the index, the file of locks, the files of blocks.
     identities: Vec<Identity>,
     root_directory: Option<Identity>,
@@ -60,7 +66,8 @@ struct Inner {
 }
 
 impl Store {
-    /// Opens the directory, making it where it is missing unless [`Options::mode`] says otherwise.
+    /// Opens the directory, making it where it is missing unless [`Options::mode`] says otherwise. Where this process
+    /// may not write, a whole cache is opened for reading only: [`Store::is_read_only`].
     ///
     /// # Errors
     /// `InvalidArgument`, `NoCache`, `Damaged`, `UnsupportedFilesystem`, `UnsupportedVersion`,
@@ -71,6 +78,7 @@ impl Store {
             path: &options.path,
             mode: options.mode,
             limit: options.limit,
+            file_mode: options.file_mode,
             keep_after_reboot: options.keep_after_reboot,
             io: &*options.io,
         };
@@ -83,9 +91,18 @@ impl Store {
             index_file,
             block_files,
             identities,
+            read_only: only_read_because,
+            copied_at,
         } = directory;
-        let read_only = options.mode == Mode::Read;
-        let environment = System::new(options, geometry, index_file, block_files, membership);
+        let read_only = only_read_because.is_some();
+        let environment = System::new(
+            options,
+            read_only,
+            geometry,
+            index_file,
+            block_files,
+            membership,
+        );
         let inner = Inner {
             engine: Engine {
                 memory,
@@ -96,6 +113,9 @@ impl Store {
             path,
             io: options.io.clone(),
             read_only,
+            only_read_because,
+            copied_at,
+            file_mode: options.file_mode,
             identities,
             root_directory: root_directory(&*options.io),
             touched: AtomicU64::new(0),
@@ -112,6 +132,20 @@ impl Store {
         };
         inner.touch();
         Ok(Store(Arc::new(inner)))
+    }
+
+    /// True when nothing can be written: reads are served, loads run and are not stored, and writes are `ReadOnly`.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.0.read_only
+    }
+
+    /// Refuses a store that can only be read, and one whose files were replaced.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Io`, `Closed`.
+    pub fn check_may_change(&self) -> Result<(), Error> {
+        self.open_inner()?.may_change()
     }
 
     /// The directory of the store's own files, `<path>/v2`, absolute.
@@ -153,8 +187,7 @@ impl Store {
         if hit.is_some() {
             inner.count_hit();
         } else {
-            // The look at the floor may have shown that the cache was replaced: that is no miss.
-            inner.still_open()?;
+            inner.missed()?;
             inner.count_miss();
         }
         Ok(hit)
@@ -179,7 +212,7 @@ impl Store {
         if hit.is_some() {
             inner.count_hit();
         } else {
-            inner.still_open()?;
+            inner.missed()?;
         }
         Ok(hit)
     }

@@ -25,7 +25,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 #[must_use = "build() opens the cache"]
 pub struct Builder {
     path: Option<PathBuf>,
-    mode: Mode,
+    opens: Mode,
+    mode: Option<u32>,
     limit: Option<u64>,
     name: Option<String>,
     parts: Vec<String>,
@@ -54,7 +55,8 @@ impl Default for Builder {
         let host = Options::new("");
         Builder {
             path: None,
-            mode: host.mode,
+            opens: host.mode,
+            mode: host.file_mode,
             limit: host.limit,
             name: None,
             parts: Vec::new(),
@@ -80,7 +82,9 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The cache's directory, made when it is missing. Every process that opens it shares the cache.
+    /// The cache's directory, made when it is missing. Every process that opens it shares the cache. Where this
+    /// process may not write, a cache that is there can be read: loaded values are handed out and not stored, and
+    /// writes are [`Error::ReadOnly`].
     /// Without one, the cache is this process's own: the memory tier alone. Default: none.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Builder {
         self.path = Some(path.into());
@@ -89,8 +93,18 @@ impl Builder {
 
     /// What may be done to the directory, for the command `polycache`.
     #[doc(hidden)]
-    pub fn mode(mut self, mode: Mode) -> Builder {
-        self.mode = mode;
+    pub fn opens(mut self, mode: Mode) -> Builder {
+        self.opens = mode;
+        self
+    }
+
+    /// Permission bits of the cache's files, as of open(2): 0o600 is for this user alone, 0o660 for the users of a
+    /// group, 0o640 for one user that writes and a group that reads, and 0o664 and 0o644 let every user read. With
+    /// more than 0o600 the files get the group of `path`, and a cache is used that another user made: one of a group
+    /// that this process is in or, with 0o664 and 0o644, of any. The owner's processes change an existing
+    /// directory's. Default: the existing directory's; 0o600 for a new one.
+    pub fn mode(mut self, mode: impl Into<Option<u32>>) -> Builder {
+        self.mode = mode.into();
         self
     }
 
@@ -394,7 +408,8 @@ impl Builder {
             ));
         }
         let mut options = Options::new(path);
-        options.mode = self.mode;
+        options.mode = self.opens;
+        options.file_mode = self.mode;
         options.limit = self.limit;
         options.keep_after_reboot = self.keep_after_reboot;
         options.lease_timeout = self.lease_timeout;
@@ -405,6 +420,7 @@ impl Builder {
     fn memory_tier(&self, parts: &[String]) -> Result<MemoryTier, Error> {
         let named = [
             ("limit", self.limit.is_some()),
+            ("mode", self.mode.is_some()),
             ("keep_after_reboot", self.keep_after_reboot),
         ];
         if let Some((name, _)) = named.into_iter().find(|(_, given)| *given) {

@@ -74,6 +74,8 @@ pub enum Error {
     UnsupportedFilesystem(String),
     /// The directory, or what it holds, is another user's or another program's.
     ForeignDirectory(String),
+    /// The cache can only be read: this process may not write to its files.
+    ReadOnly(String),
     /// 4095 handles are open on the directory.
     TooManyParticipants(String),
     /// The host tier does not run here.
@@ -128,6 +130,7 @@ impl Error {
             Error::Damaged(_) => "damaged",
             Error::UnsupportedFilesystem(_) => "unsupported_filesystem",
             Error::ForeignDirectory(_) => "foreign_directory",
+            Error::ReadOnly(_) => "read_only",
             Error::TooManyParticipants(_) => "too_many_participants",
             Error::UnsupportedPlatform(_) => "unsupported_platform",
             Error::Closed => "closed",
@@ -222,6 +225,7 @@ impl fmt::Display for Error {
             | Error::Damaged(what)
             | Error::UnsupportedFilesystem(what)
             | Error::ForeignDirectory(what)
+            | Error::ReadOnly(what)
             | Error::TooManyParticipants(what)
             | Error::UnsupportedPlatform(what)
             | Error::Io(what) => f.write_str(what),
@@ -285,6 +289,7 @@ impl From<polycache_host::Error> for Error {
             Host::Damaged(_) => Error::Damaged(text),
             Host::UnsupportedFilesystem(_) => Error::UnsupportedFilesystem(text),
             Host::ForeignDirectory(_) => Error::ForeignDirectory(text),
+            Host::ReadOnly(_) => Error::ReadOnly(text),
             Host::TooManyParticipants => Error::TooManyParticipants(text),
             Host::UnsupportedPlatform(_) => Error::UnsupportedPlatform(text),
             Host::Closed => Error::Closed,

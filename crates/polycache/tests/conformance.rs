@@ -462,6 +462,7 @@ impl Runner {
             builder = match name.as_str() {
                 "namespace" if value.is_string() => builder.namespace(text()),
                 "namespace" => builder.namespaces(strings(value)),
+                "mode" => builder.mode(value.as_u64().expect("a mode") as u32),
                 "limit" if value.is_string() => builder.limit(size::parse(text())?),
                 "limit" => builder.limit(value.as_u64().expect("a size")),
                 "ttl" => match ttl(value)? {

@@ -85,6 +85,7 @@ impl Options {
                 builder.jitter_source(move || random.next())
             }
             "limit" => builder.limit(size(name, value)?),
+            "mode" => builder.mode(mode(value)?),
             "max_value" => builder.max_value(size(name, value)?),
             "serializer" => {
                 self.serializer = parse(name, value, polycache::serializer::parse)?;
@@ -223,12 +224,13 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is not an option: there are {names}"))
 }
 
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "namespace",
     "name",
     "ttl",
     "jitter",
     "limit",
+    "mode",
     "max_value",
     "serializer",
     "compressor",
@@ -289,6 +291,15 @@ fn size(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
             "bytes as an int, or text like \"64MiB\"",
             value,
         )),
+    }
+}
+
+/// A file mode.
+fn mode(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    match value.extract() {
+        Ok(mode) if is_number => Ok(mode),
+        _ => Err(wrong("mode", "an int like 0o660", value)),
     }
 }
 

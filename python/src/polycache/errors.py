@@ -159,6 +159,12 @@ class ForeignDirectory(PolycacheError):
     code = "foreign_directory"
 
 
+class ReadOnly(PolycacheError):
+    """The cache can only be read: this process may not write to its files."""
+
+    code = "read_only"
+
+
 class TooManyParticipants(PolycacheError):
     """4095 handles are open on the directory."""
 

@@ -66,6 +66,14 @@ class Options(TypedDict, total=False):
     for 4 bytes at least, each list, dict and other compound value for 16; for these counts the
     limit is 4 MiB or more. A number, or text like "64MiB". Default: "64MiB"."""
 
+    mode: int | None
+    """Permission bits of the cache's files, as of open(2): 0o600 is for this user alone, 0o660 for
+    the users of a group, 0o640 for one user that writes and a group that reads, and 0o664 and 0o644
+    let every user read. With more than 0o600 the files get the group of `path`, and a cache is used
+    that another user made: one of a group that this process is in or, with 0o664 and 0o644, of any.
+    The owner's processes change an existing directory's. Default: the existing directory's; 0o600
+    for a new one."""
+
     serializer: Literal["messagepack", "json", "text", "bytes"] | None
     """How values become bytes. Default: "messagepack", which takes every row of the type map."""
 

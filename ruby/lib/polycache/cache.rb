@@ -35,10 +35,10 @@ module Polycache
 
     # Options and their defaults (see +new+).
     OPTIONS = {
-      path: nil, namespace: nil, ttl: nil, jitter: nil, limit: nil, serializer: "messagepack",
-      compressor: "none", dictionaries: nil, encryption: nil, types: nil, lease_timeout: "30s",
-      wait_timeout: "60s", store_errors: "report", keep_after_reboot: false, max_value: "64MiB",
-      memory: nil, name: nil, clock: nil
+      path: nil, namespace: nil, ttl: nil, jitter: nil, limit: nil, mode: nil,
+      serializer: "messagepack", compressor: "none", dictionaries: nil, encryption: nil,
+      types: nil, lease_timeout: "30s", wait_timeout: "60s", store_errors: "report",
+      keep_after_reboot: false, max_value: "64MiB", memory: nil, name: nil, clock: nil
     }.freeze
 
     # The result of +entry+. +ttl+ is seconds left (infinity: it does not expire); +created+ and
@@ -92,6 +92,12 @@ module Polycache
     #   that a write gives is taken as it is. Default: nil.
     # @param limit [Integer, String, nil] bytes of everything in the directory, or text like
     #   "64MiB"; nil is the existing directory's limit, or 256 MiB. Default: nil.
+    # @param mode [Integer, nil] permission bits of the cache's files, as of open(2): 0o600 is for
+    #   this user alone, 0o660 for the users of a group, 0o640 for one user that writes and a group
+    #   that reads, and 0o664 and 0o644 let every user read. With more than 0o600 the files get the
+    #   group of +path+, and a cache is used that another user made: one of a group that this
+    #   process is in or, with 0o664 and 0o644, of any. The owner's processes change an existing
+    #   directory's. nil is the existing directory's, or 0o600 for a new one. Default: nil.
     # @param serializer [String, Symbol] "messagepack" takes every value; "json", "text", "bytes".
     #   Default: "messagepack".
     # @param compressor [String, Symbol] "none", "smart" (zstd where it is worth it,

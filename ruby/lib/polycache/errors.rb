@@ -133,6 +133,11 @@ module Polycache
     CODE = "foreign_directory"
   end
 
+  # The cache can only be read: this process may not write to its files.
+  class ReadOnly < Error
+    CODE = "read_only"
+  end
+
   # 4095 handles are open on the directory.
   class TooManyParticipants < Error
     CODE = "too_many_participants"
@@ -193,7 +198,7 @@ module Polycache
       MalformedEntry, ChecksumMismatch, UnsupportedVersion, UnsupportedFlags, UnsupportedSerializer,
       UnsupportedCompressor, UnknownDictionary, NotEncrypted, UnknownEncryptionKey,
       DecryptionFailed, NoSpace,
-      UnsupportedFilesystem, ForeignDirectory,
+      UnsupportedFilesystem, ForeignDirectory, ReadOnly,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
       InvalidNamespace, IoError, WaitTimeout, IntegerOverflow, Conflict
     ].to_h { |error| [error::CODE, error] }.freeze

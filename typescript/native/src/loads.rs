@@ -228,6 +228,9 @@ pub(crate) unsafe extern "C" fn lock(
         let now = milliseconds(call.number(5)?);
         let machine = Acquire::new(milliseconds(call.number(6)?), Duration::ZERO);
         on(call, |namespace, store, key| {
+            if store.is_read_only() {
+                store.check_may_change().map_err(error::host)?;
+            }
             let locks = store.locks_of(&namespace.inner);
             let mut unused = Vec::new();
             let mut at = AtKey::new(store, &locks, key, &mut unused);

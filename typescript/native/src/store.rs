@@ -21,6 +21,8 @@ pub struct OpenOptions {
     pub path: String,
     /// Byte limit; the existing directory's or the default when absent.
     pub limit: Option<f64>,
+    /// Permission bits of the files; the existing directory's or the default when absent.
+    pub mode: Option<u32>,
     /// Milliseconds.
     pub lease_timeout: f64,
     /// Whether what was written before a reboot is kept.
@@ -64,6 +66,8 @@ pub struct Layout {
     pub seed_high: u32,
     /// True where the processor keeps loads in order, which JavaScript cannot ask for: x86-64.
     pub ordered_loads: bool,
+    /// True when the pages may only be read.
+    pub read_only: bool,
 }
 
 /// What the directory holds; the counters of one handle's own operations are kept in JavaScript.
@@ -129,6 +133,7 @@ impl NativeStore {
     pub fn open(options: OpenOptions) -> Result<NativeStore> {
         let mut opening = Options::new(options.path);
         opening.limit = options.limit.map(|limit| limit as u64);
+        opening.file_mode = options.mode;
         opening.lease_timeout = Duration::from_millis(options.lease_timeout as u64);
         opening.keep_after_reboot = options.keep_after_reboot;
         let clock = options.manual_clock.then(Arc::<AtomicU64>::default);
@@ -170,6 +175,7 @@ impl NativeStore {
                 seed_low: shared.seed as u32,
                 seed_high: (shared.seed >> 32) as u32,
                 ordered_loads: cfg!(target_arch = "x86_64"),
+                read_only: store.is_read_only(),
             })
         })
     }

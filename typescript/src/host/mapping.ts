@@ -38,11 +38,13 @@ export class Mapping {
   /**
    * The mapping of a store, or undefined where JavaScript must not read it: in untested engines, on processors that
    * reorder loads (on ARM64 a load does not order those before it, and JavaScript has no fence), in engines without
-   * external memory (Electron), and for an index that no typed array can hold.
+   * external memory (Electron), for an index that no typed array can hold, and for pages that may only be read:
+   * JavaScript counts reads there, and an engine may make an `Atomics.load` of a read and a write.
    */
   static of(store: NativeStore, layout: Layout): Mapping | undefined {
     if (!readsMapping(process.versions)) return undefined
-    if (!layout.orderedLoads || layout.indexLength > LARGEST_INDEX) return undefined
+    if (layout.readOnly || !layout.orderedLoads || layout.indexLength > LARGEST_INDEX)
+      return undefined
     const index = store.indexBuffer()
     return index ? new Mapping(store, layout, index) : undefined
   }

@@ -18,6 +18,7 @@ import {
   IoError,
   MalformedEntry,
   NotEncrypted,
+  ReadOnly,
   TooManyParticipants,
   UnknownDictionary,
   UnknownEncryptionKey,
@@ -31,12 +32,13 @@ import {
 } from '../more-errors.ts'
 
 /**
- * How a directory is opened; `limit` is absent for the existing one, times are milliseconds. With `unmapped`
+ * How a directory is opened; `limit` and `mode` are absent for the existing ones, times are milliseconds. With `unmapped`
  * JavaScript reads no hits itself.
  */
 export interface OpenOptions {
   path: string
   limit?: number
+  mode?: number
   leaseTimeout: number
   keepAfterReboot: boolean
   manualClock: boolean
@@ -63,6 +65,8 @@ export interface Layout {
   seedHigh: number
   /** Whether the processor keeps loads in order, which JavaScript cannot ask for. */
   orderedLoads: boolean
+  /** Whether the pages may only be read. */
+  readOnly: boolean
 }
 
 /** An open directory. */
@@ -314,6 +318,7 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
   no_space: NoSpace,
   unsupported_filesystem: UnsupportedFilesystem,
   foreign_directory: ForeignDirectory,
+  read_only: ReadOnly,
   too_many_participants: TooManyParticipants,
   unsupported_platform: UnsupportedPlatform,
   closed: Closed,

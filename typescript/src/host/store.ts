@@ -72,8 +72,8 @@ function nameOf(options: OpenOptions): string | undefined {
   if (options.manualClock) return undefined
   const index = indexOf(options.path)
   if (index === undefined) return undefined
-  const { limit, leaseTimeout, keepAfterReboot, unmapped } = options
-  return [index.dev, index.ino, limit, leaseTimeout, keepAfterReboot, unmapped].join()
+  const { limit, mode, leaseTimeout, keepAfterReboot, unmapped } = options
+  return [index.dev, index.ino, limit, mode, leaseTimeout, keepAfterReboot, unmapped].join()
 }
 
 function indexOf(path: string): BigIntStats | undefined {

@@ -66,16 +66,9 @@ impl Opening<'_> {
             None
         };
         let locks = fresh.as_ref().map_or(locks, |fresh| &fresh.0);
-        let failed = failed("make the cache in", &place.path);
         let made = self
             .remove_files(place, true)
-            .and_then(|()| match place.blocks()? {
-                Some(_) => Ok(()),
-                None => self
-                    .io
-                    .create_directory_in(&place.folder, "blocks")
-                    .map_err(failed),
-            })
+            .and_then(|()| place.make_blocks())
             .and_then(|()| self.fill_new(place, locks, geometry));
         if made.is_err() {
             // The first failure is the one worth reporting.
@@ -106,7 +99,7 @@ impl Opening<'_> {
         let failed = || failed("make the cache in", &place.path);
         let (new, name) = ("participants.new", "participants");
         self.io.remove(&place.folder, new).map_err(failed())?;
-        let locks = LockFile::open(|| self.io.open(&place.folder, new, true)).map_err(failed())?;
+        let locks = LockFile::open(|| place.make_file(new)).map_err(failed())?;
         // No other process knows the file.
         self.io
             .lock(&locks.0, super::DIRECTORY_LOCK)
@@ -176,6 +169,8 @@ impl Opening<'_> {
             index_file: index,
             block_files,
             identities,
+            read_only: None,
+            copied_at: None,
         })
     }
 }

@@ -169,7 +169,7 @@ impl Opening<'_> {
             self.map_index(&index, geometry.index_len, windows, &index_path)?
         };
         let identities = self.identities(place, locks, &index, &block_files)?;
-        let directory = Directory {
+        let mut directory = Directory {
             path: place.path.clone(),
             geometry,
             seed: memory.load(header::SEED),
@@ -177,17 +177,23 @@ impl Opening<'_> {
             index_file: index,
             block_files,
             identities,
+            read_only: (self.mode == Mode::Read).then(|| "it was opened for reading only".into()),
+            copied_at: None,
         };
-        if recover {
-            if self.mode != Mode::Read {
-                self.allocate_again(&directory, levels, copied)?;
+        if recover && self.mode == Mode::Read {
+            crate::recover::after_reboot(&directory, levels);
+            let epoch = self.watch_epoch(&directory)?;
+            if directory.geometry.levels_at(epoch) > levels {
+                let why = format!("its index has {len} bytes, and more levels than that");
+                return Ok(DirectoryState::Damaged(why));
             }
+            directory.copied_at = Some(epoch);
+        } else if recover {
+            self.allocate_again(&directory, levels, copied)?;
             crate::recover::after_reboot(&directory, levels);
             store_identity(&directory.memory, &directory.identities);
             self.store_boot(&directory.memory, boot);
-            if self.mode != Mode::Read {
-                directory.memory.store(header::REPLACED, replaced::NO);
-            }
+            directory.memory.store(header::REPLACED, replaced::NO);
         }
         if self.keep_after_reboot && self.mode != Mode::Read {
             directory.memory.store(header::KEPT, 1);
@@ -272,6 +278,16 @@ impl Opening<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Shows a recovered copy the header of the files, and with it the epoch: a reader that sees it unmoved after it
+    /// copied a record knows that no process has recovered the files, and so none has written to them.
+    fn watch_epoch(&self, directory: &Directory) -> Result<u64, Error> {
+        let (memory, index) = (&directory.memory, &directory.index_file);
+        self.io
+            .map_over(memory.index(), index, header::LEN)
+            .map_err(failed("map", &directory.path.join("index")))?;
+        Ok(memory.load(header::EPOCH))
     }
 
     fn map_index(

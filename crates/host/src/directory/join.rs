@@ -88,6 +88,7 @@ impl Opening<'_> {
     pub fn rejoin(
         io: &dyn Io,
         directory: &Path,
+        file_mode: Option<u32>,
         memory: &MappedMemory,
         identities: &[Identity],
     ) -> Result<Membership, Error> {
@@ -100,10 +101,11 @@ impl Opening<'_> {
             path,
             mode: Mode::Existing,
             limit: None,
+            file_mode,
             keep_after_reboot: false,
             io,
         };
-        let place = Place::open(io, path, false)?.ok_or_else(removed)?;
+        let place = opening.place(path)?.ok_or_else(removed)?;
         if place.path != directory || !opening.is_still_there(&place, identities)? {
             return Err(removed());
         }

@@ -4,6 +4,7 @@ mod create;
 mod existing;
 mod join;
 mod place;
+mod rights;
 
 pub(crate) use join::{Membership, REMOVED};
 
@@ -16,16 +17,19 @@ use crate::platform;
 use crate::shared_memory::SharedMemory;
 use existing::{DirectoryState, Locked};
 use join::LockFile;
-use place::Place;
+use place::{Access, Place};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{fence, Ordering};
+use std::time::{Duration, Instant};
 
 /// Byte 0 of the lock file is the directory's own lock; the others belong to the participants.
 const DIRECTORY_LOCK: u64 = 0;
 /// How often another process may put a new file of locks in the place of the one whose lock we waited for.
 const MOST_REPLACEMENTS: u32 = 100;
+/// How long another user may take to give what he made its rights.
+const MAKER_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A directory's files, mapped, with the geometry of its limit.
 pub(crate) struct Directory {
@@ -39,6 +43,11 @@ pub(crate) struct Directory {
     pub block_files: Vec<File>,
     /// Which files these are: the index, the file of locks, the files of blocks.
     pub identities: Vec<Identity>,
+    /// Why it may only be read, if that is so.
+    pub read_only: Option<String>,
+    /// The epoch of the files, when the index was recovered in a private copy. It moves when another process
+    /// recovers the files: from then on the copy is out of date.
+    pub copied_at: Option<u64>,
 }
 
 /// A file, whatever its name: its file system and its number there.
@@ -53,22 +62,78 @@ pub(crate) struct Opening<'a> {
     pub path: &'a Path,
     pub mode: Mode,
     pub limit: Option<u64>,
+    pub file_mode: Option<u32>,
     pub keep_after_reboot: bool,
     pub io: &'a dyn Io,
 }
 
 impl Opening<'_> {
-    /// Opens the directory as the mode allows, and joins it unless the mode is `Read`.
+    /// Opens the directory as the mode allows, and joins it unless it is only read: in the mode `Read`, and in the
+    /// mode `Create` where this process may not write.
     pub fn open(&self) -> Result<(Directory, Membership), Error> {
         platform::check()?;
         if let Some(limit) = self.limit {
             Geometry::new(limit)?;
         }
+        if let Some(mode) = self.file_mode {
+            rights::check_file_mode(mode)?;
+        }
         let path = std::path::absolute(self.path)
             .map_err(Error::io(format!("cannot resolve {}", self.path.display())))?;
+        if self.mode == Mode::Create {
+            self.open_to_use(&path)
+        } else {
+            self.open_at(&path)
+        }
+    }
+
+    /// Opens to read and write, or, where this process may not write, a whole cache to read.
+    fn open_to_use(&self, path: &Path) -> Result<(Directory, Membership), Error> {
+        let deadline = Instant::now() + MAKER_PATIENCE;
+        let shares = self.file_mode.is_some_and(rights::is_shared);
+        let mut is_whole = false;
+        loop {
+            let refused = match self.open_at(path) {
+                Err(Error::Io { action, source }) if platform::may_not_write(&source) => {
+                    Error::Io { action, source }
+                }
+                done => return done,
+            };
+            let reader = Opening {
+                mode: Mode::Read,
+                ..*self
+            };
+            match reader.open_at(path) {
+                Ok((mut directory, none)) if is_whole => {
+                    directory.read_only = Some(refused.to_string());
+                    return Ok((directory, none));
+                }
+                // It may be whole only since the system refused a file that had no rights yet.
+                Ok(_) => {
+                    is_whole = true;
+                    continue;
+                }
+                Err(_) => {}
+            }
+            // Another user of the group may have made a directory and not yet given it its rights.
+            if !shares || Instant::now() > deadline {
+                return Err(refused);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn place(&self, path: &Path) -> Result<Option<Place<'_>>, Error> {
+        let access = Access {
+            create: self.mode == Mode::Create,
+            file_mode: self.file_mode,
+        };
+        Place::open(self.io, path, access)
+    }
+
+    fn open_at(&self, path: &Path) -> Result<(Directory, Membership), Error> {
         for _ in 0..MOST_REPLACEMENTS {
-            let create = self.mode == Mode::Create;
-            let Some(place) = Place::open(self.io, &path, create)? else {
+            let Some(place) = self.place(path)? else {
                 return Err(self.no_cache());
             };
             let locks = self.open_locks(&place)?;
@@ -178,8 +243,7 @@ impl Opening<'_> {
             None => place.check_only_ours()?,
         }
         let path = place.path.join("participants");
-        LockFile::open(|| self.io.open(&place.folder, "participants", true))
-            .map_err(failed("open", &path))
+        LockFile::open(|| place.make_file("participants")).map_err(failed("open", &path))
     }
 
     fn no_cache(&self) -> Error {
@@ -213,7 +277,9 @@ fn failed<'a>(what: &'a str, path: &'a Path) -> impl FnOnce(std::io::Error) -> E
         } else if platform::too_large(&error) {
             Error::NoSpace(TOO_LARGE)
         } else if platform::no_allocation(&error) {
-            Error::UnsupportedFilesystem(format!("the file system of {path}"))
+            Error::UnsupportedFilesystem(format!(
+                "the file system of {path} cannot give files their space in advance"
+            ))
         } else if error.kind() == ErrorKind::PermissionDenied {
             Error::io(format!(
                 "user {} may not {what} {path}; grant it the rights, or choose another path, and open the \

@@ -2,6 +2,7 @@
 //! only. Another user who exchanges a name afterwards changes nothing.
 
 use super::failed;
+use super::rights::{check_writable_by_others, directory_mode, is_shared, Rights, Trust};
 use crate::error::Error;
 use crate::io::{Io, Kind, Status};
 use crate::layout::VERSION;
@@ -19,8 +20,6 @@ const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0x794c_7630, "overlay"),
     (0xF2F5_2010, "f2fs"),
 ];
-const ROOT: u32 = 0;
-const WRITABLE_BY_OTHERS: u32 = 0o002;
 
 /// The directory of the cache's own files, open.
 pub(super) struct Place<'a> {
@@ -28,19 +27,35 @@ pub(super) struct Place<'a> {
     /// `<path>/v2`, absolute; for messages, and to find out whether it is still there.
     pub path: PathBuf,
     pub folder: File,
+    /// What new files get.
+    rights: Rights,
+    trust: Trust,
+    /// Whether this user's own files that have other rights are given these.
+    puts_right: bool,
+}
+
+/// How `<path>/v2` is opened.
+#[derive(Clone, Copy)]
+pub(super) struct Access {
+    /// Whether it is made where it is missing.
+    pub create: bool,
+    /// The mode that the caller asked for.
+    pub file_mode: Option<u32>,
 }
 
 impl<'a> Place<'a> {
-    /// Opens `<path>/v2`, and makes it with `create`; `None` when it is missing.
-    pub fn open(io: &'a dyn Io, path: &Path, create: bool) -> Result<Option<Place<'a>>, Error> {
-        if create {
-            io.create_directory(path).map_err(failed("make", path))?;
+    /// Opens `<path>/v2`; `None` when it is missing.
+    pub fn open(io: &'a dyn Io, path: &Path, access: Access) -> Result<Option<Place<'a>>, Error> {
+        let asked = access.file_mode;
+        let shares = asked.is_some_and(is_shared);
+        if access.create {
+            make_path(io, path, asked).map_err(failed("make", path))?;
         }
         let link = match io.status_of(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             found => found.map_err(failed("look at", path))?,
         };
-        check_owner(path, &link, true)?;
+        Trust::check_outside(path, &link, shares)?;
         // A link that is switched later, as by a deploy, leaves this handle and the others of its cache where they are.
         let path = &match std::fs::canonicalize(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -49,11 +64,11 @@ impl<'a> Place<'a> {
         let Some(parent) = there(io.open_directory(path), path)? else {
             return Ok(None);
         };
-        let status = io.status(&parent).map_err(failed("look at", path))?;
-        check_owner(path, &status, true)?;
+        let outside = io.status(&parent).map_err(failed("look at", path))?;
+        Trust::check_outside(path, &outside, shares)?;
         let name = format!("v{VERSION}");
         let path = path.join(&name);
-        if create {
+        if access.create {
             match io.create_directory_in(&parent, &name) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => made.map_err(failed("make", &path))?,
@@ -62,9 +77,27 @@ impl<'a> Place<'a> {
         let Some(folder) = there(io.open_directory_in(&parent, &name), &path)? else {
             return Ok(None);
         };
-        let place = Place { io, path, folder };
-        place.check_directory(&place.folder, &place.path)?;
+        let status = io.status(&folder).map_err(failed("look at", &path))?;
+        let trust = Trust::of(&path, &status, &outside, asked)?;
+        let is_own = status.owner == platform::user();
+        let mut place = Place {
+            io,
+            path,
+            folder,
+            rights: Rights::of(&status),
+            trust,
+            puts_right: false,
+        };
         place.check_filesystem()?;
+        if let Some(mode) = asked.filter(|_| access.create && is_own) {
+            place.rights = Rights::new(mode, outside.group);
+            place.puts_right = true;
+            place.put_right(&place.folder, &place.path, directory_mode(mode), &status)?;
+            let status = io
+                .status(&place.folder)
+                .map_err(failed("look at", &place.path))?;
+            place.trust = Trust::of(&place.path, &status, &outside, asked)?;
+        }
         Ok(Some(place))
     }
 
@@ -103,7 +136,10 @@ impl<'a> Place<'a> {
         if status.kind != Kind::File {
             return Err(not_a("regular file", &path));
         }
-        check_owner(&path, &status, false)?;
+        self.trust.check(&path, &status)?;
+        if mode == Mode::Create || (mode == Mode::Existing && self.puts_right) {
+            self.put_right(&file, &path, self.rights.file_mode, &status)?;
+        }
         Ok(Some((file, status)))
     }
 
@@ -113,8 +149,63 @@ impl<'a> Place<'a> {
         let Some(folder) = there(self.io.open_directory_in(&self.folder, "blocks"), &path)? else {
             return Ok(None);
         };
-        self.check_directory(&folder, &path)?;
+        let status = self.io.status(&folder).map_err(failed("look at", &path))?;
+        self.trust.check(&path, &status)?;
+        check_writable_by_others(&path, &status)?;
+        if self.puts_right {
+            let mode = directory_mode(self.rights.file_mode);
+            self.put_right(&folder, &path, mode, &status)?;
+        }
         Ok(Some(folder))
+    }
+
+    /// Makes the folder of the blocks where it is missing.
+    pub fn make_blocks(&self) -> Result<(), Error> {
+        if self.blocks()?.is_some() {
+            return Ok(());
+        }
+        let path = self.path.join("blocks");
+        self.io
+            .create_directory_in(&self.folder, "blocks")
+            .map_err(failed("make", &path))?;
+        let Some(folder) = self.blocks()? else {
+            return Err(failed("make", &path)(ErrorKind::NotFound.into()));
+        };
+        let status = self.io.status(&folder).map_err(failed("look at", &path))?;
+        let mode = directory_mode(self.rights.file_mode);
+        self.put_right(&folder, &path, mode, &status)
+    }
+
+    /// Makes an empty file where it is missing, and opens it.
+    pub fn make_file(&self, name: &str) -> std::io::Result<File> {
+        let file = self.io.open(&self.folder, name, true)?;
+        let status = self.io.status(&file)?;
+        self.set_rights(&file, self.rights.file_mode, &status)?;
+        Ok(file)
+    }
+
+    /// Gives a file or directory of this user the rights that it should have.
+    fn put_right(
+        &self,
+        file: &File,
+        path: &Path,
+        permissions: u32,
+        status: &Status,
+    ) -> Result<(), Error> {
+        let failed = failed("give its rights to", path);
+        self.set_rights(file, permissions, status).map_err(failed)
+    }
+
+    fn set_rights(&self, file: &File, permissions: u32, status: &Status) -> std::io::Result<()> {
+        if status.owner != platform::user() || self.rights.are_of(status, permissions) {
+            return Ok(());
+        }
+        let group = self.rights.group.filter(|group| *group != status.group);
+        match self.io.set_rights(file, permissions, group) {
+            // Nobody asked for the directory's rights: the file stays this user's own.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && !self.puts_right => Ok(()),
+            done => done,
+        }
     }
 
     /// Refuses a directory that holds what no cache has made, for one whose index is missing or empty.
@@ -151,18 +242,6 @@ impl<'a> Place<'a> {
         foreign.map_or(Ok(()), |name| Err(foreign_name(&path.join(name))))
     }
 
-    fn check_directory(&self, folder: &File, path: &Path) -> Result<(), Error> {
-        let status = self.io.status(folder).map_err(failed("look at", path))?;
-        check_owner(path, &status, false)?;
-        if status.permissions & WRITABLE_BY_OTHERS != 0 {
-            return Err(Error::ForeignDirectory(format!(
-                "{} may be written to by every user (chmod o-w helps)",
-                path.display()
-            )));
-        }
-        Ok(())
-    }
-
     fn check_filesystem(&self) -> Result<(), Error> {
         let kind = self
             .io
@@ -171,7 +250,7 @@ impl<'a> Place<'a> {
         if !LOCAL_FILESYSTEMS.iter().any(|(known, _)| *known == kind) {
             let known: Vec<_> = LOCAL_FILESYSTEMS.iter().map(|(_, name)| *name).collect();
             return Err(Error::UnsupportedFilesystem(format!(
-                "the file system of {} (type {kind:#x}, known are {})",
+                "the file system of {} (type {kind:#x}, known are {}) does not share memory between processes",
                 self.path.display(),
                 known.join(", ")
             )));
@@ -196,17 +275,26 @@ fn there(opened: std::io::Result<File>, path: &Path) -> Result<Option<File>, Err
     }
 }
 
-/// `is_outside` is for `<path>`, which may also be root's; and anybody's for root, as a folder of the host is in a
-/// container: all below it is root's own then.
-fn check_owner(path: &Path, status: &Status, is_outside: bool) -> Result<(), Error> {
-    let user = platform::user();
-    if status.owner == user || (is_outside && (status.owner == ROOT || user == ROOT)) {
-        return Ok(());
+/// Makes `<path>` and what is missing above it, with the rights that the mode stands for.
+fn make_path(io: &dyn Io, path: &Path, file_mode: Option<u32>) -> std::io::Result<()> {
+    let Some(mode) = file_mode.filter(|mode| is_shared(*mode)) else {
+        return io.create_directory(path);
+    };
+    let is_missing = |path: &&Path| {
+        let found = io.status_of(path);
+        found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    };
+    let missing: Vec<_> = path.ancestors().take_while(is_missing).collect();
+    io.create_directory(path)?;
+    // The outermost first: without its rights the others cannot pass.
+    for made in missing.into_iter().rev() {
+        match io.set_permissions_of(made, directory_mode(mode)) {
+            // Another user of the group made it meanwhile.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+            done => done?,
+        }
     }
-    Err(Error::ForeignDirectory(format!(
-        "{} belongs to another user",
-        path.display()
-    )))
+    Ok(())
 }
 
 fn not_a(what: &str, path: &Path) -> Error {

@@ -3,8 +3,8 @@
 //! same everywhere.
 //!
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
-//! [`user`], [`is_locked`], [`no_room`], [`too_large`], [`no_allocation`], [`is_link`], [`now`],
-//! [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`].
+//! [`user`], [`is_in_group`], [`is_locked`], [`may_not_write`], [`no_room`], [`too_large`],
+//! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`].
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -17,15 +17,15 @@ mod unsupported;
 pub use linux::SystemIo;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    check, descriptor, forks, is_link, is_locked, keep_in_child, no_allocation, no_room, now,
-    open_for_this_process, ticks, too_large, user, Descriptor,
+    check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
+    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, Descriptor,
 };
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::SystemIo;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported::{
-    check, descriptor, forks, is_link, is_locked, keep_in_child, no_allocation, no_room, now,
-    open_for_this_process, ticks, too_large, user, Descriptor,
+    check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
+    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, Descriptor,
 };
 
 #[cfg(test)]
@@ -44,6 +44,8 @@ mod tests {
         twins::<fn() -> Result<(), crate::Error>>(check, unsupported::check);
         twins::<fn(&File) -> Descriptor>(descriptor, unsupported::descriptor);
         twins::<fn() -> u32>(user, unsupported::user);
+        twins::<fn(u32) -> bool>(is_in_group, unsupported::is_in_group);
+        twins::<fn(&io::Error) -> bool>(may_not_write, unsupported::may_not_write);
         twins::<fn(Descriptor, u64, u64) -> bool>(is_locked, unsupported::is_locked);
         twins::<fn(&io::Error) -> bool>(no_room, unsupported::no_room);
         twins::<fn(&io::Error) -> bool>(too_large, unsupported::too_large);

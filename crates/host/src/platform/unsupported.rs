@@ -43,6 +43,14 @@ pub(crate) fn user() -> u32 {
     0
 }
 
+pub(crate) fn is_in_group(_: u32) -> bool {
+    false
+}
+
+pub(crate) fn may_not_write(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
 /// A failed query counts as held.
 pub(crate) fn is_locked(_: Descriptor, _: u64, _: u64) -> bool {
     true
@@ -113,6 +121,12 @@ impl Io for SystemIo {
     fn filesystem(&self, _: &File) -> io::Result<u32> {
         unsupported()
     }
+    fn set_rights(&self, _: &File, _: u32, _: Option<u32>) -> io::Result<()> {
+        unsupported()
+    }
+    fn set_permissions_of(&self, _: &Path, _: u32) -> io::Result<()> {
+        unsupported()
+    }
     fn names(&self, _: &File) -> io::Result<Vec<OsString>> {
         unsupported()
     }
@@ -132,6 +146,9 @@ impl Io for SystemIo {
         unsupported()
     }
     fn map_private(&self, _: &File, _: u64) -> io::Result<MmapRaw> {
+        unsupported()
+    }
+    fn map_over(&self, _: &MmapRaw, _: &File, _: u64) -> io::Result<()> {
         unsupported()
     }
     fn sync(&self, _: &MmapRaw) -> io::Result<()> {

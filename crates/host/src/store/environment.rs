@@ -6,7 +6,7 @@ use crate::engine::Environment;
 use crate::error::{Error, TOO_LARGE};
 use crate::io::Io;
 use crate::layout::{Geometry, WINDOW};
-use crate::options::{Mode, Options};
+use crate::options::Options;
 use crate::platform;
 use std::fs::File;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
@@ -56,13 +56,14 @@ pub(super) struct System {
 impl System {
     pub fn new(
         options: &Options,
+        read_only: bool,
         geometry: Geometry,
         index: File,
         files: Vec<File>,
         membership: Membership,
     ) -> System {
         let mut process = Process::new(membership);
-        if options.mode == Mode::Read {
+        if read_only {
             // As in a child that has not joined: whatever needs a membership meets `rejoin`.
             process.forks = NEVER_JOINED;
         }

@@ -19,6 +19,9 @@ impl Store {
         out: &mut Vec<u8>,
     ) -> Result<Lease, Error> {
         let inner = self.open_inner()?;
+        if inner.read_only {
+            return self.lease_to_read(namespace, key, out);
+        }
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
         let me = inner.process()?.membership.me;
@@ -40,6 +43,18 @@ impl Store {
             } => *overdue |= own.is_of_another(seed, *slot, *word, key.hash),
         }
         Ok(lease)
+    }
+
+    /// The answer of a store that can only be read: what is there, or that the caller loads for itself alone.
+    #[cold]
+    fn lease_to_read(
+        &self,
+        namespace: &Namespace,
+        key: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Lease, Error> {
+        let hit = self.get(namespace, key, out)?;
+        Ok(hit.map_or(Lease::Bypass, Lease::Hit))
     }
 
     /// The right to load the key beside the caller that holds this lease, of a [`Lease::Busy`]; `None` when

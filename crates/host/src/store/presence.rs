@@ -40,6 +40,16 @@ impl Inner {
         Err(self.not_open())
     }
 
+    /// Whether a miss is one: not if the look at the floor showed that the cache was replaced, nor in a copy of the
+    /// index that is out of date.
+    #[inline(always)]
+    pub(super) fn missed(&self) -> Result<(), Error> {
+        if self.copied_at.is_some() && self.is_copy_out_of_date() {
+            self.note_replaced();
+        }
+        self.still_open()
+    }
+
     #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
         self.engine.environment.closed.load(Ordering::Relaxed) == OPEN
@@ -59,15 +69,26 @@ impl Inner {
     #[inline(always)]
     pub(super) fn may_change(&self) -> Result<(), Error> {
         if self.read_only {
-            return Err(Error::InvalidArgument(
-                "the cache was opened for reading only".into(),
-            ));
+            return Err(self.is_only_read());
         }
         if self.is_replaced() {
             self.note_replaced();
             return Err(self.not_open());
         }
         Ok(())
+    }
+
+    #[cold]
+    fn is_only_read(&self) -> Error {
+        let path = self.path.parent().unwrap_or(&self.path).display();
+        let why = self.only_read_because.as_deref().unwrap_or_default();
+        Error::ReadOnly(format!("the cache in {path} can only be read: {why}"))
+    }
+
+    /// True when another process recovered the files, of whose index this handle has a recovered copy.
+    fn is_copy_out_of_date(&self) -> bool {
+        self.copied_at
+            .is_some_and(|epoch| self.engine.memory.load(header::EPOCH) != epoch)
     }
 
     /// True when another cache takes this one's place. A handle whose own look found that says so to all others.
@@ -86,7 +107,7 @@ impl Inner {
     /// The floor of a namespace, looked up. The epoch moves when the cache is replaced; from then on nothing is
     /// served, because other processes may have written to the new one.
     pub(super) fn floor_of(&self, names: &[u64]) -> u64 {
-        if self.is_replaced() {
+        if self.is_replaced() || self.is_copy_out_of_date() {
             self.note_replaced();
             return u64::MAX;
         }
@@ -168,7 +189,13 @@ impl Inner {
     #[cold]
     fn rejoin(&self, parents: *mut Process) -> Result<&Process, Error> {
         self.may_change()?;
-        let joined = Opening::rejoin(&*self.io, &self.path, &self.engine.memory, &self.identities);
+        let joined = Opening::rejoin(
+            &*self.io,
+            &self.path,
+            self.file_mode,
+            &self.engine.memory,
+            &self.identities,
+        );
         let process = Process::new(joined?);
         let mine = Box::into_raw(Box::new(process));
         // The parent's part is leaked: its mutexes may be locked by threads that the child lacks.

@@ -27,7 +27,7 @@ impl Store {
         let key = inner.engine.key(&full);
         let hit = inner.engine.peek(key, inner.floor(namespace), out);
         if hit.is_none() {
-            inner.still_open()?;
+            inner.missed()?;
         }
         Ok(hit)
     }
@@ -35,7 +35,7 @@ impl Store {
     /// Deletes just the entry that a read of the key found; false if it is gone: look again.
     ///
     /// # Errors
-    /// `InvalidArgument` for a store that was opened for reading only, `Closed`.
+    /// `ReadOnly`, `Closed`.
     pub fn remove(&self, namespace: &Namespace, key: &[u8], hit: Hit) -> Result<bool, Error> {
         let inner = self.open_inner()?;
         inner.count_change();
@@ -80,7 +80,7 @@ impl Store {
     ///
     /// # Errors
     /// `MalformedEntry` for bytes that are not an entry; `EntryTooLarge`, `NoSpace`, `Io`, after which nothing has
-    /// changed; `InvalidArgument` for a store that was opened for reading only; `Closed`.
+    /// changed; `ReadOnly`; `Closed`.
     pub fn add(&self, namespace: &Namespace, key: &[u8], entry: &[u8]) -> Result<bool, Error> {
         let inner = self.open_inner()?;
         is_entry(entry)?;
@@ -136,7 +136,7 @@ impl Store {
     /// has one by now: look again.
     ///
     /// # Errors
-    /// `InvalidArgument` for a store that was opened for reading only, `Closed`.
+    /// `ReadOnly`, `Closed`.
     pub fn invalidate_loads(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
         let inner = self.open_inner()?;
         inner.may_change()?;

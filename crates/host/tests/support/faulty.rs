@@ -69,7 +69,9 @@ impl Io for Faulty {
     }
     fn create_directory_in(&self, directory: &File, name: &str) -> io::Result<()> {
         self.count()?;
-        SystemIo.create_directory_in(directory, name)
+        let made = SystemIo.create_directory_in(directory, name);
+        self.meanwhile("create_directory_in");
+        made
     }
     fn open_directory_in(&self, directory: &File, name: &str) -> io::Result<File> {
         self.count()?;
@@ -95,6 +97,14 @@ impl Io for Faulty {
         self.count()?;
         self.filesystem
             .map_or_else(|| SystemIo.filesystem(file), Ok)
+    }
+    fn set_rights(&self, file: &File, permissions: u32, group: Option<u32>) -> io::Result<()> {
+        self.count()?;
+        SystemIo.set_rights(file, permissions, group)
+    }
+    fn set_permissions_of(&self, directory: &Path, permissions: u32) -> io::Result<()> {
+        self.count()?;
+        SystemIo.set_permissions_of(directory, permissions)
     }
     fn names(&self, directory: &File) -> io::Result<Vec<OsString>> {
         self.count()?;
@@ -127,6 +137,10 @@ impl Io for Faulty {
     fn map_private(&self, file: &File, len: u64) -> io::Result<memmap2::MmapRaw> {
         self.count()?;
         SystemIo.map_private(file, len)
+    }
+    fn map_over(&self, mapping: &memmap2::MmapRaw, file: &File, len: u64) -> io::Result<()> {
+        self.count()?;
+        SystemIo.map_over(mapping, file, len)
     }
     fn sync(&self, mapping: &memmap2::MmapRaw) -> io::Result<()> {
         self.count()?;

@@ -189,6 +189,9 @@ impl Tier for HostTier {
     }
 
     fn lock(&self, key: &[u8]) -> Result<Option<Token>, Error> {
+        if self.store.is_read_only() {
+            self.store.check_may_change()?;
+        }
         match self.store.lease(&self.locks, key, &mut Vec::new())? {
             HostLease::Acquired(token) => Ok(Some(token)),
             HostLease::Hit(_) | HostLease::Busy { .. } | HostLease::Bypass => Ok(None),

@@ -73,6 +73,11 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
     if let Some(what) = given("store_errors") {
         builder = builder.store_errors(store_errors(ruby, what)?);
     }
+    if let Some(mode) = given("mode") {
+        let mode = Integer::from_value(mode).and_then(|mode| mode.to_u32().ok());
+        let wrong = || invalid(ruby, "mode is an Integer like 0o660");
+        builder = builder.mode(mode.ok_or_else(wrong)?);
+    }
     if let Some(keep) = given("keep_after_reboot") {
         if !keep.is_kind_of(ruby.class_true_class()) && !keep.is_kind_of(ruby.class_false_class()) {
             let message = format!("keep_after_reboot is true or false, not {}", keep.inspect());

@@ -66,6 +66,25 @@ impl Io for SystemIo {
         Ok(answer.f_type as u32)
     }
 
+    fn set_rights(&self, file: &File, permissions: u32, group: Option<u32>) -> io::Result<()> {
+        if let Some(group) = group {
+            let same = libc::uid_t::MAX;
+            // SAFETY: `file` keeps the descriptor open, and the rest are plain integers.
+            result_of(unsafe { libc::fchown(file.as_raw_fd(), same, group) })?;
+        }
+        // After the group: changing that may take bits away.
+        // SAFETY: as above.
+        result_of(unsafe { libc::fchmod(file.as_raw_fd(), permissions as libc::mode_t) })
+    }
+
+    fn set_permissions_of(&self, directory: &Path, permissions: u32) -> io::Result<()> {
+        let directory = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
+            .open(directory)?;
+        self.set_rights(&directory, permissions, None)
+    }
+
     fn names(&self, directory: &File) -> io::Result<Vec<OsString>> {
         // fdopendir(3) takes the descriptor over, and moves its offset: it gets one of its own.
         let own = open_at(directory, ".", libc::O_RDONLY | libc::O_DIRECTORY)?;
@@ -142,6 +161,28 @@ impl Io for SystemIo {
         mapping.map(MmapRaw::from)
     }
 
+    fn map_over(&self, mapping: &MmapRaw, file: &File, len: u64) -> io::Result<()> {
+        if len as usize > mapping.len() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // SAFETY: the range lies in `mapping`, whose owner accesses it by atomic loads only. It stays mapped at
+        // every moment, and goes with the rest of the mapping.
+        let mapped = unsafe {
+            libc::mmap(
+                mapping.as_mut_ptr().cast(),
+                len as usize,
+                libc::PROT_READ,
+                libc::MAP_SHARED | libc::MAP_FIXED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if mapped == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
     fn sync(&self, mapping: &MmapRaw) -> io::Result<()> {
         mapping.flush()
     }
@@ -213,6 +254,7 @@ fn status(found: &Metadata) -> Status {
             Kind::Other
         },
         owner: found.uid(),
+        group: found.gid(),
         permissions: found.mode() & 0o7777,
         device: found.dev(),
         inode: found.ino(),

@@ -38,6 +38,29 @@ pub(crate) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// True when this process has the rights of a group.
+pub(crate) fn is_in_group(group: u32) -> bool {
+    // SAFETY: getegid takes nothing and cannot fail.
+    if unsafe { libc::getegid() } == group {
+        return true;
+    }
+    // SAFETY: without room the call only counts.
+    let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
+    let mut groups = vec![0; count.max(0) as usize];
+    // SAFETY: there is room for as many groups as the call is told of.
+    let got = unsafe { libc::getgroups(groups.len() as libc::c_int, groups.as_mut_ptr()) };
+    groups.truncate(got.max(0) as usize);
+    groups.contains(&group)
+}
+
+/// True when this process may not write: it lacks the rights, or the file system is mounted for reading only.
+pub(crate) fn may_not_write(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EACCES | libc::EPERM | libc::EROFS)
+    )
+}
+
 /// True when the disk, or this user's quota, is full.
 pub(crate) fn no_room(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
