@@ -122,7 +122,8 @@ pub fn recycled(stats: &Stats) -> u64 {
 
 /// Blocks of the directory: the first claim of each is not recycling.
 fn blocks(stats: &Stats) -> u64 {
-    stats.limit / stats.max_record + 1
+    let block = (1 << (stats.limit / 512).ilog2()).clamp(64 << 10, 16 << 20);
+    stats.limit / block + 1
 }
 
 /// Prints what each language did; returns the reads and writes of all.

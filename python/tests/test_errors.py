@@ -47,8 +47,8 @@ def test_an_error_survives_pickling() -> None:
 
 def test_sizes_are_told(cache: Cache) -> None:
     with pytest.raises(polycache.EntryTooLarge) as error:
-        cache.set("k", "x" * 100_000)
-    assert error.value.size > 100_000 > error.value.limit > 0
+        cache.set("k", "x" * 2_000_000)
+    assert error.value.size > 2_000_000 > error.value.limit > 500_000
     assert not error.value.retryable
 
 

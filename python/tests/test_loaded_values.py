@@ -129,7 +129,7 @@ def test_store_errors_can_be_raised(kind: str, directory: Path) -> None:
 
 
 def test_what_is_too_large_is_as_a_reader_would_get_it(directory: Path) -> None:
-    large = "x" * 70_000
+    large = "x" * 2_000_000
     with Cache(directory, limit="4MiB") as cache:
         found: Any = cache.get_or_set("k", lambda: (large,))
         assert found == [large]

@@ -128,7 +128,7 @@ class FetchTest < Minitest::Test
     assert_equal "$.a[0]", error.path
     assert_free(cache)
     cache.clear
-    assert_raises(Polycache::EntryTooLarge) { cache.fetch("k") { "x" * 1_000_000 } }
+    assert_raises(Polycache::EntryTooLarge) { cache.fetch("k") { "x" * 2_000_000 } }
 
     assert_free(cache)
   end

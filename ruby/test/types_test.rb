@@ -57,7 +57,7 @@ class TypesTest < Minitest::Test
 
   def test_a_loaded_value_that_is_too_large_is_as_it_would_be_read
     cache = types_cache(types: TYPES)
-    value = User.new(1, "a" * 100_000)
+    value = User.new(1, "a" * 2_000_000)
     assert_output(nil, /entry_too_large/) do
       found = cache.fetch("k") { value }
 

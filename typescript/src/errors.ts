@@ -79,7 +79,7 @@ export class WrongType extends PolycacheError {
   }
 }
 
-/** Key and entry do not fit one block; the key's old value is gone. */
+/** Key and entry take more than a quarter of the directory, or the key more than a block; the key's old value is gone. */
 export class EntryTooLarge extends PolycacheError {
   readonly code = 'entry_too_large'
   /** Bytes that they take. */

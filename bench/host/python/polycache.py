@@ -58,7 +58,8 @@ class Polycache(Subject):
 
     def turns(self) -> float:
         stats = self.cache.stats()
-        block = stats.max_record + 32
+        # A 512th of the limit, rounded down to a power of two.
+        block = 1 << ((stats.limit // 512).bit_length() - 1)
         return stats.blocks_claimed * block / stats.limit
 
     def close(self) -> None:

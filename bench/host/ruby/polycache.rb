@@ -51,7 +51,8 @@ class PolycacheSubject
 
   def turns
     stats = @cache.stats
-    block = stats.fetch(:max_record) + 32
+    # A 512th of the limit, rounded down to a power of two.
+    block = 1 << ((stats.fetch(:limit) / 512).bit_length - 1)
     stats.fetch(:blocks_claimed) * block / stats.fetch(:limit).to_f
   end
 

@@ -123,12 +123,19 @@ impl Caller {
     /// A value of the key that was never made before.
     pub fn new_value(&self, key: usize) -> Serial {
         let scenario = self.scenario();
+        let (block, most) = (scenario.geometry.block_size, scenario.geometry.max_record());
         let filler = if self.percent(scenario.too_large) {
-            scenario.geometry.block_size as usize
+            most
+        } else if self.percent(scenario.large) && most > block {
+            // Its key, its own number and the headers take some of it.
+            block + self.random((most - block).saturating_sub(120))
         } else {
-            self.random(scenario.longest_value as u64) as usize
+            self.random(scenario.longest_value as u64)
         };
-        self.process.history.borrow_mut().value(key, filler)
+        self.process
+            .history
+            .borrow_mut()
+            .value(key, filler as usize)
     }
 
     /// Reads the key.

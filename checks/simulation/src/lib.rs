@@ -70,6 +70,11 @@ pub fn run(seed: u64) -> Run {
 }
 
 impl Run {
+    /// True for a value larger than a block.
+    pub fn is_large(&self, serial: history::Serial) -> bool {
+        self.history.text(serial).len() as u64 > self.scenario.geometry.block_size
+    }
+
     /// What went wrong, with the last lines before it; with all lines if `whole`.
     pub fn story(&self, whole: bool) -> String {
         story::tell(self, whole)

@@ -94,8 +94,10 @@ pub struct Scenario {
     pub longest_pause: u64,
     /// Bytes of filler in a value, at most.
     pub longest_value: usize,
-    /// Of a hundred values, those that fit no block.
+    /// Of a hundred values, those that no directory of this size stores.
     pub too_large: u32,
+    /// Of a hundred other values, those larger than a block.
+    pub large: u32,
     pub loaders: Loaders,
     pub lease_timeout: Duration,
     pub wait_timeout: Duration,
@@ -158,6 +160,7 @@ impl Scenario {
             longest_pause: *one_of(rng, &[0, MS, 20 * MS, 200 * MS]),
             longest_value: rng.usize(0..110),
             too_large: chance(rng, 5),
+            large: *one_of(rng, &[0, 0, 5, 30]),
             loaders: Loaders {
                 shortest: 0,
                 longest: *one_of(rng, &[0, MS, 50 * MS, 800 * MS]),

@@ -48,6 +48,13 @@ fn the_seeds_meet_everything() {
             "joined values",
             noted(|note| matches!(note, Note::Answered(Answer::Joined(_)))),
         ),
+        (
+            "hits of large values",
+            runs.iter()
+                .flat_map(|run| run.history.hits.iter().map(move |hit| (run, hit)))
+                .filter(|(run, hit)| run.is_large(hit.serial))
+                .count(),
+        ),
         ("hits", noted(|note| matches!(note, Note::Hit(_)))),
         ("takes", noted(|note| matches!(note, Note::Took(_)))),
         ("touches", noted(|note| matches!(note, Note::Touched(_)))),

@@ -110,7 +110,7 @@ fn errors_of_the_cache_are_exit_code_4_and_json_when_asked() {
     std::fs::write(theirs.path().join("v2/users.rs"), "").unwrap();
     let foreign = ["set", "k", "v"];
     theirs.run(&foreign).failed(4, "users.rs is not of a cache");
-    let large = vec![b'x'; 70_000];
+    let large = vec![b'x'; 2_000_000];
     place
         .run_with(&["set", "k", "-"], &large)
         .failed(4, "store less, or raise");

@@ -1,6 +1,6 @@
 //! Looks for damage: checks every word against its record, and every record against its checksums.
 
-use crate::engine::{Engine, Environment, Key};
+use crate::engine::{Engine, Environment, Key, Record};
 use crate::hash::key_hash;
 use crate::layout::{header, RECORD_HEADER};
 use crate::record::{checksum, RecordHeader};
@@ -90,33 +90,55 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return Err("its record lies outside the blocks".into());
         }
         let bytes = self.memory.read_array(at);
-        let record = RecordHeader::parse(&bytes);
-        record
-            .size_within(&self.geometry, at)
+        let header = RecordHeader::parse(&bytes);
+        let record = Record { at, header };
+        header
+            .bytes_within(&self.geometry, at)
             .ok_or("its record crosses the block's end, or holds no entry")?;
-        let mut body = Vec::new();
-        self.memory.read(
-            at + RECORD_HEADER as u64,
-            record.key_len as usize + record.entry_len as usize,
-            &mut body,
-        );
-        let (key, entry) = body.split_at(record.key_len as usize);
-        let hash = key_hash(self.seed, key);
-        if checksum(&bytes, hash) != record.checksum {
+        let (mut key, mut entry) = (Vec::new(), Vec::new());
+        let key_at = at + RECORD_HEADER as u64;
+        self.memory.read(key_at, header.key_len as usize, &mut key);
+        let hash = key_hash(self.seed, &key);
+        if checksum(&bytes, hash) != header.checksum {
             return Err("the record's checksum is wrong".into());
         }
         let block = at / self.geometry.block_size;
-        if record.block_seq != self.block_sequence(block) {
+        if header.block_seq != self.block_sequence(block) {
             return Err("the record is of an earlier use of its block".into());
         }
-        if record.hash_hi != hash.hi
+        if header.hash_hi != hash.hi
             || word.tag() != hash.tag()
             || !self.slots_of(hash).any(|place| place == slot)
         {
             return Err("the record's key does not belong to this slot".into());
         }
-        Header::parse(entry, Verify::Checksum).map_err(|error| error.to_string())?;
-        Ok(key.to_vec())
+        if header.is_large() {
+            self.verify_chunks(&record)?;
+            if !self.read_large(at, hash, &mut entry) {
+                return Err("one of its chunks is not in its place".into());
+            }
+        } else {
+            let len = header.entry_len as usize;
+            self.memory.read(record.entry_at(), len, &mut entry);
+        }
+        Header::parse(&entry, Verify::Checksum).map_err(|error| error.to_string())?;
+        Ok(key)
+    }
+
+    /// Whether the blocks that a large value's head lists still have the numbers that it lists, and belong to large
+    /// values.
+    fn verify_chunks(&self, record: &Record) -> Result<(), String> {
+        let large = self
+            .large(record)
+            .ok_or("it lists a block that does not exist")?;
+        for part in large.parts(self.geometry.block_size) {
+            if self.block_sequence(part.block) != part.sequence
+                || !self.is_of_large_value(part.block)
+            {
+                return Err(format!("its block {} has another use", part.block));
+            }
+        }
+        Ok(())
     }
 
     /// Recovery: opens exactly this many levels, those whose pages are there. The page with their number may be
@@ -131,6 +153,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         for block in 0..self.geometry.blocks {
             let start = block * self.geometry.block_size;
             let end = start + self.geometry.block_size;
+            if self.is_allocated(block) && self.may_be_large(block) {
+                self.seal_large(block);
+                continue;
+            }
             let mut at = start;
             // After the last record there may be less room than a record's fixed part takes.
             while at < end && self.geometry.may_hold_record(at) && self.is_allocated(block) {
@@ -156,9 +182,31 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// Recovery, second half: empties words whose record is damaged, and leases of dead loaders.
+    /// Recovery: true for a block that begins with the undamaged head of a large value, or a chunk of one.
+    fn may_be_large(&self, block: u64) -> bool {
+        let at = block * self.geometry.block_size;
+        let bytes = self.memory.read_array(at);
+        let header = RecordHeader::parse(&bytes);
+        let Some(hash) = self.hash_in(block) else {
+            return false;
+        };
+        let is_whole = header.block_seq == self.block_sequence(block)
+            && checksum(&bytes, hash) == header.checksum;
+        if is_whole {
+            self.memory.fetch_max(header::SEQUENCE, header.block_seq);
+            if header.is_large() {
+                // As for every record.
+                self.memory.fetch_max(header::CLEARS, header.born);
+            }
+        }
+        is_whole
+    }
+
+    /// Recovery, second half: empties words whose record is damaged, and leases of dead loaders. Then it frees the
+    /// blocks of large values that have no word.
     pub(crate) fn drop_damaged(&self) {
         let mut seen = std::collections::HashSet::new();
+        let mut used = std::collections::HashSet::new();
         for slot in 0..self.open_slots() {
             let word = self.word(slot);
             let keep = match word.state() {
@@ -171,7 +219,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             };
             if !keep {
                 self.swap(slot, word, word.to_empty());
+            } else if let Some(large) = self.large_of(word) {
+                let parts = large.parts(self.geometry.block_size);
+                used.extend(parts.map(|part| part.block));
             }
         }
+        self.free_large_beside(&used);
     }
 }

@@ -147,7 +147,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let header = RecordHeader::parse(&self.memory.read_array(at));
         let same = header.hash_hi == key.hash.hi
             && header.key_len as usize == key.bytes.len()
-            && header.size_within(&self.geometry, at).is_some()
+            && (header.size_within(&self.geometry, at).is_some() || self.large_begins(at))
             && self.memory.equal(at + RECORD_HEADER as u64, key.bytes);
         same.then_some(header)
     }

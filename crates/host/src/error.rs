@@ -14,7 +14,7 @@ pub(crate) const TOO_LARGE: &str =
 pub enum Error {
     /// An option is out of range.
     InvalidArgument(String),
-    /// Key and entry do not fit one block.
+    /// Key and entry take more than a quarter of the directory's blocks, or the key alone more than one block.
     EntryTooLarge {
         /// Bytes that the record would take.
         size: u64,
@@ -99,7 +99,7 @@ impl fmt::Display for Error {
             Error::EntryTooLarge { size, limit } => write!(
                 f,
                 "key and entry take {size} bytes and a record may take {limit}; \
-                 raise the cache's byte limit (a block is a 512th of it) or store less"
+                 raise the cache's byte limit (a record may take a quarter of it) or store less"
             ),
             Error::MalformedEntry(what) => write!(f, "not an entry: {what}"),
             Error::NoSpace(what) => write!(f, "no space: {what}"),

@@ -1,7 +1,9 @@
 //! Where everything is in the `index` file and in the blocks (`spec/host.md`).
 
+mod large;
 mod level;
 
+pub use large::{Shape, LISTED};
 pub use level::Level;
 
 use crate::error::Error;

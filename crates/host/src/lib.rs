@@ -18,6 +18,7 @@ mod ghosts;
 pub mod hash;
 pub mod io;
 pub mod keys;
+mod large;
 pub mod layout;
 mod lease;
 mod levels;

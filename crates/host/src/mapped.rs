@@ -208,6 +208,11 @@ impl SharedMemory for MappedMemory {
     }
 
     #[inline(always)]
+    fn is_writable(&self) -> bool {
+        !self.read_only
+    }
+
+    #[inline(always)]
     fn fence(&self) {
         fence(Ordering::AcqRel);
     }

@@ -48,8 +48,17 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             // Before the second look at the word: see `Engine::floor_of`.
             let floor = floor(epoch);
             let start = out.len();
-            let entry_len = found.record.header.entry_len as usize;
-            self.memory.read(found.record.entry_at(), entry_len, out);
+            if found.record.header.is_large() {
+                if !self.read_large(found.record.at, key.hash, out) {
+                    if self.remove_unless_changed(found.slot, found.word, found.record.at, epoch) {
+                        continue;
+                    }
+                    return None;
+                }
+            } else {
+                let entry_len = found.record.header.entry_len as usize;
+                self.memory.read(found.record.entry_at(), entry_len, out);
+            }
             self.memory.fence();
             if self.word(found.slot) != found.word || self.epoch() != epoch {
                 out.truncate(start);

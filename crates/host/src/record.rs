@@ -5,9 +5,16 @@
 //! 16 block_seq u64 | 24 born u64 | 32 key, entry, padding to the unit
 //! ```
 //! The entry has its own checksum, so every byte is summed once.
+//!
+//! A value larger than a block has the flag [`LARGE`]: `large.rs`.
 
 use crate::hash::KeyHash;
-use crate::layout::{Geometry, RECORD_HEADER};
+use crate::layout::{Geometry, Shape, RECORD_HEADER};
+
+/// Flag of the head of a value larger than a block.
+pub(crate) const LARGE: u8 = 1;
+/// Flag of a chunk of such a value, which is no record.
+pub(crate) const CHUNK: u8 = 2;
 
 /// The fixed part of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +23,8 @@ pub struct RecordHeader {
     pub checksum: u32,
     /// Bytes of the full key.
     pub key_len: u32,
+    /// 0, or 1 for the head of a value larger than a block.
+    pub flags: u8,
     /// Bytes of the entry.
     pub entry_len: u32,
     /// Upper half of the key's hash: it rejects most other keys without reading the key.
@@ -38,6 +47,7 @@ impl RecordHeader {
         RecordHeader {
             checksum: word(0),
             key_len: word(4) & 0x00ff_ffff,
+            flags: bytes[7],
             entry_len: word(8),
             hash_hi: word(12),
             block_seq: long(16),
@@ -51,6 +61,7 @@ impl RecordHeader {
     pub fn encode(&self, hash: KeyHash) -> [u8; RECORD_HEADER] {
         let mut bytes = [0; RECORD_HEADER];
         bytes[4..8].copy_from_slice(&self.key_len.to_le_bytes());
+        bytes[7] = self.flags;
         bytes[8..12].copy_from_slice(&self.entry_len.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.hash_hi.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.block_seq.to_le_bytes());
@@ -60,8 +71,37 @@ impl RecordHeader {
         bytes
     }
 
+    /// True for the head of a value larger than a block.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        self.flags & LARGE != 0
+    }
+
+    /// How a value larger than a block is divided, if this is the head of one that may begin at `at`.
+    #[cold]
+    #[must_use]
+    pub fn large_within(&self, geometry: &Geometry, at: u64) -> Option<Shape> {
+        let begins = at & (geometry.block_size - 1) == 0 && at < geometry.blocks_len();
+        if self.flags != LARGE || !begins {
+            return None;
+        }
+        geometry.shape(self.key_len as usize, self.entry_len as usize)
+    }
+
+    /// Bytes that the record takes, or `None` when none like it can begin at `at`: those of
+    /// [`RecordHeader::size_within`], or for a value larger than a block those of all its blocks.
+    #[inline(always)]
+    #[must_use]
+    pub fn bytes_within(&self, geometry: &Geometry, at: u64) -> Option<u64> {
+        self.size_within(geometry, at).or_else(|| {
+            self.large_within(geometry, at)
+                .map(|shape| shape.blocks() * geometry.block_size)
+        })
+    }
+
     /// Bytes of the whole record, or `None` when it does not fit between `at` and the block's end, or
-    /// its entry is shorter than an entry's header.
+    /// its entry is shorter than an entry's header. A value larger than a block never fits.
     #[inline(always)]
     #[must_use]
     pub fn size_within(&self, geometry: &Geometry, at: u64) -> Option<u64> {
@@ -100,6 +140,7 @@ mod tests {
     const HEADER: RecordHeader = RecordHeader {
         checksum: 0,
         key_len: 21,
+        flags: 0,
         entry_len: 130,
         hash_hi: 0x89ab_cdef,
         block_seq: 7,

@@ -42,7 +42,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             return None;
         }
         let record = RecordHeader::parse(&self.memory.read_array(at));
-        record.size_within(&self.geometry, at)?;
+        record.bytes_within(&self.geometry, at)?;
         let key_at = at + RECORD_HEADER as u64;
         let key_len = record.key_len as usize;
         if key_len < wanted.len() || !self.memory.equal(key_at, wanted) {

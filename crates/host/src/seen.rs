@@ -40,6 +40,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let Some(record) = self.seen(key, hit) else {
             return Ok(false);
         };
+        if record.header.is_large() {
+            if let Some(replaced) = self.replace_head(appender, me, key, hit, &record, entry)? {
+                return Ok(replaced);
+            }
+        }
         let appended = self.append(appender, me, key, entry, Some(record.header.born))?;
         let (word, tag) = (Word(hit.word), key.hash.tag());
         let new = word.to_value(tag, appended.location);

@@ -47,6 +47,10 @@ pub trait SharedMemory: Send + Sync {
     fn prefetch_record(&self, at: u64) {
         let _ = at;
     }
+    /// False for memory that may only be read.
+    fn is_writable(&self) -> bool {
+        true
+    }
     /// Orders the block accesses before it with the word accesses after it, and vice versa.
     fn fence(&self);
 }
@@ -107,6 +111,10 @@ impl<M: SharedMemory, P: std::ops::Deref<Target = M> + Send + Sync> SharedMemory
     #[inline(always)]
     fn prefetch_record(&self, at: u64) {
         (**self).prefetch_record(at);
+    }
+    #[inline(always)]
+    fn is_writable(&self) -> bool {
+        (**self).is_writable()
     }
     #[inline(always)]
     fn fence(&self) {

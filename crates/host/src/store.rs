@@ -385,7 +385,7 @@ impl Store {
             bytes: engine.geometry.index_bytes(engine.levels())
                 + engine.allocated_blocks() * engine.geometry.block_size,
             limit: engine.geometry.limit,
-            max_record: engine.geometry.block_size - RECORD_HEADER as u64,
+            max_record: engine.geometry.max_record() - RECORD_HEADER as u64,
             evicted_by_age: shared(header::EVICTED_BY_AGE),
             evicted_by_conflict: shared(header::EVICTED_BY_CONFLICT),
             evicted_by_failed_put: shared(header::EVICTED_BY_FAILED_PUT),

@@ -91,7 +91,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let tag = key.hash.tag();
         let mut attempt = 0;
         // What can't be stored is an error whether an entry is there or not.
-        self.fitting_size(key, entry)?;
+        self.fits(key, entry)?;
         if self.has(key, &floor) {
             return Ok(false);
         }

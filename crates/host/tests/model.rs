@@ -56,7 +56,10 @@ fn step() -> impl Strategy<Value = Step> {
     let ns = 0..NAMESPACES.len();
     let key = 0..40u16;
     let ttl = prop_oneof![3 => Just(0u64), 1 => 1..500u64];
-    let size = prop_oneof![8 => 0..300usize, 2 => 300..9000usize, 1 => 30_000..65_000usize];
+    // The last ones are larger than a block.
+    let size = prop_oneof![
+        16 => 0..300usize, 4 => 300..9000usize, 2 => 30_000..65_000usize, 1 => 66_000..350_000usize
+    ];
     prop_oneof![
         8 => (ns.clone(), key.clone(), size, ttl.clone())
             .prop_map(|(ns, key, size, ttl)| Step::Put { ns, key, size, ttl }),

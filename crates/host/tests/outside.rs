@@ -188,7 +188,7 @@ fn too_large_is_loud_and_removes_the_old_value() {
     let ns = store.namespace(&["n"]).unwrap();
     store.put(&ns, b"k", &entry("old")).unwrap();
     let error = store
-        .put(&ns, b"k", &entry(&"x".repeat(70_000)))
+        .put(&ns, b"k", &entry(&"x".repeat(700_000)))
         .unwrap_err();
     assert_eq!(error.code(), "entry_too_large");
     assert_eq!(get(&store, &ns, b"k"), None);

@@ -193,7 +193,7 @@ impl fmt::Display for Error {
             Error::EntryTooLarge { size, limit } => write!(
                 f,
                 "key and entry take {size} bytes and may take {limit}: store less, or raise max_bytes (for the \
-                 memory tier alone) or limit (for a directory, where an entry may take a 512th of it)"
+                 memory tier alone) or limit (for a directory, where an entry may take a quarter of it)"
             ),
             Error::ValueTooLarge { size, limit } => {
                 let (size, limit) = (*size, *limit);

@@ -353,7 +353,7 @@ fn a_refresh_whose_value_does_not_fit_supersedes() {
     for cache in [open(&directory), alone] {
         cache.set("k", "old").unwrap();
         let typed = cache.typed::<String>().unwrap();
-        let large = typed.with_loader(|_: &str| Ok::<_, Infallible>("x".repeat(70_000)));
+        let large = typed.with_loader(|_: &str| Ok::<_, Infallible>("x".repeat(2_000_000)));
         let refused = large.refresh("k").unwrap_err();
         assert_eq!(refused.code(), "entry_too_large", "{cache:?}");
         assert_eq!(cache.get::<String>("k").unwrap(), None, "{cache:?}");

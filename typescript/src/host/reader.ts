@@ -200,12 +200,13 @@ export class MappedReader implements Origin {
         if (ver >>> 20 !== tagged) return ODD
         // Asked for early, so that the processor fetches it beside the record.
         this.#reads = this.#visited[this.#visitedAt + slot]
-        const same = this.#isRecord(index[at + 1], hash.high, words, to)
-        if (same) {
+        const found = this.#isRecord(index[at + 1], hash.high, words, to)
+        if (found === FOUND) {
           this.#slot = slot
           this.#ver = ver
           return FOUND
         }
+        if (found === ODD) return ODD
         // Another key with this tag, unless it changed meanwhile.
         if (Atomics.load(index, at) !== ver) return ODD
       }
@@ -214,29 +215,32 @@ export class MappedReader implements Origin {
     return Atomics.load(index, this.#epochAt) === epoch ? MISS : ODD
   }
 
-  /** Whether the record at a location has this key. */
-  #isRecord(location: number, hashHigh: number, key: Int32Array, keyLength: number): boolean {
+  /**
+   * Whether the record at a location has this key. One that does not fit its block is odd: the native part reads a
+   * value larger than a block, which lies in several.
+   */
+  #isRecord(location: number, hashHigh: number, key: Int32Array, keyLength: number): number {
     const window = this.#mapping.window(location >>> this.#windowShift)
-    if (window === undefined) return false
+    if (window === undefined) return MISS
     const start = (location & this.#windowMask) << this.#unitShift
     const { words } = window
     const at = start >> 2
-    if (words[at + 3] !== hashHigh) return false
-    if ((words[at + 1] & 0xff_ffff) !== keyLength) return false
+    if (words[at + 3] !== hashHigh) return MISS
+    if ((words[at + 1] & 0xff_ffff) !== keyLength) return MISS
     const entryLength = words[at + 2]
     const room = this.#blockMask + 1 - (start & this.#blockMask)
-    if (entryLength < 0 || this.#recordHeader + keyLength + entryLength > room) return false
+    if (entryLength < 0 || this.#recordHeader + keyLength + entryLength > room) return ODD
     const keyAt = at + (this.#recordHeader >> 2)
     const whole = keyLength >>> 2
     for (let word = 0; word < whole; word++) {
-      if (words[keyAt + word] !== key[word]) return false
+      if (words[keyAt + word] !== key[word]) return MISS
     }
     const rest = (1 << ((keyLength & 3) << 3)) - 1
-    if (((words[keyAt + whole] ^ key[whole]) & rest) !== 0) return false
+    if (((words[keyAt + whole] ^ key[whole]) & rest) !== 0) return MISS
     this.#window = window
     this.#start = start
     this.#entryLength = entryLength
-    return true
+    return FOUND
   }
 
   /** The value, when it is text or bytes; else its payload goes to the scratch buffer. */

@@ -65,27 +65,13 @@ pub(crate) struct Appended {
     pub location: u32,
     /// The record's count of clears.
     pub born: u64,
-    open: OpenBlock,
-    size: u64,
+    pub(super) open: OpenBlock,
+    /// Bytes of the record; of a value larger than a block, those of all its blocks.
+    pub(super) size: u64,
 }
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
-    /// Size of the record, if this directory can hold it.
-    ///
-    /// # Errors
-    /// `EntryTooLarge` when key and entry do not fit one block.
-    pub(crate) fn fitting_size(&self, key: Key<'_>, entry: &[u8]) -> Result<u64, Error> {
-        let size = self.geometry.record_size(key.bytes.len(), entry.len());
-        if size > self.geometry.block_size || key.bytes.len() > crate::layout::MAX_KEY {
-            return Err(Error::EntryTooLarge {
-                size,
-                limit: self.geometry.block_size,
-            });
-        }
-        Ok(size)
-    }
-
-    /// Writes a record at the end of a block and holds the block. The caller publishes the record and
+    /// Writes a record at the end of a block and holds the block; one that does not fit a block goes to several. The caller publishes the record and
     /// then calls [`Engine::appended`]. A record that is given no `born` is born now: while its block is held,
     /// so that a survey either waits for it or has announced no target above it.
     ///
@@ -99,7 +85,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         entry: &[u8],
         born: Option<u64>,
     ) -> Result<Appended, Error> {
-        let size = self.fitting_size(key, entry)?;
+        let size = self.geometry.record_size(key.bytes.len(), entry.len());
+        if size > self.geometry.block_size || key.bytes.len() > crate::layout::MAX_KEY {
+            return self.append_large(appender, me, key, entry, born);
+        }
         let returns = self.take_ghost(key.hash);
         let mut open = self.open_block(appender, me, size, returns)?;
         let born = born.unwrap_or_else(|| self.clears());
@@ -115,12 +104,18 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// Counts the record of an append as dead, because another change of the key came first.
     pub(crate) fn never_published(&self, appended: &Appended) {
+        if appended.size > self.geometry.block_size {
+            return self.large_never_published(appended);
+        }
         let at = u64::from(appended.location) * self.geometry.unit;
         self.count_dead(at, appended.size);
     }
 
     /// Ends an append: gives the block back, and pays for the space with a step of cleaning.
     pub(crate) fn appended(&self, appended: &Appended, me: Participant) {
+        if appended.size > self.geometry.block_size {
+            return self.large_appended(appended, me);
+        }
         let open = &appended.open;
         self.leave_block(open.block, open.left());
         if self
@@ -215,6 +210,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let header = RecordHeader {
             checksum: 0,
             key_len: key.bytes.len() as u32,
+            flags: 0,
             entry_len: entry.len() as u32,
             hash_hi: key.hash.hi,
             block_seq: open.sequence,

@@ -1,7 +1,7 @@
 //! Which block is emptied next.
 
 use super::clean::MOST_PACE;
-use super::{descriptor, BlockState, LookedAt, Queue};
+use super::{descriptor, flags, BlockState, LookedAt, Queue};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::layout::header;
@@ -31,12 +31,35 @@ const PROBATION: usize = 2;
 const MAIN: usize = 3;
 const LAST: usize = 4;
 
+/// What an empty block is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// For records that a cleaner keeps: it may be one of the reserve.
+    ToKeep,
+    /// For a writer's records.
+    ToFill,
+    /// For a value that takes so many blocks.
+    ForValue(u64),
+}
+
+impl Wanted {
+    /// Blocks that the directory must have for cleaning to be of use when the disk gives it no more: a value takes a
+    /// quarter of them at most.
+    fn least_allocated(self) -> u64 {
+        match self {
+            Wanted::ToKeep | Wanted::ToFill => 0,
+            Wanted::ForValue(blocks) => blocks * 4,
+        }
+    }
+}
+
 /// Ticks after which a full disk is asked again.
 const ASK_AGAIN: u64 = 16;
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Takes an empty block, for a cleaner or for a writer of this lane; a writer cleans until there is one, and
-    /// leaves the reserve to cleaners. `None` when there is none.
+    /// leaves the reserve to cleaners. `None` when there is none. A value for which the disk has no room, and which
+    /// would take more than a quarter of the blocks that are here, is refused before anything is cleaned.
     ///
     /// # Errors
     /// `NoSpace`, `Io` when there is none, and the disk refused one.
@@ -44,10 +67,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         &self,
         lane: u64,
         me: Participant,
-        cleaner: bool,
+        wanted: Wanted,
     ) -> Result<Option<u64>, Error> {
+        let cleaner = wanted == Wanted::ToKeep;
         let mut refused = None;
-        let mut is_full = self.is_disk_full();
+        let least = wanted.least_allocated();
+        let is_worth_it = || least == 0 || self.allocated_blocks() >= least;
+        let mut is_full = self.is_disk_full() && is_worth_it();
         // Bounded, because other writers may take every block that this one empties.
         for _ in 0..self.geometry.blocks * 2 {
             if self.environment.is_closed() {
@@ -68,6 +94,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                     // Then the blocks that are here are cleaned.
                     Err(error) => {
                         self.note_full_disk();
+                        if !is_worth_it() {
+                            return Err(error);
+                        }
                         refused = Some(error);
                     }
                 }
@@ -106,6 +135,19 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     fn empty_blocks(&self, even_unallocated: bool) -> Empty {
+        // More than any participant asks for. Blocks get their space in order, so after so many
+        // without it there is hardly one that has it.
+        self.some_empty_blocks(even_unallocated, self.geometry.few_empty() + 2)
+    }
+
+    /// True when more than a few blocks are left after so many were taken.
+    pub(super) fn has_empty_blocks(&self, wanted: u64) -> bool {
+        let enough = wanted + self.geometry.few_empty() + 1;
+        self.some_empty_blocks(!self.is_disk_full(), enough).count >= enough
+    }
+
+    /// The first empty blocks, so many at most.
+    fn some_empty_blocks(&self, even_unallocated: bool, most: u64) -> Empty {
         let mut empty = Empty::default();
         for block in 0..self.geometry.blocks {
             if !self.is_empty(block, self.block_state(block)) {
@@ -121,9 +163,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             } else {
                 empty.unallocated.get_or_insert(block);
             }
-            // More than any participant asks for. Blocks get their space in order, so after so many
-            // without it there is hardly one that has it.
-            if empty.count > self.geometry.few_empty() + 1 {
+            if empty.count == most {
                 break;
             }
         }
@@ -169,8 +209,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         // One that a dead writer held may have got a record before it died.
         if self.field(block, descriptor::TAIL) != 0 {
-            self.leave_block(block, BlockState::Open);
+            self.leave_written(block);
             return Ok(false);
+        }
+        if seen.state != BlockState::Free {
+            self.forget_cleaning(block);
         }
         if !self.is_allocated(block) {
             if let Err(error) = self.environment.allocate(block) {
@@ -192,8 +235,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let mut on_probation = 0;
         for block in 0..self.geometry.blocks {
             let seen = self.look_at_block(block);
-            let queue = self.queue_of(block);
-            let sequence = self.field(block, descriptor::SEQUENCE);
+            let bits = self.field(block, descriptor::FLAGS);
+            let queue = Queue::of_flags(bits);
+            let age = if bits & flags::LARGE == 0 {
+                descriptor::SEQUENCE
+            } else {
+                descriptor::MOVED
+            };
+            let sequence = self.field(block, age);
             let by_worth = || match queue {
                 _ if self.is_mostly_dead(block, seen.state) => {
                     (MOSTLY_DEAD, self.live_bytes(block))

@@ -19,8 +19,6 @@ pub(super) const MOST_PACE: u64 = 8;
 /// Records that cleaning reads ahead.
 const BATCH: usize = 16;
 
-/// Reads that take an entry from the probation queue to the main one.
-const READS_TO_MAIN: u8 = 2;
 /// So many blocks are cleaned in vain one after another; of the next one, half is kept at most. This bounds
 /// how much is moved for a free block.
 const MOST_FRUITLESS: u64 = 16;
@@ -47,20 +45,16 @@ struct Keeper {
 impl Keeper {
     /// True when an entry with so many reads is kept.
     fn keeps(&self, reads: u8) -> bool {
-        let enough = match self.queue {
-            Queue::Probation => READS_TO_MAIN,
-            Queue::Main => 1,
-        };
-        self.keep_all || reads >= enough
+        self.keep_all || self.queue.keeps(reads)
     }
 
     /// The reads of an entry that is kept: it comes to the main queue without any, and pays one to stay
     /// there.
     fn reads_left(&self, reads: u8) -> u8 {
-        match self.queue {
-            _ if self.keep_all => reads,
-            Queue::Probation => 0,
-            Queue::Main => reads.saturating_sub(1),
+        if self.keep_all {
+            reads
+        } else {
+            self.queue.reads_left(reads)
         }
     }
 }
@@ -117,6 +111,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             };
             if !self.hold_block(block, seen, BlockState::Cleaning(me)) {
                 continue;
+            }
+            if self.is_of_large_value(block) {
+                return self.clean_large(block, me);
             }
             if matches!(begun, Begun::Nothing) {
                 self.memory.store(cell, block + 1);
@@ -180,14 +177,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
+    /// True while a cleaner may keep everything that is in a block.
+    pub(super) fn may_keep_all(&self) -> bool {
+        self.most_kept(false) == u64::MAX
+    }
+
     /// Notes whether a block that was cleaned because of its age gave space. Cleaners that note at the same
     /// time may overwrite each other: it only steers.
-    fn note_gain(&self, keeper: &Keeper) {
-        if keeper.keep_all {
-            return;
-        }
+    pub(super) fn note_gain(&self, gained: bool) {
         let before = self.memory.load(header::FRUITLESS);
-        let gained = keeper.kept <= self.geometry.block_size / 4 * 3;
         let now = if gained || before >= MOST_FRUITLESS {
             0
         } else {
@@ -219,7 +217,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             self.leave_block(block, BlockState::Partly);
             return at > from;
         }
-        self.note_gain(&keeper);
+        if !keeper.keep_all {
+            self.note_gain(keeper.kept <= self.geometry.block_size / 4 * 3);
+        }
         self.set_field(block, descriptor::TAIL, 0);
         self.forget_cleaning(block);
         self.leave_block(block, BlockState::Free);
@@ -387,7 +387,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// Unlinks every word that points into a range of the blocks, when its records cannot be walked.
     #[cold]
-    fn unlink_range(&self, start: u64, end: u64) {
+    pub(super) fn unlink_range(&self, start: u64, end: u64) {
         for slot in 0..self.open_slots() {
             loop {
                 let word = self.word(slot);

@@ -4,6 +4,7 @@
 //! different ones. Each queue has lanes of its own.
 
 use super::append::OpenBlock;
+use super::choose::Wanted;
 use super::{descriptor, BlockState, Queue};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
@@ -98,9 +99,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 _ => return self.next_block(lane, named, None, asking),
             }
         }
-        // It was recycled since it was named, and a lane of the other queue fills it now.
-        if self.queue_of(block) != lane.queue() {
-            self.leave_block(block, BlockState::Open);
+        // It was recycled since it was named, and a lane of the other queue fills it now, or it was held for a
+        // large value by a writer that died.
+        if self.kind_of(block) != lane.queue().in_flags() {
+            self.leave_written(block);
             return self.next_block(lane, named, None, asking);
         }
         // The lane may name another block by now. This one is open all the same.
@@ -133,7 +135,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         full: Option<(u64, u64)>,
         asking: Asking,
     ) -> Result<Option<OpenBlock>, Error> {
-        let empty = self.take_empty(lane.number(), asking.me, asking.cleans);
+        let wanted = if asking.cleans {
+            Wanted::ToKeep
+        } else {
+            Wanted::ToFill
+        };
+        let empty = self.take_empty(lane.number(), asking.me, wanted);
         let Ok(Some(block)) = empty else {
             if let Some((full, _)) = full {
                 self.leave_block(full, BlockState::Open);
@@ -167,7 +174,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     /// Gives a held block that is empty a number which no block had before: versions of entries are made of it.
-    fn number_block(&self, block: u64) -> u64 {
+    pub(super) fn number_block(&self, block: u64) -> u64 {
         let sequence = self.memory.fetch_add(header::SEQUENCE, 1) + 1;
         self.set_field(block, descriptor::SEQUENCE, sequence);
         sequence

@@ -8,6 +8,7 @@ mod append;
 mod choose;
 mod clean;
 mod lanes;
+mod large;
 mod survey;
 
 pub(crate) use append::Appended;
@@ -32,7 +33,8 @@ pub(crate) mod descriptor {
     pub const DEAD: usize = 32;
     /// Bytes that a cleaner has walked.
     pub const CLEANED: usize = 40;
-    /// Bytes of this block that its cleaners have moved to another one.
+    /// Bytes of this block that its cleaners have moved to another one. Of a block of a large value, which is never
+    /// moved: the sequence number from which its age counts.
     pub const MOVED: usize = 48;
     /// Which queue it belongs to, and what its cleaners keep: bits of [`super::flags`].
     pub const FLAGS: usize = 56;
@@ -44,6 +46,45 @@ mod flags {
     pub const KEEP_ALL: u64 = 1;
     /// It belongs to the main queue.
     pub const MAIN: u64 = 2;
+    /// It holds the head or a chunk of a value larger than a block, and nothing else.
+    pub const LARGE: u64 = 4;
+}
+
+impl Queue {
+    #[inline(always)]
+    fn of_flags(bits: u64) -> Queue {
+        if bits & flags::MAIN == 0 {
+            Queue::Probation
+        } else {
+            Queue::Main
+        }
+    }
+
+    /// Its bits of a block's flags.
+    #[inline(always)]
+    fn in_flags(self) -> u64 {
+        match self {
+            Queue::Probation => 0,
+            Queue::Main => flags::MAIN,
+        }
+    }
+
+    /// True when an entry with so many reads is kept.
+    fn keeps(self, reads: u8) -> bool {
+        let enough = match self {
+            Queue::Probation => READS_TO_MAIN,
+            Queue::Main => 1,
+        };
+        reads >= enough
+    }
+
+    /// The reads of an entry that is kept: it comes to the main queue without any, and pays one to stay there.
+    fn reads_left(self, reads: u8) -> u8 {
+        match self {
+            Queue::Probation => 0,
+            Queue::Main => reads.saturating_sub(1),
+        }
+    }
 }
 
 /// The queue that a block belongs to (`spec/host.md`, "Eviction").
@@ -54,6 +95,9 @@ pub(crate) enum Queue {
     /// Entries that were read, or came back soon after they were evicted.
     Main,
 }
+
+/// Reads that take an entry from the probation queue to the main one.
+const READS_TO_MAIN: u8 = 2;
 
 const ID_SHIFT: u32 = 4;
 const INCARNATION_SHIFT: u32 = 16;
@@ -207,6 +251,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Changes the word of a value, and counts its record as dead.
     #[inline]
     pub(crate) fn swap_out(&self, slot: u64, old: Word, new: Word, record: &Record) -> bool {
+        if record.header.is_large() {
+            return self.swap_out_large(slot, old, new, record.at);
+        }
         let swapped = self.swap(slot, old, new);
         if swapped {
             let (key, entry) = (record.header.key_len, record.header.entry_len);
@@ -235,20 +282,31 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     #[inline(always)]
     pub(crate) fn queue_of(&self, block: u64) -> Queue {
-        if self.field(block, descriptor::FLAGS) & flags::MAIN == 0 {
-            Queue::Probation
+        Queue::of_flags(self.field(block, descriptor::FLAGS))
+    }
+
+    /// The bits of a block's flags that say which records it takes.
+    #[inline(always)]
+    fn kind_of(&self, block: u64) -> u64 {
+        self.field(block, descriptor::FLAGS) & (flags::MAIN | flags::LARGE)
+    }
+
+    /// Leaves a block that was taken from a dead writer, or by mistake, with what was written to it.
+    fn leave_written(&self, block: u64) {
+        let state = if self.field(block, descriptor::FLAGS) & flags::LARGE == 0 {
+            BlockState::Open
+        } else if self.field(block, descriptor::TAIL) > 0 {
+            BlockState::Sealed
         } else {
-            Queue::Main
-        }
+            self.forget_cleaning(block);
+            BlockState::Free
+        };
+        self.leave_block(block, state);
     }
 
     /// Moves an empty block, which the caller holds, to a queue.
     fn set_queue(&self, block: u64, queue: Queue) {
-        let flags = match queue {
-            Queue::Probation => 0,
-            Queue::Main => flags::MAIN,
-        };
-        self.set_field(block, descriptor::FLAGS, flags);
+        self.set_field(block, descriptor::FLAGS, queue.in_flags());
     }
 
     /// True while a block is held by this participant; for a handle that waits for its own writers.

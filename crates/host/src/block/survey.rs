@@ -263,7 +263,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
             let header = RecordHeader::parse(&self.memory.read_array(at));
             let record = Record { at, header };
-            let size = header.size_within(&self.geometry, at);
+            let size = header.bytes_within(&self.geometry, at);
             // No clear came since it was born, mostly: then its key is of no concern.
             let may_be_cleared = header.born < self.clears();
             let mut entry = [0; HEADER_LEN];

@@ -35,7 +35,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    fn new(blocks: u64) -> Host {
+    pub(super) fn new(blocks: u64) -> Host {
         Host::with_levels(blocks, &[2])
     }
 
@@ -98,7 +98,7 @@ impl Process {
     }
 
     /// Clears the namespace that holds every key here: to a key's history it is a delete.
-    fn clear(&self) {
+    pub(super) fn clear(&self) {
         let start = self.history.now();
         self.engine.raise_floor(self.root(), self.root());
         self.history.wrote(None, start);
@@ -124,7 +124,7 @@ impl Process {
     }
 
     /// Deletes the key and gives its value.
-    fn take(&self) -> Option<String> {
+    pub(super) fn take(&self) -> Option<String> {
         let start = self.history.now();
         loop {
             let mut out = Vec::new();
@@ -145,7 +145,7 @@ impl Process {
     }
 
     /// Writes the key's entry again: to its history that is nothing at all.
-    fn touch(&self, appender: &mut Appender) -> bool {
+    pub(super) fn touch(&self, appender: &mut Appender) -> bool {
         loop {
             let mut out = Vec::new();
             let Some(hit) = self.engine.peek(self.key(), self.floor(), &mut out) else {

@@ -8,6 +8,7 @@ mod history;
 mod interleavings;
 mod kills;
 mod laps;
+mod large;
 mod memory;
 mod queues;
 mod setup;

@@ -90,7 +90,8 @@ impl Subject for Facade {
 
     fn turns(&self) -> Outcome<f64> {
         let stats = self.cache.stats()?;
-        let block = stats.max_record + 32;
+        // A 512th of the limit, rounded down to a power of two.
+        let block = 1 << (stats.limit / 512).ilog2();
         Ok((stats.blocks_claimed * block) as f64 / stats.limit as f64)
     }
 }
