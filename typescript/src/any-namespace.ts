@@ -6,6 +6,7 @@ import type { Lock } from './lease.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Bounds } from './memory/policy.ts'
 import type { ExpiryOptions, SetOptions } from './options.ts'
+import type { MachineStats, Usage } from './stats.ts'
 
 /** What one handle did, counted where it is done. */
 export interface Counts {
@@ -35,6 +36,10 @@ export function noCounts(): Counts {
 export interface AnyHandle extends Waiting {
   /** What was done, and how many of the hits were the memory tier's. */
   counted(): Counts & { memoryHits: number }
+  /** What all processes did; undefined without a directory. */
+  machineStats(): MachineStats | undefined
+  /** The namespaces that take the most space; undefined without a directory. */
+  usage(most: number): Promise<Usage[]> | undefined
   /** Those of the memory tier; undefined without one. */
   readonly bounds: Bounds | undefined
   watch: Watching | undefined

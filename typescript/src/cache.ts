@@ -27,7 +27,7 @@ import {
   type SetOptions,
   ttlOf,
 } from './options.ts'
-import type { Stats } from './stats.ts'
+import type { MachineStats, Stats, Usage } from './stats.ts'
 import { uncloneable } from './uncloneable.ts'
 
 /** What `setMany` takes: pairs, as a Map or a list has them, or an object. */
@@ -440,6 +440,24 @@ export class Cache extends AtomicOperations {
   /** Like `statsSync`. */
   async stats(): Promise<Stats> {
     return this.statsSync()
+  }
+
+  /** What all processes did with the directory, in all languages; undefined without one. Walks the index. */
+  machineStatsSync(): MachineStats | undefined {
+    return this.#keys.handle.machineStats()
+  }
+
+  /** Like `machineStatsSync`. */
+  async machineStats(): Promise<MachineStats | undefined> {
+    return this.machineStatsSync()
+  }
+
+  /**
+   * The namespaces that take the most space, the largest first; undefined without a directory. Reads every key, on a thread
+   * of its own. At most `most` namespaces. Default: `10`.
+   */
+  async usage(most = 10): Promise<Usage[] | undefined> {
+    return this.#keys.handle.usage(most)
   }
 
   /** Verifies every entry of the whole directory against its checksums, on a thread of its own. */

@@ -23,5 +23,5 @@ export type {
   SetOptions,
   UpdateOptions,
 } from './options.ts'
-export type { Stats } from './stats.ts'
+export type { MachineStats, ProcessStats, Stats, Usage } from './stats.ts'
 export { DELETE, LEAVE, type Updated } from './update.ts'

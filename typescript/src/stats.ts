@@ -19,3 +19,79 @@ export interface Stats extends Holdings {
   /** Callers that got `WaitTimeout`. */
   waitTimeouts: number
 }
+
+/** What one process has done with a directory since it opened it. */
+export interface ProcessStats {
+  /** Its process id, as it sees that itself: another container may have the same. */
+  pid: number
+  /** Its open handles that count for themselves. */
+  handles: number
+  /** When it opened the first of them, in milliseconds since 1970. */
+  since: number
+  /** Reads that found an entry. */
+  hits: number
+  /** Those of them that its memory tier answered. */
+  memoryHits: number
+  /** Reads that found none. */
+  misses: number
+  /** Entries stored. */
+  writes: number
+  /** Entries deleted. */
+  deletes: number
+  /** Loaders that began. */
+  loads: number
+  /** Loaders that ended without a value to store. */
+  failedLoads: number
+}
+
+/** What all processes of the machine, in all languages, did with a directory, and what it holds. */
+export interface MachineStats {
+  /** When the directory was made, in milliseconds since 1970: every count began at 0 then. */
+  since: number
+  /** Reads that found an entry. */
+  hits: number
+  /** Those of them that a memory tier answered. */
+  memoryHits: number
+  /** Reads that found none. */
+  misses: number
+  /** Entries stored. */
+  writes: number
+  /** Entries deleted. */
+  deletes: number
+  /** Loaders that began. */
+  loads: number
+  /** Loaders that ended without a value to store: they failed, or their callers were cancelled. */
+  failedLoads: number
+  /** Loads whose entry was refused, because a set or delete came in between. */
+  invalidatedLoads: number
+  /** Loaded values that could not be stored. */
+  unstored: number
+  /** Callers that got `WaitTimeout`. */
+  waitTimeouts: number
+  /** Entries in the index, expired and cleared ones included until they are recycled. */
+  entries: number
+  /** Bytes of disk space taken. */
+  bytes: number
+  /** Byte limit. */
+  limit: number
+  /** Entries evicted because their block was the oldest. */
+  evictedByAge: number
+  /** Entries evicted because the index had no place for a new key. */
+  evictedByConflict: number
+  /** Old values removed because their replacement could not be stored. */
+  evictedByFailedPut: number
+  /** Expired entries that were removed. */
+  expired: number
+  /** The processes that have the directory open, the one with the most reads first. */
+  processes: ProcessStats[]
+}
+
+/** What the entries of one namespace take; those of namespaces nested in it are not its own. */
+export interface Usage {
+  /** The namespace's parts; none for the root. */
+  namespace: string[]
+  /** Entries that a read would find. */
+  entries: number
+  /** Bytes of their records: key, value and header. */
+  bytes: number
+}

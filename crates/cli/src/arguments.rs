@@ -109,12 +109,27 @@ pub enum Command {
     /// JSON, one line a key: {"key"}, with --long also "size", "created", "expires", "ttl"; with
     /// --all-namespaces also "namespace", a list of its parts.
     Keys(Keys),
-    /// Show what the directory holds and what was removed from it
+    /// Show what all processes did with the directory, what it holds and what was removed from it
     ///
-    /// JSON: {"path", "entries", "bytes", "limit", "max_record", "evicted_by_age",
-    /// "evicted_by_conflict", "evicted_by_failed_put", "expired", "reinserted", "blocks_claimed",
-    /// "floor_overflows"}.
+    /// JSON: {"path", "since", "hits", "memory_hits", "misses", "hit_ratio" (null without a read), "writes", "deletes",
+    /// "loads", "failed_loads", "invalidated_loads", "unstored", "wait_timeouts", "entries", "bytes", "limit",
+    /// "max_record", "evicted_by_age", "evicted_by_conflict", "evicted_by_failed_put", "expired", "reinserted",
+    /// "blocks_claimed", "floor_overflows", "processes": [{"pid", "handles", "since", "hits", "memory_hits", "misses",
+    /// "writes", "deletes", "loads", "failed_loads"}, ..]}.
     Stats,
+    /// Show what all processes do with the directory, again and again; q ends it
+    ///
+    /// On a terminal it fills the screen. Otherwise it prints a line each time: what was done since the last one. Changes
+    /// nothing.
+    ///
+    /// JSON, one line each time: that of `stats`, and "interval" in milliseconds, "per_second": {"hits", "misses", "writes",
+    /// "deletes", "loads", "failed_loads", "evicted_by_age", "evicted_by_conflict", "evicted_by_failed_put", "expired"},
+    /// "namespaces": as `usage` prints them.
+    Top(Top),
+    /// Show which namespaces take the most space
+    ///
+    /// Reads every key. JSON, one line a namespace: {"namespace", a list of its parts, "entries", "bytes"}.
+    Usage(Usage),
     /// Verify every entry of the directory against its checksums
     ///
     /// Other processes can go on using the cache. Exits with 1 when an entry is damaged.
@@ -227,6 +242,28 @@ pub struct Keys {
     /// Print at most this many
     #[arg(long, value_name = "N")]
     pub limit_output: Option<u64>,
+}
+
+/// Options of `top`.
+#[derive(Debug, Args)]
+pub struct Top {
+    /// How long to wait between two looks, like 500ms, 1s, 1m
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, default_value = "1s")]
+    pub interval: Duration,
+    /// Look twice, print what was done in between, and end
+    #[arg(long)]
+    pub once: bool,
+    /// Show at most this many namespaces
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub namespaces: usize,
+}
+
+/// Options of `usage`.
+#[derive(Debug, Args)]
+pub struct Usage {
+    /// Print at most this many namespaces
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub most: usize,
 }
 
 /// Options of `clear`.

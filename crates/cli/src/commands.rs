@@ -9,4 +9,6 @@ pub mod keys;
 pub mod man;
 pub mod set;
 pub mod stats;
+pub mod top;
 pub mod train_dictionary;
+pub mod usage;

@@ -59,6 +59,14 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// The share of hits in reads: `95.7 %`; a dash without any.
+pub fn ratio(hits: u64, misses: u64) -> String {
+    match hits.saturating_add(misses) {
+        0 => "-".into(),
+        reads => format!("{:.1} %", hits as f64 * 100.0 / reads as f64),
+    }
+}
+
 /// A bar of ten cells that is filled up to `part` of `whole`, with the percentage.
 pub fn bar(part: u64, whole: u64) -> String {
     let share = part as f64 / whole.max(1) as f64;
@@ -131,6 +139,15 @@ mod tests {
         assert_eq!(
             shown,
             ["0ms", "999ms", "1s", "59s", "1m", "5m 3s", "2h 5m", "1d 1h", "1d", "2y 2d"]
+        );
+    }
+
+    #[test]
+    fn a_ratio_needs_a_read() {
+        assert_eq!(ratio(0, 0), "-");
+        assert_eq!(
+            [ratio(0, 3), ratio(2, 1), ratio(u64::MAX, 1)],
+            ["0.0 %", "66.7 %", "100.0 %"]
         );
     }
 

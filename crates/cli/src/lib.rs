@@ -94,6 +94,8 @@ fn dispatch(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failu
         Command::Delete(delete) => commands::delete::run(arguments, delete, output),
         Command::Keys(keys) => commands::keys::run(arguments, keys, output),
         Command::Stats => commands::stats::run(arguments, output),
+        Command::Top(top) => commands::top::run(arguments, top, output),
+        Command::Usage(usage) => commands::usage::run(arguments, usage, output),
         Command::Check => commands::check::run(arguments, output),
         Command::Clear(clear) => commands::clear::run(arguments, clear, output),
         Command::Completions(completions) => commands::completions::run(completions, output),

@@ -38,6 +38,8 @@ pub mod header {
     pub const INDEX_INODE: usize = 72;
     /// The file system of all files.
     pub const DEVICE: usize = 80;
+    /// When the directory was made, milliseconds since 1970: its counters began at 0 then.
+    pub const CREATED: usize = 88;
     /// The memory tiers' epoch; JavaScript loads its low 32 bits. The uppermost byte counts the levels of
     /// the index that were opened, beside the first one: [`super::Geometry::levels_at`].
     pub const EPOCH: usize = 128;
@@ -123,6 +125,12 @@ pub const MAX_CLEANERS: u64 = 4;
 
 /// Participants at most; id 0 stands for the directory's own lock.
 pub const PARTICIPANTS: usize = 4096;
+/// Bytes of a cell of counters: three cache lines, so that no two participants write to one.
+pub const CELL: usize = 192;
+/// Cells of counters: one for each 32 KiB of the limit, rounded down to a power of two, within these bounds.
+const BYTES_PER_CELL: u64 = 32 << 10;
+const MIN_CELLS: u64 = 64;
+const MAX_CELLS: u64 = 512;
 /// Cells of floors that come with a level at least.
 const MIN_FLOORS: u64 = 2048;
 /// Buckets of a level for each cell of a floor.
@@ -183,6 +191,10 @@ pub struct Geometry {
     pub unit: u64,
     /// Offset of the participants' incarnations in the index file.
     pub participants_at: usize,
+    /// Offset of the cells of counters.
+    pub counters_at: usize,
+    /// Number of cells of counters; the first one has no owner.
+    pub cells: u64,
     /// Offset of the floors' groups; the cells follow.
     pub floors_at: usize,
     /// Cells of floors that come with a level at least, a power of two.
@@ -215,7 +227,10 @@ impl Geometry {
         let block_size = previous_power_of_two(limit / 512).clamp(MIN_BLOCK, MAX_BLOCK);
         let unit = if limit <= 64 << 30 { 16 } else { 256 };
         let participants_at = PAGE;
-        let floors_at = participants_at + PARTICIPANTS as u64 * 8;
+        let counters_at = participants_at + PARTICIPANTS as u64 * 8;
+        // A power of two from 64 on: what follows begins on a page.
+        let cells = previous_power_of_two(limit / BYTES_PER_CELL).clamp(MIN_CELLS, MAX_CELLS);
+        let floors_at = counters_at + cells * CELL as u64;
         let geometry = Geometry {
             limit,
             levels: [Level::default(); MAX_LEVELS],
@@ -225,6 +240,8 @@ impl Geometry {
             blocks: limit / block_size,
             unit,
             participants_at: participants_at as usize,
+            counters_at: counters_at as usize,
+            cells,
             floors_at: floors_at as usize,
             floors: MIN_FLOORS,
             descriptors_at: 0,
@@ -393,6 +410,12 @@ impl Geometry {
     #[must_use]
     pub fn visited_byte_at(&self, slot: u64) -> usize {
         self.visited_at + slot as usize
+    }
+
+    /// Offset of a cell of counters in the index file.
+    #[must_use]
+    pub fn cell_at(&self, cell: u64) -> usize {
+        self.counters_at + cell as usize * CELL
     }
 
     /// Offset of a block's descriptor in the index file.

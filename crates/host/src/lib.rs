@@ -10,6 +10,7 @@ mod check;
 #[cfg(all(not(miri), target_arch = "x86_64"))]
 mod bucket_scan;
 mod clock;
+mod counters;
 mod directory;
 pub mod engine;
 mod error;
@@ -52,5 +53,5 @@ pub use namespace::Namespace;
 pub use options::{Mode, Options};
 pub use own_leases::OwnLeases;
 pub use read::Hit;
-pub use stats::Stats;
-pub use store::{Shared, Store};
+pub use stats::{Counts, MachineStats, ProcessStats, Stats, Usage};
+pub use store::{MemoryHits, Shared, Store};

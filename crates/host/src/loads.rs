@@ -57,6 +57,49 @@ impl Leases for AtKey<'_> {
     type Error = Error;
 
     fn lease(&mut self) -> Result<Answer<Token>, Error> {
+        let answer = self.ask();
+        if matches!(answer, Ok(Answer::Acquired(_) | Answer::Bypass)) {
+            self.count(Store::count_load);
+        }
+        answer
+    }
+
+    fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
+        let Holder { slot, word } = holder;
+        match self.store.beside(self.namespace, self.key, slot, word) {
+            Err(error) if !is_final(&error) => Ok(None),
+            answer => {
+                if matches!(answer, Ok(Some(_))) {
+                    self.count(Store::count_load);
+                }
+                answer
+            }
+        }
+    }
+
+    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
+        has_inherited(from, holder)
+    }
+
+    fn fill(&mut self, fence: Token, entry: &[u8]) -> Result<bool, Error> {
+        self.store.fill(self.namespace, self.key, fence, entry)
+    }
+
+    fn release(&mut self, fence: Token) {
+        self.count(Store::count_failed_load);
+        self.store.release(fence);
+    }
+}
+
+impl AtKey<'_> {
+    /// Counts what is about a load: a lock has none.
+    fn count(&self, count: impl Fn(&Store)) {
+        if !self.namespace.is_of_locks() {
+            count(self.store);
+        }
+    }
+
+    fn ask(&mut self) -> Result<Answer<Token>, Error> {
         match self.store.lease(self.namespace, self.key, self.entry) {
             Ok(Lease::Hit(hit)) => {
                 self.hit = Some(hit);
@@ -77,25 +120,5 @@ impl Leases for AtKey<'_> {
             // same.
             Err(_) => Ok(Answer::Bypass),
         }
-    }
-
-    fn beside(&mut self, holder: Holder) -> Result<Option<Token>, Error> {
-        let Holder { slot, word } = holder;
-        match self.store.beside(self.namespace, self.key, slot, word) {
-            Err(error) if !is_final(&error) => Ok(None),
-            answer => answer,
-        }
-    }
-
-    fn has_inherited(&self, from: Holder, holder: Holder) -> bool {
-        has_inherited(from, holder)
-    }
-
-    fn fill(&mut self, fence: Token, entry: &[u8]) -> Result<bool, Error> {
-        self.store.fill(self.namespace, self.key, fence, entry)
-    }
-
-    fn release(&mut self, fence: Token) {
-        self.store.release(fence);
     }
 }

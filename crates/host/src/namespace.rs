@@ -51,6 +51,12 @@ impl Namespace {
         KeyBuffer::from_buf_and_len(bytes, len)
     }
 
+    /// True for the namespace of the locks of another one.
+    pub(crate) fn is_of_locks(&self) -> bool {
+        // No part of a namespace holds the sign %.
+        self.prefix.ends_with(b"%lock::")
+    }
+
     /// The prefix of every full key of this namespace.
     #[must_use]
     pub fn prefix(&self) -> &[u8] {

@@ -41,6 +41,9 @@ pub struct Options {
     /// Keeps undamaged entries after a reboot, though an entry may be older than the last write or
     /// deleted since: from now on, whatever others open the directory with. Without it a reboot empties the cache.
     pub keep_after_reboot: bool,
+    /// Counts reads, writes, deletes and refused loads. A caller that counts them itself says so, and adds them by
+    /// [`Store::add_counts`](crate::Store::add_counts).
+    pub counts: bool,
     /// How long a load may take before another caller may load the same key; at most 8 hours.
     pub lease_timeout: Duration,
     /// The source of wall time.
@@ -59,6 +62,7 @@ impl Options {
             limit: None,
             file_mode: None,
             keep_after_reboot: false,
+            counts: true,
             lease_timeout: Duration::from_secs(30),
             clock: Clock::System,
             io: Arc::new(SystemIo),

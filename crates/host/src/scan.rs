@@ -1,4 +1,4 @@
-//! Walks the index: keys of a namespace, numbers of entries.
+//! Walks the index: keys of a namespace, numbers of entries, space of namespaces.
 
 use crate::engine::{Engine, Environment};
 use crate::layout::RECORD_HEADER;
@@ -64,6 +64,34 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         found.is_some_and(|(record, key, entry)| {
             !self.is_current(record.born, self.floor_of_key(&key), &entry)
         })
+    }
+
+    /// The prefix of the namespace of a slot's entry, and the bytes of its record, if it may be served.
+    pub(crate) fn usage_at(&self, slot: u64) -> Option<(Vec<u8>, u64)> {
+        loop {
+            let epoch = self.epoch();
+            let word = self.word(slot);
+            if word.state() != State::Value {
+                return None;
+            }
+            let found = self.matching_key(u64::from(word.location()) * self.geometry.unit, b"");
+            // Before the second look at the word: see `Engine::floor_of`.
+            let floor = found.as_ref().map(|(_, key, _)| self.floor_of_key(key));
+            self.memory.fence();
+            if self.word(slot) != word || self.epoch() != epoch {
+                continue;
+            }
+            let (record, mut key, entry) = found?;
+            if !self.is_current(record.born, floor?, &entry) {
+                return None;
+            }
+            let size = self
+                .geometry
+                .record_size(key.len(), record.entry_len as usize);
+            let prefix = key.windows(2).position(|pair| pair == b"::")? + 2;
+            key.truncate(prefix);
+            return Some((key, size));
+        }
     }
 
     /// Number of slots that hold a value.

@@ -2,32 +2,34 @@
 
 mod environment;
 mod leases;
+mod memory_hits;
 mod presence;
 mod seen;
+mod statistics;
+mod tally;
+
+pub use memory_hits::MemoryHits;
 
 use crate::block::Appender;
 use crate::check::Report;
+use crate::counters::Counter;
 use crate::directory::{Directory, Identity, Opening};
 use crate::engine::{Engine, Environment, Participant};
 use crate::error::Error;
 use crate::hash::key_hash;
 use crate::io::Io;
 use crate::keys;
-use crate::layout::{header, RECORD_HEADER};
 use crate::mapped::MappedMemory;
 use crate::namespace::Namespace;
 use crate::options::Options;
 use crate::read::Hit;
-use crate::shared_memory::SharedMemory;
-use crate::stats::Stats;
 use environment::{System, CLOSED};
-use presence::{
-    root_directory, LOOK_EVERY_CHANGES, LOOK_EVERY_HITS, LOOK_EVERY_MISSES, LOOK_EVERY_WRITES,
-};
+use presence::{root_directory, LOOK_EVERY_CHANGES, LOOK_EVERY_MISSES, LOOK_EVERY_WRITES};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use tally::Tally;
 
 /// An open cache directory, shared with every other process that opens it. Cheap to clone; all
 /// methods may be called from any thread, and from a forked child.
@@ -55,14 +57,9 @@ struct Inner {
     touched: AtomicU64,
     lease_ticks: u32,
     root: u64,
-    hits: AtomicU64,
-    misses: AtomicU64,
-    writes: AtomicU64,
-    changes: AtomicU64,
-    deletes: AtomicU64,
-    invalidated_loads: AtomicU64,
-    unstored: AtomicU64,
-    wait_timeouts: AtomicU64,
+    /// False if the caller counts for the machine.
+    counts: bool,
+    tally: Tally,
 }
 
 impl Store {
@@ -80,6 +77,7 @@ impl Store {
             limit: options.limit,
             file_mode: options.file_mode,
             keep_after_reboot: options.keep_after_reboot,
+            now: options.clock.now(),
             io: &*options.io,
         };
         let (directory, membership) = opening.open()?;
@@ -121,16 +119,13 @@ impl Store {
             touched: AtomicU64::new(0),
             lease_ticks,
             root: key_hash(seed, b"::").as_u64(),
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
-            writes: AtomicU64::new(0),
-            changes: AtomicU64::new(0),
-            deletes: AtomicU64::new(0),
-            invalidated_loads: AtomicU64::new(0),
-            unstored: AtomicU64::new(0),
-            wait_timeouts: AtomicU64::new(0),
+            counts: options.counts,
+            tally: Tally::new(),
         };
         inner.touch();
+        if !read_only {
+            inner.take_cell();
+        }
         Ok(Store(Arc::new(inner)))
     }
 
@@ -237,19 +232,21 @@ impl Store {
     }
 
     /// Marks the hit's entry as read often, so that recycling keeps it; for a hit that
-    /// [stands](Store::stands), which memory tiers serve without asking here.
+    /// [stands](Store::stands), which memory tiers serve without asking here. True about once in 16 calls: a good
+    /// moment to add the tier's hits ([`MemoryHits`]).
     #[inline]
-    pub fn mark_visited(&self, hit: Hit) {
+    pub fn mark_visited(&self, hit: Hit) -> bool {
         if self.0.engine.is_open(hit.slot) {
             self.0.engine.visit_often(hit.slot);
         }
-        self.0.count_change();
+        self.0.count_change() % 16 == 0
     }
 
     /// Looks whether the files are still those of the path, for a reader of the mapping that does not call the store:
     /// it does so once in about a thousand reads.
     pub fn look(&self) {
         if self.0.is_open() {
+            self.0.add_hits(0);
             self.0.look_around();
         }
     }
@@ -294,7 +291,7 @@ impl Store {
             .is_some();
         let removed = inner.engine.delete(key) && served;
         if removed {
-            inner.count(&inner.deletes);
+            inner.count(Counter::Deletes);
         }
         Ok(removed)
     }
@@ -362,38 +359,6 @@ impl Store {
             out.extend(current.filter(|key| key == namespace.prefix()));
         }
         Ok((end < slots).then_some(end))
-    }
-
-    /// Counts and sizes. Walks the index: some milliseconds for the default limit.
-    ///
-    /// # Errors
-    /// `Closed`.
-    pub fn stats(&self) -> Result<Stats, Error> {
-        let inner = self.open_inner()?;
-        let engine = &inner.engine;
-        let shared = |at| engine.memory.load(at);
-        let own = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Ok(Stats {
-            hits: own(&inner.hits),
-            misses: own(&inner.misses),
-            writes: own(&inner.writes),
-            deletes: own(&inner.deletes),
-            invalidated_loads: own(&inner.invalidated_loads),
-            unstored: own(&inner.unstored),
-            wait_timeouts: own(&inner.wait_timeouts),
-            entries: engine.count_values(),
-            bytes: engine.geometry.index_bytes(engine.levels())
-                + engine.allocated_blocks() * engine.geometry.block_size,
-            limit: engine.geometry.limit,
-            max_record: engine.geometry.max_record() - RECORD_HEADER as u64,
-            evicted_by_age: shared(header::EVICTED_BY_AGE),
-            evicted_by_conflict: shared(header::EVICTED_BY_CONFLICT),
-            evicted_by_failed_put: shared(header::EVICTED_BY_FAILED_PUT),
-            expired: shared(header::EXPIRED),
-            reinserted: shared(header::REINSERTED),
-            blocks_claimed: shared(header::BLOCKS_CLAIMED),
-            floor_overflows: shared(header::FLOOR_OVERFLOWS),
-        })
     }
 
     /// Verifies every entry against its checksums.
@@ -480,29 +445,23 @@ impl Inner {
     }
 
     #[inline(always)]
-    fn count(&self, counter: &AtomicU64) {
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    fn count_hit(&self) {
-        self.count_and_look(&self.hits, LOOK_EVERY_HITS);
-    }
-
-    #[inline(always)]
     fn count_miss(&self) {
-        self.count_and_look(&self.misses, LOOK_EVERY_MISSES);
+        self.count_and_look(Counter::Misses, LOOK_EVERY_MISSES);
     }
 
     #[inline(always)]
     fn count_write(&self) {
-        self.count_and_look(&self.writes, LOOK_EVERY_WRITES);
+        self.count_and_look(Counter::Writes, LOOK_EVERY_WRITES);
     }
 
     /// Counts what is no read or write here: changes that may find nothing to change, hits of memory tiers.
     #[inline(always)]
-    fn count_change(&self) {
-        self.count_and_look(&self.changes, LOOK_EVERY_CHANGES);
+    fn count_change(&self) -> u64 {
+        let changes = self.tally.changes.fetch_add(1, Ordering::Relaxed);
+        if changes % LOOK_EVERY_CHANGES == LOOK_EVERY_CHANGES - 1 {
+            self.look_around();
+        }
+        changes
     }
 }
 

@@ -399,6 +399,13 @@ impl<K, V, S> MemoryCache<K, V, S> {
         stats
     }
 
+    /// Reads that found an entry, as [`MemoryCache::stats`] counts them, without a lock: for tiers that report them often.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        self.0.readers.sum(HITS)
+    }
+
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.0.settings.clock.now()

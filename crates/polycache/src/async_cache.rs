@@ -6,7 +6,8 @@ mod many;
 use crate::caller::{since_start, Caller, Next, View};
 use crate::observe::{self, Waits, What};
 use crate::{
-    Builder, Cache, Entry, Error, Report, Stats, Ttl, TtlLeft, TypedCache, TypedValue, Value,
+    Builder, Cache, Entry, Error, MachineStats, Report, Stats, Ttl, TtlLeft, TypedCache,
+    TypedValue, Usage, Value,
 };
 use serde::de::DeserializeOwned;
 use serde::Serialize;
@@ -315,6 +316,24 @@ impl AsyncCache {
     pub async fn stats(&self) -> Result<Stats, Error> {
         let cache = self.0.clone();
         blocking(move || cache.stats()).await
+    }
+
+    /// See [`Cache::machine_stats`].
+    ///
+    /// # Errors
+    /// Those of [`Cache::machine_stats`].
+    pub async fn machine_stats(&self) -> Result<Option<MachineStats>, Error> {
+        let cache = self.0.clone();
+        blocking(move || cache.machine_stats()).await
+    }
+
+    /// See [`Cache::usage`].
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub async fn usage(&self, most: usize) -> Result<Option<Vec<Usage>>, Error> {
+        let cache = self.0.clone();
+        blocking(move || cache.usage(most)).await
     }
 
     /// See [`Cache::check`].

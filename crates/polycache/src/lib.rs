@@ -53,6 +53,7 @@ mod jitter;
 mod keys;
 mod lease;
 mod lock;
+mod machine;
 mod memory;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -93,7 +94,7 @@ pub use memory::{TypedCache, TypedValue};
 pub use polycache_derive::CacheKey;
 pub use polycache_entry::{Compressor, CompressorId, Named, Serializer, Structs, Value};
 pub use polycache_host::keys::split as split_full_key;
-pub use polycache_host::{Clock, Report, Stats};
+pub use polycache_host::{Clock, MachineStats, ProcessStats, Report, Stats, Usage};
 pub use polycache_memory::{Doorkeeper, MemoryCache, Stats as MemoryStats, Ttl, TtlLeft};
 pub use read_through::ReadThrough;
 pub use serializer::{Bincode, Json, MessagePack};

@@ -88,11 +88,11 @@ impl Cache {
     }
 
     /// Tells the host tier that the entry is in use, as a read there does; for an origin that
-    /// stands. Entries that are only read from memory look unused to it, and would be recycled.
+    /// stands. Entries that are only read from memory look unused to it, and would be recycled. True when the
+    /// memory tier's hits should be added to what the machine counts.
     #[inline]
-    pub(crate) fn mark_visited(&self, origin: &Origin) {
-        if let Some(store) = self.store() {
-            store.mark_visited(origin.hit);
-        }
+    pub(crate) fn mark_visited(&self, origin: &Origin) -> bool {
+        self.store()
+            .is_some_and(|store| store.mark_visited(origin.hit))
     }
 }

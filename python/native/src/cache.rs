@@ -18,7 +18,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use pyo3::{PyTraverseError, PyVisit};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 impl Cache {
@@ -146,7 +145,6 @@ impl Cache {
             cache,
             serializer: read.serializer,
             slow_from,
-            counted_twice: Arc::default(),
             clock: read.clock,
             flights: Flights::new(read.bounds, copies, Some(reads), false),
             namespace: read.parts.iter().cloned().collect(),
@@ -444,6 +442,18 @@ impl Cache {
     fn _stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (stats, memory_hits) = self.tiers().stats(py)?;
         statistics::stats(py, &stats, memory_hits)
+    }
+
+    fn _machine_stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let stats = self.tiers().machine_stats(py)?;
+        stats
+            .map(|stats| statistics::machine(py, &stats))
+            .transpose()
+    }
+
+    fn _usage<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Option<Bound<'py, PyList>>> {
+        let usage = self.tiers().usage(py, most)?;
+        usage.map(|usage| statistics::usage(py, usage)).transpose()
     }
 
     fn _check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 use pyo3::Borrowed;
 use std::cell::Cell;
-use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 /// An open cache and what is needed to write to it.
@@ -23,8 +22,6 @@ pub struct Handle {
     pub clock: Option<CallableClock>,
     /// The memory tier, if there is one.
     pub memory: Option<MemoryOverHost>,
-    /// Misses of `get_or_set` that are counted once more, or turn out a hit, when it asks for the lease.
-    pub counted_twice: Arc<AtomicU64>,
     /// The loads under way in this process.
     pub flights: Arc<Flights>,
     pub namespace: Namespace,
@@ -47,7 +44,6 @@ impl Handle {
             memory,
             serializer: self.serializer,
             slow_from: self.slow_from,
-            counted_twice: self.counted_twice.clone(),
             flights: self.flights.clone(),
             namespace: self.namespace.clone(),
             clock: self.clock.as_ref().map(|clock| clock.clone_ref(py)),

@@ -14,7 +14,7 @@ use crate::tiers::{seconds, Condition, Counting, Facts, Found, Tiers};
 use crate::{entries, errors, from_python, key, to_python};
 use load::{HostLoad, HostLocks};
 use polycache::bindings::Bindings;
-use polycache::{Error, Report, Stats, Ttl, Value};
+use polycache::{Error, MachineStats, Report, Stats, Ttl, Usage, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
@@ -76,6 +76,15 @@ impl Handle {
             memory.forget(key);
         }
         stored
+    }
+}
+
+impl Handle {
+    /// Adds the hits of the memory tier to what the machine counts.
+    fn add_memory_hits(&self) {
+        if let Some(memory) = &self.memory {
+            memory.add_hits(&self.cache);
+        }
     }
 }
 
@@ -324,12 +333,23 @@ impl Tiers for Handle {
 
     fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)> {
         let cache = &self.cache;
+        self.add_memory_hits();
         let mut stats = failed(py, py.detach(|| cache.stats()))?;
-        let counted_twice = self.counted_twice.load(Ordering::Relaxed);
-        stats.misses = stats.misses.saturating_sub(counted_twice);
         // Those that never asked for a lease themselves.
         stats.wait_timeouts += self.flights.wait_timeouts.load(Ordering::Relaxed);
         Ok((stats, self.memory.as_ref().map_or(0, MemoryOverHost::hits)))
+    }
+
+    fn machine_stats(&self, py: Python<'_>) -> PyResult<Option<MachineStats>> {
+        self.add_memory_hits();
+        let cache = &self.cache;
+        failed(py, py.detach(|| cache.machine_stats()))
+    }
+
+    fn usage(&self, py: Python<'_>, most: usize) -> PyResult<Option<Vec<Usage>>> {
+        self.read_clock(py)?;
+        let cache = &self.cache;
+        failed(py, py.detach(|| cache.usage(most)))
     }
 
     fn check(&self, py: Python<'_>) -> PyResult<Report> {
@@ -343,6 +363,7 @@ impl Tiers for Handle {
     }
 
     fn close(&self, py: Python<'_>) {
+        self.add_memory_hits();
         let cache = &self.cache;
         py.detach(|| cache.close());
         self.let_go();

@@ -8,7 +8,7 @@ use crate::lock::Locks;
 use crate::machine::Machine;
 use crate::many::Pair;
 use crate::memory::Stored;
-use polycache::{Report, Stats, TtlLeft};
+use polycache::{MachineStats, Report, Stats, TtlLeft, Usage};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
@@ -130,6 +130,10 @@ pub trait Tiers: Send + Sync {
     fn clear(&self, py: Python<'_>) -> PyResult<()>;
     /// Counts and sizes, and the hits of the memory tier.
     fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)>;
+    /// Of all processes; None without a directory.
+    fn machine_stats(&self, py: Python<'_>) -> PyResult<Option<MachineStats>>;
+    /// The namespaces that take the most space; None without a directory.
+    fn usage(&self, py: Python<'_>, most: usize) -> PyResult<Option<Vec<Usage>>>;
     fn check(&self, py: Python<'_>) -> PyResult<Report>;
     fn flush(&self, py: Python<'_>) -> PyResult<()>;
     fn close(&self, py: Python<'_>);

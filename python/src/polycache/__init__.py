@@ -57,7 +57,7 @@ from .errors import (
 from .missing import MISSING, Missing
 from .options import EncryptionKey, Options
 from .registered_types import Type
-from .statistics import Report, Stats
+from .statistics import MachineStats, ProcessStats, Report, Stats, Usage
 from .update import DELETE, LEAVE, Update
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ __all__ = [
     "InvalidNamespace",
     "IoError",
     "Lease",
+    "MachineStats",
     "MalformedEntry",
     "Memoized",
     "MemoryCache",
@@ -110,6 +111,7 @@ __all__ = [
     "NotEncrypted",
     "Options",
     "PolycacheError",
+    "ProcessStats",
     "ReadOnly",
     "Report",
     "Stats",
@@ -126,6 +128,7 @@ __all__ = [
     "UnsupportedValue",
     "UnsupportedVersion",
     "Update",
+    "Usage",
     "ValueTooLarge",
     "WaitTimeout",
     "WrongType",

@@ -17,7 +17,7 @@ from .lifetime import lifetime
 from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
-from .statistics import Report, Stats
+from .statistics import MachineStats, Report, Stats, Usage
 from .updating import update_async
 
 K = TypeVar("K", bound=str | bytes)
@@ -275,6 +275,14 @@ class AsyncCache:
     async def stats(self) -> Stats:
         """See `Cache.stats`."""
         return await asyncio.to_thread(self._cache.stats)
+
+    async def machine_stats(self) -> MachineStats | None:
+        """See `Cache.machine_stats`."""
+        return await asyncio.to_thread(self._cache.machine_stats)
+
+    async def usage(self, most: int = 10) -> list[Usage] | None:
+        """See `Cache.usage`."""
+        return await asyncio.to_thread(self._cache.usage, most)
 
     async def check(self) -> Report:
         """See `Cache.check`."""

@@ -19,7 +19,7 @@ from .memoize import Memoized, memoized, name_of
 from .missing import MISSING, Missing
 from .observers import Observers
 from .options import Options
-from .statistics import Report, Stats
+from .statistics import MachineStats, Report, Stats, Usage
 from .updating import update
 
 K = TypeVar("K", bound=str | bytes)
@@ -336,6 +336,24 @@ class Cache(_native.QuickCache):
     def stats(self) -> Stats:
         """Counts and sizes; walks the index, which takes milliseconds."""
         return Stats(**self._stats())
+
+    def machine_stats(self) -> MachineStats | None:
+        """What all processes of the machine, in all languages, did with the directory since it was
+        made, what it holds, and which processes have it open; None without a directory.
+
+        Walks the index, which takes milliseconds. Hits of other processes may be a few behind.
+        """
+        stats = self._machine_stats()
+        return None if stats is None else MachineStats._of(**stats)
+
+    def usage(self, most: int = 10) -> list[Usage] | None:
+        """The `most` namespaces of the directory whose entries take the most space, the largest
+        first; None without a directory.
+
+        Reads every key: about 0.2 µs for each entry.
+        """
+        usage = self._usage(most)
+        return None if usage is None else [Usage(**one) for one in usage]
 
     def check(self) -> Report:
         """Verifies every entry of the directory against its checksums; reads all of it."""

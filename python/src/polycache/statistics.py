@@ -53,6 +53,93 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessStats:
+    """What one process has done with a directory since it opened it."""
+
+    pid: int
+    """Its process id, as it sees that itself: another container may have the same."""
+    handles: int
+    """Its open handles that count for themselves."""
+    since: int
+    """When it opened the first of them, in milliseconds since 1970."""
+    hits: int
+    """Reads that found an entry."""
+    memory_hits: int
+    """Those of them that its memory tier answered."""
+    misses: int
+    """Reads that found none."""
+    writes: int
+    """Entries stored."""
+    deletes: int
+    """Entries deleted."""
+    loads: int
+    """Loaders that began."""
+    failed_loads: int
+    """Loaders that ended without a value to store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineStats:
+    """What all processes of the machine did with a directory, and what it holds."""
+
+    since: int
+    """When the directory was made, in milliseconds since 1970: every count began at 0 then."""
+    hits: int
+    """Reads that found an entry."""
+    memory_hits: int
+    """Those of them that a memory tier answered."""
+    misses: int
+    """Reads that found none."""
+    writes: int
+    """Entries stored."""
+    deletes: int
+    """Entries deleted."""
+    loads: int
+    """Loaders that began."""
+    failed_loads: int
+    """Loaders that ended without a value to store: they failed, or their callers were cancelled."""
+    invalidated_loads: int
+    """Loads whose value was not stored, because a set, delete, clear, eviction or other load came
+    between."""
+    unstored: int
+    """Loaded values that could not be stored."""
+    wait_timeouts: int
+    """Callers that got `WaitTimeout`."""
+    entries: int
+    """Entries in the index, expired and cleared ones included until they are recycled."""
+    bytes: int
+    """Bytes of disk space taken."""
+    limit: int
+    """Byte limit."""
+    evicted_by_age: int
+    """Entries evicted because their block was the oldest."""
+    evicted_by_conflict: int
+    """Entries evicted because the index had no place for a new key."""
+    evicted_by_failed_put: int
+    """Old values removed because their replacement could not be stored."""
+    expired: int
+    """Expired entries that were removed."""
+    processes: list[ProcessStats]
+    """The processes that have the directory open, the one with the most reads first."""
+
+    @classmethod
+    def _of(cls, processes: list[dict[str, int]], **counts: int) -> "MachineStats":
+        return cls(processes=[ProcessStats(**one) for one in processes], **counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What the entries of one namespace take; those of namespaces nested in it are not its own."""
+
+    namespace: list[str]
+    """The namespace's parts; none for the root."""
+    entries: int
+    """Entries that a read would find."""
+    bytes: int
+    """Bytes of their records: key, value and header."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What `check` found."""
 

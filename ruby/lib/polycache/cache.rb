@@ -325,6 +325,24 @@ module Polycache
     # @return [Hash{Symbol => Integer}] what the directory holds and what this handle did
     def stats = @tiers.stats
 
+    # What all processes of the machine, in all languages, did with the directory since it was made,
+    # what it holds, and which processes have it open. Walks the index, which takes milliseconds.
+    # Hits of other processes may be a few behind.
+    #
+    # @return [Hash, nil] +:since+ (when the directory was made, in milliseconds since 1970), counts
+    #   as in +stats+, +:loads+ (loaders that began), +:failed_loads+ (those without a value), and
+    #   +:processes+, an Array of hashes with +:pid+, +:handles+, +:since+ and the process' counts;
+    #   nil without a directory
+    def machine_stats = @tiers.machine_stats
+
+    # The namespaces of the directory whose entries take the most space, the largest first. Reads
+    # every key: about 0.2 µs for each entry.
+    #
+    # @param most [Integer] how many namespaces at most. Default: 10.
+    # @return [Array<Hash>, nil] hashes with +:namespace+ (its parts), +:entries+ and +:bytes+; nil
+    #   without a directory
+    def usage(most = 10) = @tiers.usage(most)
+
     # Verifies every entry of the whole directory against its checksums.
     #
     # @return [Hash] +:whole+ entries, +:damaged+ ones (an Array of reasons), +:leases+ (loads

@@ -28,5 +28,6 @@ mod operations;
 mod registry;
 mod seen;
 mod slab;
+mod statistics;
 mod store;
 mod tasks;

@@ -3,11 +3,12 @@
 use crate::dictionaries::NativeDictionaries;
 use crate::encryption::NativeEncryption;
 use crate::namespace::NativeNamespace;
+use crate::statistics::{self, MachineStats};
 use crate::{buffers, error, tasks};
 use napi::bindgen_prelude::{ArrayBuffer, AsyncTask, Env};
 use napi::Result;
 use napi_derive::napi;
-use polycache_host::{layout, Clock, Options, Stats, Store};
+use polycache_host::{layout, Clock, Counts, Options, Stats, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -136,6 +137,8 @@ impl NativeStore {
         opening.file_mode = options.mode;
         opening.lease_timeout = Duration::from_millis(options.lease_timeout as u64);
         opening.keep_after_reboot = options.keep_after_reboot;
+        // JavaScript reads the mapping itself, so it counts everything itself.
+        opening.counts = false;
         let clock = options.manual_clock.then(Arc::<AtomicU64>::default);
         if let Some(time) = &clock {
             opening.clock = Clock::Manual(time.clone());
@@ -253,6 +256,44 @@ impl NativeStore {
             reinserted: stats.reinserted as f64,
             blocks_claimed: stats.blocks_claimed as f64,
             floor_overflows: stats.floor_overflows as f64,
+        })
+    }
+
+    /// What all processes of the machine did with the directory.
+    #[napi]
+    pub fn machine_stats(&self) -> Result<MachineStats> {
+        let stats = self
+            .handle
+            .with(|store| store.machine_stats().map_err(error::host))?;
+        Ok(stats.into())
+    }
+
+    /// The namespaces that take the most space, found on a thread of the pool.
+    #[napi]
+    pub fn usage(&self, most: u32) -> Result<AsyncTask<statistics::Usage>> {
+        Ok(AsyncTask::new(statistics::Usage(
+            self.handle.store()?,
+            most as usize,
+        )))
+    }
+
+    /// Adds to what the machine counts, in the order of `Counts`: memory hits, hits, misses, writes, deletes, invalidated
+    /// loads, unstored values, waits that took too long.
+    #[napi]
+    pub fn add_counts(&self, counts: Vec<f64>) -> Result<()> {
+        let count = |place: usize| counts.get(place).map_or(0, |count| *count as u64);
+        self.handle.with(|store| {
+            store.add_counts(&Counts {
+                memory_hits: count(0),
+                hits: count(1),
+                misses: count(2),
+                writes: count(3),
+                deletes: count(4),
+                invalidated_loads: count(5),
+                unstored: count(6),
+                wait_timeouts: count(7),
+            });
+            Ok(())
         })
     }
 

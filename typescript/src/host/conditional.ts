@@ -35,6 +35,7 @@ function write(
     const measured = measure(writer, length, into.maxValue)
     if (!store(number, bytes, from, to, writer.bytes, measured, ttl, words)) return undefined
     counts.writes++
+    into.operated()
     into.forget(key)
     if (!writer.converted) return () => finish(value)
     const payload = writer.bytes.slice(0, length)
@@ -102,6 +103,7 @@ export class HostFound implements Found {
     )
     if (!deleted) return false
     if (place !== undefined) counts.deletes++
+    this.#into.operated()
     forget(this.#key)
     return true
   }
@@ -119,6 +121,7 @@ export function increment(into: LoadedInto, key: Key, addend: Addend, ttl: numbe
   const subtracts = addend.subtracts ? 1 : 0
   guarded(() => calls.increment(number, bytes, from, to, ttl, integers, subtracts))
   counts.writes++
+  into.operated()
   into.forget(key)
   return BigInt.asIntN(64, integers[0])
 }

@@ -43,6 +43,8 @@ export interface LoadedInto {
   readonly see: (key: Key) => { value: unknown } | undefined
   /** What the memory tier has of a key was superseded. */
   readonly forget: (key: Key) => void
+  /** An operation was counted. */
+  readonly operated: () => void
   readonly lifetime: Lifetime
   readonly writers: WriterPool
   /** The locks that the handle has: it gives them back when it is closed. */
@@ -89,6 +91,7 @@ export class HostLoad implements Load {
       if (answer === WAITED_IN_VAIN) return TIMED_OUT
       if (answer === LOAD_NOW) {
         counts.misses++
+        this.#into.operated()
         return LOAD
       }
       if (answer <= scratch.bytes.length) {
@@ -152,6 +155,7 @@ export class HostLoad implements Load {
     const filled = calls.loadFill(number, bytes, from, to, payload, measured, ttl, ended)
     if (filled === STORED) counts.writes++
     else if (filled === REFUSED) counts.invalidatedLoads++
+    this.#into.operated()
     return filled === STORED
   }
 

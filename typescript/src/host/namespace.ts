@@ -61,8 +61,6 @@ export interface Settings extends Defaults {
 
 /** Slots that are looked at for one page of keys. */
 const PAGE = 4096
-/** Reads after which a handle looks whether its files are still those of the path; a power of two. */
-const LOOK_EVERY = 1024
 
 /** The origin of the payload that the native part copied last. */
 const asked = new NativeOrigin()
@@ -125,6 +123,7 @@ export class HostNamespace implements AnyNamespace {
       take: (length) => this.#take(length),
       see: (key) => this.#see(key),
       forget: (key) => this.#forget(key),
+      operated: () => handle.operated(),
       lifetime: settings.lifetime,
       locks: handle.locks,
     }
@@ -141,7 +140,10 @@ export class HostNamespace implements AnyNamespace {
 
   get(key: Key): unknown {
     const value = this.find(key)
-    if (value === undefined) this.handle.counts.misses++
+    if (value === undefined) {
+      this.handle.counts.misses++
+      this.handle.operated()
+    }
     return value
   }
 
@@ -159,8 +161,6 @@ export class HostNamespace implements AnyNamespace {
     handle.check()
     this.#key.set(key)
     let origin: Origin | undefined = this.#reader
-    // Reads of the mapping call nothing, so they would never notice that the cache was replaced.
-    if ((++handle.lookUps & (LOOK_EVERY - 1)) === 0) handle.store.native.look()
     let value = this.#reader === undefined ? ASK_NATIVE : this.#reader.get()
     if (value === ASK_NATIVE) {
       value = this.#getNatively()
@@ -171,6 +171,8 @@ export class HostNamespace implements AnyNamespace {
       return undefined
     }
     handle.counts.hits++
+    // Reads of the mapping call nothing: the handle reports them, and looks whether the cache was replaced.
+    handle.operated()
     if (value instanceof Unrevived) return this.#revive(key, value, origin as Origin, isNew)
     const memory = this.#memory
     if (memory === undefined) return value
@@ -288,6 +290,7 @@ export class HostNamespace implements AnyNamespace {
         const { bytes, from, to } = this.#key
         if (!guarded(() => this.#calls.invalidateLoads(this.#number, bytes, from, to))) continue
         counts.misses++
+        this.handle.operated()
         this.#forget(key)
         return undefined
       }
@@ -299,6 +302,7 @@ export class HostNamespace implements AnyNamespace {
       if (!guarded(() => this.#calls.remove(this.#number, bytes, from, to, place))) continue
       counts.hits++
       counts.deletes++
+      this.handle.operated()
       this.#forget(key)
       return value
     }
@@ -368,6 +372,7 @@ export class HostNamespace implements AnyNamespace {
       this.#writers.give(writer)
     }
     handle.counts.writes++
+    handle.operated()
     this.#forget(key)
   }
 
@@ -388,6 +393,7 @@ export class HostNamespace implements AnyNamespace {
     const { bytes, from, to } = this.#key
     const stood = guarded(() => this.#calls.delete(this.#number, bytes, from, to))
     if (stood) this.handle.counts.deletes++
+    this.handle.operated()
     this.#forget(key)
     return stood
   }
@@ -409,9 +415,11 @@ export class HostNamespace implements AnyNamespace {
     const left = guarded(() => this.#calls.ttl(this.#number, bytes, from, to))
     if (left === MISS) {
       this.handle.counts.misses++
+      this.handle.operated()
       return undefined
     }
     this.handle.counts.hits++
+    this.handle.operated()
     return left
   }
 

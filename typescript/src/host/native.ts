@@ -30,6 +30,7 @@ import {
   UnsupportedVersion,
   ValueTooLarge,
 } from '../more-errors.ts'
+import type { MachineStats, Usage } from '../stats.ts'
 
 /**
  * How a directory is opened; `limit` and `mode` are absent for the existing ones, times are milliseconds. With `unmapped`
@@ -86,6 +87,10 @@ export interface NativeStore {
   ): NativeNamespace
   setClock(now: number): void
   stats(): Holdings
+  machineStats(): MachineStats
+  usage(most: number): Promise<Usage[]>
+  /** Adds to what the machine counts; in the order of `native/src/store.rs`. */
+  addCounts(counts: number[]): void
   check(): Promise<CheckReport>
   /** Looks whether the files are still those of the path. */
   look(): void

@@ -57,6 +57,15 @@ export class MemoryHandle implements AnyHandle {
     return { ...this.counts, memoryHits: this.counts.hits }
   }
 
+  /** No other process sees this cache. */
+  machineStats(): undefined {
+    this.check()
+  }
+
+  usage(): undefined {
+    this.check()
+  }
+
   check(): void {
     if (this.closed) throw new Closed('the cache was closed; open another')
   }

@@ -50,6 +50,8 @@ const MARK = 3
 
 /** One in so many hits marks its host slot as read often, unless it is; a power of two. */
 const LOOKS = 16
+/** Hits that are not yet part of what the machine counts, at most. */
+const MOST_UNREPORTED = 256
 
 /**
  * The memory tier over a host tier: values that were read there and decoded, each with the word of its slot and the
@@ -59,6 +61,9 @@ const LOOKS = 16
 export class MemoryOverHost {
   /** Values that were handed out. */
   hits = 0
+  /** At so many hits they are reported. */
+  #due = 0
+  readonly #report: () => void
   readonly #slots = new TierSlots()
   readonly #store: Store<string, unknown>
   readonly #doorkeeper = new Doorkeeper()
@@ -79,8 +84,11 @@ export class MemoryOverHost {
     mapping: Mapping,
     options: ResolvedMemory,
     clock: (() => number) | undefined,
-    types?: Types,
+    types: Types | undefined,
+    report: () => void,
   ) {
+    this.#report = report
+
     const { bounds, policy, isolation, cloneInstance } = options
     const slots = this.#slots
     this.#store = new Store(slots, bounds, policy, (slot) => this.#drop(slot))
@@ -123,9 +131,16 @@ export class MemoryOverHost {
     if (Atomics.load(index, this.#epochAt) !== epoch) return undefined
     // The host tier keeps what is read, and this is all that it sees of hits here. The read that brought the value
     // counted one; so many hits count as the most reads that there can be.
-    if ((++this.hits & (LOOKS - 1)) === 0 && this.#visited[mark] !== MOST_READS)
-      this.#visited[mark] = MOST_READS
+    if ((++this.hits & (LOOKS - 1)) === 0) this.#look(mark)
     return (state & COPIED) === 0 ? value : copyOut(value, slots.plan[slot])
+  }
+
+  /** Marks a host slot as read often, and reports the hits when it is time. */
+  #look(mark: number): void {
+    if (this.#visited[mark] !== MOST_READS) this.#visited[mark] = MOST_READS
+    if (this.hits < this.#due) return
+    this.#due = this.hits + Math.min(Math.max(this.hits >> 4, LOOKS), MOST_UNREPORTED)
+    this.#report()
   }
 
   /** Like `read`, but not a use: nothing is counted or marked. */

@@ -38,7 +38,8 @@ describe('over words that a test moves', () => {
     const layout = { epochAt: 4 * EPOCH, slotsAt: 4 * SLOTS, visitedAt: VISITED_AT } as Layout
     const mapping = { index, indexBytes: bytes, layout } as unknown as Mapping
     const clock = new Clock()
-    const memory = new MemoryOverHost(mapping, resolveTier({ ...MEMORY, ...options }), clock.read)
+    const given = resolveTier({ ...MEMORY, ...options })
+    const memory = new MemoryOverHost(mapping, given, clock.read, undefined, () => {})
     const held = memory.slotsOf(new Uint8Array(2))
     const put = (key: string, slot: number, value: unknown, ttl = 0) => {
       const created = clock.now

@@ -137,19 +137,31 @@ impl From<BlockState> for LookedAt {
     }
 }
 
+/// A word that says what a participant does: state:4 | id:12 | incarnation:48.
+#[inline(always)]
+pub(crate) fn owned(state: u64, by: Participant) -> u64 {
+    state | (u64::from(by.id) << ID_SHIFT) | (by.incarnation << INCARNATION_SHIFT)
+}
+
+/// The participant that such a word names.
+#[inline(always)]
+pub(crate) fn owner(word: u64) -> Participant {
+    Participant {
+        id: (word >> ID_SHIFT) as u32 & 0xfff,
+        incarnation: word >> INCARNATION_SHIFT,
+    }
+}
+
 impl BlockState {
     #[inline(always)]
     fn encode(self) -> u64 {
-        let held = |state: u64, by: Participant| {
-            state | (u64::from(by.id) << ID_SHIFT) | (by.incarnation << INCARNATION_SHIFT)
-        };
         match self {
             BlockState::Free => 0,
             BlockState::Open => 1,
             BlockState::Sealed => 2,
             BlockState::Partly => 3,
-            BlockState::Appending(by) => held(4, by),
-            BlockState::Cleaning(by) => held(5, by),
+            BlockState::Appending(by) => owned(4, by),
+            BlockState::Cleaning(by) => owned(5, by),
         }
     }
 
@@ -165,10 +177,7 @@ impl BlockState {
     /// Unknown numbers are never written; a block with one counts as sealed, so that it is recycled.
     #[inline(always)]
     fn decode(word: u64) -> BlockState {
-        let by = Participant {
-            id: (word >> ID_SHIFT) as u32 & 0xfff,
-            incarnation: word >> INCARNATION_SHIFT,
-        };
+        let by = owner(word);
         match word & 0xf {
             0 => BlockState::Free,
             1 => BlockState::Open,
@@ -242,10 +251,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     /// True while exactly this participant, not a later holder of its id, may still write.
-    fn is_alive(&self, participant: Participant) -> bool {
+    pub(crate) fn is_alive(&self, participant: Participant) -> bool {
+        self.is_incarnation(participant) && self.environment.id_alive(participant.id)
+    }
+
+    /// True while the participant's id was not given to another one.
+    pub(crate) fn is_incarnation(&self, participant: Participant) -> bool {
         let incarnation = self.geometry.participants_at + participant.id as usize * 8;
         self.memory.load(incarnation) & 0xffff_ffff_ffff == participant.incarnation
-            && self.environment.id_alive(participant.id)
     }
 
     /// Changes the word of a value, and counts its record as dead.

@@ -150,6 +150,7 @@ impl Opening<'_> {
         memory.store(header::VERSION, VERSION);
         memory.store(header::LIMIT, geometry.limit);
         memory.store(header::SEED, seed);
+        memory.store(header::CREATED, self.now);
         memory.store(header::KEPT, u64::from(self.keep_after_reboot));
         let identities = self.identities(place, locks, &index, &block_files)?;
         super::store_identity(&memory, &identities);

@@ -103,6 +103,7 @@ impl Opening<'_> {
             limit: None,
             file_mode,
             keep_after_reboot: false,
+            now: 0,
             io,
         };
         let place = opening.place(path)?.ok_or_else(removed)?;

@@ -64,6 +64,8 @@ pub(crate) struct Opening<'a> {
     pub limit: Option<u64>,
     pub file_mode: Option<u32>,
     pub keep_after_reboot: bool,
+    /// Milliseconds since 1970.
+    pub now: u64,
     pub io: &'a dyn Io,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
 //! [`user`], [`is_in_group`], [`is_locked`], [`may_not_write`], [`no_room`], [`too_large`],
-//! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`].
+//! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`], [`WipedWord`].
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -19,6 +19,7 @@ pub use linux::SystemIo;
 pub(crate) use linux::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
     no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, Descriptor,
+    WipedWord,
 };
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::SystemIo;
@@ -26,6 +27,7 @@ pub use unsupported::SystemIo;
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
     no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, Descriptor,
+    WipedWord,
 };
 
 #[cfg(test)]
@@ -35,6 +37,7 @@ mod tests {
     use std::fs::File;
     use std::io;
     use std::path::Path;
+    use std::sync::atomic::AtomicU64;
 
     /// Both have the same type.
     fn twins<T>(_: T, _: T) {}
@@ -60,6 +63,8 @@ mod tests {
         );
         twins::<fn(&io::Error) -> bool>(is_link, unsupported::is_link);
         twins::<fn(Descriptor)>(keep_in_child, unsupported::keep_in_child);
+        let words = (WipedWord::new(), unsupported::WipedWord::new());
+        twins::<&AtomicU64>(&words.0, &words.1);
     }
 
     #[test]

@@ -7,7 +7,9 @@ use memmap2::MmapRaw;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Identifies an open file within the process.
@@ -84,6 +86,23 @@ pub(crate) fn open_for_this_process<O: FnMut() -> io::Result<File>>(
 }
 
 pub(crate) fn keep_in_child(_: Descriptor) {}
+
+/// A word that is 0 again in a forked child where the host tier runs.
+pub(crate) struct WipedWord(AtomicU64);
+
+impl WipedWord {
+    pub fn new() -> WipedWord {
+        WipedWord(AtomicU64::new(0))
+    }
+}
+
+impl Deref for WipedWord {
+    type Target = AtomicU64;
+
+    fn deref(&self) -> &AtomicU64 {
+        &self.0
+    }
+}
 
 fn unsupported<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())

@@ -1,6 +1,7 @@
 //! Loads: their leases, and what becomes of the loaded value.
 
 use super::{is_entry, with_appender, Inner, Store};
+use crate::counters::Counter;
 use crate::error::Error;
 use crate::lease::{Lease, Token};
 use crate::namespace::Namespace;
@@ -29,13 +30,19 @@ impl Store {
             .engine
             .lease(me, key, inner.floor(namespace), inner.lease_ticks, out);
         let (own, seed) = (OwnLeases::of_this_process(), inner.engine.seed);
+        // A lock is no read.
+        let count_miss = || {
+            if !namespace.is_of_locks() {
+                inner.count_miss();
+            }
+        };
         match &mut lease {
             Lease::Hit(_) => inner.count_hit(),
             Lease::Acquired(token) => {
                 own.note(seed, token.slot, token.word, key.hash);
-                inner.count_miss();
+                count_miss();
             }
-            Lease::Bypass => inner.count_miss(),
+            Lease::Bypass => count_miss(),
             Lease::Busy {
                 slot,
                 word,
@@ -93,14 +100,29 @@ impl Store {
         Ok(inner.engine.is_leased(inner.engine.key(&full)))
     }
 
+    /// Counts a loader that begins.
+    pub fn count_load(&self) {
+        self.0.add(Counter::Loads, 1);
+    }
+
+    /// Counts a loader that ended without a value to store.
+    pub fn count_failed_load(&self) {
+        self.0.add(Counter::FailedLoads, 1);
+    }
+
+    /// Takes back the miss of a read whose caller went on to a load, which counts it, or found the entry then.
+    pub fn count_found_later(&self) {
+        self.0.uncount(Counter::Misses);
+    }
+
     /// Counts a loaded value that could not be stored.
     pub fn count_unstored(&self) {
-        self.0.count(&self.0.unstored);
+        self.0.count(Counter::Unstored);
     }
 
     /// Counts a caller that waited in vain for the loads of others.
     pub fn count_wait_timeout(&self) {
-        self.0.count(&self.0.wait_timeouts);
+        self.0.count(Counter::WaitTimeouts);
     }
 
     /// Stores the entry that the lease's holder loaded; false when a set, delete, clear or eviction
@@ -126,7 +148,7 @@ impl Store {
         // What was born before a clear would not be served.
         if token.born < inner.floor(namespace)(inner.engine.epoch()) {
             self.release(token);
-            inner.count(&inner.invalidated_loads);
+            inner.count(Counter::InvalidatedLoads);
             return Ok(false);
         }
         let full = namespace.full_key(key);
@@ -136,7 +158,7 @@ impl Store {
         if filled {
             inner.count_write();
         } else {
-            inner.count(&inner.invalidated_loads);
+            inner.count(Counter::InvalidatedLoads);
         }
         Ok(filled)
     }

@@ -3,6 +3,7 @@
 
 use super::environment::{Process, CLOSED, OPEN, REPLACED};
 use super::Inner;
+use crate::counters::Counter;
 use crate::directory::{identity, Identity, Opening, REMOVED};
 use crate::engine::Environment;
 use crate::error::Error;
@@ -12,7 +13,7 @@ use crate::platform;
 use crate::shared_memory::SharedMemory;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A handle looks whether its files are still those of its path once in so many hits, misses and writes: a look
@@ -115,8 +116,8 @@ impl Inner {
     }
 
     #[inline(always)]
-    pub(super) fn count_and_look(&self, counter: &AtomicU64, every: u64) {
-        if counter.fetch_add(1, Ordering::Relaxed) % every == every - 1 {
+    pub(super) fn count_and_look(&self, counter: Counter, every: u64) {
+        if self.count(counter) % every == every - 1 {
             self.look_around();
         }
     }
@@ -145,6 +146,9 @@ impl Inner {
             }
             self.note_replaced();
             return;
+        }
+        if self.lacks_cell() {
+            self.take_cell();
         }
         let now = self.engine.environment.now();
         if now.abs_diff(self.touched.load(Ordering::Relaxed)) >= TOUCH_EVERY {
@@ -201,8 +205,11 @@ impl Inner {
         // The parent's part is leaked: its mutexes may be locked by threads that the child lacks.
         let current = &self.engine.environment.process;
         match current.compare_exchange(parents, mine, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: as in `process`.
-            Ok(_) => Ok(unsafe { &*mine }),
+            Ok(_) => {
+                self.count_anew();
+                // SAFETY: as in `process`.
+                Ok(unsafe { &*mine })
+            }
             Err(theirs) => {
                 // SAFETY: the box was made above and never shared.
                 let mine = unsafe { Box::from_raw(mine) };
@@ -216,6 +223,7 @@ impl Inner {
     }
 
     pub(super) fn close(&self) {
+        self.add_hits(0);
         if self
             .engine
             .environment

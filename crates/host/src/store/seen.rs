@@ -1,6 +1,7 @@
 //! Reading without use, and writing on a condition: only without an entry, or only over the one that was read.
 
 use super::{is_entry, with_appender, Store};
+use crate::counters::Counter;
 use crate::error::Error;
 use crate::hash::KeyHash;
 use crate::namespace::Namespace;
@@ -44,7 +45,7 @@ impl Store {
         let removed =
             inner.engine.is_open(hit.slot) && inner.engine.remove(inner.engine.key(&full), hit);
         if removed {
-            inner.count(&inner.deletes);
+            inner.count(Counter::Deletes);
         }
         Ok(removed)
     }
@@ -90,7 +91,7 @@ impl Store {
         let (key, floor) = (inner.engine.key(&full), inner.floor(namespace));
         let added = with_appender(|appender| inner.engine.add(appender, me, key, floor, entry))?;
         if added {
-            inner.count(&inner.writes);
+            inner.count(Counter::Writes);
         }
         inner.count_change();
         Ok(added)

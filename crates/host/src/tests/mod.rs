@@ -1,6 +1,7 @@
 //! Tests of the algorithm itself, on test memories.
 
 mod conditional;
+mod counters;
 mod dead_bytes;
 mod floors;
 mod growth;

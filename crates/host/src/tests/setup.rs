@@ -16,6 +16,14 @@ impl World {
     pub fn dies(&self, id: u32) {
         self.0.fetch_or(1 << id, Ordering::SeqCst);
     }
+
+    pub fn revives(&self, id: u32) {
+        self.0.fetch_and(!(1 << id), Ordering::SeqCst);
+    }
+
+    pub fn lives(&self, id: u32) -> bool {
+        self.id_alive(id)
+    }
 }
 
 impl Environment for World {

@@ -6,6 +6,7 @@ mod load;
 use crate::cache::reading;
 use crate::conditional::writing_value;
 use crate::{Cache, Error, StoreErrors, Ttl, Value, Version};
+use polycache_host::Counts;
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ pub use crate::origin::Origin;
 pub use crate::prefetch::PREFETCHED;
 pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use load::{Filled, LoadStep, Loading};
-pub use polycache_host::Token;
+pub use polycache_host::{MemoryHits, Token};
 
 /// A [`Cache`] as the packages of other languages use it.
 pub trait Bindings {
@@ -49,6 +50,16 @@ pub trait Bindings {
     /// Tells the host tier that the entry is in use, as a read there does; for an origin that
     /// stands. Entries that are only read from memory look unused to it, and would be recycled.
     fn mark_visited(&self, origin: &Origin);
+
+    /// Adds the hits of a memory tier, of which it has had `all` so far, to what the machine counts
+    /// ([`Cache::machine_stats`]).
+    fn add_memory_hits(&self, added: &MemoryHits, all: u64);
+
+    /// Adds a read that the cache did not see, a hit or a miss, to what the machine counts.
+    fn add_read(&self, found: bool);
+
+    /// Takes back the miss of a read whose caller went on to a load, which counts it, or found the entry then.
+    fn count_found_later(&self);
 
     /// As [`Cache::take_with`], with an `f` that may fail. Then the entry stays, and the caller gets the error.
     ///
@@ -269,6 +280,28 @@ impl Bindings for Cache {
     #[inline]
     fn mark_visited(&self, origin: &Origin) {
         Cache::mark_visited(self, origin);
+    }
+
+    fn add_memory_hits(&self, added: &MemoryHits, all: u64) {
+        if let Some(store) = self.store() {
+            added.add(store, all);
+        }
+    }
+
+    fn add_read(&self, found: bool) {
+        if let Some(store) = self.store() {
+            store.add_counts(&Counts {
+                hits: u64::from(found),
+                misses: u64::from(!found),
+                ..Counts::default()
+            });
+        }
+    }
+
+    fn count_found_later(&self) {
+        if let Some(store) = self.store() {
+            store.count_found_later();
+        }
     }
 
     fn try_take_with<R, E>(

@@ -8,6 +8,7 @@ use crate::scratch::Scratch;
 use crate::tier::OVERHEAD;
 use crate::{Cache, Error, Serializer};
 use polycache_entry::Limits;
+use polycache_host::MemoryHits;
 use polycache_memory::{Doorkeeper, MemoryCache, Stats};
 use serde::de::DeserializeOwned;
 
@@ -24,6 +25,7 @@ fn decoded<T: DeserializeOwned>(
 pub(crate) struct Objects<T> {
     kept: MemoryCache<Box<[u8]>, Kept<T>>,
     doorkeeper: Doorkeeper,
+    added: MemoryHits,
 }
 
 /// An object, where it was read, and how large it was there.
@@ -47,6 +49,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
         Ok(Objects {
             kept: kept.build()?,
             doorkeeper: Doorkeeper::new(),
+            added: MemoryHits::default(),
         })
     }
 
@@ -58,8 +61,8 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
                 return None;
             }
             // Otherwise the most-read entries look unused to the host tier.
-            if one_in_16() {
-                cache.mark_visited(&kept.origin);
+            if one_in_16() && cache.mark_visited(&kept.origin) {
+                self.add_hits(cache);
             }
             Some(kept.object.clone())
         })
@@ -111,7 +114,9 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
     /// Keeps what was read from the host tier, if there is room or it was read there lately. One that is too heavy is
     /// read there every time.
     fn keep(&self, key: &[u8], object: &T, origin: Origin, payload: usize) {
-        let Objects { kept, doorkeeper } = self;
+        let Objects {
+            kept, doorkeeper, ..
+        } = self;
         if kept.is_full() && !doorkeeper.admits(origin.place(), kept.len()) {
             return;
         }
@@ -135,5 +140,15 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Objects<T> {
 
     pub fn stats(&self) -> Stats {
         self.kept.stats()
+    }
+}
+
+impl<T> Objects<T> {
+    /// Adds the hits since the last time to what the machine counts.
+    #[cold]
+    pub fn add_hits(&self, cache: &Cache) {
+        if let Some(store) = cache.store() {
+            self.added.add(store, self.kept.hits());
+        }
     }
 }

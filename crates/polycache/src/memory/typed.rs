@@ -56,6 +56,14 @@ struct Inner<T> {
     objects: Kept<T>,
 }
 
+impl<T> Drop for Inner<T> {
+    fn drop(&mut self) {
+        if let Kept::Here(objects) = &self.objects {
+            objects.add_hits(&self.cache);
+        }
+    }
+}
+
 impl<T: TypedValue> Clone for TypedCache<T> {
     fn clone(&self) -> Self {
         TypedCache(self.0.clone())
@@ -347,6 +355,7 @@ impl<T: TypedValue> TypedCache<T> {
     pub fn stats(&self) -> Result<Stats, Error> {
         let mut stats = self.0.cache.stats()?;
         if let Kept::Here(objects) = &self.0.objects {
+            objects.add_hits(&self.0.cache);
             stats.hits += objects.stats().hits;
         }
         Ok(stats)
@@ -357,7 +366,10 @@ impl<T: TypedValue> TypedCache<T> {
     #[must_use]
     pub fn memory_stats(&self) -> MemoryStats {
         match &self.0.objects {
-            Kept::Here(objects) => objects.stats(),
+            Kept::Here(objects) => {
+                objects.add_hits(&self.0.cache);
+                objects.stats()
+            }
             Kept::BesideEntries(tier) => tier.memory_stats(),
             Kept::Nowhere => MemoryStats::default(),
         }

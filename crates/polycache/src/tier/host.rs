@@ -180,8 +180,8 @@ impl Tier for HostTier {
         Ok(self.store.fill(&self.namespace, key, token, entry)?)
     }
 
-    fn release(&self, _: &[u8], token: Token) {
-        self.store.release(token);
+    fn release(&self, key: &[u8], token: Token) {
+        self.at(key, &mut Vec::new()).release(token);
     }
 
     fn is_leased(&self, _: &[u8], token: Token) -> bool {

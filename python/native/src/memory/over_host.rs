@@ -9,7 +9,7 @@ use super::object::Object;
 use super::options::{bytes, choice, count};
 use super::size;
 use crate::errors;
-use polycache::bindings::Bindings;
+use polycache::bindings::{Bindings, MemoryHits};
 use polycache::{Cache, Origin};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PySet, PyString};
@@ -20,6 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// One in so many hits marks its host slot as read often, unless it is; a power of two.
 const LOOKS: u32 = 16;
+/// The machine's counters get the hits when there are so many more, and the first of them with each look.
+const HITS_ADDED: u32 = 128;
 
 /// Of a namespace, by its number.
 type Key = super::key::Key<u64>;
@@ -41,6 +43,8 @@ pub struct Shared {
     hits: AtomicU32,
     /// Hits of the engine on stale objects.
     stale: AtomicU64,
+    /// Hits that the machine's counters have.
+    added: MemoryHits,
     /// Numbers of the namespaces that are open, by their prefixes. No number is given twice.
     namespace_numbers: Mutex<NamespaceNumbers>,
 }
@@ -132,6 +136,7 @@ impl MemoryOverHost {
             shares_all: options.shares_all,
             hits: AtomicU32::new(0),
             stale: AtomicU64::new(0),
+            added: MemoryHits::default(),
             namespace_numbers: Mutex::default(),
         });
         MemoryOverHost::of(shared, parts)
@@ -178,6 +183,9 @@ impl MemoryOverHost {
         self.shared.hits.store(hits, Ordering::Relaxed);
         if hits & (LOOKS - 1) == 0 {
             cache.mark_visited(&kept.origin);
+            if hits & (HITS_ADDED - 1) == 0 || hits < HITS_ADDED {
+                self.add_hits(cache);
+            }
         }
         Some(kept.object.into_bound(key.py()))
     }
@@ -262,7 +270,13 @@ impl MemoryOverHost {
     /// Values that were given out.
     pub fn hits(&self) -> u64 {
         let stale = self.shared.stale.load(Ordering::Relaxed);
-        self.shared.engine.stats().hits.saturating_sub(stale)
+        self.shared.engine.hits().saturating_sub(stale)
+    }
+
+    /// Adds the hits since the last time to what the machine counts.
+    #[cold]
+    pub fn add_hits(&self, cache: &Cache) {
+        cache.add_memory_hits(&self.shared.added, self.hits());
     }
 
     /// The objects, for the garbage collector; only what a single cache owns can be a cycle's part.

@@ -11,7 +11,7 @@ use crate::lock::Locks;
 use crate::machine::Machine;
 use crate::many::Pair;
 use crate::tiers::{seconds, Condition, Counting, Facts, Found, Tiers};
-use polycache::{Report, Stats, TtlLeft};
+use polycache::{MachineStats, Report, Stats, TtlLeft, Usage};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit};
@@ -247,6 +247,16 @@ impl Tiers for MemoryTier {
         self.begin(py)?;
         self.shared.clear(&self.parts);
         Ok(())
+    }
+
+    fn machine_stats(&self, py: Python<'_>) -> PyResult<Option<MachineStats>> {
+        self.begin(py)?;
+        Ok(None)
+    }
+
+    fn usage(&self, py: Python<'_>, _: usize) -> PyResult<Option<Vec<Usage>>> {
+        self.begin(py)?;
+        Ok(None)
     }
 
     fn stats(&self, py: Python<'_>) -> PyResult<(Stats, u64)> {

@@ -11,7 +11,7 @@ use magnus::{
     function, gc::Marker, method, prelude::*, typed_data, value::Opaque, DataTypeFunctions, Error,
     RArray, RHash, RModule, Ruby, TypedData, Value,
 };
-use polycache::bindings::{Bindings, Origin};
+use polycache::bindings::{Bindings, MemoryHits, Origin};
 use polycache::{Clock, Doorkeeper, TtlLeft};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -45,6 +45,8 @@ pub(crate) struct Cache {
 pub(crate) struct Counts {
     /// Hits of the memory tier.
     pub(crate) memory_hits: AtomicU64,
+    /// Those of them that the machine's counters have.
+    pub(crate) added: MemoryHits,
     /// Callers that were given the value of another caller of their process.
     pub(crate) joined: AtomicU64,
     /// Callers who were told by another that there is none.
@@ -287,7 +289,28 @@ impl Cache {
         this.cache.clear().or_raise(ruby)
     }
 
+    /// Adds the hits of the memory tier to what the machine counts.
+    pub(crate) fn add_memory_hits(&self) {
+        let hits = self.counts.memory_hits.load(Ordering::Relaxed);
+        self.cache.add_memory_hits(&self.counts.added, hits);
+    }
+
+    fn machine_stats(ruby: &Ruby, this: &Cache) -> Result<Option<RHash>, Error> {
+        this.add_memory_hits();
+        let cache = &this.cache;
+        let stats = without_gvl(|| cache.machine_stats())?.or_raise(ruby)?;
+        stats.map(|stats| report::machine(ruby, &stats)).transpose()
+    }
+
+    fn usage(ruby: &Ruby, this: &Cache, most: usize) -> Result<Option<RArray>, Error> {
+        this.read_clock(ruby)?;
+        let cache = &this.cache;
+        let usage = without_gvl(|| cache.usage(most))?.or_raise(ruby)?;
+        usage.map(|usage| report::usage(ruby, &usage)).transpose()
+    }
+
     fn stats(ruby: &Ruby, this: &Cache) -> Result<RHash, Error> {
+        this.add_memory_hits();
         let cache = &this.cache;
         let stats = without_gvl(|| cache.stats())?.or_raise(ruby)?;
         report::stats(ruby, &stats, &this.counts)
@@ -306,6 +329,7 @@ impl Cache {
     }
 
     fn close(&self) {
+        self.add_memory_hits();
         self.cache.close();
     }
 
@@ -343,12 +367,14 @@ impl Cache {
     /// A caller who joined another is given `value`.
     fn joined(&self, value: Value) -> Value {
         self.counts.joined.fetch_add(1, Ordering::Relaxed);
+        self.cache.add_read(true);
         value
     }
 
     /// A caller who joined another is told that there is no value.
     fn count_absent(&self) {
         self.counts.absent.fetch_add(1, Ordering::Relaxed);
+        self.cache.add_read(false);
     }
 
     fn count_wait_timeout(&self) {
@@ -417,6 +443,8 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("keys_page", method!(Cache::keys_page, 2))?;
     class.define_method("clear", method!(Cache::clear, 0))?;
     class.define_method("stats", method!(Cache::stats, 0))?;
+    class.define_method("machine_stats", method!(Cache::machine_stats, 0))?;
+    class.define_method("usage", method!(Cache::usage, 1))?;
     class.define_method("check", method!(Cache::check, 0))?;
     class.define_method("flush", method!(Cache::flush, 0))?;
     class.define_method("close", method!(Cache::close, 0))?;

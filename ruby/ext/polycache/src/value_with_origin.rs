@@ -190,6 +190,7 @@ impl Cache {
         let hits = this.counts.memory_hits.fetch_add(1, Ordering::Relaxed) + 1;
         if hits % LOOKS == 0 {
             this.cache.mark_visited(&found.origin);
+            this.add_memory_hits();
         }
         Ok(true)
     }

@@ -236,6 +236,8 @@ module Polycache
       def ttl(key) = @native.ttl(key)
       def keys_page(prefix, cursor) = @native.keys_page(prefix, cursor)
       def stats = @native.stats
+      def machine_stats = @native.machine_stats
+      def usage(most) = @native.usage(most)
       def check = @native.check
       def flush = @native.flush
       def closed? = @native.closed?

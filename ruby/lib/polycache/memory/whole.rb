@@ -33,6 +33,12 @@ module Polycache
         { whole: @core.store.size, damaged: [], leases: count_loads }
       end
 
+      # Nothing: no other process sees this cache.
+      def machine_stats = check_open
+
+      # Nothing: there is no directory.
+      def usage(_most) = check_open
+
       def stats
         check_open
         store = @core.store

@@ -4,11 +4,13 @@ mod clock;
 mod files;
 mod fork;
 mod locks;
+mod wiped;
 
 pub(crate) use clock::{now, ticks};
 pub use files::SystemIo;
 pub(crate) use fork::{forks, keep_in_child, open_for_this_process};
 pub(crate) use locks::is_locked;
+pub(crate) use wiped::WipedWord;
 
 use crate::error::Error;
 use std::fs::File;

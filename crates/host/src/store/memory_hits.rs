@@ -1,0 +1,38 @@
+//! Hits of a memory tier, which counts them itself: how many of them the machine's counters have.
+
+use super::Store;
+use crate::platform;
+use crate::stats::Counts;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many hits of one memory tier were added to the counters of the machine.
+#[derive(Debug)]
+pub struct MemoryHits {
+    added: AtomicU64,
+    /// The process that adds, by its generation.
+    process: AtomicU64,
+}
+
+impl Default for MemoryHits {
+    fn default() -> MemoryHits {
+        MemoryHits {
+            added: AtomicU64::new(0),
+            process: AtomicU64::new(platform::forks()),
+        }
+    }
+}
+
+impl MemoryHits {
+    /// Adds the tier's hits, of which it has had `all` so far. A forked child that calls it for the first time adds
+    /// none: it cannot tell its own from those that its parent adds.
+    pub fn add(&self, store: &Store, all: u64) {
+        let process = platform::forks();
+        let added = self.added.fetch_max(all, Ordering::SeqCst);
+        if self.process.swap(process, Ordering::SeqCst) == process {
+            store.add_counts(&Counts {
+                memory_hits: all.saturating_sub(added),
+                ..Counts::default()
+            });
+        }
+    }
+}
