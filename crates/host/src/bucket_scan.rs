@@ -76,14 +76,13 @@ mod tests {
             let wanted = (next() % 3) as u32 * 511;
             let bucket = Bucket(std::array::from_fn(|_| {
                 let tag = (next() % 3) as u32 * 511;
-                let beginning = [EMPTY, lease_of(tag), value_of(tag), 3 << 10][(next() % 4) as usize];
+                let beginning =
+                    [EMPTY, lease_of(tag), value_of(tag), 3 << 10][(next() % 4) as usize];
                 next() & !(0xfff << TAG_SHIFT) | u64::from(beginning) << TAG_SHIFT
             }));
             for beginning in [EMPTY, lease_of(wanted), value_of(wanted)] {
                 // SAFETY: the bucket is a line of this thread's own.
-                let found = unsafe {
-                    words_beginning_with(bucket.0.as_ptr().cast(), beginning)
-                };
+                let found = unsafe { words_beginning_with(bucket.0.as_ptr().cast(), beginning) };
                 assert_eq!(found, one_by_one(&bucket, beginning));
             }
         }

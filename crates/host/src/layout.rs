@@ -328,7 +328,7 @@ impl Geometry {
     /// The next epoch, with so many open levels.
     #[must_use]
     pub fn epoch_with(&self, epoch: u64, levels: usize) -> u64 {
-        let count = (epoch + 1) & ((1 << LEVELS_SHIFT) - 1);
+        let count = epoch.wrapping_add(1) & ((1 << LEVELS_SHIFT) - 1);
         ((levels as u64 - 1) << LEVELS_SHIFT) | count
     }
 

@@ -6,9 +6,9 @@
 //! argues why no reader is ever served wrong bytes.
 
 mod block;
-mod check;
 #[cfg(all(not(miri), target_arch = "x86_64"))]
 mod bucket_scan;
+mod check;
 mod clock;
 mod counters;
 mod directory;

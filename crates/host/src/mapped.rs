@@ -32,7 +32,7 @@ pub struct MappedMemory {
     windows: Vec<MmapRaw>,
     /// The windows' addresses; they save the hot path a load.
     bases: Vec<*mut u8>,
-    /// True when the pages may not be written to.
+    /// True when nothing may be written.
     read_only: bool,
 }
 
@@ -63,6 +63,11 @@ impl MappedMemory {
             read_only: true,
             ..MappedMemory::new(index, windows)
         }
+    }
+
+    /// From here on this memory is as [`MappedMemory::read_only`], whatever its pages allow.
+    pub(crate) fn only_read(&mut self) {
+        self.read_only = true;
     }
 
     /// The index mapping, for a reader in another language's engine.
@@ -119,9 +124,7 @@ impl SharedMemory for MappedMemory {
     fn words_beginning_with(&self, at: usize, beginning: u32) -> u32 {
         debug_assert!(at % LINE == 0 && at + LINE <= self.index.len());
         // SAFETY: as for `word`, of a line of words.
-        unsafe {
-            crate::bucket_scan::words_beginning_with(self.index.as_ptr().add(at), beginning)
-        }
+        unsafe { crate::bucket_scan::words_beginning_with(self.index.as_ptr().add(at), beginning) }
     }
 
     #[inline(always)]

@@ -66,7 +66,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         })
     }
 
-    /// The prefix of the namespace of a slot's entry, and the bytes of its record, if it may be served.
+    /// The prefix of the namespace of a slot's entry, and the bytes that its record takes, if it may be served.
     pub(crate) fn usage_at(&self, slot: u64) -> Option<(Vec<u8>, u64)> {
         loop {
             let epoch = self.epoch();
@@ -74,7 +74,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             if word.state() != State::Value {
                 return None;
             }
-            let found = self.matching_key(u64::from(word.location()) * self.geometry.unit, b"");
+            let at = u64::from(word.location()) * self.geometry.unit;
+            let found = self.matching_key(at, b"");
             // Before the second look at the word: see `Engine::floor_of`.
             let floor = found.as_ref().map(|(_, key, _)| self.floor_of_key(key));
             self.memory.fence();
@@ -85,9 +86,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             if !self.is_current(record.born, floor?, &entry) {
                 return None;
             }
-            let size = self
-                .geometry
-                .record_size(key.len(), record.entry_len as usize);
+            let size = record.bytes_within(&self.geometry, at)?;
             let prefix = key.windows(2).position(|pair| pair == b"::")? + 2;
             key.truncate(prefix);
             return Some((key, size));

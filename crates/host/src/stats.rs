@@ -138,6 +138,6 @@ pub struct Usage {
     pub namespace: Vec<String>,
     /// Entries that a read would find.
     pub entries: u64,
-    /// Bytes of their records: key, value and header.
+    /// Bytes that their records take: key, value and header; whole blocks for a value larger than a block.
     pub bytes: u64,
 }

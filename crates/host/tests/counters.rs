@@ -320,3 +320,19 @@ fn usage_is_told_by_namespace_the_largest_first() {
     );
     assert_eq!(store.usage(1).unwrap(), usage[..1]);
 }
+
+/// One that is a little larger than a block takes two.
+#[test]
+fn usage_counts_the_blocks_of_a_large_value() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    let block = 64 << 10;
+    let large = entry(&"x".repeat(block));
+    store.put(&ns, b"k", &large).unwrap();
+    let usage = store.usage(10).unwrap();
+    let [of_ns] = &usage[..] else {
+        panic!("{usage:?}")
+    };
+    assert_eq!((of_ns.entries, of_ns.bytes), (1, 2 * block as u64));
+}

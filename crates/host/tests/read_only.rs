@@ -2,7 +2,7 @@
 
 mod support;
 
-use polycache_host::{Lease, Mode, Options, Store};
+use polycache_host::{Counts, Lease, MemoryHits, Mode, Options, Store};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -94,6 +94,38 @@ fn refuses_every_write(store: &Store) {
     }
 }
 
+/// A handle that only reads shows what the machine counts, and adds nothing to it: it has no cell.
+fn counts_for_itself_alone(store: &Store, entries: u64) {
+    let namespace = store.namespace(&["n"]).unwrap();
+    let before = store.machine_stats().unwrap();
+    // More than what is added at once, and what the handle looks around after.
+    for _ in 0..5000 {
+        get(store, &namespace, b"k").unwrap();
+        assert_eq!(get(store, &namespace, b"absent"), None);
+    }
+    MemoryHits::default().add(store, 9);
+    store.add_counts(&Counts {
+        hits: 1,
+        unstored: 1,
+        ..Counts::default()
+    });
+    store.count_load();
+    store.count_failed_load();
+    store.count_unstored();
+    store.count_wait_timeout();
+    store.count_found_later();
+    store.look();
+    let (own, after) = (store.stats().unwrap(), store.machine_stats().unwrap());
+    assert!(own.hits >= 5000 && own.misses >= 4999);
+    assert_eq!(after, before);
+    assert!(after.processes.is_empty());
+    let usage = store.usage(10).unwrap();
+    assert_eq!(
+        (usage[0].namespace.join("/"), usage[0].entries),
+        ("n".into(), entries)
+    );
+}
+
 #[test]
 fn a_read_only_mount_is_read_and_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
@@ -120,7 +152,7 @@ fn a_read_only_mount_is_read_and_nothing_is_written() {
     assert!(matches!(lease(b"k", &mut out), Lease::Hit(_)));
     assert!(matches!(lease(b"other", &mut out), Lease::Bypass));
     assert_eq!(store.check().unwrap().whole, 1);
-    store.look();
+    counts_for_itself_alone(&store, 1);
     store.close();
     drop(store);
     assert!(files(dir.path()) == before);
@@ -305,5 +337,71 @@ fn no_page_of_a_recovered_copy_shows_what_was_deleted() {
         let mut out = Vec::new();
         let error = reader.get(&theirs, &key(number), &mut out).unwrap_err();
         assert_eq!((error.code(), out.len()), ("io", 0), "{number}");
+    }
+}
+
+/// Whoever may write removes a damaged large value. In a recovered copy the page with the counters shows the file.
+#[test]
+fn a_damaged_large_value_is_missed_in_a_recovered_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = filled(dir.path(), true);
+    let namespace = store.namespace(&["n"]).unwrap();
+    let large = "x".repeat(200 << 10);
+    store.put(&namespace, b"large", &entry(&large)).unwrap();
+    drop(store);
+    reboot(dir.path());
+    let reader = Store::open(&to_read(dir.path())).unwrap();
+    assert!(get(&reader, &namespace, b"large") == Some(large));
+    counts_for_itself_alone(&reader, 2);
+
+    let blocks = dir.path().join("v2/blocks/0000");
+    let file = fs::File::options().read(true).write(true).open(blocks);
+    let file = file.unwrap();
+    let mut chunks = 0;
+    for block in 0.. {
+        let mut header = [0; 8];
+        let at = block * (64 << 10);
+        if file.read_exact_at(&mut header, at).is_err() {
+            break;
+        }
+        // The flags of a chunk.
+        if header[7] == 2 {
+            file.write_all_at(&[0; 8], at).unwrap();
+            chunks += 1;
+        }
+    }
+    assert!(chunks > 1);
+    let before = files(dir.path());
+    assert_eq!(get(&reader, &namespace, b"large"), None);
+    assert_eq!(get(&reader, &namespace, b"k").as_deref(), Some("v"));
+    drop(reader);
+    assert!(files(dir.path()) == before);
+}
+
+/// What a walk over an index finds that others have changed since is not told.
+#[test]
+fn a_recovered_copy_that_is_out_of_date_is_not_walked() {
+    let walks: [fn(&Store) -> Option<polycache_host::Error>; 6] = [
+        |store| store.stats().err(),
+        |store| store.machine_stats().err(),
+        |store| store.usage(10).err(),
+        |store| store.check().err(),
+        |store| store.full_keys(0, u64::MAX, &mut Vec::new()).err(),
+        |store| {
+            let namespace = store.namespace(&["n"]).unwrap();
+            store
+                .keys(&namespace, b"", 0, u64::MAX, &mut Vec::new())
+                .err()
+        },
+    ];
+    for walk in walks {
+        let dir = tempfile::tempdir().unwrap();
+        drop(filled(dir.path(), true));
+        reboot(dir.path());
+        let reader = Store::open(&to_read(dir.path())).unwrap();
+        assert!(walk(&reader).is_none());
+        let writer = Store::open(&small(dir.path())).unwrap();
+        drop(writer);
+        assert_eq!(walk(&reader).unwrap().code(), "io");
     }
 }

@@ -122,8 +122,11 @@ impl<'a> Source<'a> {
         })?;
         let began = Instant::now();
         if self.most > 0 && began >= self.usage_due {
-            self.usage = self.cache.usage(self.most)?.unwrap_or_default();
-            self.usage_due = began + began.elapsed() * SHARE_OF_USAGE;
+            // Where it fails, the directory was made anew a moment ago: the next look opens it again.
+            if let Ok(usage) = self.cache.usage(self.most) {
+                self.usage = usage.unwrap_or_default();
+                self.usage_due = began + began.elapsed() * SHARE_OF_USAGE;
+            }
         }
         Ok(sample)
     }

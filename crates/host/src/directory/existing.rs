@@ -188,6 +188,8 @@ impl Opening<'_> {
                 return Ok(DirectoryState::Damaged(why));
             }
             directory.copied_at = Some(epoch);
+            // The header's page shows the file by now, and a store into it would end the process.
+            directory.memory.only_read();
         } else if recover {
             self.allocate_again(&directory, levels, copied)?;
             crate::recover::after_reboot(&directory, levels);

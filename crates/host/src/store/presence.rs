@@ -41,8 +41,8 @@ impl Inner {
         Err(self.not_open())
     }
 
-    /// Whether a miss is one: not if the look at the floor showed that the cache was replaced, nor in a copy of the
-    /// index that is out of date.
+    /// Whether a miss is one, and a walk over the index saw all: not if the look at the floor showed that the cache was
+    /// replaced, nor in a copy of the index that is out of date.
     #[inline(always)]
     pub(super) fn missed(&self) -> Result<(), Error> {
         if self.copied_at.is_some() && self.is_copy_out_of_date() {

@@ -24,7 +24,7 @@ impl Store {
         let engine = &inner.engine;
         let shared = |at| engine.memory.load(at);
         let own = |counter| inner.tally.own(counter);
-        Ok(Stats {
+        let stats = Stats {
             hits: own(Counter::Hits),
             misses: own(Counter::Misses),
             writes: own(Counter::Writes),
@@ -44,7 +44,9 @@ impl Store {
             reinserted: shared(header::REINSERTED),
             blocks_claimed: shared(header::BLOCKS_CLAIMED),
             floor_overflows: shared(header::FLOOR_OVERFLOWS),
-        })
+        };
+        inner.missed()?;
+        Ok(stats)
     }
 
     /// What all processes of the machine did with the directory since it was made, and what it holds. Walks the index,
@@ -154,7 +156,8 @@ impl Store {
     /// # Errors
     /// `Closed`.
     pub fn usage(&self, most: usize) -> Result<Vec<Usage>, Error> {
-        let engine = &self.open_inner()?.engine;
+        let inner = self.open_inner()?;
+        let engine = &inner.engine;
         let mut found: HashMap<Vec<u8>, (u64, u64)> = HashMap::new();
         for slot in 0..engine.open_slots() {
             let Some((prefix, bytes)) = engine.usage_at(slot) else {
@@ -164,6 +167,7 @@ impl Store {
             *entries += 1;
             *total += bytes;
         }
+        inner.missed()?;
         let mut usage: Vec<_> = found
             .into_iter()
             .filter_map(|(prefix, (entries, bytes))| {

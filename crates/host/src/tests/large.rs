@@ -1,9 +1,10 @@
-//! Values larger than a block, on a small engine: what becomes of their blocks, every access at which a process may be
-//! killed, and what shuttle finds of writers, readers, touches, removers and cleaners.
+//! Values larger than a block, on a small engine: what becomes of their blocks. The modules below kill a process at
+//! every access, and let shuttle interleave processes.
 
-use super::interleavings::{explore, run, Host, Process as Shuttled};
-use super::kills::print_no_kills;
-use super::memory::{Killable, Killed, Plain};
+mod interleavings;
+mod kills;
+
+use super::memory::Plain;
 use super::setup::{engine, enter, entry, text, World};
 use crate::block::{descriptor, Appender, Queue};
 use crate::engine::{Engine, Participant};
@@ -11,7 +12,6 @@ use crate::layout::{header, RECORD_HEADER};
 use crate::lease::Lease;
 use crate::shared_memory::SharedMemory;
 use polycache_entry::HEADER_LEN;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 
 const NO_FLOOR: fn(u64) -> u64 = |_| 0;
@@ -131,7 +131,8 @@ fn a_value_of_a_quarter_of_the_blocks_is_stored_and_one_byte_more_is_not() {
 #[test]
 fn every_end_of_a_value_gives_all_its_blocks_back() {
     let mut process = Process::alone(BLOCKS);
-    let ends: [(&str, fn(&mut Process<Arc<Plain>>)); 6] = [
+    type End = fn(&mut Process<Arc<Plain>>);
+    let ends: [(&str, End); 6] = [
         ("a set", |process| process.put("::k", "short")),
         ("a delete", |process| assert!(process.delete("::k"))),
         ("a take", |process| {
@@ -330,257 +331,4 @@ fn a_value_without_one_of_its_chunks_is_a_miss_and_takes_no_space() {
         }
         assert_eq!(process.engine.check().damaged, Vec::<String>::new());
     }
-}
-
-/// What the killed process does, and which values of `::k` were acknowledged.
-type Work = fn(&mut Process<Killable>, &mut Vec<Option<String>>);
-
-/// Kills a process at each of its accesses in turn. Then `::k` has the last acknowledged value or a later one, its
-/// neighbour is untouched, and no block is lost: values of a quarter of all blocks still find room, four at a time.
-fn kill_everywhere(work: Work) {
-    print_no_kills();
-    let mut accesses = 0;
-    loop {
-        let memory = Plain::new();
-        let world = World::default();
-        let join = |id| {
-            let engine = engine(memory.clone(), BLOCKS, &world);
-            let me = enter(&engine, id);
-            Process {
-                engine,
-                me,
-                appender: Appender::default(),
-            }
-        };
-        let mut survivor = join(1);
-        survivor.put("::s", &long("stays", 2));
-        survivor.put("::k", &long("before", 3));
-        (0..3).for_each(|_| drop(survivor.get("::s")));
-        let me = enter(&survivor.engine, 2);
-        let mut victim = Process {
-            engine: engine(Killable::new(memory.clone(), accesses), BLOCKS, &world),
-            me,
-            appender: Appender::default(),
-        };
-        let mut acknowledged = vec![Some(long("before", 3))];
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut victim, &mut acknowledged)));
-        world.dies(2);
-        let killed = matches!(&outcome, Err(payload) if payload.is::<Killed>());
-        assert!(killed || outcome.is_ok(), "after {accesses} accesses");
-        let damaged = survivor.engine.check().damaged;
-        assert_eq!(damaged, Vec::<String>::new(), "after {accesses}");
-        let found = survivor.get("::k");
-        let last = acknowledged.last().unwrap();
-        let is_later = found
-            .as_ref()
-            .is_some_and(|value| value.starts_with("after"));
-        assert!(
-            found == *last || is_later || found.is_none(),
-            "after {accesses}: {found:?}"
-        );
-        if found.is_none() {
-            let evicted = survivor.count(header::EVICTED_BY_AGE) > 0;
-            assert!(
-                killed || evicted,
-                "after {accesses}: an acknowledged value was lost"
-            );
-        }
-        assert_eq!(
-            survivor.get("::s"),
-            Some(long("stays", 2)),
-            "after {accesses}"
-        );
-        // Four values of three blocks fit beside each other, and each set finds the room of the last one.
-        for round in 0..12 {
-            let key = format!("::{}", round % 4);
-            survivor.put(&key, &long(&format!("round {round}"), 3));
-            let read = survivor.get(&key);
-            assert_eq!(
-                read,
-                Some(long(&format!("round {round}"), 3)),
-                "after {accesses}"
-            );
-        }
-        let damaged = survivor.engine.check().damaged;
-        assert_eq!(damaged, Vec::<String>::new(), "after {accesses}");
-        // Nothing is held or forgotten: when all is deleted, every block can be had.
-        for key in ["::s", "::k", "::l", "::0", "::1", "::2", "::3"] {
-            survivor.delete(key);
-        }
-        let evicted = survivor.count(header::EVICTED_BY_AGE);
-        let count = BLOCKS / 4 - 1;
-        for key in 0..count {
-            survivor.put(&format!("::{key}"), &long("a", 4));
-        }
-        for key in 0..count {
-            let read = survivor.get(&format!("::{key}"));
-            assert_eq!(read, Some(long("a", 4)), "after {accesses}: {key}");
-        }
-        assert_eq!(
-            survivor.count(header::EVICTED_BY_AGE),
-            evicted,
-            "after {accesses}"
-        );
-        if !killed {
-            assert!(accesses > 100, "the work was not interrupted in the middle");
-            return;
-        }
-        accesses += 1;
-    }
-}
-
-#[test]
-fn killed_while_putting() {
-    kill_everywhere(|process, acknowledged| {
-        process.put("::k", &long("after", 4));
-        acknowledged.push(Some(long("after", 4)));
-        process.put("::l", &long("a new key", 2));
-        process.put("::k", &long("after that", 2));
-        acknowledged.push(Some(long("after that", 2)));
-    });
-}
-
-#[test]
-fn killed_while_touching_and_deleting() {
-    kill_everywhere(|process, acknowledged| {
-        assert!(process.touch("::k", 2_000_000));
-        assert!(process.touch("::k", 3_000_000));
-        process.delete("::k");
-        acknowledged.push(None);
-        process.put("::k", &long("after", 3));
-        acknowledged.push(Some(long("after", 3)));
-    });
-}
-
-#[test]
-fn killed_while_cleaning() {
-    kill_everywhere(|process, acknowledged| {
-        for round in 0..3 {
-            for _ in 0..3 {
-                process.get("::s");
-            }
-            process.put("::k", &long(&format!("after {round}"), 4));
-            acknowledged.push(Some(long(&format!("after {round}"), 4)));
-        }
-    });
-}
-
-macro_rules! work {
-    (|$process:ident, $appender:ident| $body:expr) => {
-        Box::new(move |$process: Shuttled| {
-            let mut owned = Appender::default();
-            let $appender = &mut owned;
-            let _ = &$appender;
-            $body;
-        })
-    };
-}
-
-#[test]
-fn replacing_beside_readers() {
-    explore(300, || {
-        let host = Host::new(12);
-        run(
-            &host,
-            vec![
-                work!(|process, appender| {
-                    process.put(appender, &long("first", 2));
-                    process.put(appender, &long("second", 3));
-                    process.put(appender, "third");
-                }),
-                work!(|process, _appender| (0..3).for_each(|_| process.read())),
-                work!(|process, _appender| (0..3).for_each(|_| process.read())),
-            ],
-        );
-    });
-}
-
-#[test]
-fn blocks_are_used_again_beside_readers() {
-    explore(300, || {
-        let host = Host::new(8);
-        run(
-            &host,
-            vec![
-                work!(|process, appender| {
-                    process.put(appender, &long("first", 2));
-                    process.put_other(appender, "::o", &long("other", 2));
-                    process.put_other(appender, "::p", &long("another", 2));
-                    process.put(appender, &long("second", 2));
-                    process.put_other(appender, "::o", &long("others", 2));
-                }),
-                work!(|process, _appender| (0..3).for_each(|_| process.read())),
-                work!(|process, appender| {
-                    process.put_other(appender, "::q", &long("more", 2));
-                    process.read();
-                }),
-            ],
-        );
-    });
-}
-
-#[test]
-fn touches_beside_a_delete_a_take_and_cleaners() {
-    explore(300, || {
-        let host = Host::new(8);
-        host.process(50)
-            .put(&mut Appender::default(), &long("touched", 2));
-        run(
-            &host,
-            vec![
-                work!(|process, appender| {
-                    process.touch(appender);
-                    process.touch(appender);
-                    process.read();
-                }),
-                work!(|process, appender| {
-                    process.put_other(appender, "::o", &long("other", 2));
-                    process.put_other(appender, "::p", &long("another", 2));
-                }),
-                work!(|process, appender| {
-                    process.delete();
-                    process.put(appender, &long("new", 2));
-                    process.take();
-                }),
-            ],
-        );
-    });
-}
-
-#[test]
-fn loads_beside_sets_and_clears() {
-    explore(300, || {
-        let host = Host::new(12);
-        run(
-            &host,
-            vec![
-                work!(|process, appender| process.load(appender, &long("loaded", 2))),
-                work!(|process, appender| {
-                    process.clear();
-                    process.put(appender, &long("set", 3));
-                    process.read();
-                }),
-                work!(|process, _appender| (0..2).for_each(|_| process.read())),
-            ],
-        );
-    });
-}
-
-/// Each needs half of the blocks that are left: one of them gives its own back, and both end.
-#[test]
-fn two_large_writers_at_once_both_get_their_blocks() {
-    explore(200, || {
-        let host = Host::new(8);
-        run(
-            &host,
-            vec![
-                work!(|process, appender| {
-                    process.put(appender, &long("a", 2));
-                    process.put(appender, &long("b", 2));
-                }),
-                work!(|process, appender| process.put_other(appender, "::o", &long("c", 2))),
-                work!(|process, appender| process.put_other(appender, "::p", &long("d", 2))),
-            ],
-        );
-    });
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod faulty;
+pub mod large;
 
 use polycache_entry::{encode, EntryOptions, Serializer, Value};
 use polycache_host::{Clock, Namespace, Options, Store};

@@ -36,7 +36,8 @@ impl Engine {
     fn keys(&mut self, batch: &Batch<'_>) -> Outcome<u64> {
         for _ in batch.reads {
             let mut keys = Vec::new();
-            self.store.keys(&self.namespace, b"", 0, u64::MAX, &mut keys)?;
+            self.store
+                .keys(&self.namespace, b"", 0, u64::MAX, &mut keys)?;
             black_box(keys);
         }
         Ok(0)
