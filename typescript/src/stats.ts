@@ -92,6 +92,6 @@ export interface Usage {
   namespace: string[]
   /** Entries that a read would find. */
   entries: number
-  /** Bytes of their records: key, value and header. */
+  /** Bytes of their records: key, value and header; of large values whole blocks. */
   bytes: number
 }

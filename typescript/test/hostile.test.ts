@@ -115,8 +115,10 @@ describe('a mapping that anyone may have written to', () => {
   function forge(random: Random): Forgery {
     const forgery = new Forgery()
     const { index } = forgery
+    // A record that does not fit its block is the native part's, so misses are of those that are nearly empty.
+    const filled = random.below(4) === 0 ? 1 : 8
     for (let slot = 0; slot < 32; slot++) {
-      if (random.below(3) === 0) continue
+      if (random.below(12) >= filled) continue
       const tag = random.below(4) === 0 ? random.below(1024) : hash.high >>> 22
       const state = random.below(8) === 0 ? random.below(4) : 2
       const at = layout.slotsAt / 4 + slot * 2

@@ -53,6 +53,25 @@ test('a read-only mount serves hits, loads misses and refuses writes', async (co
   expect(cache.getSync('k')).toBe('text')
 })
 
+test('what is opened first says nothing of the next: each path is written or only read', async (context) => {
+  const path = folder()
+  open({ path }).setSync('k', 1)
+  const at = readOnly(path)
+  if (at === undefined) return context.skip('a read-only mount needs root')
+  const first = open({ path: at })
+  expect(() => first.setSync('k', 2)).toThrow(ReadOnly)
+  const writer = open({ path })
+  writer.setSync('k', 3)
+  const second = open({ path: at })
+  await expect(second.set('k', 4)).rejects.toThrow(ReadOnly)
+  expect([first.getSync('k'), second.getSync('k')]).toEqual([3, 3])
+  // The same path, which was read-only when it was opened first.
+  spawnSync('mount', ['-o', 'remount,rw,bind', at])
+  const third = open({ path: at })
+  third.setSync('k', 5)
+  expect(first.getSync('k')).toBe(5)
+})
+
 test('the mode is that of the files, and no other number is one', () => {
   const path = join(folder(), 'cache')
   for (const mode of [0o666, 660, -1, 1.5, '0o660', null, true]) {

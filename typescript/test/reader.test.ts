@@ -140,7 +140,7 @@ test('entries in a level of the index that another handle opened are read in the
   reader.setSync('key', 'v')
   expect(reader.getSync('key')).toBe('v')
   const writer = open({ path: reader.path!, limit: '64MiB' })
-  const numbers = Array.from({ length: 20_000 }, (_, number) => number)
+  const numbers = Array.from({ length: 40_000 }, (_, number) => number)
   for (const number of numbers) writer.setSync(`key ${number}`, 'v')
   const { calls } = native()
   const { get } = calls

@@ -17,7 +17,7 @@ Exit codes:
   4  the cache or the operating system failed; the message says what to do
 
 JSON:
-  With --json each command prints one object (keys: one a line); errors go to stderr as
+  With --json each command prints one object (get, keys, usage, top: one a line); errors go to stderr as
   {\"error\": {\"code\", \"message\", \"retryable\"}}. Sizes are bytes, times milliseconds since 1970,
   durations milliseconds, null is never. A value that JSON cannot hold is an object of one key:
     {\"$bytes\": hex}  {\"$int\": digits}, beyond 2^53  {\"$float\": \"nan\" | \"inf\" | \"-inf\"}
@@ -59,7 +59,8 @@ pub struct Arguments {
     pub path: Option<PathBuf>,
     /// The namespace, as `keys -A` prints it: shop, or shop:eu for eu nested in shop
     ///
-    /// In a part, %3A is a colon and %25 a percent sign. -n shop -n eu is the same as -n shop:eu.
+    /// In a part, %3A is a colon and %25 a percent sign. -n shop -n eu is the same as -n shop:eu. `stats`, `top` and `check`
+    /// tell of the whole directory all the same.
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
     pub namespace: Vec<String>,
     /// The files' mode where a group shares the cache, in octal: 660, or 640 for a group that only reads
@@ -80,6 +81,15 @@ pub struct Arguments {
 fn mode(text: &str) -> Result<u32, String> {
     u32::from_str_radix(text.trim_start_matches("0o"), 8)
         .map_err(|_| "write it in octal digits, like 660".into())
+}
+
+/// A time between two looks, which leaves the processor to others.
+fn interval(text: &str) -> Result<Duration, String> {
+    match duration::parse(text) {
+        Ok(interval) if interval < Duration::from_millis(10) => Err("it is 10ms or more".into()),
+        Ok(interval) => Ok(interval),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// The commands.
@@ -120,7 +130,7 @@ pub enum Command {
     /// Show what all processes do with the directory, again and again; q ends it
     ///
     /// On a terminal it fills the screen. Otherwise it prints a line each time: what was done since the last one. Changes
-    /// nothing.
+    /// nothing. Hits include those that a process found in its own memory; the column `memory` tells how many these were.
     ///
     /// JSON, one line each time: that of `stats`, and "interval" in milliseconds, "per_second": {"hits", "misses", "writes",
     /// "deletes", "loads", "failed_loads", "evicted_by_age", "evicted_by_conflict", "evicted_by_failed_put", "expired"},
@@ -128,7 +138,10 @@ pub enum Command {
     Top(Top),
     /// Show which namespaces take the most space
     ///
-    /// Reads every key. JSON, one line a namespace: {"namespace", a list of its parts, "entries", "bytes"}.
+    /// A namespace is shown without those that are nested in it. With -n, that namespace and those nested in it. Reads every
+    /// key, so it takes a second for a few million entries.
+    ///
+    /// JSON, one line a namespace: {"namespace", a list of its parts, "entries", "bytes"}.
     Usage(Usage),
     /// Verify every entry of the directory against its checksums
     ///
@@ -247,8 +260,8 @@ pub struct Keys {
 /// Options of `top`.
 #[derive(Debug, Args)]
 pub struct Top {
-    /// How long to wait between two looks, like 500ms, 1s, 1m
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse, default_value = "1s")]
+    /// How long to wait between two looks, like 500ms, 1s, 1m; 10ms or more
+    #[arg(long, value_name = "DURATION", value_parser = interval, default_value = "1s")]
     pub interval: Duration,
     /// Look twice, print what was done in between, and end
     #[arg(long)]

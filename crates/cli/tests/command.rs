@@ -425,7 +425,7 @@ fn an_entry_that_cannot_be_read_is_an_error_not_a_miss() {
         .unwrap();
     compressed.set_value(b"k", &zeros, Ttl::Default).unwrap();
     assert_eq!(cache.get_value("k").unwrap_err().code(), "value_too_large");
-    place.run(&["get", "k"]).failed(4, "raise the limit");
+    place.run(&["get", "k"]).failed(4, "raise max_value");
     assert_eq!(place.run(&["delete", "k"]).ok(), "deleted 1 of 1 key\n");
 }
 

@@ -192,6 +192,17 @@ fn once_prints_one_screen_or_one_object() {
 }
 
 #[test]
+fn an_interval_that_leaves_no_pause_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let _cache = used(directory.path());
+    for (interval, code) in [("0s", 2), ("9ms", 2), ("10ms", 0)] {
+        let arguments = ["top", "--once", "--interval", interval];
+        let output = polycache(directory.path(), &arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+    }
+}
+
+#[test]
 fn stats_and_usage_tell_of_all_processes() {
     let directory = tempfile::tempdir().unwrap();
     let cache = used(directory.path());
@@ -214,6 +225,27 @@ fn stats_and_usage_tell_of_all_processes() {
         json(directory.path(), &["usage", "--most", "1"]),
         usage[..1]
     );
+}
+
+#[test]
+fn usage_of_a_namespace_tells_of_it_and_of_those_nested_in_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = used(directory.path());
+    let nested = cache.namespace("shop").unwrap().namespace("eu").unwrap();
+    nested.set("k", "v").unwrap();
+    // Its name begins as the other one's does, but it is not nested in it.
+    let shops = cache.namespace("shops").unwrap();
+    shops.set("k", &"x".repeat(2000)).unwrap();
+    let names = |arguments: &[&str]| -> Vec<Value> {
+        let usage = json(directory.path(), &[&["usage"], arguments].concat());
+        usage.iter().map(|one| one["namespace"].clone()).collect()
+    };
+    let [shop, eu] = [&["shop"][..], &["shop", "eu"]].map(|parts| serde_json::json!(parts));
+    assert_eq!(names(&["-n", "shop"]), [shop.clone(), eu.clone()]);
+    // The bound counts what is shown: `shops` takes the most space, and is left out before.
+    assert_eq!(names(&["-n", "shop", "--most", "1"]), [shop]);
+    assert_eq!(names(&["-n", "shop:eu"]), [eu]);
+    assert_eq!(names(&["-n", "absent"]), [Value::Null; 0]);
 }
 
 /// Every file below a directory, with its bytes.

@@ -137,7 +137,7 @@ impl fmt::Display for Error {
             Error::ValueTooLarge { size, limit } => write!(
                 f,
                 "the value has {size} bytes before compression, where each value in it counts for 4 or more, \
-                 and {limit} are the limit: store less, or raise the limit; an entry that is there already can be deleted"
+                 and {limit} are the limit: store less, or raise max_value; an entry that is there already can be deleted"
             ),
             Error::MalformedEntry { reason } => {
                 write!(f, "not a valid entry: {reason}; delete it and load the value again")

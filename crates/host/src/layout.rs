@@ -521,9 +521,10 @@ mod tests {
 
     #[test]
     fn levels_grow_by_sixteen_and_the_last_one_ends_near_the_limit() {
-        assert_eq!(levels_of(1 << 11), [1 << 10, 1 << 10]);
-        assert_eq!(levels_of(1 << 18), [1 << 10, 1 << 14, 1 << 18]);
-        assert_eq!(levels_of(1 << 19), [1 << 10, 1 << 14, 1 << 18, 1 << 18]);
+        assert_eq!(levels_of(1 << 11), [1 << 11]);
+        assert_eq!(levels_of(1 << 18), [1 << 12, 1 << 16, 1 << 18]);
+        assert_eq!(levels_of(1 << 20), [1 << 12, 1 << 16, 1 << 20]);
+        assert_eq!(levels_of(1 << 21), [1 << 12, 1 << 16, 1 << 20, 1 << 20]);
         assert_eq!(levels_of(1 << 30).len(), MAX_LEVELS);
     }
 
@@ -564,7 +565,7 @@ mod tests {
     fn an_empty_index_is_small_whatever_the_limit() {
         for limit in [MIN_LIMIT, DEFAULT_LIMIT, 64 << 30] {
             let geometry = Geometry::new(limit).unwrap();
-            assert!(geometry.index_bytes(1) < 512 << 10, "{geometry:?}");
+            assert!(geometry.index_bytes(1) < 768 << 10, "{geometry:?}");
         }
     }
 

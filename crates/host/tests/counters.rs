@@ -336,3 +336,19 @@ fn usage_counts_the_blocks_of_a_large_value() {
     };
     assert_eq!((of_ns.entries, of_ns.bytes), (1, 2 * block as u64));
 }
+
+/// It joins at its first look at the path, and takes a cell by that.
+#[test]
+fn a_forked_child_that_only_reads_takes_one_cell() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry("v")).unwrap();
+    let status = in_child(|| {
+        (0..9_000).for_each(|_| assert!(get(&store, &ns, b"k").is_some()));
+        let processes = store.machine_stats().unwrap().processes;
+        assert_eq!(processes.len(), 2);
+        assert!(processes.iter().all(|process| process.handles == 1));
+    });
+    assert_eq!(status, 0);
+}

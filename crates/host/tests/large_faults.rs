@@ -59,6 +59,25 @@ fn a_full_disk_with_enough_blocks_cleans_them_for_a_large_value() {
     undamaged(&store);
 }
 
+/// The values before it are gone, so nothing that lives has to go for the next one.
+#[test]
+fn a_large_value_is_overwritten_on_a_full_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    // Two values of three blocks, the one that is replaced among them, and two more.
+    let store = on_disk_of(dir.path(), 8);
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"small", &entry("small")).unwrap();
+    for round in 0..10 {
+        let value = value(round, 180_000);
+        store.put(&ns, b"k", &entry(&value)).unwrap();
+        assert!(get(&store, &ns, b"k") == Some(value));
+    }
+    assert_eq!(get(&store, &ns, b"small").as_deref(), Some("small"));
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.evicted_by_age, stats.evicted_by_failed_put), (0, 0));
+    undamaged(&store);
+}
+
 fn reboot(path: &Path, boot: u8) -> Store {
     let mut io = Faulty::new(-1, 0);
     io.boot = boot;

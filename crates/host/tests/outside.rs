@@ -140,20 +140,23 @@ fn a_disk_too_small_for_an_empty_cache_is_a_clean_error() {
 #[test]
 fn a_disk_too_small_for_a_level_evicts_by_conflict() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(_disk) = SmallDisk::mount(dir.path(), "1500k") else {
+    let Some(_disk) = SmallDisk::mount(dir.path(), "4m") else {
         return;
     };
     let mut options = Options::new(dir.path());
     options.limit = Some(32 << 20);
     let store = Store::open(&options).unwrap();
     let ns = store.namespace(&["n"]).unwrap();
-    for key in 0..20_000u32 {
+    for key in 0..60_000u32 {
         store.put(&ns, &key.to_le_bytes(), &entry("v")).unwrap();
     }
     let stats = store.stats().unwrap();
-    assert!(stats.entries <= 8192 && stats.entries > 6000, "{stats:?}");
+    assert!(
+        stats.entries <= 32_768 && stats.entries > 24_000,
+        "{stats:?}"
+    );
     assert!(stats.evicted_by_conflict > 5000, "{stats:?}");
-    assert!(get(&store, &ns, &19_999u32.to_le_bytes()).is_some());
+    assert!(get(&store, &ns, &59_999u32.to_le_bytes()).is_some());
     assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
 }
 

@@ -53,7 +53,8 @@ class WrongType(PolycacheError, TypeError):
 
 
 class EntryTooLarge(PolycacheError, ValueError):
-    """Key and entry take more than a quarter of the directory, or an object weighs more than all in its cache may.
+    """Key and entry take more than a quarter of the directory, or the key more than a block, or an
+    object weighs more than all in its cache may.
 
     The key's old value is gone; in a `MemoryCache` it stays. `size` and `limit` are in bytes, or in
     what `getsizeof` counts.

@@ -136,7 +136,7 @@ class Usage:
     entries: int
     """Entries that a read would find."""
     bytes: int
-    """Bytes of their records: key, value and header."""
+    """Bytes of their records: key, value and header; of large values whole blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

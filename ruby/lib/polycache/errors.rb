@@ -48,7 +48,8 @@ module Polycache
     attr_reader :path
   end
 
-  # Key and entry take more than a quarter of the directory, or the key more than a block; the key's old value is gone.
+  # Key and entry take more than a quarter of the directory, or the key more than a block; the key's
+  # old value is gone.
   class EntryTooLarge < Error
     CODE = "entry_too_large"
     # @return [Integer] bytes that they take

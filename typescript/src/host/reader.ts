@@ -181,12 +181,13 @@ export class MappedReader implements Origin {
     if (epoch !== this.#knownEpoch || !this.#isKnown) this.#renew(epoch)
     this.#epoch = epoch
     const tagged = VALUE | (hash.high >>> 22)
-    // The newest level first. Each has two buckets for the key, so a turn is a bucket.
-    for (let turn = 2 * this.#levels - 1; turn >= 0; turn--) {
+    // The oldest level first: it is the smallest, so it stays in the processor's caches. Each has two buckets for the
+    // key, so a turn is a bucket.
+    for (let turn = 0; turn < 2 * this.#levels; turn++) {
       const level = turn >>> 1
       const mask = this.#bucketMasks[level]
       let bucket = hash.low & mask
-      if ((turn & 1) === 0) {
+      if ((turn & 1) === 1) {
         const second = hash.high & mask
         bucket = second === bucket ? second ^ 1 : second
       }

@@ -41,7 +41,7 @@ export class HostStore {
       }
       const store = new HostStore(options)
       // The directory may not have been there before.
-      store.#name = nameOf(options)
+      store.#name = store.layout.readOnly ? undefined : nameOf(options)
       if (store.#name !== undefined) stores.set(store.#name, store)
       return store
     } catch (failure) {
@@ -66,14 +66,17 @@ export class HostStore {
 
 /**
  * What a store is shared under: its index file, so that a directory that was removed and created again is another one,
- * and its options. A store with its own clock is not shared, nor is a directory that does not exist yet.
+ * its path, because the same directory may be mounted read-only at another one, and its options. A store with its own
+ * clock is not shared, nor is a directory that does not exist yet, nor one that could only be read, because this process
+ * may be given the rights to write.
  */
 function nameOf(options: OpenOptions): string | undefined {
   if (options.manualClock) return undefined
   const index = indexOf(options.path)
   if (index === undefined) return undefined
   const { limit, mode, leaseTimeout, keepAfterReboot, unmapped } = options
-  return [index.dev, index.ino, limit, mode, leaseTimeout, keepAfterReboot, unmapped].join()
+  const file = [index.dev, index.ino, resolve(options.path)]
+  return [...file, limit, mode, leaseTimeout, keepAfterReboot, unmapped].join()
 }
 
 function indexOf(path: string): BigIntStats | undefined {

@@ -97,13 +97,17 @@ fn lines(path: &Path, machine: &MachineStats, stats: &Stats) -> Vec<(&'static st
         ),
         (
             "reads",
-            format!(
-                "{}, {}: {} found their key; {} in the memory of their process",
-                counted(machine.hits, "hit", "hits"),
-                counted(machine.misses, "miss", "misses"),
-                ratio(machine.hits, machine.misses),
-                count(machine.memory_hits),
-            ),
+            if machine.hits == 0 && machine.misses == 0 {
+                "none yet".into()
+            } else {
+                format!(
+                    "{}, {}: {} found their key; {} hits came from a process' own memory",
+                    counted(machine.hits, "hit", "hits"),
+                    counted(machine.misses, "miss", "misses"),
+                    ratio(machine.hits, machine.misses),
+                    count(machine.memory_hits),
+                )
+            },
         ),
         (
             "writes",

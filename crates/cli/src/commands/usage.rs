@@ -13,8 +13,13 @@ pub fn run(
     options: &Options,
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
-    let usage = open::to_read(arguments)?.usage(options.most)?;
-    let usage = usage.unwrap_or_default();
+    let within = namespace::parse(&arguments.namespace)?;
+    let usage = open::to_read(arguments)?.usage(usize::MAX)?;
+    let usage = usage.unwrap_or_default().into_iter();
+    let usage: Vec<_> = usage
+        .filter(|one| one.namespace.starts_with(&within))
+        .take(options.most)
+        .collect();
     if output.json {
         for one in &usage {
             output.json(&json(one))?;

@@ -39,7 +39,11 @@ pub(super) enum Wanted {
     /// For a writer's records.
     ToFill,
     /// For a value that takes so many blocks.
-    ForValue(u64),
+    ForValue {
+        blocks: u64,
+        /// Those of them that the writer does not hold yet.
+        left: u64,
+    },
 }
 
 impl Wanted {
@@ -48,7 +52,15 @@ impl Wanted {
     fn least_allocated(self) -> u64 {
         match self {
             Wanted::ToKeep | Wanted::ToFill => 0,
-            Wanted::ForValue(blocks) => blocks * 4,
+            Wanted::ForValue { blocks, .. } => blocks * 4,
+        }
+    }
+
+    /// Blocks that are still to be taken.
+    fn left(self) -> u64 {
+        match self {
+            Wanted::ToKeep | Wanted::ToFill => 1,
+            Wanted::ForValue { left, .. } => left,
         }
     }
 }
@@ -59,7 +71,8 @@ const ASK_AGAIN: u64 = 16;
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Takes an empty block, for a cleaner or for a writer of this lane; a writer cleans until there is one, and
     /// leaves the reserve to cleaners. `None` when there is none. A value for which the disk has no room, and which
-    /// would take more than a quarter of the blocks that are here, is refused before anything is cleaned.
+    /// would take more than a quarter of the blocks that are here, and more than those in which nothing lives, is
+    /// refused before anything is cleaned.
     ///
     /// # Errors
     /// `NoSpace`, `Io` when there is none, and the disk refused one.
@@ -72,7 +85,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let cleaner = wanted == Wanted::ToKeep;
         let mut refused = None;
         let least = wanted.least_allocated();
-        let is_worth_it = || least == 0 || self.allocated_blocks() >= least;
+        // What nothing lives in goes first: cleaning that much is worth it in any case.
+        let is_worth_it = || {
+            least == 0
+                || self.allocated_blocks() >= least
+                || self.dead_blocks() >= wanted.left() + self.geometry.reserve()
+        };
         let mut is_full = self.is_disk_full() && is_worth_it();
         // Bounded, because other writers may take every block that this one empties.
         for _ in 0..self.geometry.blocks * 2 {
@@ -284,6 +302,17 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// writes to that lane.
     fn is_being_filled(&self, block: u64, sequence: u64, newest: u64) -> bool {
         newest.saturating_sub(sequence) < self.geometry.blocks / 2 && self.is_in_a_lane(block)
+    }
+
+    /// Blocks with disk space in which nothing lives, empty ones among them.
+    fn dead_blocks(&self) -> u64 {
+        let is_dead = |block: &u64| match self.block_state(*block) {
+            BlockState::Free => true,
+            BlockState::Sealed => self.live_bytes(*block) == 0,
+            _ => false,
+        };
+        let blocks = (0..self.geometry.blocks).filter(|block| self.is_allocated(*block));
+        blocks.filter(is_dead).count() as u64
     }
 
     fn live_bytes(&self, block: u64) -> u64 {

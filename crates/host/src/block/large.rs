@@ -45,7 +45,6 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         };
         let lane = appender.lane();
         let parts = self.gather(lane, me, shape.blocks(), queue)?;
-        let born = born.unwrap_or_else(|| self.clears());
         // As in `write_record`: between acquiring the blocks and the first byte.
         self.memory.fence();
         for (number, part) in parts[1..].iter().enumerate() {
@@ -61,7 +60,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             self.memory.write(self.chunk_at(*part), bytes);
         }
         let head = parts[0];
-        self.write_head(head, &parts[1..], &shape, key, entry, born);
+        self.write_head(head, &parts[1..], &shape, key, entry);
+        // Only now, because a survey waits for it from here on.
+        self.count_all_dead(&parts);
+        let born = born.unwrap_or_else(|| self.clears());
+        self.end_head(head, key, entry, born);
         self.end_blocks(&parts);
         self.note_expiry(polycache_entry::expires(entry));
         Ok(self.appended_in(head, lane, born, shape.blocks()))
@@ -118,7 +121,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 if parts.len() as u64 == count {
                     return Ok(parts);
                 }
-                match self.take_empty(lane, me, Wanted::ForValue(count)) {
+                let wanted = Wanted::ForValue {
+                    blocks: count,
+                    left: count - parts.len() as u64,
+                };
+                match self.take_empty(lane, me, wanted) {
                     Ok(Some(block)) => parts.push(self.begin_block(block, queue)),
                     Ok(None) => break None,
                     Err(error) => break Some(error),
@@ -154,16 +161,20 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         Part { block, sequence }
     }
 
-    fn write_head(
-        &self,
-        head: Part,
-        chunks: &[Part],
-        shape: &Shape,
-        key: Key<'_>,
-        entry: &[u8],
-        born: u64,
-    ) {
+    /// Writes the head but for its fixed part.
+    fn write_head(&self, head: Part, chunks: &[Part], shape: &Shape, key: Key<'_>, entry: &[u8]) {
         let at = head.block * self.geometry.block_size;
+        let list: Vec<u8> = chunks.iter().flat_map(|part| part.encode()).collect();
+        self.memory.write(at + RECORD_HEADER as u64, key.bytes);
+        self.memory.write(
+            at + (RECORD_HEADER + key.bytes.len()) as u64,
+            &entry[..shape.in_head],
+        );
+        self.memory.write(self.geometry.list_at(at, shape), &list);
+    }
+
+    /// Writes the fixed part of a head.
+    fn end_head(&self, head: Part, key: Key<'_>, entry: &[u8], born: u64) {
         let record = RecordHeader {
             checksum: 0,
             key_len: key.bytes.len() as u32,
@@ -173,24 +184,26 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             block_seq: head.sequence,
             born,
         };
-        let list: Vec<u8> = chunks.iter().flat_map(|part| part.encode()).collect();
+        let at = head.block * self.geometry.block_size;
         self.memory.write(at, &record.encode(key.hash));
-        self.memory.write(at + RECORD_HEADER as u64, key.bytes);
-        self.memory.write(
-            at + (RECORD_HEADER + key.bytes.len()) as u64,
-            &entry[..shape.in_head],
-        );
-        self.memory.write(self.geometry.list_at(at, shape), &list);
     }
 
-    /// All bytes of the value are written: the tails cover the blocks. Until the value is published they count as
-    /// dead, so that those of a writer that is killed here are the first ones to be used again. Before this, their
-    /// tails say that they are empty.
-    fn end_blocks(&self, parts: &[Part]) {
+    /// Until a value is published its blocks count as dead: those of a killed writer are used again first. Sequentially
+    /// consistent: a survey that finds one not dead announced its target before the writer's next look at it.
+    fn count_all_dead(&self, parts: &[Part]) {
         let size = self.geometry.block_size;
+        (parts.iter()).for_each(|part| self.count_dead(part.block * size, size));
+    }
+
+    /// True while the writer of a large value, which holds this block, has not yet looked at the clears.
+    pub(super) fn is_before_birth(&self, block: u64) -> bool {
+        self.is_of_large_value(block) && self.field(block, descriptor::DEAD) == 0
+    }
+
+    /// All bytes are written: the tails cover the blocks. Before this they say that the blocks are empty.
+    fn end_blocks(&self, parts: &[Part]) {
         for part in parts {
-            self.set_field(part.block, descriptor::DEAD, size);
-            self.set_field(part.block, descriptor::TAIL, size);
+            self.set_field(part.block, descriptor::TAIL, self.geometry.block_size);
         }
     }
 
@@ -285,7 +298,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let lane = appender.lane();
         let parts = self.gather(lane, me, 1, queue)?;
         self.memory.fence();
-        self.write_head(parts[0], chunks, shape, key, entry, record.header.born);
+        self.write_head(parts[0], chunks, shape, key, entry);
+        self.end_head(parts[0], key, entry, record.header.born);
+        self.count_all_dead(&parts);
         self.end_blocks(&parts);
         self.note_expiry(polycache_entry::expires(entry));
         let appended = self.appended_in(parts[0], lane, record.header.born, 1);

@@ -74,7 +74,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let given = self.memory.load(header::CELLS_GIVEN);
         let since = given.wrapping_sub(self.memory.load(header::SURVEY_CELLS));
         if since >= self.open_floors() / 8 {
-            self.begin_survey();
+            // Without the writers no floor would end, and the clears that a survey takes would use up cells in vain.
+            // So the next clear asks them again.
+            self.begin_survey(true);
         }
     }
 
@@ -93,7 +95,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let expiry = self.memory.load(header::NEXT_EXPIRY);
         let has_expired = expiry != 0 && expiry <= self.environment.now();
         let is_due = has_expired || self.clears() != self.memory.load(header::SURVEY_CLEARS);
-        is_due && self.begin_survey()
+        is_due && self.begin_survey(false)
     }
 
     /// Notes when an entry expires; 0 is never.
@@ -137,8 +139,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// Begins a survey unless one is under way; true when one is. Its target is the count of clears when
     /// the last one began, so that only loads older than a whole survey are refused because of it.
+    ///
+    /// `for_floors` asks for one with which floors end: it is not begun while a writer keeps it waiting.
     #[cold]
-    fn begin_survey(&self) -> bool {
+    fn begin_survey(&self, for_floors: bool) -> bool {
         let word = self.memory.load(header::SURVEY);
         let last = Survey::decode(word);
         if last.next != 0 && last.next <= self.chunks() {
@@ -155,6 +159,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         // target from now on is not stored.
         self.memory.fetch_max(header::FLOOR_TARGET, target);
         let waited = self.wait_for_writers();
+        if for_floors && !waited {
+            return false;
+        }
         let next = Survey {
             target,
             waited,
@@ -202,6 +209,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             let BlockState::Appending(by) = seen.state else {
                 return true;
             };
+            // A large value takes long to write, and notes its `born` only after that.
+            if self.is_before_birth(block) {
+                return true;
+            }
             let is_done = (0..LOOKS).any(|_| {
                 std::hint::spin_loop();
                 self.look_at_block(block).word != seen.word

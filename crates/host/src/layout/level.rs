@@ -4,7 +4,7 @@ use super::BUCKET;
 use crate::hash::KeyHash;
 
 /// Buckets of the first level; each other one has [`LEVEL_GROWTH`] times as many as the one before it.
-const FIRST_LEVEL: u64 = 1 << 10;
+const FIRST_LEVEL: u64 = 1 << 12;
 const LEVEL_GROWTH: u64 = 16;
 
 /// A part of the index that is opened when the levels before it have no slot for a new key.

@@ -147,9 +147,7 @@ impl Inner {
             self.note_replaced();
             return;
         }
-        if self.lacks_cell() {
-            self.take_cell();
-        }
+        self.take_missing_cell();
         let now = self.engine.environment.now();
         if now.abs_diff(self.touched.load(Ordering::Relaxed)) >= TOUCH_EVERY {
             self.touch();

@@ -24,6 +24,9 @@ impl Store {
         out: &mut Vec<u8>,
     ) -> Result<Option<Hit>, Error> {
         let inner = self.open_inner()?;
+        // A process that only peeks must notice, too, that the cache was replaced.
+        inner.count_change();
+        inner.still_open()?;
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
         let hit = inner.engine.peek(key, inner.floor(namespace), out);

@@ -100,6 +100,14 @@ impl Inner {
             .store(engine.counts_at(cell), Ordering::Relaxed);
     }
 
+    /// Takes a cell if the handle, which may own one, has none.
+    pub(super) fn take_missing_cell(&self) {
+        // A forked child that joins by this takes a cell as it joins.
+        if self.lacks_cell() && self.process().is_ok() && self.lacks_cell() {
+            self.take_cell();
+        }
+    }
+
     /// In a forked child that has not joined, and where there is no cell to be had.
     fn use_shared_cell(&self) {
         if self.tally.at.load(Ordering::Relaxed) != NOWHERE {
@@ -115,7 +123,7 @@ impl Inner {
     }
 
     /// True when the handle, which may own a cell, has none.
-    pub(super) fn lacks_cell(&self) -> bool {
+    fn lacks_cell(&self) -> bool {
         self.tally.at.load(Ordering::Relaxed) == self.engine.counts_at(SHARED_CELL)
     }
 

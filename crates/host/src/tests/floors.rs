@@ -291,3 +291,25 @@ fn a_clear_without_a_cell_clears_its_group_only() {
     let of_the_group = name(11) - 11 + 9 + 1024;
     assert_eq!(engine.floor_of(&[root, of_the_group]), 9);
 }
+
+/// A survey with which no floor ends would use up cells for nothing: each clear asks the writers anew.
+#[test]
+fn a_survey_for_floors_begins_as_soon_as_the_writers_are_done() {
+    // A survey of so many slots takes several clears.
+    let mut engine = engine(super::memory::Plain::new(), BLOCKS, &World::default());
+    engine.geometry = engine.geometry.with_levels(&[1024]);
+    engine.geometry.floors = 64;
+    let clear = |number: u64| engine.raise_floor(number << 48 | number << 32 | number, 0);
+    let me = enter(&engine, 1);
+    let key = engine.key(b"::k");
+    let stopped = engine
+        .append(&mut Appender::default(), me, key, &entry("v"), None)
+        .unwrap();
+    (1..=20).for_each(clear);
+    assert_eq!(engine.memory.load(header::SURVEY), 0);
+    engine.never_published(&stopped);
+    engine.appended(&stopped, me);
+    clear(21);
+    let waited = 1 << 17;
+    assert_ne!(engine.memory.load(header::SURVEY) & waited, 0);
+}

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// What was seen at one moment.
 #[derive(Clone)]
 pub struct Sample {
-    at: Instant,
+    pub at: Instant,
     pub machine: MachineStats,
     pub stats: Stats,
 }

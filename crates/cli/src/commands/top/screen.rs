@@ -70,7 +70,7 @@ pub fn painted(
         String::new(),
         head(&columns(
             "removed",
-            ["by age", "conflict", "failed", "expired", "", "", "", ""],
+            ["by age", "by conflict", "by failed write", "expired"],
         )),
         columns(
             "per second",
@@ -89,7 +89,7 @@ pub fn painted(
         lines.push(head(&columns(
             &title,
             [
-                "hits/s", "memory", "misses/s", "ratio", "sets/s", "loads/s", "handles", "open for",
+                "hits/s", "memory", "miss/s", "ratio", "sets/s", "loads/s", "handles", "open",
             ],
         )));
         let mut processes: Vec<_> = change.processes.iter().collect();
@@ -113,12 +113,13 @@ pub fn painted(
     lines
 }
 
-fn columns<T: AsRef<str>>(title: &str, columns: [T; 8]) -> String {
+/// A title, and columns that fill a line of 79 characters. There is a space before each, however long it is.
+fn columns<T: AsRef<str>, const N: usize>(title: &str, columns: [T; N]) -> String {
+    let width = 64 / N - 1;
     let mut line = format!("{title:<15}");
     for column in columns {
-        line.push_str(&format!("{:>8}", column.as_ref()));
+        line.push_str(&format!(" {:>width$}", column.as_ref()));
     }
-    line.truncate(line.trim_end().len());
     line
 }
 
@@ -135,18 +136,13 @@ fn counts(of: &MachineStats, show: impl Fn(u64) -> String) -> [String; 8] {
     ]
 }
 
-fn removed(of: &MachineStats, show: impl Fn(u64) -> String) -> [String; 8] {
-    let causes = [
-        of.evicted_by_age,
-        of.evicted_by_conflict,
-        of.evicted_by_failed_put,
-        of.expired,
-    ];
-    let mut shown: [String; 8] = Default::default();
-    for (shown, number) in shown.iter_mut().zip(causes) {
-        *shown = show(number);
-    }
-    shown
+fn removed(of: &MachineStats, show: impl Fn(u64) -> String) -> [String; 4] {
+    [
+        show(of.evicted_by_age),
+        show(of.evicted_by_conflict),
+        show(of.evicted_by_failed_put),
+        show(of.expired),
+    ]
 }
 
 fn process(change: &Change, of: &ProcessStats) -> String {
@@ -193,6 +189,7 @@ fn short(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::top::sample::Sample;
 
     #[test]
     fn small_rates_have_a_digit_after_the_point() {
@@ -212,5 +209,31 @@ mod tests {
         let line = columns("x", ["1", "2", "3", "4", "5", "6", "7", "8"]);
         assert_eq!((head.len(), head.find('h')), (line.len(), line.find('8')));
         assert_eq!(head.len(), 15 + 8 * 8);
+        assert_eq!(columns("x", ["1", "2", "3", "4"]).len(), head.len());
+    }
+
+    #[test]
+    fn no_two_columns_touch() {
+        let sample = Sample {
+            at: std::time::Instant::now(),
+            machine: MachineStats {
+                processes: vec![ProcessStats::default()],
+                ..MachineStats::default()
+            },
+            stats: polycache::Stats::default(),
+        };
+        let change = Change::between(&sample, sample.clone());
+        let shown = lines(Path::new("/cache"), &change, &[], usize::MAX);
+        for head in shown
+            .iter()
+            .filter(|line| line.contains("by age") || line.contains("/s"))
+        {
+            let (title, columns) = head.split_at(15);
+            let width = if title.starts_with("removed") { 16 } else { 8 };
+            for column in columns.as_bytes().chunks(width) {
+                assert!(column.len() == width && column[0] == b' ', "{head}");
+            }
+        }
+        assert!(columns("4711", ["9", "364d 23h"]).ends_with(" 364d 23h"));
     }
 }
