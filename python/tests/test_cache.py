@@ -187,7 +187,8 @@ def test_none_stands_for_an_option_s_default(directory: Path) -> None:
             "serializer",
             "compressor",
             "lease_timeout",
-            "keep_after_reboot",
+            "empty_at_boot",
+            "flush_every",
             "clock",
         ]
     )

@@ -31,7 +31,8 @@ class OptionsTest < Minitest::Test
       { lease_timeout: [] },
       { serializer: "marshal" }, { serializer: 1 }, { compressor: "zstd:23" },
       { namespace: "" }, { namespace: 1 }, { namespace: ["a", nil] }, { namespace: "\xFF" },
-      { keep_after_reboot: "yes" }, { keep_after_reboot: 1 },
+      { empty_at_boot: "yes" }, { empty_at_boot: 1 },
+      { flush_every: "99ms" }, { flush_every: "25h" }, { flush_every: true }, { flush_every: 0 },
       { max_value: 0 }, { max_value: "64M" }, { max_value: 1.5 }, { jitter: 0.1 },
       { ttl: 5, jitter: 1 }, { ttl: 5, jitter: 1.0 }, { ttl: 5, jitter: 1r },
       { ttl: 5, jitter: 5 }, { ttl: 5, jitter: -0.1 }, { ttl: 5, jitter: "x" }
@@ -52,7 +53,7 @@ class OptionsTest < Minitest::Test
         end
       end
     end
-    [{ limit: "4MiB" }, { serializer: "json" }, { keep_after_reboot: true },
+    [{ limit: "4MiB" }, { serializer: "json" }, { empty_at_boot: true },
      { max_value: "1MiB" }].each do |option|
       assert_raises(Polycache::InvalidArgument, option.inspect) { Polycache::Cache.new(**option) }
     end

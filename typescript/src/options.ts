@@ -27,8 +27,8 @@ import type { StoreErrors } from './unstored.ts'
 export interface CacheOptions {
   /**
    * The cache's directory, made when it is missing: the host tier. Every process that opens it shares the cache. Without
-   * it the cache is this program's own and has the memory tier alone; then `limit`, `mode`, `serializer`,
-   * `compressor`, `dictionaries`, `encryption`, `keepAfterReboot`, `maxValue` and `reader` mean nothing and are refused. Default: none.
+   * it the cache is this program's own and has the memory tier alone; then `limit`, `mode`, `serializer`, `compressor`,
+   * `dictionaries`, `encryption`, `emptyAtBoot`, `flushEvery`, `maxValue` and `reader` mean nothing and are refused. Default: none.
    */
   readonly path?: string
   /** The namespace of the keys: text is one part, a list is several. Default: none. */
@@ -97,10 +97,16 @@ export interface CacheOptions {
    */
   readonly storeErrors?: StoreErrors
   /**
-   * Keeps what is whole after a reboot, though it may be older than the last write, or deleted since. Without it a reboot
-   * empties the cache. Default: false.
+   * Empties the directory when this process is the first to open it since the machine started, and it was never opened
+   * without this option. Otherwise the cache is kept. Default: false.
    */
-  readonly keepAfterReboot?: boolean
+  readonly emptyAtBoot?: boolean
+  /**
+   * How often what was changed is written to the disk, 100 ms to 24 h, by a thread in the background. A power loss takes back
+   * what was changed since, and no more. With `never` it takes back what the kernel had not written by itself (on Linux
+   * mostly within half a minute), and what was deleted or cleared in that time may be back. Default: 5s.
+   */
+  readonly flushEvery?: Duration | 'never'
   /**
    * Most bytes of a value, before compression, that is read or written: a number or text. Each number and text in the value
    * counts for 4 bytes at least, each list, object and other compound value for 16; for these counts the limit is 4 MiB or
@@ -176,7 +182,8 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'leaseTimeout',
   'waitTimeout',
   'storeErrors',
-  'keepAfterReboot',
+  'emptyAtBoot',
+  'flushEvery',
   'maxValue',
   'reader',
   'memory',
@@ -192,6 +199,8 @@ const GET_OR_SET_OPTIONS: ReadonlySet<string> = new Set<keyof GetOrSetOptions>([
 /** What a lease has room for, in milliseconds (`spec/semantics.md`). */
 const SHORTEST_LEASE = 63
 const LONGEST_LEASE = 8 * 3_600_000
+const SHORTEST_FLUSH = 100
+const LONGEST_FLUSH = 24 * 3_600_000
 
 /** What only bytes in a directory have a use for. */
 const HOST_OPTIONS = [
@@ -201,7 +210,8 @@ const HOST_OPTIONS = [
   'compressor',
   'dictionaries',
   'encryption',
-  'keepAfterReboot',
+  'emptyAtBoot',
+  'flushEvery',
   'maxValue',
   'reader',
 ] as const
@@ -276,19 +286,19 @@ function resolveHost(
       'path holds a NUL, or half a surrogate pair: no directory has such a name',
     )
   }
-  const { clock, keepAfterReboot = false, memory = {}, mode, reader = 'auto' } = options
+  const { clock, emptyAtBoot = false, memory = {}, mode, reader = 'auto' } = options
   if (mode !== undefined && !(Number.isInteger(mode) && mode >= 0 && mode <= 0o7777)) {
     throw new InvalidArgument('mode is a number like 0o660')
   }
-  if (typeof keepAfterReboot !== 'boolean')
-    throw new InvalidArgument('keepAfterReboot is true or false')
+  if (typeof emptyAtBoot !== 'boolean') throw new InvalidArgument('emptyAtBoot is true or false')
   if (reader !== 'auto' && reader !== 'native') {
     throw new InvalidArgument(`reader is ${String(reader)}: write auto or native`)
   }
   const opening: OpenOptions = {
     path,
     leaseTimeout,
-    keepAfterReboot,
+    emptyAtBoot,
+    flushEvery: flushEveryOf(options.flushEvery ?? '5s'),
     manualClock: clock !== undefined,
     unmapped: reader === 'native',
   }
@@ -305,6 +315,16 @@ function resolveHost(
     dictionaries: dictionaries === undefined ? undefined : dictionariesOf(dictionaries, level),
   }
   return { opening, settings, memory: memory === false ? undefined : resolveTier(memory) }
+}
+
+/** Milliseconds; 0 for never. */
+function flushEveryOf(every: Duration | 'never'): number {
+  if (every === 'never') return 0
+  const ms = milliseconds(every, 'flushEvery')
+  if (ms < SHORTEST_FLUSH || ms > LONGEST_FLUSH) {
+    throw new InvalidArgument('flushEvery is from 100ms to 24h, or never')
+  }
+  return ms
 }
 
 function checkMemoryOnly(options: CacheOptions): void {

@@ -218,7 +218,8 @@ describe.each(DIRECTORIES)('%s', (_, options) => {
     const store = native().NativeStore.open({
       path: path as string,
       leaseTimeout: 1000,
-      keepAfterReboot: false,
+      emptyAtBoot: false,
+      flushEvery: 5000,
       manualClock: false,
     })
     // Rust's Bincode, which TypeScript does not read.

@@ -348,7 +348,13 @@ test('when all buckets of a key hold loads, the value is loaded and not stored',
  * leave it no slot in two levels.
  */
 function fillersOf(key: string, path: string): string[] {
-  const options = { path, leaseTimeout: 1000, keepAfterReboot: false, manualClock: false }
+  const options = {
+    path,
+    leaseTimeout: 1000,
+    emptyAtBoot: false,
+    flushEvery: 5000,
+    manualClock: false,
+  }
   const store = native().NativeStore.open(options)
   const { seedLow, seedHigh, levels } = store.layout()
   expect(levels).toEqual([1024, 1024])

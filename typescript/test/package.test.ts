@@ -325,7 +325,7 @@ function inspect(): void {
     const bundle = readFileSync(join(folder, 'bundle.mjs'))
     expect(run(process.execPath, 'bundle.mjs')).toBe('small\n')
     const text = bundle.toString()
-    const words = ['node:', 'require', 'NativeStore', 'SUBSCRIBE', 'Atomics', 'keepAfterReboot']
+    const words = ['node:', 'require', 'NativeStore', 'SUBSCRIBE', 'Atomics', 'emptyAtBoot']
     expect(words.filter((word) => text.includes(word))).toEqual([])
     expect(bundle.length).toBeLessThan(MEMORY_SIZE.minified)
     expect(gzipSync(bundle, { level: 9 }).length).toBeLessThan(MEMORY_SIZE.compressed)

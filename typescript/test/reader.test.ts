@@ -13,7 +13,13 @@ import type { EntryRow } from './support/vectors.ts'
 const MAX_VALUE = 64 * 2 ** 20
 
 function openStore(path: string): NativeStore {
-  const options = { path, leaseTimeout: 1000, keepAfterReboot: false, manualClock: false }
+  const options = {
+    path,
+    leaseTimeout: 1000,
+    emptyAtBoot: false,
+    flushEvery: 5000,
+    manualClock: false,
+  }
   return native().NativeStore.open(options)
 }
 

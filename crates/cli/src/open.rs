@@ -41,7 +41,8 @@ pub fn existing(arguments: &Arguments) -> Result<Cache, Failure> {
 /// was created, and a damaged one is left to its owner.
 pub fn or_make(builder: Builder) -> Result<Cache, Failure> {
     match builder.clone().opens(Mode::Existing).build() {
-        Err(Error::NoCache(_)) => Ok(builder.build()?),
+        // Whether a boot empties it is for the programs to say that use it.
+        Err(Error::NoCache(_)) => Ok(builder.empty_at_boot(true).build()?),
         opened => Ok(opened?),
     }
 }

@@ -18,12 +18,9 @@ const LOOKS: [&[&str]; 5] = [
     &["check"],
 ];
 
-fn fill(place: &Place, keep_after_reboot: bool) {
+fn fill(place: &Place) {
     let builder = Cache::builder().path(place.path()).limit(4 << 20);
-    let cache = builder
-        .keep_after_reboot(keep_after_reboot)
-        .build()
-        .unwrap();
+    let cache = builder.build().unwrap();
     let entries = (0..1000).map(|number| (format!("k{number}"), number));
     cache.set_many(entries).unwrap();
 }
@@ -55,7 +52,7 @@ fn reboot(place: &Place) {
 #[test]
 fn no_byte_of_a_cache_in_use_is_changed() {
     let place = Place::new();
-    fill(&place, false);
+    fill(&place);
     let before = files(&place.path());
     for look in LOOKS {
         place.run(look).ok();
@@ -64,9 +61,9 @@ fn no_byte_of_a_cache_in_use_is_changed() {
 }
 
 #[test]
-fn a_kept_cache_outlives_a_look_after_a_reboot() {
+fn a_cache_outlives_a_look_after_a_reboot() {
     let place = Place::new();
-    fill(&place, true);
+    fill(&place);
     reboot(&place);
     let before = files(&place.path());
     for look in LOOKS {
@@ -79,26 +76,10 @@ fn a_kept_cache_outlives_a_look_after_a_reboot() {
     place.run(&["delete", "k0"]).ok();
     reboot(&place);
     place.run(&["set", "new", "v"]).ok();
-    let builder = Cache::builder().path(place.path()).keep_after_reboot(true);
+    let builder = Cache::builder().path(place.path());
     let cache = builder.build().unwrap();
     assert_eq!(cache.stats().unwrap().entries, 1000);
     assert_eq!(cache.get::<u64>("k999").unwrap(), Some(999));
-}
-
-#[test]
-fn a_cache_that_is_not_kept_is_none_after_a_reboot() {
-    let place = Place::new();
-    fill(&place, false);
-    reboot(&place);
-    let before = files(&place.path());
-    for look in LOOKS {
-        place.run(look).failed(3, "is not kept");
-    }
-    place.run(&["delete", "k0"]).failed(3, "is not kept");
-    place.run(&["clear", "-y"]).failed(3, "is not kept");
-    assert!(files(&place.path()) == before);
-    place.run(&["set", "new", "v"]).ok();
-    assert_eq!(place.keys(&[]), ["new"]);
 }
 
 #[test]
@@ -127,7 +108,7 @@ fn foreign_files_survive_every_command() {
 #[test]
 fn a_truncated_index_is_damage_that_check_finds() {
     let place = Place::new();
-    fill(&place, false);
+    fill(&place);
     let index = place.path().join("v2/index");
     fs::File::options()
         .write(true)

@@ -1,12 +1,12 @@
 //! Looks for damage: checks every word against its record, and every record against its checksums.
 
 use crate::engine::{Engine, Environment, Key, Record};
-use crate::hash::key_hash;
-use crate::layout::{header, RECORD_HEADER};
-use crate::record::{checksum, RecordHeader};
+use crate::hash::{key_hash, KeyHash};
+use crate::layout::RECORD_HEADER;
+use crate::record::{checksum, checksum_of_entry, RecordHeader};
 use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
-use polycache_entry::{Header, Verify};
+use polycache_entry::{Header, Verify, HEADER_LEN};
 
 /// What `check` found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,16 +95,20 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         header
             .bytes_within(&self.geometry, at)
             .ok_or("its record crosses the block's end, or holds no entry")?;
-        let (mut key, mut entry) = (Vec::new(), Vec::new());
+        let mut key = Vec::new();
         let key_at = at + RECORD_HEADER as u64;
         self.memory.read(key_at, header.key_len as usize, &mut key);
         let hash = key_hash(self.seed, &key);
-        if checksum(&bytes, hash) != header.checksum {
+        let entry: [u8; HEADER_LEN] = self.memory.read_array(record.entry_at());
+        if checksum(&bytes, hash, checksum_of_entry(&entry)) != header.checksum {
             return Err("the record's checksum is wrong".into());
         }
         let block = at / self.geometry.block_size;
-        if header.block_seq != self.block_sequence(block) {
+        if header.block_seq() != self.block_sequence(block) {
             return Err("the record is of an earlier use of its block".into());
+        }
+        if header.bond() != word.bond(slot) {
+            return Err("the record was not stored by the change that this slot shows".into());
         }
         if header.hash_hi != hash.hi
             || word.tag() != hash.tag()
@@ -112,17 +116,29 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         {
             return Err("the record's key does not belong to this slot".into());
         }
-        if header.is_large() {
-            self.verify_chunks(&record)?;
-            if !self.read_large(at, hash, &mut entry) {
+        self.verify_entry(&record, hash, &mut Vec::new())?;
+        Ok(key)
+    }
+
+    /// Whether a record's entry, in all of its blocks, is what its checksum says. `out` is for its bytes.
+    pub(crate) fn verify_entry(
+        &self,
+        record: &Record,
+        hash: KeyHash,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        out.clear();
+        if record.header.is_large() {
+            self.verify_chunks(record)?;
+            if !self.read_large(record.at, hash, out) {
                 return Err("one of its chunks is not in its place".into());
             }
         } else {
-            let len = header.entry_len as usize;
-            self.memory.read(record.entry_at(), len, &mut entry);
+            let len = record.header.entry_len as usize;
+            self.memory.read(record.entry_at(), len, out);
         }
-        Header::parse(&entry, Verify::Checksum).map_err(|error| error.to_string())?;
-        Ok(key)
+        Header::parse(out, Verify::Checksum).map_err(|error| error.to_string())?;
+        Ok(())
     }
 
     /// Whether the blocks that a large value's head lists still have the numbers that it lists, and belong to large
@@ -139,91 +155,5 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
         }
         Ok(())
-    }
-
-    /// Recovery: opens exactly this many levels, those whose pages are there. The page with their number may be
-    /// older than those pages or newer, and a level that is opened later must not hold words of before.
-    pub(crate) fn open_all(&self, levels: usize) {
-        let epoch = self.geometry.epoch_with(self.epoch(), levels);
-        self.memory.store(header::EPOCH, epoch);
-    }
-
-    /// Recovery, first half: sets each tail by the chain of undamaged records.
-    pub(crate) fn seal_whole_records(&self) {
-        for block in 0..self.geometry.blocks {
-            let start = block * self.geometry.block_size;
-            let end = start + self.geometry.block_size;
-            if self.is_allocated(block) && self.may_be_large(block) {
-                self.seal_large(block);
-                continue;
-            }
-            let mut at = start;
-            // After the last record there may be less room than a record's fixed part takes.
-            while at < end && self.geometry.may_hold_record(at) && self.is_allocated(block) {
-                let bytes = self.memory.read_array(at);
-                let record = RecordHeader::parse(&bytes);
-                let Some(size) = record.size_within(&self.geometry, at) else {
-                    break;
-                };
-                let mut key = Vec::new();
-                let key_at = at + RECORD_HEADER as u64;
-                self.memory.read(key_at, record.key_len as usize, &mut key);
-                if record.block_seq != self.block_sequence(block)
-                    || checksum(&bytes, key_hash(self.seed, &key)) != record.checksum
-                {
-                    break;
-                }
-                self.memory.fetch_max(header::SEQUENCE, record.block_seq);
-                // A clear must count higher than every `born`, although the count's page may be older.
-                self.memory.fetch_max(header::CLEARS, record.born);
-                at += size;
-            }
-            self.seal_at(block, at - start);
-        }
-    }
-
-    /// Recovery: true for a block that begins with the undamaged head of a large value, or a chunk of one.
-    fn may_be_large(&self, block: u64) -> bool {
-        let at = block * self.geometry.block_size;
-        let bytes = self.memory.read_array(at);
-        let header = RecordHeader::parse(&bytes);
-        let Some(hash) = self.hash_in(block) else {
-            return false;
-        };
-        let is_whole = header.block_seq == self.block_sequence(block)
-            && checksum(&bytes, hash) == header.checksum;
-        if is_whole {
-            self.memory.fetch_max(header::SEQUENCE, header.block_seq);
-            if header.is_large() {
-                // As for every record.
-                self.memory.fetch_max(header::CLEARS, header.born);
-            }
-        }
-        is_whole
-    }
-
-    /// Recovery, second half: empties words whose record is damaged, and leases of dead loaders. Then it frees the
-    /// blocks of large values that have no word.
-    pub(crate) fn drop_damaged(&self) {
-        let mut seen = std::collections::HashSet::new();
-        let mut used = std::collections::HashSet::new();
-        for slot in 0..self.open_slots() {
-            let word = self.word(slot);
-            let keep = match word.state() {
-                State::Value => self.verify(slot, word).is_ok_and(|key| {
-                    let at = u64::from(word.location()) * self.geometry.unit;
-                    self.is_below_tail(at) && seen.insert(key)
-                }),
-                State::Lease => false,
-                State::Empty => true,
-            };
-            if !keep {
-                self.swap(slot, word, word.to_empty());
-            } else if let Some(large) = self.large_of(word) {
-                let parts = large.parts(self.geometry.block_size);
-                used.extend(parts.map(|part| part.block));
-            }
-        }
-        self.free_large_beside(&used);
     }
 }

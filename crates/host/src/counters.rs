@@ -105,6 +105,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         std::array::from_fn(|counter| self.memory.load(at + counter * 8))
     }
 
+    /// Recovery: nobody owns a cell. After a power loss a participant may be given numbers that an owner had.
+    pub(crate) fn forget_cell_owners(&self) {
+        for cell in 0..self.geometry.cells {
+            let at = self.geometry.cell_at(cell);
+            self.memory.store(at + cell::OWNER, 0);
+        }
+    }
+
     /// What all participants have counted since the directory was made.
     pub(crate) fn counted(&self) -> Counted {
         let mut sum: Counted = [0; COUNTERS];

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::hash::{key_hash, KeyHash};
 use crate::layout::{header, Geometry, RECORD_HEADER};
-use crate::record::RecordHeader;
+use crate::record::{bonded, RecordHeader};
 use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 
@@ -121,6 +121,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         self.memory
             .compare_exchange(self.geometry.slot_at(slot), old.0, new.0)
+    }
+
+    /// Ties a record to the word that is about to publish it in this slot: recovery keeps the word only with this
+    /// record. The caller holds the record's block, and no word points to the record yet.
+    #[inline(always)]
+    pub(crate) fn bind(&self, location: u32, sequence: u64, slot: u64, word: Word) {
+        let at = u64::from(location) * self.geometry.unit;
+        let (at, value) = bonded(at, sequence, word.bond(slot));
+        self.memory.write_words(at, [value]);
     }
 
     /// Whose record `word` at `slot` points to. The answer holds for the instant, after the bytes were

@@ -23,11 +23,13 @@ use crate::shared_memory::SharedMemory;
 const HALF_BITS: u32 = 16;
 const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
 /// Floors from here on are damage, and count as none.
-const IMPOSSIBLE: u64 = 1 << 47;
+const IMPOSSIBLE: u64 = 1 << 46;
+/// In a word of a cell: it was given to its namespace before the disk showed that the floor of before had ended.
+const EARLY: u64 = 1 << 62;
 
 /// The floor in a half of a cell.
 fn floor_in(word: u64) -> u64 {
-    let floor = word >> HALF_BITS;
+    let floor = (word & !EARLY) >> HALF_BITS;
     if floor < IMPOSSIBLE {
         floor
     } else {
@@ -42,6 +44,14 @@ fn halves(name: u64) -> [u64; 2] {
 
 fn with_floor(floor: u64, half: u64) -> u64 {
     floor << HALF_BITS | half
+}
+
+/// A cell that a namespace may be given.
+struct Candidate {
+    /// It is free on the disk, too; free cells of its set.
+    rank: (bool, u64),
+    at: (usize, usize),
+    words: [u64; 2],
 }
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
@@ -69,10 +79,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
             // A survey that was announced meanwhile may not have seen this floor.
             let target = self.memory.load(header::FLOOR_TARGET);
-            if target < clears || target >= IMPOSSIBLE {
+            // Nor may a flush that began meanwhile have written this floor: its mark says so of floors up to
+            // its own number.
+            let barred = target.max(self.memory.load(header::FLUSH_CLEARS));
+            if barred < clears || barred >= IMPOSSIBLE {
                 break;
             }
-            self.memory.fetch_max(header::CLEARS, target);
+            self.memory.fetch_max(header::CLEARS, barred);
         }
         self.memory.fetch_add(header::EPOCH, 1);
         if is_new {
@@ -86,11 +99,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         loop {
             // Before the cells: a floor that ends meanwhile still counts.
             let ended = self.floors_ended();
-            // The emptier set first, so that none fills while others are empty.
-            let mut best: Option<(u64, (usize, usize), [u64; 2])> = None;
+            let ended_on_disk = self.memory.load(header::MARK_FLOORS_ENDED);
+            // A cell that is free on the disk as well, if there is one; of these, one of the emptier set, so that
+            // none fills while others are empty.
+            let mut best: Option<Candidate> = None;
             for set in self.sets(name) {
                 let mut free = 0;
-                let mut found = None;
+                let mut found: Option<((usize, usize), [u64; 2], bool)> = None;
                 for (first, second) in self.cells(set) {
                     let words = [self.memory.load(first), self.memory.load(second)];
                     if [words[0] & HALF_MASK, words[1] & HALF_MASK] == mine
@@ -101,23 +116,33 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                     }
                     if words.iter().all(|word| floor_in(*word) <= ended) {
                         free += 1;
-                        found.get_or_insert(((first, second), words));
+                        let is_early = words.iter().any(|word| floor_in(*word) > ended_on_disk);
+                        if found.is_none_or(|(.., was_early)| was_early && !is_early) {
+                            found = Some(((first, second), words, is_early));
+                        }
                     }
                 }
-                if let Some((cell, words)) = found {
-                    if best.is_none_or(|(most, ..)| free > most) {
-                        best = Some((free, cell, words));
+                if let Some((at, words, is_early)) = found {
+                    let rank = (!is_early, free);
+                    if best.as_ref().is_none_or(|best| rank > best.rank) {
+                        best = Some(Candidate { rank, at, words });
                     }
                 }
             }
-            let Some((_, (first, second), words)) = best else {
+            let Some(Candidate {
+                rank: (is_free_on_disk, _),
+                at: (first, second),
+                words,
+            }) = best
+            else {
                 self.memory.fetch_add(header::FLOOR_OVERFLOWS, 1);
                 self.lift(self.group(name), 0, clears);
                 // As if a cell were given: surveys must go on.
                 self.memory.fetch_add(header::CELLS_GIVEN, 1);
                 return true;
             };
-            let [a, b] = mine.map(|half| with_floor(clears, half));
+            let early = if is_free_on_disk { 0 } else { EARLY };
+            let [a, b] = mine.map(|half| with_floor(clears, half) | early);
             if self.memory.compare_exchange(first, words[0], a)
                 && self.memory.compare_exchange(second, words[1], b)
             {
@@ -134,7 +159,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             if half != 0 && word & HALF_MASK != half {
                 return false;
             }
-            let higher = with_floor(clears, half);
+            // What the cell said before is of no concern once a mark shows that it was given.
+            let is_marked = floor_in(word) <= self.memory.load(header::MARK_CLEARS);
+            let early = if is_marked { 0 } else { word & EARLY };
+            let higher = with_floor(clears, half) | early;
             if floor_in(word) >= clears || self.memory.compare_exchange(at, word, higher) {
                 return true;
             }
@@ -176,7 +204,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     /// Floors up to this one need no cell.
-    fn floors_ended(&self) -> u64 {
+    pub(crate) fn floors_ended(&self) -> u64 {
         self.memory
             .load(header::FLOORS_ENDED)
             .max(self.root_floor())
@@ -239,14 +267,50 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     }
 
     /// Recovery: raises the count of clears to the highest floor, or entries stored from now on would not
-    /// be served. The count's page may have reached the disk before the floors' pages did. A survey that
-    /// was under way is begun anew.
-    pub(crate) fn clears_above_floors(&self) {
+    /// be served. The count may have reached the disk before the floors did. A survey that was under way is
+    /// begun anew; a floor whose end is not on the disk has not ended, because the entries that the survey
+    /// removed may be back.
+    pub(crate) fn recover_floors(&self) {
+        let counts = [
+            header::FLOOR_TARGET,
+            header::FLOORS_ENDED,
+            header::SURVEY_CLEARS,
+            header::FLUSH_CLEARS,
+            header::MARK_CLEARS,
+        ];
+        let counts = counts.map(|at| self.memory.load(at));
         let floors = self.floor_words().map(|at| floor_in(self.memory.load(at)));
-        let target = self.memory.load(header::FLOOR_TARGET);
-        let highest = floors.fold(target, u64::max);
+        let possible = floors.chain(counts).filter(|count| *count < IMPOSSIBLE);
+        let highest = possible.fold(0, u64::max);
         self.memory.fetch_max(header::CLEARS, highest);
         self.memory.store(header::SURVEY, 0);
+        let ended = self.memory.load(header::MARK_FLOORS_ENDED);
+        self.memory.store(header::FLOORS_ENDED, ended);
+    }
+
+    /// Recovery: what a record of this key must at least be born at to be kept. Beside the floors, there are those
+    /// that are known no more: of a cell that was given away since the mark, though the disk did not show that the
+    /// floor of before had ended. No such floor was higher than the count of clears in the mark, as far as it matters:
+    /// later clears may be undone.
+    pub(crate) fn floor_on_disk(&self, full_key: &[u8]) -> u64 {
+        let marked = self.memory.load(header::MARK_CLEARS);
+        let is_lost = |at: usize| {
+            let word = self.memory.load(at);
+            word & EARLY != 0 && floor_in(word) > marked
+        };
+        let lost = ancestors(full_key).skip(1).any(|prefix| {
+            let name = key_hash(self.seed, &prefix).as_u64();
+            self.sets(name).any(|set| {
+                self.cells(set)
+                    .any(|(first, second)| is_lost(first) || is_lost(second))
+            })
+        });
+        let floor = self.floor_of_key(full_key);
+        if lost {
+            floor.max(marked)
+        } else {
+            floor
+        }
     }
 
     /// Floors above the count of clears: no clear has raised these.
@@ -255,7 +319,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         floors
             .chain([(header::FLOOR_TARGET, 0), (header::FLOORS_ENDED, 0)])
             // The floor first: a clear counts before it raises one.
-            .filter(|(at, shift)| self.memory.load(*at) >> shift > self.clears())
+            .filter(|(at, shift)| {
+                let word = self.memory.load(*at);
+                let floor = if *shift == 0 {
+                    word
+                } else {
+                    (word & !EARLY) >> shift
+                };
+                floor > self.clears()
+            })
             .count() as u64
     }
 }

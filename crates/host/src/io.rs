@@ -85,6 +85,10 @@ pub trait Io: Send + Sync {
     fn map_over(&self, mapping: &MmapRaw, file: &File, len: u64) -> io::Result<()>;
     /// Writes a mapping back to disk: msync(2).
     fn sync(&self, mapping: &MmapRaw) -> io::Result<()>;
+    /// Begins to write a file's changed pages back to disk, and does not wait for it.
+    fn begin_sync(&self, file: &File) -> io::Result<()>;
+    /// Writes the names in a directory to disk.
+    fn sync_directory(&self, path: &Path) -> io::Result<()>;
     /// Renames a file within its directory.
     fn rename(&self, directory: &File, from: &str, to: &str) -> io::Result<()>;
     /// Removes a file of a directory; a missing one is not an error.

@@ -7,10 +7,13 @@
 use crate::engine::{Engine, Environment, Record};
 use crate::hash::KeyHash;
 use crate::layout::{header, Shape, LISTED, RECORD_HEADER};
-use crate::record::{checksum, RecordHeader, CHUNK};
+use crate::record::{bytes_of, checksum, RecordHeader, CHUNK, WORDS};
 use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 use smallvec::SmallVec;
+
+/// A chunk has no entry of its own, whose checksum its own could cover.
+const NO_ENTRY: u32 = 0;
 
 /// A block of a value: its number, and its sequence number when the value was written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl Part {
 /// The fixed part of a chunk: what it belongs to.
 ///
 /// ```text
-/// 0 checksum of bytes [4, 32) and the key's hash | 4 number:24, flags:8 = 2 | 8 bytes of the entry | 12 hash_hi
+/// 0 checksum, as of a record of an entry whose checksum is 0 | 4 number:24, flags:8 = 2 | 8 bytes of the entry | 12 hash_hi
 /// 16 block_seq u64 | 24 hash_lo | 28 0
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,18 +63,19 @@ pub(crate) struct ChunkHeader {
 }
 
 impl ChunkHeader {
-    /// What the block of a chunk begins with.
-    pub fn encode(&self) -> [u8; RECORD_HEADER] {
+    /// The words that the block of a chunk begins with.
+    pub fn encode(&self) -> [u64; WORDS] {
         RecordHeader {
             checksum: 0,
             key_len: self.number,
             flags: CHUNK,
             entry_len: self.len,
             hash_hi: self.hash.hi,
-            block_seq: self.block_seq,
+            // No word publishes it, so it has no bond.
+            origin: self.block_seq,
             born: u64::from(self.hash.lo),
         }
-        .encode(self.hash)
+        .encode(self.hash, NO_ENTRY)
     }
 
     /// The chunk that these bytes begin, if their checksum says that they are one's.
@@ -81,12 +85,14 @@ impl ChunkHeader {
             lo: record.born as u32,
             hi: record.hash_hi,
         };
-        let is_chunk = record.flags == CHUNK && checksum(bytes, hash) == record.checksum;
+        let is_chunk = record.flags == CHUNK
+            && record.bond() == 0
+            && checksum(bytes, hash, NO_ENTRY) == record.checksum;
         is_chunk.then_some(ChunkHeader {
             number: record.key_len,
             len: record.entry_len,
             hash,
-            block_seq: record.block_seq,
+            block_seq: record.block_seq(),
         })
     }
 }
@@ -104,7 +110,7 @@ impl Large {
     pub fn parts(&self, block_size: u64) -> impl Iterator<Item = Part> + '_ {
         let head = Part {
             block: self.record.at / block_size,
-            sequence: self.record.header.block_seq,
+            sequence: self.record.header.block_seq(),
         };
         std::iter::once(head).chain(self.chunks.iter().copied())
     }
@@ -181,7 +187,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         };
         let at = part.block * self.geometry.block_size;
         let found: [u8; RECORD_HEADER] = self.memory.read_array(at);
-        found == header.encode()
+        found == bytes_of(header.encode())
     }
 
     /// Offset of a chunk's bytes of the entry.
@@ -241,7 +247,7 @@ mod tests {
             hash: KeyHash { lo: 7, hi: 9 },
             block_seq: 1 << 40,
         };
-        assert_eq!(ChunkHeader::parse(&header.encode()), Some(header));
+        assert_eq!(ChunkHeader::parse(&bytes_of(header.encode())), Some(header));
     }
 
     #[test]
@@ -256,7 +262,7 @@ mod tests {
             block_seq: 3,
         };
         for bit in 0..RECORD_HEADER * 8 {
-            let mut damaged = header.encode();
+            let mut damaged = bytes_of(header.encode());
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(ChunkHeader::parse(&damaged), None, "bit {bit}");
         }

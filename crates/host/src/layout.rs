@@ -30,7 +30,7 @@ pub mod header {
     pub const BOOT_ID: usize = 32;
     /// Inode of the `participants` file, whose locks say which participants live.
     pub const LOCK_INODE: usize = 48;
-    /// 1 when the cache was opened with `keep_after_reboot`; the command `polycache` reads it.
+    /// 1 when a handle was ever opened without `empty_at_boot`: then no other one empties the directory.
     pub const KEPT: usize = 56;
     /// Whether the index is being replaced: one of [`super::replaced`].
     pub const REPLACED: usize = 64;
@@ -105,6 +105,18 @@ pub mod header {
     pub const SURVEY_PAUSE: usize = SURVEY + 40;
     /// Bytes of the records that the survey has removed.
     pub const SURVEY_REMOVED: usize = SURVEY + 48;
+    /// Clears when the last flush began: a clear that raises a floor up to it takes another number.
+    pub const FLUSH_CLEARS: usize = SURVEY + LINE;
+    /// The mark of the last flush that is complete. Clears when it began.
+    pub const MARK_CLEARS: usize = FLUSH_CLEARS + 8;
+    /// Floors up to this one had ended when it began: no entry below them is on the disk.
+    pub const MARK_FLOORS_ENDED: usize = FLUSH_CLEARS + 16;
+    /// The tick at which it began, plus one; 0 is never.
+    pub const MARK_TICK: usize = FLUSH_CLEARS + 24;
+    /// The tick at which a handle that was closed last began to write to the disk, plus one; 0 is never.
+    pub const WRITE_BACK_TICK: usize = FLUSH_CLEARS + 40;
+    /// It moves while a cache is recovered: a process that waits sees that recovery goes on.
+    pub const RECOVERED: usize = FLUSH_CLEARS + 32;
 }
 
 /// Values of [`header::REPLACED`].
@@ -125,6 +137,8 @@ pub const MAX_CLEANERS: u64 = 4;
 
 /// Participants at most; id 0 stands for the directory's own lock.
 pub const PARTICIPANTS: usize = 4096;
+/// Byte of the file of locks that is locked by the process that flushes.
+pub(crate) const FLUSH_LOCK: u64 = PARTICIPANTS as u64;
 /// Bytes of a cell of counters: three cache lines, so that no two participants write to one.
 pub const CELL: usize = 192;
 /// Cells of counters: one for each 32 KiB of the limit, rounded down to a power of two, within these bounds.

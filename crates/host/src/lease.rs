@@ -263,8 +263,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         };
         // While the block is held: a survey whose target is announced after this waits for the block.
         let may_store = self.may_store(token.born);
-        let filled =
-            may_store && self.swap(token.slot, lease, lease.to_value(tag, appended.location));
+        let new = lease.to_value(tag, appended.location);
+        self.bind(appended.location, appended.sequence, token.slot, new);
+        let filled = may_store && self.swap(token.slot, lease, new);
         if filled {
             self.memory
                 .set_visited(self.geometry.visited_byte_at(token.slot), 0);

@@ -30,8 +30,8 @@ fn prefetch_line(address: *const u8) {
 pub struct MappedMemory {
     index: MmapRaw,
     windows: Vec<MmapRaw>,
-    /// The windows' addresses; they save the hot path a load.
-    bases: Vec<*mut u8>,
+    /// The windows' addresses and lengths, side by side: they save the hot path loads and comparisons.
+    areas: Vec<(*mut u8, usize)>,
     /// True when nothing may be written.
     read_only: bool,
 }
@@ -46,11 +46,12 @@ impl MappedMemory {
     /// Takes the mappings of a directory. The caller has checked their sizes against its geometry.
     #[must_use]
     pub fn new(index: MmapRaw, windows: Vec<MmapRaw>) -> MappedMemory {
-        let bases = windows.iter().map(MmapRaw::as_mut_ptr).collect();
+        let area = |window: &MmapRaw| (window.as_mut_ptr(), window.len());
+        let areas = windows.iter().map(area).collect();
         MappedMemory {
             index,
             windows,
-            bases,
+            areas,
             read_only: false,
         }
     }
@@ -101,12 +102,10 @@ impl MappedMemory {
     fn block_bytes(&self, at: u64, len: usize) -> *mut u8 {
         let window = (at >> WINDOW_SHIFT) as usize;
         let offset = (at & (WINDOW - 1)) as usize;
-        assert!(
-            window < self.windows.len() && offset + len <= self.windows[window].len(),
-            "a record's bounds were not checked"
-        );
+        let (base, there) = self.areas[window];
+        assert!(offset + len <= there, "a record's bounds were not checked");
         // SAFETY: the assertion keeps the range within one mapping.
-        unsafe { self.bases[window].add(offset) }
+        unsafe { base.add(offset) }
     }
 }
 
@@ -194,6 +193,15 @@ impl SharedMemory for MappedMemory {
     }
 
     #[inline(always)]
+    fn write_words<const N: usize>(&self, at: u64, words: [u64; N]) {
+        let to = self.block_bytes(at, N * 8);
+        for (place, word) in words.into_iter().enumerate() {
+            // SAFETY: as for `read_array`, for all the words.
+            unsafe { shared_bytes::write_word(word.to_le(), to.add(place * 8)) }
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(&self, at: usize) {
         prefetch_line(self.index.as_ptr().wrapping_add(at));
     }
@@ -202,7 +210,7 @@ impl SharedMemory for MappedMemory {
     fn prefetch_record(&self, at: u64) {
         let (window, offset) = ((at >> WINDOW_SHIFT) as usize, (at & (WINDOW - 1)) as usize);
         // A word that is about to change may hold any value.
-        let Some(base) = self.bases.get(window) else {
+        let Some((base, _)) = self.areas.get(window) else {
             return;
         };
         for line in 0..RECORD_LINES {

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+const SHORTEST_FLUSH: Duration = Duration::from_millis(100);
+const LONGEST_FLUSH: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What opening and using a store may do to its directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -34,13 +37,16 @@ pub struct Options {
     /// Byte limit of everything in a new directory, 2 MiB to 1 TiB; `None` is 256 MiB. The limit of an existing
     /// directory stands.
     pub limit: Option<u64>,
+    /// Empties the cache if no other handle has opened it since the machine started, and none ever without this
+    /// option. Otherwise it is kept.
+    pub empty_at_boot: bool,
+    /// How often what was changed is written to the disk in the background, 100 ms to 24 hours: what a power loss
+    /// takes back at most. `None`: never, the kernel writes it when it likes to.
+    pub flush_every: Option<Duration>,
     /// Permission bits of the files, as of open(2): 0o600, 0o640, 0o644, 0o660 or 0o664. With more than 0o600 the
     /// files get the group of `path`, and a cache that another user of the group made is used. `None` is the existing
     /// directory's own, or 0o600 for a new one.
     pub file_mode: Option<u32>,
-    /// Keeps undamaged entries after a reboot, though an entry may be older than the last write or
-    /// deleted since: from now on, whatever others open the directory with. Without it a reboot empties the cache.
-    pub keep_after_reboot: bool,
     /// Counts reads, writes, deletes and refused loads. A caller that counts them itself says so, and adds them by
     /// [`Store::add_counts`](crate::Store::add_counts).
     pub counts: bool,
@@ -60,12 +66,25 @@ impl Options {
             path: path.into(),
             mode: Mode::Create,
             limit: None,
+            empty_at_boot: false,
+            flush_every: Some(Duration::from_secs(5)),
             file_mode: None,
-            keep_after_reboot: false,
             counts: true,
             lease_timeout: Duration::from_secs(30),
             clock: Clock::System,
             io: Arc::new(SystemIo),
+        }
+    }
+
+    /// The interval of flushes, if it is possible.
+    pub(crate) fn checked_flush_every(&self) -> Result<Option<Duration>, Error> {
+        match self.flush_every {
+            Some(every) if !(SHORTEST_FLUSH..=LONGEST_FLUSH).contains(&every) => {
+                Err(Error::InvalidArgument(format!(
+                    "flush_every is {every:?}; it must lie between 100 ms and 24 hours"
+                )))
+            }
+            every => Ok(every),
         }
     }
 

@@ -48,6 +48,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let appended = self.append(appender, me, key, entry, Some(record.header.born))?;
         let (word, tag) = (Word(hit.word), key.hash.tag());
         let new = word.to_value(tag, appended.location);
+        self.bind(appended.location, appended.sequence, hit.slot, new);
         let replaced = self.swap_out(hit.slot, word, new, &record);
         if replaced {
             self.visit(hit.slot);
@@ -68,7 +69,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let record = self.seen(key, hit)?;
         let units = self.geometry.block_size / self.geometry.unit;
         let place = u64::from(Word(hit.word).location()) % units;
-        let written = record.header.block_seq.wrapping_mul(units) | place;
+        let written = record.header.block_seq().wrapping_mul(units) | place;
         let mut boot = [0; 16];
         boot[..8].copy_from_slice(&self.memory.load(header::BOOT_ID).to_le_bytes());
         boot[8..].copy_from_slice(&self.memory.load(header::BOOT_ID + 8).to_le_bytes());

@@ -39,6 +39,12 @@ pub trait SharedMemory: Send + Sync {
     fn equal(&self, at: u64, bytes: &[u8]) -> bool;
     /// Writes block bytes. The caller owns the block.
     fn write(&self, at: u64, bytes: &[u8]);
+    /// Writes numbers of eight bytes to a block, in little-endian order. The caller owns the block.
+    fn write_words<const N: usize>(&self, at: u64, words: [u64; N]) {
+        for (place, word) in words.into_iter().enumerate() {
+            self.write(at + place as u64 * 8, &word.to_le_bytes());
+        }
+    }
     /// Prefetches the index line at `at`; only a hint.
     fn prefetch(&self, at: usize) {
         let _ = at;
@@ -103,6 +109,10 @@ impl<M: SharedMemory, P: std::ops::Deref<Target = M> + Send + Sync> SharedMemory
     #[inline(always)]
     fn write(&self, at: u64, bytes: &[u8]) {
         (**self).write(at, bytes);
+    }
+    #[inline(always)]
+    fn write_words<const N: usize>(&self, at: u64, words: [u64; N]) {
+        (**self).write_words(at, words);
     }
     #[inline(always)]
     fn prefetch(&self, at: usize) {

@@ -1,6 +1,7 @@
 //! The store: one open handle on a cache directory.
 
 mod environment;
+mod flush;
 mod leases;
 mod memory_hits;
 mod presence;
@@ -28,7 +29,8 @@ use presence::{root_directory, LOOK_EVERY_CHANGES, LOOK_EVERY_MISSES, LOOK_EVERY
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tally::Tally;
 
 /// An open cache directory, shared with every other process that opens it. Cheap to clone; all
@@ -39,6 +41,9 @@ use tally::Tally;
 pub struct Store(Arc<Inner>);
 
 struct Inner {
+    /// For the thread that flushes.
+    weak: Weak<Inner>,
+    flush_every: Option<Duration>,
     engine: Engine<MappedMemory, System>,
     path: PathBuf,
     io: Arc<dyn Io>,
@@ -71,12 +76,13 @@ impl Store {
     /// `UnsupportedPlatform`, `ForeignDirectory`, `TooManyParticipants`, `NoSpace`, `Io`.
     pub fn open(options: &Options) -> Result<Store, Error> {
         let lease_ticks = options.lease_ticks()?;
+        let flush_every = options.checked_flush_every()?;
         let opening = Opening {
             path: &options.path,
             mode: options.mode,
             limit: options.limit,
+            empty_at_boot: options.empty_at_boot,
             file_mode: options.file_mode,
-            keep_after_reboot: options.keep_after_reboot,
             now: options.clock.now(),
             io: &*options.io,
         };
@@ -101,7 +107,9 @@ impl Store {
             block_files,
             membership,
         );
-        let inner = Inner {
+        let inner = Arc::new_cyclic(|weak| Inner {
+            weak: weak.clone(),
+            flush_every,
             engine: Engine {
                 memory,
                 environment,
@@ -121,12 +129,12 @@ impl Store {
             root: key_hash(seed, b"::").as_u64(),
             counts: options.counts,
             tally: Tally::new(),
-        };
+        });
         inner.touch();
         if !read_only {
             inner.take_cell();
         }
-        Ok(Store(Arc::new(inner)))
+        Ok(Store(inner))
     }
 
     /// True when nothing can be written: reads are served, loads run and are not stored, and writes are `ReadOnly`.
@@ -268,7 +276,9 @@ impl Store {
             }
         })?;
         let me = process.membership.me;
-        with_appender(|appender| inner.engine.put(appender, me, key, entry))?;
+        let stored = with_appender(|appender| inner.engine.put(appender, me, key, entry));
+        inner.changed(process);
+        stored?;
         inner.count_write();
         Ok(())
     }
@@ -289,7 +299,11 @@ impl Store {
             .engine
             .get(key, inner.floor(namespace), &mut entry)
             .is_some();
-        let removed = inner.engine.delete(key) && served;
+        let was_there = inner.engine.delete(key);
+        if was_there {
+            inner.changed_by_any();
+        }
+        let removed = was_there && served;
         if removed {
             inner.count(Counter::Deletes);
         }
@@ -306,24 +320,7 @@ impl Store {
         inner.may_change()?;
         let name = namespace.names().last().copied().unwrap_or(inner.root);
         inner.engine.raise_floor(name, inner.root);
-        Ok(())
-    }
-
-    /// Writes everything to the disk. Only `keep_after_reboot` has a use for it.
-    ///
-    /// # Errors
-    /// `Io`, `Closed`.
-    pub fn flush(&self) -> Result<(), Error> {
-        let inner = self.open_inner()?;
-        inner.may_change()?;
-        let memory = &inner.engine.memory;
-        // Records first, so that a word on the disk points to what is there.
-        for mapping in memory.windows().iter().chain([memory.index()]) {
-            inner
-                .io
-                .sync(mapping)
-                .map_err(Error::io("cannot write the cache to its disk"))?;
-        }
+        inner.changed_by_any();
         Ok(())
     }
 

@@ -104,6 +104,15 @@ impl Word {
         self.generation() == before.generation().wrapping_add(1) & GENERATION_MASK
     }
 
+    /// What the record that this word publishes in this slot carries: [`crate::record::RecordHeader::bond`].
+    /// Two words of a slot have the same one only a lap apart; of two slots, hardly ever.
+    #[inline(always)]
+    #[must_use]
+    pub fn bond(self, slot: u64) -> u32 {
+        let mixed = slot.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GENERATION_BITS);
+        mixed as u32 ^ self.generation()
+    }
+
     /// A value's offset, in units.
     #[inline(always)]
     #[must_use]
@@ -198,6 +207,18 @@ mod tests {
         assert!(lease(10).expired_at(11));
         assert!(!lease((1 << 20) + 5).expired_at((1 << 20) - 5));
         assert!(lease((1 << 20) - 5).expired_at((1 << 20) + 5));
+    }
+
+    #[test]
+    fn a_bond_tells_the_words_of_a_slot_apart() {
+        let mut bonds = std::collections::HashSet::new();
+        let mut word = Word(0);
+        for _ in 0..1 << GENERATION_BITS {
+            word = word.to_value(7, 0);
+            assert!(bonds.insert(word.bond(5)) && word.bond(5) >> GENERATION_BITS == 0);
+        }
+        let near = (0..1000).filter(|slot| word.bond(*slot) == word.bond(slot + 1));
+        assert_eq!(near.count(), 0);
     }
 
     #[test]

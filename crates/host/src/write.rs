@@ -170,6 +170,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 }
                 Look::Same(there) => {
                     let new = word.to_value(tag, location);
+                    self.bind(location, appended.sequence, slot, new);
                     return ended(self.swap_out(slot, word, new, &there));
                 }
                 Look::Changed => return Attempt::Lost,
@@ -213,7 +214,9 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             self.swap(slot, lease, lease.to_empty());
             return Attempt::Lost;
         }
-        if !self.swap(slot, lease, lease.to_value(tag, location)) {
+        let new = lease.to_value(tag, location);
+        self.bind(location, appended.sequence, slot, new);
+        if !self.swap(slot, lease, new) {
             return Attempt::Lost;
         }
         self.memory

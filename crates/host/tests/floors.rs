@@ -186,7 +186,7 @@ fn a_flipped_bit_is_noticed_and_mended(bit: u32, of_the_root: bool) {
 
 #[test]
 fn a_damaged_floor_is_noticed_and_a_clear_mends_it() {
-    for bit in [40, 60, 62, 63] {
+    for bit in [40, 60, 61, 63] {
         a_flipped_bit_is_noticed_and_mended(bit, false);
         a_flipped_bit_is_noticed_and_mended(bit, true);
     }

@@ -21,12 +21,12 @@ fn open(path: &Path, limit: u64) -> Store {
     Store::open(&options).unwrap()
 }
 
-/// Opens it as after a reboot, with its entries kept.
+/// Opens it as after a reboot.
 fn reboot(path: &Path, boot: u8) -> Store {
     let mut io = Faulty::new(-1, 0);
     io.boot = boot;
     let mut options = with_io(path, io);
-    (options.keep_after_reboot, options.limit) = (true, None);
+    options.limit = None;
     Store::open(&options).unwrap()
 }
 

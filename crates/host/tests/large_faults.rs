@@ -81,9 +81,7 @@ fn a_large_value_is_overwritten_on_a_full_disk() {
 fn reboot(path: &Path, boot: u8) -> Store {
     let mut io = Faulty::new(-1, 0);
     io.boot = boot;
-    let mut options = with_io(path, io);
-    options.keep_after_reboot = true;
-    Store::open(&options).unwrap()
+    Store::open(&with_io(path, io)).unwrap()
 }
 
 #[test]

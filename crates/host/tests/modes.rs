@@ -24,10 +24,11 @@ fn code(path: &Path, how: Mode) -> &'static str {
 }
 
 /// A cache with a thousand entries, closed again.
-fn filled(path: &Path, keep_after_reboot: bool) {
-    let mut options = small(path);
-    options.keep_after_reboot = keep_after_reboot;
-    let store = Store::open(&options).unwrap();
+fn filled(path: &Path) {
+    fill(&Store::open(&small(path)).unwrap());
+}
+
+fn fill(store: &Store) {
     let namespace = store.namespace(&["n"]).unwrap();
     for key in 0..ENTRIES {
         let value = entry(&format!("value {key}"));
@@ -97,7 +98,7 @@ fn a_cache_is_made_by_no_other_mode() {
 #[test]
 fn a_reader_changes_no_byte_and_is_told_so() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), false);
+    filled(dir.path());
     let before = files(dir.path());
     let store = Store::open(&mode(dir.path(), Mode::Read)).unwrap();
     assert_eq!(served(&store), ENTRIES);
@@ -125,7 +126,7 @@ fn a_reader_changes_no_byte_and_is_told_so() {
 #[test]
 fn a_reader_sees_what_others_write() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), false);
+    filled(dir.path());
     let reader = Store::open(&mode(dir.path(), Mode::Read)).unwrap();
     let writer = Store::open(&small(dir.path())).unwrap();
     let namespace = writer.namespace(&["n"]).unwrap();
@@ -141,7 +142,7 @@ fn a_reader_sees_what_others_write() {
 #[test]
 fn readers_are_not_in_each_others_way_and_take_no_participant() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), false);
+    filled(dir.path());
     // More than the number of participants.
     for _ in 0..5000 {
         let store = Store::open(&mode(dir.path(), Mode::Read)).unwrap();
@@ -185,7 +186,7 @@ fn what_is_no_whole_cache_is_said_and_left_alone() {
     for how in [Mode::Existing, Mode::Read] {
         for (said, harm) in harms {
             let dir = tempfile::tempdir().unwrap();
-            filled(dir.path(), false);
+            filled(dir.path());
             harm(dir.path());
             let before = files(dir.path());
             let error = Store::open(&mode(dir.path(), how)).err().unwrap();
@@ -199,9 +200,9 @@ fn what_is_no_whole_cache_is_said_and_left_alone() {
 }
 
 #[test]
-fn a_kept_cache_of_an_earlier_boot_is_read_as_it_stands() {
+fn a_cache_of_an_earlier_boot_is_read_as_it_stands() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), true);
+    filled(dir.path());
     reboot(dir.path());
     let before = files(dir.path());
     let store = Store::open(&mode(dir.path(), Mode::Read)).unwrap();
@@ -215,15 +216,16 @@ fn a_kept_cache_of_an_earlier_boot_is_read_as_it_stands() {
     let namespace = store.namespace(&["n"]).unwrap();
     store.delete(&namespace, &0u32.to_le_bytes()).unwrap();
     drop(store);
-    let mut options = small(dir.path());
-    options.keep_after_reboot = true;
-    assert_eq!(served(&Store::open(&options).unwrap()), ENTRIES - 1);
+    assert_eq!(
+        served(&Store::open(&small(dir.path())).unwrap()),
+        ENTRIES - 1
+    );
 }
 
 #[test]
 fn a_damaged_entry_of_an_earlier_boot_is_not_served() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), true);
+    filled(dir.path());
     let place = |bytes: &[u8]| bytes.windows(9).position(|part| part == b"value 500");
     let blocks = dir.path().join("v2/blocks/0000");
     let at = place(&fs::read(&blocks).unwrap()).unwrap();
@@ -234,36 +236,30 @@ fn a_damaged_entry_of_an_earlier_boot_is_not_served() {
     assert_eq!(served(&store), ENTRIES - 1);
 }
 
+/// The command opens with these modes, beside programs that empty the cache at boot.
 #[test]
-fn a_cache_of_an_earlier_boot_that_is_not_kept_counts_as_none() {
+fn only_a_program_empties_a_cache_at_boot() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), false);
-    reboot(dir.path());
-    let before = files(dir.path());
-    for how in [Mode::Existing, Mode::Read] {
-        assert_eq!(code(dir.path(), how), "no_cache");
-    }
-    assert!(files(dir.path()) == before);
-    assert_eq!(served(&Store::open(&small(dir.path())).unwrap()), 0);
-}
-
-#[test]
-fn whoever_keeps_a_cache_that_others_made_keeps_it() {
-    let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), false);
     let mut options = small(dir.path());
-    options.keep_after_reboot = true;
-    drop(Store::open(&options).unwrap());
+    options.empty_at_boot = true;
+    fill(&Store::open(&options).unwrap());
     reboot(dir.path());
-    let store = Store::open(&mode(dir.path(), Mode::Read)).unwrap();
-    assert_eq!(served(&store), ENTRIES);
+    for how in [Mode::Read, Mode::Existing] {
+        let mut options = mode(dir.path(), how);
+        options.empty_at_boot = true;
+        assert_eq!(served(&Store::open(&options).unwrap()), ENTRIES);
+    }
+    reboot(dir.path());
+    let mut options = small(dir.path());
+    options.empty_at_boot = true;
+    assert_eq!(served(&Store::open(&options).unwrap()), 0);
 }
 
 /// Containers may have boot ids of their own: writers with another one live beside the reader.
 #[test]
 fn a_reader_of_another_boot_id_sees_what_living_writers_write() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), false);
+    filled(dir.path());
     let writer = Store::open(&small(dir.path())).unwrap();
     reboot(dir.path());
     let reader = Store::open(&mode(dir.path(), Mode::Read)).unwrap();

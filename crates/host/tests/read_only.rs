@@ -62,10 +62,8 @@ fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// A cache with one entry.
-fn filled(path: &Path, keep_after_reboot: bool) -> Store {
-    let mut options = small(path);
-    options.keep_after_reboot = keep_after_reboot;
-    let store = Store::open(&options).unwrap();
+fn filled(path: &Path) -> Store {
+    let store = Store::open(&small(path)).unwrap();
     let namespace = store.namespace(&["n"]).unwrap();
     store.put(&namespace, b"k", &entry("v")).unwrap();
     store
@@ -129,7 +127,7 @@ fn counts_for_itself_alone(store: &Store, entries: u64) {
 #[test]
 fn a_read_only_mount_is_read_and_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
-    drop(filled(dir.path(), false));
+    drop(filled(dir.path()));
     let Some(mount) = ReadOnlyMount::of(dir.path()) else {
         return;
     };
@@ -137,7 +135,7 @@ fn a_read_only_mount_is_read_and_nothing_is_written() {
     // The options of a program, also those that no longer matter.
     let mut options = small(mount.path());
     options.limit = Some(4 << 20);
-    options.keep_after_reboot = true;
+    options.empty_at_boot = true;
     let store = Store::open(&options).unwrap();
     assert!(store.is_read_only());
     let namespace = store.namespace(&["n"]).unwrap();
@@ -162,7 +160,7 @@ fn a_read_only_mount_is_read_and_nothing_is_written() {
 #[test]
 fn a_reader_of_a_read_only_mount_sees_what_others_write() {
     let dir = tempfile::tempdir().unwrap();
-    let writer = filled(dir.path(), false);
+    let writer = filled(dir.path());
     let Some(mount) = ReadOnlyMount::of(dir.path()) else {
         return;
     };
@@ -193,7 +191,7 @@ fn without_a_whole_cache_a_read_only_mount_is_the_system_s_answer() {
         let said = error.to_string();
         assert!(said.contains("Read-only file system"), "{said}");
     }
-    drop(filled(dir.path(), false));
+    drop(filled(dir.path()));
     fs::write(dir.path().join("v2/index"), "").unwrap();
     assert_eq!(
         Store::open(&small(mount.path())).err().unwrap().code(),
@@ -212,7 +210,7 @@ fn files_that_may_only_be_read_are_read() {
     const USER: u32 = 61_011;
     for closed in ["index", "participants", "blocks/0000"] {
         let dir = tempfile::tempdir().unwrap();
-        drop(filled(dir.path(), false));
+        drop(filled(dir.path()));
         for name in ["", "index", "participants", "blocks", "blocks/0000"] {
             let path = dir.path().join("v2").join(name);
             std::os::unix::fs::chown(path, Some(USER), Some(USER)).unwrap();
@@ -269,7 +267,7 @@ fn to_read(path: &Path) -> Options {
 #[test]
 fn a_recovered_copy_ends_when_others_recover_the_files() {
     let dir = tempfile::tempdir().unwrap();
-    drop(filled(dir.path(), true));
+    drop(filled(dir.path()));
     reboot(dir.path());
     let reader = Store::open(&to_read(dir.path())).unwrap();
     let namespace = reader.namespace(&["n"]).unwrap();
@@ -304,7 +302,7 @@ fn a_recovered_copy_ends_when_others_recover_the_files() {
 #[test]
 fn no_page_of_a_recovered_copy_shows_what_was_deleted() {
     let dir = tempfile::tempdir().unwrap();
-    let store = filled(dir.path(), true);
+    let store = filled(dir.path());
     let namespace = store.namespace(&["n"]).unwrap();
     let key = |number: u32| number.to_le_bytes();
     for number in 0..1000 {
@@ -344,7 +342,7 @@ fn no_page_of_a_recovered_copy_shows_what_was_deleted() {
 #[test]
 fn a_damaged_large_value_is_missed_in_a_recovered_copy() {
     let dir = tempfile::tempdir().unwrap();
-    let store = filled(dir.path(), true);
+    let store = filled(dir.path());
     let namespace = store.namespace(&["n"]).unwrap();
     let large = "x".repeat(200 << 10);
     store.put(&namespace, b"large", &entry(&large)).unwrap();
@@ -396,7 +394,7 @@ fn a_recovered_copy_that_is_out_of_date_is_not_walked() {
     ];
     for walk in walks {
         let dir = tempfile::tempdir().unwrap();
-        drop(filled(dir.path(), true));
+        drop(filled(dir.path()));
         reboot(dir.path());
         let reader = Store::open(&to_read(dir.path())).unwrap();
         assert!(walk(&reader).is_none());

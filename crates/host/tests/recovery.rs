@@ -39,56 +39,86 @@ fn a_newer_layout_is_refused_and_damage_starts_empty() {
     assert_eq!(get(&store, &store.namespace(&["n"]).unwrap(), b"k"), None);
 }
 
+/// Opens as in a boot with this number.
+fn boot(path: &Path, boot: u8, empty_at_boot: bool) -> Store {
+    let mut io = Faulty::new(-1, 0);
+    io.boot = boot;
+    let mut options = with_io(path, io);
+    options.empty_at_boot = empty_at_boot;
+    Store::open(&options).unwrap()
+}
+
+fn fill(store: &Store) {
+    let ns = store.namespace(&["n"]).unwrap();
+    for key in 0..200u32 {
+        store
+            .put(&ns, &key.to_le_bytes(), &entry(&format!("value {key}")))
+            .unwrap();
+    }
+    store.delete(&ns, &7u32.to_le_bytes()).unwrap();
+}
+
+/// How many of these entries are there, each with its value.
+fn count(store: &Store) -> usize {
+    let ns = store.namespace(&["n"]).unwrap();
+    (0..200u32)
+        .filter(|key| {
+            let value = get(store, &ns, &key.to_le_bytes());
+            assert!(value.is_none() || value == Some(format!("value {key}")));
+            value.is_some()
+        })
+        .count()
+}
+
 #[test]
-fn a_reboot_empties_the_cache_unless_any_process_keeps_it() {
+fn a_reboot_keeps_the_cache() {
     let dir = tempfile::tempdir().unwrap();
-    let reboot = |boot: u8, keep: bool| {
-        let mut io = Faulty::new(-1, 0);
-        io.boot = boot;
-        let mut options = with_io(dir.path(), io);
-        options.keep_after_reboot = keep;
-        Store::open(&options).unwrap()
-    };
-    let fill = |store: &Store| {
-        let ns = store.namespace(&["n"]).unwrap();
-        for key in 0..200u32 {
-            store
-                .put(&ns, &key.to_le_bytes(), &entry(&format!("value {key}")))
-                .unwrap();
-        }
-        store.delete(&ns, &7u32.to_le_bytes()).unwrap();
-        store.flush().unwrap();
-    };
-    let count = |store: &Store| {
-        let ns = store.namespace(&["n"]).unwrap();
-        (0..200u32)
-            .filter(|key| {
-                let value = get(store, &ns, &key.to_le_bytes());
-                assert!(value.is_none() || value == Some(format!("value {key}")));
-                value.is_some()
-            })
-            .count()
-    };
-    fill(&reboot(0, false));
-    assert_eq!(count(&reboot(0, false)), 199);
-    // Not kept: empty. From then on a process keeps it, and so it stays, whatever others ask for.
-    assert_eq!(count(&reboot(1, false)), 0);
-    fill(&reboot(1, true));
-    assert_eq!(count(&reboot(2, false)), 199);
-    assert_eq!(count(&reboot(2, true)), 199);
+    fill(&boot(dir.path(), 0, false));
+    assert_eq!(count(&boot(dir.path(), 1, false)), 199);
+    assert_eq!(count(&boot(dir.path(), 2, false)), 199);
 
     // A page that never reached the disk: its records are gone, the others undamaged.
-    std::fs::remove_dir_all(dir.path().join("v2")).unwrap();
-    fill(&reboot(2, true));
     let blocks = dir.path().join("v2/blocks/0000");
     let file = File::options().write(true).open(blocks).unwrap();
     file.write_all_at(&[0; 4096], 8192).unwrap();
-    let store = reboot(3, true);
+    let store = boot(dir.path(), 3, false);
     let left = count(&store);
     assert!((50..199).contains(&left), "{left}");
     assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
     fill(&store);
     assert_eq!(count(&store), 199);
+}
+
+#[test]
+fn a_boot_empties_the_cache_while_every_handle_asks_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(&boot(dir.path(), 0, true));
+    // Later handles of the same boot find what is there.
+    assert_eq!(count(&boot(dir.path(), 0, true)), 199);
+    let first = boot(dir.path(), 1, true);
+    assert_eq!(count(&first), 0);
+    fill(&first);
+    assert_eq!(count(&boot(dir.path(), 1, true)), 199);
+}
+
+#[test]
+fn a_handle_that_does_not_ask_to_empty_the_cache_loses_nothing() {
+    // The first one of the directory, of a later boot, or a later one of a boot.
+    for (maker, first, later) in [
+        (false, true, true),
+        (true, false, true),
+        (true, true, false),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        fill(&boot(dir.path(), 0, maker));
+        let first = boot(dir.path(), 1, first);
+        fill(&first);
+        drop(boot(dir.path(), 1, later));
+        drop(first);
+        for number in 2..5 {
+            assert_eq!(count(&boot(dir.path(), number, true)), 199);
+        }
+    }
 }
 
 #[test]
@@ -130,11 +160,7 @@ fn a_reboot_keeps_blocks_that_end_in_less_than_a_record() {
             .unwrap();
     }
     drop(store);
-    let mut io = Faulty::new(-1, 0);
-    io.boot = 1;
-    let mut options = with_io(dir.path(), io);
-    options.keep_after_reboot = true;
-    let store = Store::open(&options).unwrap();
+    let store = boot(dir.path(), 1, false);
     assert!(get(&store, &ns, &4999u32.to_le_bytes()).is_some());
     assert_eq!(store.check().unwrap().damaged, Vec::<String>::new());
 }
@@ -197,13 +223,7 @@ fn a_damaged_index_neither_panics_nor_hangs() {
 /// The pages of the index reach the disk in any order: the one with the count of clears may be the oldest.
 #[test]
 fn a_count_of_clears_that_is_too_old_is_put_right_by_recovery() {
-    let reopen = |path: &Path, boot: u8| {
-        let mut io = Faulty::new(-1, 0);
-        io.boot = boot;
-        let mut options = with_io(path, io);
-        options.keep_after_reboot = true;
-        Store::open(&options).unwrap()
-    };
+    let reopen = |path: &Path, number| boot(path, number, false);
     let forget_clears = |store: Store| {
         let index = store.path().join("index");
         drop(store);
@@ -246,11 +266,11 @@ fn a_count_of_clears_that_is_too_old_is_put_right_by_recovery() {
 fn another_boot_id_beside_a_live_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&small(dir.path())).unwrap();
-    for keep in [false, true] {
+    for empty in [false, true] {
         let mut io = Faulty::new(-1, 0);
         io.boot = 1;
         let mut options = with_io(dir.path(), io);
-        options.keep_after_reboot = keep;
+        options.empty_at_boot = empty;
         assert_eq!(Store::open(&options).err().unwrap().code(), "io");
     }
     let ns = store.namespace(&["n"]).unwrap();

@@ -43,7 +43,9 @@ pub struct Builder {
     lease_timeout: Duration,
     wait_timeout: Duration,
     store_errors: StoreErrors,
-    keep_after_reboot: bool,
+    empty_at_boot: bool,
+    /// `None` when it was not told.
+    flush_every: Option<Option<Duration>>,
     clock: Clock,
     max_value: u64,
     /// Of keys that are refused why, for `build` to tell.
@@ -73,7 +75,8 @@ impl Default for Builder {
             lease_timeout: host.lease_timeout,
             wait_timeout: Duration::from_secs(60),
             store_errors: StoreErrors::Report,
-            keep_after_reboot: host.keep_after_reboot,
+            empty_at_boot: host.empty_at_boot,
+            flush_every: None,
             clock: host.clock,
             max_value: Limits::default().max_length,
             encryption: None,
@@ -238,11 +241,20 @@ impl Builder {
         self
     }
 
-    /// Keeps what is whole after a reboot, though it may be older than the last write, or deleted
-    /// since. Otherwise a reboot empties the cache. Once any process asked for it, the directory stays kept.
+    /// Empties the directory when this process is the first to open it since the machine started, and it was never
+    /// opened without this option. Otherwise the cache is kept: see `flush_every` for what a power loss takes back.
     /// Default: false.
-    pub fn keep_after_reboot(mut self, keep: bool) -> Builder {
-        self.keep_after_reboot = keep;
+    pub fn empty_at_boot(mut self, empty: bool) -> Builder {
+        self.empty_at_boot = empty;
+        self
+    }
+
+    /// How often what was changed is written to the disk, 100 ms to 24 hours, by a thread in the background; no
+    /// caller waits for it. A power loss takes back what was changed since, and no more: no wrong bytes. With
+    /// `None` it takes back what the kernel had not written by itself (on Linux mostly within half a
+    /// minute), and a value that was deleted or cleared in that time may be back. Default: 5s.
+    pub fn flush_every(mut self, every: impl Into<Option<Duration>>) -> Builder {
+        self.flush_every = Some(every.into());
         self
     }
 
@@ -411,7 +423,10 @@ impl Builder {
         options.mode = self.opens;
         options.file_mode = self.mode;
         options.limit = self.limit;
-        options.keep_after_reboot = self.keep_after_reboot;
+        options.empty_at_boot = self.empty_at_boot;
+        if let Some(every) = self.flush_every {
+            options.flush_every = every;
+        }
         options.lease_timeout = self.lease_timeout;
         options.clock = self.clock.clone();
         HostTier::new(Store::open(&options)?, parts)
@@ -421,7 +436,8 @@ impl Builder {
         let named = [
             ("limit", self.limit.is_some()),
             ("mode", self.mode.is_some()),
-            ("keep_after_reboot", self.keep_after_reboot),
+            ("empty_at_boot", self.empty_at_boot),
+            ("flush_every", self.flush_every.is_some()),
         ];
         if let Some((name, _)) = named.into_iter().find(|(_, given)| *given) {
             return Err(Error::InvalidArgument(format!(

@@ -82,7 +82,11 @@ fn wrong_options_are_refused() {
         Cache::builder().path("/nowhere").max_entries(0),
         Cache::builder().path("/nowhere").memory(false).max_bytes(1),
         Cache::builder().limit(4 << 20),
-        Cache::builder().keep_after_reboot(true),
+        Cache::builder().empty_at_boot(true),
+        Cache::builder().flush_every(None),
+        Cache::builder()
+            .path("/nowhere")
+            .flush_every(Duration::from_millis(99)),
         Cache::builder().encryption([(1, [1; 32])]),
         Cache::builder().lease_timeout(Duration::from_millis(62)),
         Cache::builder().wait_timeout(Duration::ZERO),

@@ -105,10 +105,18 @@ impl Options {
                 .lease_timeout(self.bounds.lease_timeout)
                 .wait_timeout(self.bounds.wait_timeout)
                 .store_errors(self.bounds.store_errors),
-            "keep_after_reboot" => match value.cast::<PyBool>() {
-                Ok(keep) => builder.keep_after_reboot(keep.is_true()),
+            "empty_at_boot" => match value.cast::<PyBool>() {
+                Ok(empty) => builder.empty_at_boot(empty.is_true()),
                 Err(_) => return Err(wrong(name, "True or False", value)),
             },
+            "flush_every" if value.eq("never")? => builder.flush_every(None),
+            "flush_every" => {
+                let every = duration::extract(value)?;
+                if !FLUSHES.contains(&every) {
+                    return Err(wrong(name, "100 ms to 24 hours, or \"never\"", value));
+                }
+                builder.flush_every(every)
+            }
             "clock" if value.is_callable() => {
                 let clock = self
                     .clock
@@ -137,6 +145,8 @@ pub struct MemoryTierOptions {
 /// What a load may last before others begin beside it, and how long callers may wait for others.
 const LEASE_TIMEOUTS: RangeInclusive<Duration> =
     Duration::from_millis(63)..=Duration::from_secs(8 * 3600);
+const FLUSHES: RangeInclusive<Duration> =
+    Duration::from_millis(100)..=Duration::from_secs(24 * 3600);
 const WAIT_TIMEOUTS: RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_secs(24 * 3600);
 
@@ -224,7 +234,7 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is not an option: there are {names}"))
 }
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "namespace",
     "name",
     "ttl",
@@ -240,7 +250,8 @@ const NAMES: [&str; 18] = [
     "lease_timeout",
     "wait_timeout",
     "store_errors",
-    "keep_after_reboot",
+    "empty_at_boot",
+    "flush_every",
     "memory",
     "clock",
 ];

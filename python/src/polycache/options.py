@@ -112,9 +112,16 @@ class Options(TypedDict, total=False):
     """What happens to a loaded value that cannot be stored: "report" hands it to its caller, counts
     it and tells the logger `polycache`; "raise" raises the error of `set`. Default: "report"."""
 
-    keep_after_reboot: bool | None
-    """Keeps whole entries after a reboot, though they may be older than the last write, or were
-    deleted since. With False a reboot empties the cache. Default: False."""
+    empty_at_boot: bool | None
+    """Empties the directory when this process is the first to open it since the machine started,
+    and it was never opened without this option. Otherwise the cache is kept. Default: False."""
+
+    flush_every: Duration | Literal["never"] | None
+    """How often what was changed is written to the disk, 100 ms to 24 hours, by a thread in the
+    background. A power loss takes back what was changed since, and no more. With "never" there is
+    no such thread; a power loss takes back what the kernel had not written by itself (on Linux
+    mostly within half a minute), and what was deleted or cleared in that time may be back.
+    Default: "5s"."""
 
     memory: MemoryOptions | bool | None
     """Keeps what this process used last as objects, and serves them while no process of the machine

@@ -38,7 +38,8 @@ module Polycache
       path: nil, namespace: nil, ttl: nil, jitter: nil, limit: nil, mode: nil,
       serializer: "messagepack", compressor: "none", dictionaries: nil, encryption: nil,
       types: nil, lease_timeout: "30s", wait_timeout: "60s", store_errors: "report",
-      keep_after_reboot: false, max_value: "64MiB", memory: nil, name: nil, clock: nil
+      empty_at_boot: false, flush_every: "5s", max_value: "64MiB", memory: nil, name: nil,
+      clock: nil
     }.freeze
 
     # The result of +entry+. +ttl+ is seconds left (infinity: it does not expire); +created+ and
@@ -128,8 +129,14 @@ module Polycache
     #   reader that has not registered the name gets a Named. Instances of subclasses are not
     #   stored. The +serializer+ has to be "messagepack". With the isolation "none" and without a
     #   path nothing is encoded. Default: nil.
-    # @param keep_after_reboot [Boolean] keeps whole entries after a reboot, though they may be
-    #   older than the last write; with false, a reboot empties the cache. Default: false.
+    # @param empty_at_boot [Boolean] empties the directory when this process is the first to open it
+    #   since the machine started, and it was never opened without this option. Otherwise the cache
+    #   is kept. Default: false.
+    # @param flush_every [String, Numeric] how often what was changed is written to the disk, 100 ms
+    #   to 24 h, by a thread in the background. A power loss takes back what was changed since, and
+    #   no more. With "never" it takes back what the kernel had not written by itself (on Linux
+    #   mostly within half a minute), and what was deleted or cleared in that time may be back.
+    #   Default: "5s".
     # @param max_value [Integer, String] the most bytes of a value, uncompressed, that is written or
     #   read, or text like "16MiB". Each number and text in it counts for 4 bytes at least,
     #   each Array, Hash and other compound value for 16; for these counts the limit is 4 MiB or
@@ -349,7 +356,8 @@ module Polycache
     #   under way)
     def check = @tiers.check
 
-    # Writes everything to the disk; needed only with +keep_after_reboot+.
+    # Writes everything to the disk, and waits for it: a power loss takes nothing back of what was
+    # done before.
     #
     # @return [nil]
     # @raise [IoError]

@@ -26,8 +26,10 @@ pub struct OpenOptions {
     pub mode: Option<u32>,
     /// Milliseconds.
     pub lease_timeout: f64,
-    /// Whether what was written before a reboot is kept.
-    pub keep_after_reboot: bool,
+    /// Whether the first handle of a boot empties the directory.
+    pub empty_at_boot: bool,
+    /// Milliseconds; 0 for never.
+    pub flush_every: f64,
     /// True when `set_clock` gives the time.
     pub manual_clock: bool,
 }
@@ -136,7 +138,9 @@ impl NativeStore {
         opening.limit = options.limit.map(|limit| limit as u64);
         opening.file_mode = options.mode;
         opening.lease_timeout = Duration::from_millis(options.lease_timeout as u64);
-        opening.keep_after_reboot = options.keep_after_reboot;
+        opening.empty_at_boot = options.empty_at_boot;
+        let every = Duration::from_millis(options.flush_every as u64);
+        opening.flush_every = (!every.is_zero()).then_some(every);
         // JavaScript reads the mapping itself, so it counts everything itself.
         opening.counts = false;
         let clock = options.manual_clock.then(Arc::<AtomicU64>::default);

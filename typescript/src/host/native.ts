@@ -41,7 +41,9 @@ export interface OpenOptions {
   limit?: number
   mode?: number
   leaseTimeout: number
-  keepAfterReboot: boolean
+  emptyAtBoot: boolean
+  /** 0 for never. */
+  flushEvery: number
   manualClock: boolean
   unmapped?: boolean
 }

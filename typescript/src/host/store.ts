@@ -74,9 +74,9 @@ function nameOf(options: OpenOptions): string | undefined {
   if (options.manualClock) return undefined
   const index = indexOf(options.path)
   if (index === undefined) return undefined
-  const { limit, mode, leaseTimeout, keepAfterReboot, unmapped } = options
+  const { limit, mode, leaseTimeout, emptyAtBoot, flushEvery, unmapped } = options
   const file = [index.dev, index.ino, resolve(options.path)]
-  return [...file, limit, mode, leaseTimeout, keepAfterReboot, unmapped].join()
+  return [...file, limit, mode, leaseTimeout, emptyAtBoot, flushEvery, unmapped].join()
 }
 
 function indexOf(path: string): BigIntStats | undefined {

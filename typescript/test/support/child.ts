@@ -72,7 +72,8 @@ const commands: Record<string, (...given: string[]) => unknown> = {
     const store = native().NativeStore.open({
       path,
       leaseTimeout: 1000,
-      keepAfterReboot: false,
+      emptyAtBoot: false,
+      flushEvery: 5000,
       manualClock: false,
     })
     const { index, layout } = Mapping.of(store, store.layout()) as Mapping

@@ -5,7 +5,7 @@ use super::{descriptor, BlockState};
 use crate::engine::{Engine, Environment, Key, Participant};
 use crate::error::Error;
 use crate::layout::RECORD_HEADER;
-use crate::record::RecordHeader;
+use crate::record::{checksum_of_entry, RecordHeader};
 use crate::shared_memory::SharedMemory;
 
 /// How often a writer asks every lane for a block before it gives up. It yields the processor between two
@@ -65,6 +65,8 @@ pub(crate) struct Appended {
     pub location: u32,
     /// The record's count of clears.
     pub born: u64,
+    /// The sequence number of its block.
+    pub sequence: u64,
     pub(super) open: OpenBlock,
     /// Bytes of the record; of a value larger than a block, those of all its blocks.
     pub(super) size: u64,
@@ -97,6 +99,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         Ok(Appended {
             location,
             born,
+            sequence: open.sequence,
             open,
             size,
         })
@@ -213,14 +216,16 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             flags: 0,
             entry_len: entry.len() as u32,
             hash_hi: key.hash.hi,
-            block_seq: open.sequence,
+            // Without a bond yet.
+            origin: open.sequence,
             born,
         };
         // A reader that sees one of these bytes must also see that the word of the record which lay here was
         // emptied, by whichever participant. So the fence stands between acquiring the block's state and the
         // first byte. No instruction on x86-64.
         self.memory.fence();
-        self.memory.write(at, &header.encode(key.hash));
+        let header = header.encode(key.hash, checksum_of_entry(entry));
+        self.memory.write_words(at, header);
         self.memory.write(at + RECORD_HEADER as u64, key.bytes);
         self.memory
             .write(at + (RECORD_HEADER + key.bytes.len()) as u64, entry);

@@ -314,8 +314,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             if current && keeper.keeps(reads) && kept <= keeper.most {
                 if let Some(open) = self.room_to_keep(keeper, size) {
                     let moved = self.move_record(open, record, key, size);
+                    let new = word.to_value(tag, moved);
+                    self.bind(moved, open.sequence, slot, new);
                     keeper.kept = kept;
-                    if self.swap(slot, word, word.to_value(tag, moved)) {
+                    if self.swap(slot, word, new) {
                         let left = keeper.reads_left(reads);
                         if left != reads {
                             self.memory.set_visited(visited, left);

@@ -10,7 +10,7 @@ use crate::hash::{key_hash, KeyHash};
 use crate::large::{ChunkHeader, Large, Part, Parts};
 use crate::layout::{header, Shape, RECORD_HEADER};
 use crate::read::Hit;
-use crate::record::{RecordHeader, LARGE};
+use crate::record::{checksum_of_entry, RecordHeader, LARGE};
 use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
 use polycache_entry::HEADER_LEN;
@@ -56,7 +56,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 block_seq: part.sequence,
             };
             let at = part.block * self.geometry.block_size;
-            self.memory.write(at, &header.encode());
+            self.memory.write_words(at, header.encode());
             self.memory.write(self.chunk_at(*part), bytes);
         }
         let head = parts[0];
@@ -181,11 +181,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             flags: LARGE,
             entry_len: entry.len() as u32,
             hash_hi: key.hash.hi,
-            block_seq: head.sequence,
+            // Without a bond yet.
+            origin: head.sequence,
             born,
         };
         let at = head.block * self.geometry.block_size;
-        self.memory.write(at, &record.encode(key.hash));
+        let record = record.encode(key.hash, checksum_of_entry(entry));
+        self.memory.write_words(at, record);
     }
 
     /// Until a value is published its blocks count as dead: those of a killed writer are used again first. Sequentially
@@ -213,6 +215,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         Appended {
             location: (head.block * size / self.geometry.unit) as u32,
             born,
+            sequence: head.sequence,
             open: OpenBlock {
                 block: head.block,
                 sequence: head.sequence,
@@ -260,7 +263,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
-    fn take_from_dead(&self, block: u64, bytes: u64) {
+    pub(crate) fn take_from_dead(&self, block: u64, bytes: u64) {
         let at = self.descriptor(block, descriptor::DEAD);
         self.memory.fetch_add(at, bytes.wrapping_neg());
     }
@@ -306,10 +309,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let appended = self.appended_in(parts[0], lane, record.header.born, 1);
         let old = Part {
             block: record.at / self.geometry.block_size,
-            sequence: record.header.block_seq,
+            sequence: record.header.block_seq(),
         };
         let word = Word(hit.word);
         let new = word.to_value(key.hash.tag(), appended.location);
+        self.bind(appended.location, appended.sequence, hit.slot, new);
         // Not `swap_out`: the chunks live on.
         let replaced = self.swap(hit.slot, word, new);
         if replaced {
@@ -328,18 +332,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// Recovery: the block begins with the head or a chunk of a large value, whole or not.
     pub(crate) fn seal_large(&self, block: u64) {
-        self.seal_at(block, self.geometry.block_size);
-        self.set_field(block, descriptor::FLAGS, flags::LARGE);
+        let bits = self.queue_of(block).in_flags() | flags::LARGE;
+        self.set_field(block, descriptor::FLAGS, bits);
         self.set_field(block, descriptor::MOVED, self.block_sequence(block));
-    }
-
-    /// Recovery: frees the blocks of large values that are none of these.
-    pub(crate) fn free_large_beside(&self, used: &std::collections::HashSet<u64>) {
-        for block in 0..self.geometry.blocks {
-            if self.is_of_large_value(block) && !used.contains(&block) {
-                self.seal_at(block, 0);
-            }
-        }
+        self.seal_at(block, self.geometry.block_size);
     }
 
     /// Cleans a held block of a large value. It becomes empty if the value is gone. Else the value is kept or evicted

@@ -276,6 +276,17 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         swapped
     }
 
+    /// Recovery: a record that was counted as alive is dead after all.
+    pub(crate) fn count_record_dead(&self, record: &Record) {
+        if let Some(large) = self.large(record) {
+            let parts = large.parts(self.geometry.block_size);
+            return parts.for_each(|part| self.count_block_dead(part));
+        }
+        let (key, entry) = (record.header.key_len, record.header.entry_len);
+        let size = self.geometry.record_size(key as usize, entry as usize);
+        self.count_dead(record.at, size);
+    }
+
     /// Adds to the bytes of a block that no word points to.
     #[inline]
     pub(super) fn count_dead(&self, at: u64, size: u64) {
@@ -341,13 +352,13 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.field(block, descriptor::ALLOCATED) == 1
     }
 
-    pub(crate) fn is_below_tail(&self, at: u64) -> bool {
-        let block = at / self.geometry.block_size;
-        at % self.geometry.block_size < self.field(block, descriptor::TAIL)
+    /// Recovery: to be called before the block's records are counted as alive.
+    pub(crate) fn begin_sealing(&self, block: u64) {
+        self.forget_cleaning(block);
     }
 
     /// Recovery: seals the block with this tail, or frees it if it holds nothing, whatever its state
-    /// was.
+    /// was. What was not counted as alive is dead.
     pub(crate) fn seal_at(&self, block: u64, tail: u64) {
         let state = if tail == 0 {
             BlockState::Free
@@ -355,8 +366,20 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             BlockState::Sealed
         };
         self.set_field(block, descriptor::TAIL, tail);
-        self.forget_cleaning(block);
+        self.count_dead(block * self.geometry.block_size, tail);
         self.leave_block(block, state);
+    }
+
+    /// Recovery: blocks in which nothing lives are empty.
+    pub(crate) fn free_dead_blocks(&self) {
+        for block in 0..self.geometry.blocks {
+            let tail = self.field(block, descriptor::TAIL);
+            if tail > 0 && self.field(block, descriptor::DEAD) == tail {
+                self.set_field(block, descriptor::TAIL, 0);
+                self.forget_cleaning(block);
+                self.leave_block(block, BlockState::Free);
+            }
+        }
     }
 
     /// Blocks that have disk space allocated.

@@ -1,7 +1,7 @@
 //! Creates a cache where there is none, or none that can be trusted.
 
 use super::place::{is_block_file, Place};
-use super::{any_participant, failed, Directory, LockFile, Opening};
+use super::{any_participant, failed, mark, Directory, LockFile, Opening};
 use crate::error::Error;
 use crate::layout::{header, replaced, Geometry, DEFAULT_LIMIT, MAGIC, VERSION};
 use crate::mapped::MappedMemory;
@@ -37,12 +37,9 @@ impl Opening<'_> {
             OldIndex::TooShort => None,
             OldIndex::Header(header) => Some(header),
         };
-        let mark = |mark| {
-            if let Some(old) = &old {
-                old.store(header::REPLACED, mark);
-            }
-        };
-        // Before the look: who joins without the directory's lock is seen, or sees this.
+        let mark = |as_what| old.as_ref().is_some_and(|old| mark(old, as_what));
+        // Before the look: who joins without the directory's lock is seen, or sees this. What was replaced stays so,
+        // though this process may be killed before it says so again.
         mark(replaced::PERHAPS);
         super::full_fence();
         let used = any_participant(locks);
@@ -151,7 +148,7 @@ impl Opening<'_> {
         memory.store(header::LIMIT, geometry.limit);
         memory.store(header::SEED, seed);
         memory.store(header::CREATED, self.now);
-        memory.store(header::KEPT, u64::from(self.keep_after_reboot));
+        memory.store(header::KEPT, u64::from(!self.empty_at_boot));
         let identities = self.identities(place, locks, &index, &block_files)?;
         super::store_identity(&memory, &identities);
         self.store_boot(&memory, self.boot_words()?);

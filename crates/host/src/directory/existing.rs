@@ -1,12 +1,14 @@
 //! Finds out what a directory holds, before anything is changed.
 
 use super::place::Place;
-use super::{any_participant, failed, full_fence, identity, store_identity};
+use super::{any_participant, failed, full_fence, identity, mark, store_identity};
 use super::{Directory, Identity, Opening};
+use crate::block::descriptor;
 use crate::error::Error;
 use crate::layout::{header, replaced, Geometry, MAGIC, VERSION, WINDOW};
 use crate::mapped::MappedMemory;
 use crate::options::Mode;
+use crate::platform;
 use crate::shared_memory::SharedMemory;
 use memmap2::MmapRaw;
 use std::fs::File;
@@ -23,7 +25,7 @@ pub(super) enum DirectoryState {
     Damaged(String),
     /// A file that has the index's name and is not one.
     NotOurs(String),
-    /// A cache that was written before this boot and may not be kept.
+    /// A cache that was written before this boot, and that the caller wants emptied.
     EarlierBoot,
     /// Only the holder of the directory's lock can say: it may be none of the above for long.
     Unclear,
@@ -121,14 +123,13 @@ impl Opening<'_> {
         // A copy of a cache may have been made while it was written to, and its blocks may have no space:
         // it is recovered as after a reboot. Containers may have boot ids of their own; recovery must never run
         // beside a writer. A reader needs no recovery while there are writers, because they keep what it sees whole.
-        let mark = |mark| {
-            if locked == Locked::Yes && self.mode != Mode::Read {
-                memory.store(header::REPLACED, mark);
-            }
-        };
+        let mark =
+            |as_what| locked == Locked::No || self.mode == Mode::Read || mark(&memory, as_what);
         if !fresh {
             // Before the look: who joins without the directory's lock is seen, or sees this.
-            mark(replaced::PERHAPS);
+            if !mark(replaced::PERHAPS) {
+                return Ok(DirectoryState::InPieces("it is being replaced".into()));
+            }
             full_fence();
         }
         let lived_in = !fresh && any_participant(locks);
@@ -137,7 +138,7 @@ impl Opening<'_> {
             Some(DirectoryState::Damaged(
                 "it is of another boot, or a copy, and processes use it".into(),
             ))
-        } else if recover && !same_boot && !self.keeps(&memory) {
+        } else if recover && !same_boot && self.may_empty(&memory) {
             Some(DirectoryState::EarlierBoot)
         } else if recover {
             None
@@ -181,7 +182,7 @@ impl Opening<'_> {
             copied_at: None,
         };
         if recover && self.mode == Mode::Read {
-            crate::recover::after_reboot(&directory, levels);
+            crate::recover::recover(&directory, levels);
             let epoch = self.watch_epoch(&directory)?;
             if directory.geometry.levels_at(epoch) > levels {
                 let why = format!("its index has {len} bytes, and more levels than that");
@@ -191,22 +192,34 @@ impl Opening<'_> {
             // The header's page shows the file by now, and a store into it would end the process.
             directory.memory.only_read();
         } else if recover {
-            self.allocate_again(&directory, levels, copied)?;
-            crate::recover::after_reboot(&directory, levels);
+            self.allocate_again(&directory, levels)?;
+            crate::recover::recover(&directory, levels);
             store_identity(&directory.memory, &directory.identities);
             self.store_boot(&directory.memory, boot);
-            directory.memory.store(header::REPLACED, replaced::NO);
-        }
-        if self.keep_after_reboot && self.mode != Mode::Read {
-            directory.memory.store(header::KEPT, 1);
+            if !mark(replaced::NO) {
+                return Ok(DirectoryState::InPieces("it is being replaced".into()));
+            }
         }
         Ok(DirectoryState::Cache(Box::new(directory)))
     }
 
-    /// Whether entries written before this boot are kept: when any process asked for it. One that opens with
-    /// other options must not empty what another one keeps.
-    fn keeps(&self, memory: &MappedMemory) -> bool {
-        self.keep_after_reboot || memory.load(header::KEPT) != 0
+    /// Whether a directory of an earlier boot is emptied: nobody lost anything by that who did not ask for it.
+    fn may_empty(&self, memory: &MappedMemory) -> bool {
+        self.mode == Mode::Create && self.empty_at_boot && memory.load(header::KEPT) == 0
+    }
+
+    /// How far the recovery of the index is, whoever does it; 0 when that cannot be seen.
+    pub(super) fn progress(&self, place: &Place) -> u64 {
+        let Ok(Some((index, status))) = place.file("index", Mode::Read) else {
+            return 0;
+        };
+        if status.len < header::LEN {
+            return 0;
+        }
+        let header = self.io.map_to_read(&index, header::LEN);
+        header.map_or(0, |header| {
+            MappedMemory::read_only(header, Vec::new()).load(header::RECOVERED)
+        })
     }
 
     /// Whether the index begins as one does; `None` for an empty one, or none.
@@ -252,14 +265,9 @@ impl Opening<'_> {
     }
 
     /// The length of the index may have reached the disk before the space that was allocated for its last level did,
-    /// and copying leaves holes where there was space without bytes. A store into one would end the process on a
-    /// full disk.
-    fn allocate_again(
-        &self,
-        directory: &Directory,
-        levels: usize,
-        copied: bool,
-    ) -> Result<(), Error> {
+    /// as may the word that says that a block has its space; and copying leaves holes where there was space without
+    /// bytes. A store into one would end the process on a full disk.
+    fn allocate_again(&self, directory: &Directory, levels: usize) -> Result<(), Error> {
         let geometry = &directory.geometry;
         let failed = || failed("make room for the cache in", &directory.path);
         for (at, len) in (0..levels).flat_map(|level| geometry.level_ranges(level)) {
@@ -267,16 +275,17 @@ impl Opening<'_> {
                 .allocate(&directory.index_file, at, len)
                 .map_err(failed())?;
         }
-        if !copied {
-            return Ok(());
-        }
         for block in 0..geometry.blocks {
             let at = block * geometry.block_size;
             let file = &directory.block_files[(at / WINDOW) as usize];
-            if directory.memory.load(geometry.descriptor_at(block) + 24) != 0 {
-                self.io
-                    .allocate(file, at % WINDOW, geometry.block_size)
-                    .map_err(failed())?;
+            let allocated_at = geometry.descriptor_at(block) + descriptor::ALLOCATED;
+            if directory.memory.load(allocated_at) == 0 {
+                continue;
+            }
+            match self.io.allocate(file, at % WINDOW, geometry.block_size) {
+                // Without its space the block counts as empty, and gets some when there is some.
+                Err(error) if platform::no_room(&error) => directory.memory.store(allocated_at, 0),
+                allocated => allocated.map_err(failed())?,
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Joining a directory: a participant's lock, with the directory's lock or without it.
 
 use super::place::Place;
-use super::{failed, full_fence, identity, Identity, Opening, DIRECTORY_LOCK};
+use super::{failed, full_fence, identity, mark, Identity, Opening, DIRECTORY_LOCK};
 use crate::engine::Participant;
 use crate::error::Error;
 use crate::io::Io;
@@ -16,6 +16,33 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the directory's lock is waited for while its holder shows no progress. Recovery does, however long it
+/// takes.
+struct Patience {
+    until: Instant,
+    seen: u64,
+}
+
+impl Patience {
+    fn new(now: Instant, progress: u64) -> Patience {
+        Patience {
+            until: now + LOCK_PATIENCE,
+            seen: progress,
+        }
+    }
+
+    /// Whether it is worth to wait on.
+    fn is_left(&mut self, now: Instant, progress: impl Fn() -> u64) -> bool {
+        if now <= self.until {
+            return true;
+        }
+        let progress = progress();
+        let goes_on = progress != self.seen;
+        *self = Patience::new(now, progress);
+        goes_on
+    }
+}
+
 /// What a handle says whose files are no longer those of its path.
 pub(crate) const REMOVED: &str = "was removed or replaced while it was open; open the cache again";
 
@@ -101,8 +128,8 @@ impl Opening<'_> {
             path,
             mode: Mode::Existing,
             limit: None,
+            empty_at_boot: false,
             file_mode,
-            keep_after_reboot: false,
             now: 0,
             io,
         };
@@ -121,12 +148,12 @@ impl Opening<'_> {
         if let Some(me) = opening.join_in_use(memory, &locks.0)? {
             return Ok(Membership::new(me, locks));
         }
-        let lock = opening.lock_directory(&locks.0, directory)?;
-        if memory.load(header::REPLACED) == replaced::YES {
+        let progress = || memory.load(header::RECOVERED);
+        let lock = opening.lock_directory(&locks.0, directory, progress)?;
+        // Otherwise it may be what a process left that was killed before it decided.
+        if !mark(memory, replaced::NO) {
             return Err(removed());
         }
-        // What a process left that was killed before it decided.
-        memory.store(header::REPLACED, replaced::NO);
         let me = opening.join(memory, &locks.0)?;
         drop(lock);
         Ok(Membership::new(me, locks))
@@ -155,13 +182,14 @@ impl Opening<'_> {
         Ok(true)
     }
 
-    /// Waits for the directory's lock.
+    /// Waits for the directory's lock. `progress` is a number that a recovery changes as it goes on.
     pub(super) fn lock_directory<'a>(
         &'a self,
         locks: &'a File,
         path: &Path,
+        progress: impl Fn() -> u64,
     ) -> Result<DirectoryLock<'a>, Error> {
-        let deadline = Instant::now() + LOCK_PATIENCE;
+        let mut patience: Option<Patience> = None;
         loop {
             let taken = match self.mode {
                 // Readers exclude processes that create or replace a cache, but not each other.
@@ -174,7 +202,9 @@ impl Opening<'_> {
                     file: locks,
                 });
             }
-            if Instant::now() > deadline {
+            let now = Instant::now();
+            let patience = patience.get_or_insert_with(|| Patience::new(now, progress()));
+            if !patience.is_left(now, &progress) {
                 return Err(Error::Io {
                     action: format!("another process keeps {} locked", path.display()),
                     source: ErrorKind::TimedOut.into(),
@@ -234,5 +264,23 @@ impl Drop for DirectoryLock<'_> {
     fn drop(&mut self) {
         // If the unlock fails, closing the descriptor drops the lock.
         let _ = self.io.unlock(self.file, DIRECTORY_LOCK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_that_shows_progress_is_waited_for() {
+        let begin = Instant::now();
+        let mut patience = Patience::new(begin, 1);
+        let mut after =
+            |seconds, progress| patience.is_left(begin + Duration::from_secs(seconds), || progress);
+        assert!(after(9, 1));
+        assert!(after(11, 2));
+        assert!(after(21, 2));
+        assert!(after(22, 3));
+        assert!(!after(33, 3));
     }
 }

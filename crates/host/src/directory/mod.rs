@@ -10,7 +10,7 @@ pub(crate) use join::{Membership, REMOVED};
 
 use crate::error::{Error, TOO_LARGE};
 use crate::io::{Io, Status};
-use crate::layout::{header, Geometry, PARTICIPANTS};
+use crate::layout::{header, replaced, Geometry, PARTICIPANTS};
 use crate::mapped::MappedMemory;
 use crate::options::Mode;
 use crate::platform;
@@ -62,8 +62,8 @@ pub(crate) struct Opening<'a> {
     pub path: &'a Path,
     pub mode: Mode,
     pub limit: Option<u64>,
+    pub empty_at_boot: bool,
     pub file_mode: Option<u32>,
-    pub keep_after_reboot: bool,
     /// Milliseconds since 1970.
     pub now: u64,
     pub io: &'a dyn Io,
@@ -82,11 +82,16 @@ impl Opening<'_> {
         }
         let path = std::path::absolute(self.path)
             .map_err(Error::io(format!("cannot resolve {}", self.path.display())))?;
-        if self.mode == Mode::Create {
-            self.open_to_use(&path)
-        } else {
-            self.open_at(&path)
+        if self.mode != Mode::Create {
+            return self.open_at(&path);
         }
+        let (directory, membership) = self.open_to_use(&path)?;
+        let memory = &directory.memory;
+        let keeps = !self.empty_at_boot && directory.read_only.is_none();
+        if keeps && memory.load(header::KEPT) == 0 {
+            memory.store(header::KEPT, 1);
+        }
+        Ok((directory, membership))
     }
 
     /// Opens to read and write, or, where this process may not write, a whole cache to read.
@@ -168,7 +173,7 @@ impl Opening<'_> {
         locks: LockFile,
     ) -> Result<Option<(Directory, Membership)>, Error> {
         let path = &place.path;
-        let lock = self.lock_directory(&locks.0, path)?;
+        let lock = self.lock_directory(&locks.0, path, || self.progress(place))?;
         let status = self.io.status(&locks.0).map_err(failed("look at", path))?;
         if status.links == 0 {
             return Ok(None);
@@ -183,17 +188,12 @@ impl Opening<'_> {
                 self.create(place, &locks.0, false)?
             }
             DirectoryState::NotOurs(_) if creates => return Err(not_an_index(place)),
-            DirectoryState::Nothing | DirectoryState::Unclear => return Err(self.no_cache()),
+            DirectoryState::Nothing | DirectoryState::Unclear | DirectoryState::EarlierBoot => {
+                return Err(self.no_cache())
+            }
             DirectoryState::InPieces(why)
             | DirectoryState::Damaged(why)
             | DirectoryState::NotOurs(why) => return Err(self.damaged(&why)),
-            DirectoryState::EarlierBoot => {
-                return Err(Error::NoCache(format!(
-                    "the cache in {} was written before this machine started, and is not kept \
-                     (keep_after_reboot): it counts as empty",
-                    self.path.display()
-                )))
-            }
         };
         if self.mode == Mode::Read {
             return Ok(Some((directory, Membership::none())));
@@ -303,6 +303,19 @@ fn store_identity(memory: &MappedMemory, identities: &[Identity]) {
     }
 }
 
+/// Marks an index that is in use, or perhaps being replaced; false for one that was replaced, which stays so.
+fn mark(memory: &MappedMemory, mark: u64) -> bool {
+    loop {
+        let found = memory.load(header::REPLACED);
+        if found == replaced::YES {
+            return false;
+        }
+        if memory.compare_exchange(header::REPLACED, found, mark) {
+            return true;
+        }
+    }
+}
+
 /// True when another description holds any participant's lock.
 fn any_participant(locks: &File) -> bool {
     platform::is_locked(platform::descriptor(locks), 1, PARTICIPANTS as u64 - 1)
@@ -312,4 +325,26 @@ fn any_participant(locks: &File) -> bool {
 /// one that replaces the cache, at least one sees the other.
 fn full_fence() {
     fence(Ordering::SeqCst);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_was_replaced_stays_so() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(header::LEN).unwrap();
+        let mapping = memmap2::MmapOptions::new().map_raw(&file).unwrap();
+        let memory = MappedMemory::new(mapping, Vec::new());
+        for as_what in [replaced::PERHAPS, replaced::NO, replaced::PERHAPS] {
+            assert!(mark(&memory, as_what));
+            assert_eq!(memory.load(header::REPLACED), as_what);
+        }
+        memory.store(header::REPLACED, replaced::YES);
+        for as_what in [replaced::PERHAPS, replaced::NO] {
+            assert!(!mark(&memory, as_what));
+            assert_eq!(memory.load(header::REPLACED), replaced::YES);
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //!
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
 //! [`user`], [`is_in_group`], [`is_locked`], [`may_not_write`], [`no_room`], [`too_large`],
-//! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`], [`WipedWord`].
+//! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`],
+//! [`without_signals`], [`WipedWord`].
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -18,16 +19,16 @@ pub use linux::SystemIo;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, Descriptor,
-    WipedWord,
+    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, without_signals,
+    Descriptor, WipedWord,
 };
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::SystemIo;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, Descriptor,
-    WipedWord,
+    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, without_signals,
+    Descriptor, WipedWord,
 };
 
 #[cfg(test)]
@@ -62,6 +63,8 @@ mod tests {
             unsupported::open_for_this_process,
         );
         twins::<fn(&io::Error) -> bool>(is_link, unsupported::is_link);
+        type Calls = fn() -> u8;
+        twins::<fn(Calls) -> u8>(without_signals, unsupported::without_signals);
         twins::<fn(Descriptor)>(keep_in_child, unsupported::keep_in_child);
         let words = (WipedWord::new(), unsupported::WipedWord::new());
         twins::<&AtomicU64>(&words.0, &words.1);

@@ -87,6 +87,10 @@ pub(crate) fn open_for_this_process<O: FnMut() -> io::Result<File>>(
 
 pub(crate) fn keep_in_child(_: Descriptor) {}
 
+pub(crate) fn without_signals<T>(f: impl FnOnce() -> T) -> T {
+    f()
+}
+
 /// A word that is 0 again in a forked child where the host tier runs.
 pub(crate) struct WipedWord(AtomicU64);
 
@@ -171,6 +175,12 @@ impl Io for SystemIo {
         unsupported()
     }
     fn sync(&self, _: &MmapRaw) -> io::Result<()> {
+        unsupported()
+    }
+    fn begin_sync(&self, _: &File) -> io::Result<()> {
+        unsupported()
+    }
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
         unsupported()
     }
     fn rename(&self, _: &File, _: &str, _: &str) -> io::Result<()> {

@@ -77,6 +77,21 @@ pub(super) unsafe fn load_word(from: *const u8) -> u64 {
 }
 
 /// # Safety
+/// As for [`super::write()`], of 8 bytes.
+#[inline(always)]
+pub(super) unsafe fn store_word(word: u64, to: *mut u8) {
+    // SAFETY: one store to bytes that the caller promises are valid.
+    unsafe {
+        asm!(
+            "str {word}, [{to}]",
+            to = in(reg) to,
+            word = in(reg) word,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// # Safety
 /// As for [`super::read()`], of 4 bytes.
 #[inline(always)]
 pub(super) unsafe fn load_half(from: *const u8) -> u32 {

@@ -37,6 +37,13 @@ pub(super) unsafe fn write(from: &[u8], to: *mut u8) {
 }
 
 /// # Safety
+/// As for [`super::write()`], of 8 bytes.
+pub(super) unsafe fn store_word(word: u64, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { write(&word.to_ne_bytes(), to) }
+}
+
+/// # Safety
 /// As for [`super::read()`], of 16 bytes.
 pub(super) unsafe fn load_pair(from: *const u8) -> (u64, u64) {
     // SAFETY: the caller's promise.

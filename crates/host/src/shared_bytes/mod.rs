@@ -76,6 +76,16 @@ pub(crate) unsafe fn write(from: &[u8], to: *mut u8) {
     unsafe { machine::write(from, to) }
 }
 
+/// Stores eight shared bytes, as [`write()`] does, without a call.
+///
+/// # Safety
+/// As for [`write()`], of eight bytes.
+#[inline(always)]
+pub(crate) unsafe fn write_word(word: u64, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { machine::store_word(word, to) }
+}
+
 /// Copies `N` shared bytes to the stack without a call; for a few bytes whose number is known.
 ///
 /// # Safety

@@ -77,6 +77,24 @@ fn arrays_are_read_at_any_alignment() {
 }
 
 #[test]
+fn a_word_is_stored_at_any_place() {
+    for place in 0..16 {
+        let (mut here, mut bytewise) = (source(40), source(40));
+        // SAFETY: as above.
+        unsafe {
+            super::write_word(0x0123_4567_89ab_cdef, here[place..].as_mut_ptr());
+            bytewise::store_word(0x0123_4567_89ab_cdef, bytewise[place..].as_mut_ptr());
+        }
+        assert_eq!(here, bytewise);
+        assert_eq!(
+            here[place..place + 8],
+            0x0123_4567_89ab_cdefu64.to_ne_bytes()
+        );
+        assert_eq!(here[place + 8..], source(40)[place + 8..]);
+    }
+}
+
+#[test]
 fn loads_mean_what_their_bytes_say() {
     let from = source(40);
     for place in 0..16 {

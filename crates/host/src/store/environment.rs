@@ -9,7 +9,7 @@ use crate::layout::{Geometry, WINDOW};
 use crate::options::Options;
 use crate::platform;
 use std::fs::File;
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU8, Ordering};
 use std::sync::Arc;
 
 /// The handle may be used.
@@ -26,13 +26,20 @@ const NEVER_JOINED: u64 = u64::MAX;
 pub(super) struct Process {
     pub membership: Membership,
     pub forks: u64,
+    /// Something was changed since the last flush began, and the next one is asked for. Always true for a handle
+    /// that never flushes.
+    pub is_dirty: AtomicBool,
+    /// The tick of that change.
+    pub dirty_since: AtomicU32,
 }
 
 impl Process {
-    pub fn new(membership: Membership) -> Process {
+    pub fn new(membership: Membership, flushes: bool) -> Process {
         Process {
             membership,
             forks: platform::forks(),
+            is_dirty: AtomicBool::new(!flushes),
+            dirty_since: AtomicU32::new(0),
         }
     }
 }
@@ -62,7 +69,7 @@ impl System {
         files: Vec<File>,
         membership: Membership,
     ) -> System {
-        let mut process = Process::new(membership);
+        let mut process = Process::new(membership, options.flush_every.is_some());
         if read_only {
             // As in a child that has not joined: whatever needs a membership meets `rejoin`.
             process.forks = NEVER_JOINED;

@@ -156,6 +156,7 @@ impl Store {
         let me = process.membership.me;
         let filled = with_appender(|appender| inner.engine.fill(appender, me, key, token, entry))?;
         if filled {
+            inner.changed(process);
             inner.count_write();
         } else {
             inner.count(Counter::InvalidatedLoads);

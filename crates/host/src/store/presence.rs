@@ -7,6 +7,7 @@ use crate::counters::Counter;
 use crate::directory::{identity, Identity, Opening, REMOVED};
 use crate::engine::Environment;
 use crate::error::Error;
+use crate::flusher;
 use crate::io::Io;
 use crate::layout::{header, replaced};
 use crate::platform;
@@ -198,7 +199,7 @@ impl Inner {
             &self.engine.memory,
             &self.identities,
         );
-        let process = Process::new(joined?);
+        let process = Process::new(joined?, self.flush_every.is_some());
         let mine = Box::into_raw(Box::new(process));
         // The parent's part is leaked: its mutexes may be locked by threads that the child lacks.
         let current = &self.engine.environment.process;
@@ -248,6 +249,7 @@ impl Inner {
                 _ => std::thread::sleep(Duration::from_millis(1)),
             }
         }
+        self.begin_last_flush(process);
         process.membership.release(&*self.io);
     }
 }
@@ -259,6 +261,9 @@ impl Drop for Inner {
         let mut process = unsafe { Box::from_raw(*self.engine.environment.process.get_mut()) };
         if process.forks != platform::forks() {
             process.membership.forget();
+        }
+        if self.flush_every.is_some() {
+            flusher::look_again();
         }
     }
 }

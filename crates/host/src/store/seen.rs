@@ -48,6 +48,7 @@ impl Store {
         let removed =
             inner.engine.is_open(hit.slot) && inner.engine.remove(inner.engine.key(&full), hit);
         if removed {
+            inner.changed_by_any();
             inner.count(Counter::Deletes);
         }
         Ok(removed)
@@ -77,7 +78,10 @@ impl Store {
         let full = namespace.full_key(key);
         let key = inner.engine.key(&full);
         let me = process.membership.me;
-        with_appender(|appender| inner.engine.replace(appender, me, key, hit, entry))
+        let replaced =
+            with_appender(|appender| inner.engine.replace(appender, me, key, hit, entry))?;
+        inner.changed(process);
+        Ok(replaced)
     }
 
     /// Stores an entry if the key has none; false if it has one. Loads of the key under way are invalidated.
@@ -89,11 +93,13 @@ impl Store {
         let inner = self.open_inner()?;
         is_entry(entry)?;
         inner.may_change()?;
-        let me = inner.process()?.membership.me;
+        let process = inner.process()?;
+        let me = process.membership.me;
         let full = namespace.full_key(key);
         let (key, floor) = (inner.engine.key(&full), inner.floor(namespace));
         let added = with_appender(|appender| inner.engine.add(appender, me, key, floor, entry))?;
         if added {
+            inner.changed(process);
             inner.count(Counter::Writes);
         }
         inner.count_change();

@@ -57,6 +57,21 @@ fn the_next_owner_of_a_cell_counts_on() {
 }
 
 #[test]
+fn a_reboot_keeps_the_counts_and_no_owner() {
+    let (memory, world) = (Plain::new(), World::default());
+    let engine = engine(memory, BLOCKS, &world);
+    let me = enter(&engine, 1);
+    let cell = count_a_write(&engine, me, 101);
+    engine.recover(1);
+    // After a power loss another process may be the same participant.
+    assert_eq!(owners(&engine, &world), []);
+    assert_eq!(writes(&engine), 1);
+    assert_eq!(count_a_write(&engine, me, 102), cell);
+    assert_eq!(owners(&engine, &world), [(102, 1)]);
+    assert_eq!(writes(&engine), 2);
+}
+
+#[test]
 fn participants_without_a_cell_share_one() {
     let (memory, world) = (Plain::new(), World::default());
     let mut engine = engine(memory, BLOCKS, &world);

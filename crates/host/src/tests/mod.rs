@@ -12,6 +12,7 @@ mod laps;
 mod large;
 mod memory;
 mod queues;
+mod replay;
 mod setup;
 mod stalls;
 mod steps;

@@ -71,9 +71,15 @@ pub fn enter<M: SharedMemory>(engine: &Engine<M, World>, id: u32) -> Participant
 }
 
 pub fn entry(text: &str) -> Vec<u8> {
+    entry_until(text, 0)
+}
+
+/// An entry that expires at this time; 0 for never.
+pub fn entry_until(text: &str, expires: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let options = EntryOptions {
         serializer: polycache_entry::Serializer::Text,
+        expires,
         ..EntryOptions::default()
     };
     encode(&Value::Text(text.into()), &options, &mut out).unwrap();

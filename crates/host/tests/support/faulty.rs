@@ -143,8 +143,18 @@ impl Io for Faulty {
         SystemIo.map_over(mapping, file, len)
     }
     fn sync(&self, mapping: &memmap2::MmapRaw) -> io::Result<()> {
+        self.meanwhile("sync");
         self.count()?;
         SystemIo.sync(mapping)
+    }
+    fn begin_sync(&self, file: &File) -> io::Result<()> {
+        self.meanwhile("begin_sync");
+        self.count()?;
+        SystemIo.begin_sync(file)
+    }
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.count()?;
+        SystemIo.sync_directory(path)
     }
     fn rename(&self, directory: &File, from: &str, to: &str) -> io::Result<()> {
         self.count()?;

@@ -78,14 +78,26 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
         let wrong = || invalid(ruby, "mode is an Integer like 0o660");
         builder = builder.mode(mode.ok_or_else(wrong)?);
     }
-    if let Some(keep) = given("keep_after_reboot") {
-        if !keep.is_kind_of(ruby.class_true_class()) && !keep.is_kind_of(ruby.class_false_class()) {
-            let message = format!("keep_after_reboot is true or false, not {}", keep.inspect());
+    if let Some(empty) = given("empty_at_boot") {
+        if !empty.is_kind_of(ruby.class_true_class()) && !empty.is_kind_of(ruby.class_false_class())
+        {
+            let message = format!("empty_at_boot is true or false, not {}", empty.inspect());
             return Err(invalid(ruby, message));
         }
-        builder = builder.keep_after_reboot(keep.to_bool());
+        builder = builder.empty_at_boot(empty.to_bool());
+    }
+    if let Some(every) = given("flush_every") {
+        builder = builder.flush_every(flush_every(ruby, every)?);
     }
     Ok(builder)
+}
+
+/// `None` for never.
+fn flush_every(ruby: &Ruby, every: Value) -> Result<Option<Duration>, Error> {
+    if RString::from_value(every).is_some() && text(ruby, "flush_every", every)? == "never" {
+        return Ok(None);
+    }
+    duration(ruby, "flush_every", every).map(Some)
 }
 
 fn store_errors(ruby: &Ruby, what: Value) -> Result<StoreErrors, Error> {

@@ -11,7 +11,7 @@ module Polycache
     module Build
       # Options about bytes and directories, which mean nothing in memory alone.
       OF_THE_HOST = %i[
-        limit mode serializer compressor dictionaries encryption keep_after_reboot max_value
+        limit mode serializer compressor dictionaries encryption empty_at_boot flush_every max_value
       ].freeze
       # Options with and without a directory, beside the namespace and the memory.
       OF_ALL = %i[ttl jitter lease_timeout wait_timeout store_errors types clock].freeze

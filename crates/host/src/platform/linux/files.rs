@@ -187,6 +187,21 @@ impl Io for SystemIo {
         mapping.flush()
     }
 
+    fn begin_sync(&self, file: &File) -> io::Result<()> {
+        // SAFETY: `file` keeps the descriptor open; a length of 0 is to the file's end.
+        result_of(unsafe {
+            libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE)
+        })
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
+            .open(path)?
+            .sync_all()
+    }
+
     fn rename(&self, directory: &File, from: &str, to: &str) -> io::Result<()> {
         let (from, to) = (CString::new(from)?, CString::new(to)?);
         let folder = directory.as_raw_fd();

@@ -34,6 +34,24 @@ pub(crate) fn descriptor(file: &File) -> Descriptor {
     file.as_raw_fd()
 }
 
+/// Calls `f` with all signals of this thread blocked. A thread that `f` begins keeps them so: the program's
+/// handlers run on its own threads, whose system calls they are to interrupt.
+pub(crate) fn without_signals<T>(f: impl FnOnce() -> T) -> T {
+    // SAFETY: sigset_t is plain data for which all zero bytes are valid.
+    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+    // SAFETY: both sets are valid for the calls.
+    let blocked = unsafe {
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before)
+    };
+    let result = f();
+    if blocked == 0 {
+        // SAFETY: `before` was filled by the call above.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
+    }
+    result
+}
+
 /// The user id that this process runs as.
 pub(crate) fn user() -> u32 {
     // SAFETY: geteuid takes nothing and cannot fail.

@@ -1,0 +1,148 @@
+//! Flushes: everything that was changed reaches the disk, and then the mark that says so.
+
+use super::environment::Process;
+use super::{Inner, Store};
+use crate::error::Error;
+use crate::flusher::{self, Flush};
+use crate::layout::{header, FLUSH_LOCK};
+use crate::platform;
+use crate::shared_memory::SharedMemory;
+use std::sync::atomic::{fence, Ordering};
+use std::time::Duration;
+
+/// Ticks a second.
+const TICKS: u64 = 16;
+/// While another process flushes, this one asks again after so long.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+impl Store {
+    /// Writes everything to the disk, and waits for it. When it returns, a power loss takes nothing back of what
+    /// was stored, deleted or cleared before the call.
+    ///
+    /// # Errors
+    /// `Io`, `Closed`.
+    pub fn flush(&self) -> Result<(), Error> {
+        let inner = self.open_inner()?;
+        inner.may_change()?;
+        inner.flush()
+    }
+}
+
+impl Inner {
+    /// To be called after a change of the cache. The first one since the last flush began asks for the next.
+    #[inline(always)]
+    pub(super) fn changed(&self, process: &Process) {
+        // Not relaxed: the change must not become visible after this look, or a flush that begins in
+        // between would miss it. The same instruction on x86-64.
+        if !process.is_dirty.load(Ordering::SeqCst) {
+            self.first_change(process);
+        }
+    }
+
+    /// As `changed`, for a change that needs no participant. A forked child becomes one.
+    pub(super) fn changed_by_any(&self) {
+        if let Ok(process) = self.process() {
+            self.changed(process);
+        }
+    }
+
+    #[cold]
+    fn first_change(&self, process: &Process) {
+        let Some(every) = self.flush_every else {
+            return;
+        };
+        if process.is_dirty.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        process
+            .dirty_since
+            .store(platform::ticks(), Ordering::SeqCst);
+        flusher::schedule(self.weak.clone(), every);
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        let failed = || Error::io("cannot write the cache to its disk");
+        let engine = &self.engine;
+        let is_first = engine.mark_tick().is_none();
+        let mark = engine.begin_mark();
+        let memory = &engine.memory;
+        // Records first, so that few words on the disk point to what is not there.
+        for mapping in memory.windows().iter().chain([memory.index()]) {
+            self.io.sync(mapping).map_err(failed())?;
+        }
+        if is_first {
+            // The names of the files.
+            for folder in [&*self.path, &self.path.join("blocks")] {
+                self.io.sync_directory(folder).map_err(failed())?;
+            }
+        }
+        engine.complete_mark(mark);
+        // A page, mostly. The flush is complete when the mark is on the disk as well.
+        self.io.sync(memory.index()).map_err(failed())
+    }
+
+    /// The handle is closed, and its process may end now. What is not on the disk by now begins to be written,
+    /// without a wait: at most once in `flush_every`, or short processes, one after the other, would keep the disk
+    /// busy. The rest is left to other processes and to the kernel.
+    pub(super) fn begin_last_flush(&self, process: &Process) {
+        let Some(every) = self.flush_every else {
+            return;
+        };
+        if !process.is_dirty.load(Ordering::SeqCst) {
+            return;
+        }
+        let memory = &self.engine.memory;
+        let (now, begun) = (platform::ticks(), memory.load(header::WRITE_BACK_TICK));
+        let is_due = |tick: u32| u64::from(now.wrapping_sub(tick)) >= ticks(every);
+        let flushed_lately = self.engine.mark_tick().is_some_and(|tick| !is_due(tick));
+        if flushed_lately || (begun != 0 && !is_due((begun - 1) as u32)) {
+            return;
+        }
+        memory.store(header::WRITE_BACK_TICK, u64::from(now) + 1);
+        let environment = &self.engine.environment;
+        for file in environment.files.iter().chain([&environment.index]) {
+            // The kernel writes it later anyway.
+            let _ = self.io.begin_sync(file);
+        }
+    }
+}
+
+fn ticks(time: Duration) -> u64 {
+    (time.as_millis() as u64 * TICKS).div_ceil(1000)
+}
+
+impl Flush for Inner {
+    fn flush_due(&self) -> Option<Duration> {
+        let every = self.flush_every?;
+        // SAFETY: as in `process`.
+        let process = unsafe { &*self.engine.environment.process.load(Ordering::Acquire) };
+        if !self.is_open() || process.forks != platform::forks() {
+            return None;
+        }
+        let since = process.dirty_since.load(Ordering::SeqCst);
+        // Another process's flush that began later has written this one's changes up to then.
+        if let Some(tick) = self.engine.mark_tick() {
+            if (tick.wrapping_sub(since) as i32) > 0 {
+                process.dirty_since.store(tick, Ordering::SeqCst);
+                let age = u64::from(platform::ticks().wrapping_sub(tick)) * 1000 / TICKS;
+                let left = every.saturating_sub(Duration::from_millis(age));
+                return Some(left.max(ASK_AGAIN));
+            }
+        }
+        let locks = process.membership.file()?;
+        match self.io.lock(locks, FLUSH_LOCK) {
+            Ok(true) => {}
+            Ok(false) => return Some(ASK_AGAIN),
+            Err(_) => return Some(every),
+        }
+        // Before the flush begins: a change from here on asks for another one.
+        process.is_dirty.store(false, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let flushed = self.flush();
+        // If the unlock fails, closing the descriptor drops the lock.
+        let _ = self.io.unlock(locks, FLUSH_LOCK);
+        // A caller that changed something meanwhile has asked for the next flush by itself.
+        let is_asked_for = flushed.is_ok() || process.is_dirty.swap(true, Ordering::SeqCst);
+        (!is_asked_for).then_some(every)
+    }
+}

@@ -1,0 +1,274 @@
+//! Flushes: what is changed reaches the disk in time, and nobody waits for it.
+
+mod support;
+
+use polycache_host::io::Io;
+use polycache_host::layout::header;
+use polycache_host::shared_memory::SharedMemory;
+use polycache_host::{Options, Store};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{channel, Receiver};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use support::faulty::Faulty;
+use support::{entry, small};
+
+/// Only a broken program takes as long.
+const LONG: Duration = Duration::from_secs(60);
+const OFTEN: Duration = Duration::from_millis(100);
+const SELDOM: Duration = Duration::from_secs(24 * 3600);
+
+/// One test at a time: the thread that flushes is the process'. It ends with the handles that it works for, however
+/// long their flushes are ahead.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    wait_until("the thread does not end", || threads() == 0);
+    alone
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < LONG, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+/// A store whose flushes are told of: each call of this name.
+fn telling(path: &Path, call: &'static str, every: Option<Duration>) -> (Store, Receiver<()>) {
+    let (tell, told) = channel();
+    let mut io = Faulty::new(-1, 0);
+    let tell = Mutex::new(tell);
+    let act = move || {
+        // The test may be over.
+        let _ = tell.lock().unwrap().send(());
+    };
+    io.meanwhile = Some((call, Box::new(act)));
+    let store = open(path, Arc::new(io), every);
+    // What opening called is of no concern.
+    while told.try_recv().is_ok() {}
+    (store, told)
+}
+
+fn open(path: &Path, io: Arc<dyn Io>, every: Option<Duration>) -> Store {
+    let options = Options {
+        flush_every: every,
+        io,
+        ..small(path)
+    };
+    Store::open(&options).unwrap()
+}
+
+fn put(store: &Store) {
+    let ns = store.namespace(&["n"]).unwrap();
+    store.put(&ns, b"k", &entry("v")).unwrap();
+}
+
+fn is_marked(store: &Store) -> bool {
+    store.shared().memory.load(header::MARK_TICK) != 0
+}
+
+fn threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names
+        .filter(|name| name.trim() == "polycache-flush")
+        .count()
+}
+
+#[test]
+fn a_change_is_flushed_by_a_thread_that_ends_when_nothing_is_left() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let changes: [fn(&Store); 5] = [
+        put,
+        |store| {
+            let ns = store.namespace(&["n"]).unwrap();
+            assert!(store.delete(&ns, b"k").unwrap());
+        },
+        |store| {
+            let ns = store.namespace(&["n"]).unwrap();
+            assert!(store.add(&ns, b"k", &entry("v")).unwrap());
+        },
+        |store| {
+            let ns = store.namespace(&["n"]).unwrap();
+            let hit = store.get(&ns, b"k", &mut Vec::new()).unwrap().unwrap();
+            assert!(store.replace(&ns, b"k", hit, &entry("w")).unwrap());
+        },
+        |store| store.clear(&store.namespace(&["n"]).unwrap()).unwrap(),
+    ];
+    let (store, told) = telling(dir.path(), "sync", Some(OFTEN));
+    assert!(!is_marked(&store));
+    for change in changes {
+        change(&store);
+        // The blocks, then the index, then the index with the mark.
+        for _ in 0..3 {
+            told.recv_timeout(LONG).unwrap();
+        }
+        wait_until("the mark is not set", || is_marked(&store));
+        wait_until("the thread does not end", || threads() == 0);
+        assert!(told.try_recv().is_err());
+    }
+}
+
+#[test]
+fn a_handle_that_only_reads_or_never_flushes_needs_no_thread() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let (store, told) = telling(dir.path(), "sync", None);
+    put(&store);
+    let (reader, _told) = telling(dir.path(), "sync", Some(OFTEN));
+    let ns = reader.namespace(&["n"]).unwrap();
+    assert!(reader.get(&ns, b"k", &mut Vec::new()).unwrap().is_some());
+    assert_eq!(threads(), 0);
+    assert!(told.try_recv().is_err() && !is_marked(&store));
+    // What it is asked for, it does.
+    store.flush().unwrap();
+    assert!(is_marked(&store));
+}
+
+#[test]
+fn the_thread_ends_with_the_last_handle() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let [first, second] = [SELDOM; 2].map(|every| telling(dir.path(), "sync", Some(every)).0);
+    put(&first);
+    put(&second);
+    wait_until("there is no thread", || threads() == 1);
+    drop(first);
+    assert_eq!(threads(), 1);
+    drop(second);
+    wait_until("the thread does not end", || threads() == 0);
+}
+
+#[test]
+fn many_handles_have_one_thread() {
+    let _alone = alone();
+    let dirs: Vec<_> = (0..20).map(|_| tempfile::tempdir().unwrap()).collect();
+    let stores: Vec<_> = dirs
+        .iter()
+        .map(|dir| telling(dir.path(), "sync", Some(OFTEN)))
+        .collect();
+    stores.iter().for_each(|(store, _)| put(store));
+    assert!(threads() <= 1);
+    for (store, told) in &stores {
+        told.recv_timeout(LONG).unwrap();
+        assert!(threads() <= 1);
+        wait_until("the mark is not set", || is_marked(store));
+    }
+}
+
+#[test]
+fn a_failed_flush_leaves_no_mark_and_is_tried_again() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let io = Arc::new(Faulty::new(-1, libc::EIO));
+    let store = open(dir.path(), io.clone(), None);
+    put(&store);
+    for calls in 0..3 {
+        io.left.store(calls, Ordering::SeqCst);
+        assert_eq!(store.flush().unwrap_err().code(), "io");
+        assert!(!is_marked(&store), "{calls}");
+    }
+    store.flush().unwrap();
+    assert!(is_marked(&store));
+
+    // In the background: of the calls after the put, the lock, and then the first page.
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path(), io.clone(), Some(OFTEN));
+    put(&store);
+    io.left.store(1, Ordering::SeqCst);
+    wait_until("the mark is not set", || is_marked(&store));
+    assert!(io.left.load(Ordering::SeqCst) < 0, "nothing failed");
+}
+
+#[test]
+fn a_process_waits_for_the_flush_of_another_one() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let (store, told) = telling(dir.path(), "lock", Some(OFTEN));
+    let system = polycache_host::io::SystemIo;
+    let path = store.path().join("participants");
+    let other = std::fs::File::options().read(true).write(true).open(path);
+    let other = other.unwrap();
+    assert!(system.lock(&other, 4096).unwrap());
+    put(&store);
+    for _ in 0..3 {
+        told.recv_timeout(LONG).unwrap();
+    }
+    assert!(!is_marked(&store));
+    system.unlock(&other, 4096).unwrap();
+    wait_until("the mark is not set", || is_marked(&store));
+}
+
+#[test]
+fn a_child_flushes_what_it_changed() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let (store, _told) = telling(dir.path(), "sync", Some(SELDOM));
+    put(&store);
+    let often = open(dir.path(), Arc::new(Faulty::new(-1, 0)), Some(OFTEN));
+    // SAFETY: the child only uses the store, and ends by _exit.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let begin = Instant::now();
+        let ns = often.namespace(&["n"]).unwrap();
+        let done = often.put(&ns, b"child", &entry("v")).is_ok();
+        while !is_marked(&often) && begin.elapsed() < LONG {
+            std::thread::yield_now();
+        }
+        // SAFETY: as above.
+        unsafe { libc::_exit(i32::from(!(done && is_marked(&often)))) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is a valid buffer, and `child` is a child of this process.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn a_handle_that_closes_begins_to_write_what_is_left_but_not_every_time() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let change_and_close = |every, change: fn(&Store)| {
+        let before = begun.load(Ordering::SeqCst);
+        let mut io = Faulty::new(-1, 0);
+        let counter = begun.clone();
+        let act = move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+        };
+        io.meanwhile = Some(("begin_sync", Box::new(act)));
+        let store = open(dir.path(), Arc::new(io), every);
+        change(&store);
+        store.close();
+        begun.load(Ordering::SeqCst) - before
+    };
+    assert_eq!(change_and_close(None, put), 0);
+    assert_eq!(change_and_close(Some(SELDOM), |_| {}), 0);
+    // The blocks and the index.
+    assert_eq!(change_and_close(Some(SELDOM), put), 2);
+    assert_eq!(change_and_close(Some(SELDOM), put), 0);
+}
+
+#[test]
+fn intervals_that_are_none_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for every in [
+        Duration::ZERO,
+        OFTEN - Duration::from_nanos(1),
+        SELDOM + Duration::from_nanos(1),
+    ] {
+        let options = Options {
+            flush_every: Some(every),
+            ..small(&dir.path().join("new"))
+        };
+        let refused = Store::open(&options).err().unwrap();
+        assert_eq!(refused.code(), "invalid_argument");
+    }
+    assert!(!dir.path().join("new").exists());
+}
