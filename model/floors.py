@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 RULES = {
     "born-while-held": "a put notes the count of clears while it holds its block, not before",
+    "large-born-last": "the writer of a large value does so after it said that it wrote all bytes",
     "announce-first": "a survey announces its target before it waits for the writers",
     "wait-for-writers": "a survey waits for the writers that held a block when it was announced",
     "unlink": "a survey removes what lies below a floor",
@@ -60,6 +61,7 @@ class Moment(NamedTuple):
     group: int = 0  # the floor of A's group
     word: tuple[int, int, int] = NOTHING  # whose value, its born, changes of the slot
     held: int = 0  # actors that hold a block
+    writes: int = 0  # those of them that write a large value: a survey does not wait for these
     ended: int = 1 << FIRST
     made: int = 1 << FIRST
     hidden: int = 0  # values that a read has missed after all clears were over
@@ -133,6 +135,24 @@ def _put(moment: Moment, me: int, rule: Rule) -> Moment:
             return _goes(moment, me, step="look")
         case _:
             return _ended(moment._replace(held=moment.held & ~(1 << me)), me)
+
+
+def _put_large(moment: Moment, me: int, rule: Rule) -> Moment:
+    """Its blocks count as dead once all bytes are written. Then it is as any put."""
+    match moment.actors[me].step:
+        case "start":
+            return _goes(moment, me, step="hold", over=moment.made, gone=moment.ended)
+        case "hold":
+            moment = moment._replace(held=moment.held | 1 << me, writes=moment.writes | 1 << me)
+            return _goes(moment, me, step="dead" if rule("large-born-last") else "born")
+        case "born":
+            then = "look" if rule("large-born-last") else "dead"
+            return _goes(moment, me, step=then, number=moment.clears)
+        case "dead":
+            moment = moment._replace(writes=moment.writes & ~(1 << me))
+            return _goes(moment, me, step="born" if rule("large-born-last") else "look")
+        case _:
+            return _put(moment, me, rule)
 
 
 def _load(moment: Moment, me: int, rule: Rule) -> Moment:
@@ -226,7 +246,7 @@ def _survey(moment: Moment, me: int, rule: Rule) -> Moment:
             if not rule("end-last"):
                 moment = moment._replace(ended_floor=max(moment.ended_floor, actor.number))
             return _goes(moment, me, step=then)
-        case "wait" if moment.held and rule("wait-for-writers"):
+        case "wait" if moment.held & ~moment.writes and rule("wait-for-writers"):
             return moment
         case "wait":
             return _goes(moment, me, step="look" if announce_first else "announce")
@@ -270,6 +290,7 @@ def _read(moment: Moment, me: int, rule: Rule) -> Moment:
 
 OPERATIONS: dict[str, Callable[[Moment, int, Rule], Moment]] = {
     "put": _put,
+    "put large": _put_large,
     "load": _load,
     "clear A": _clear,
     "clear B": _clear,
@@ -360,7 +381,9 @@ def _lasting(moment: Moment, acknowledged: int) -> bool:
         if actor.kind == "clear A" and actor.step != "start"
     )
     return any(
-        acknowledged >> number & 1 and actor.kind in ("put", "load") and not begun & ~actor.gone
+        acknowledged >> number & 1
+        and actor.kind in ("put", "put large", "load")
+        and not begun & ~actor.gone
         for number, actor in enumerate(moment.actors)
     )
 

@@ -9,6 +9,7 @@ from floors import RULES, explore
 # What meets, whether the key has a value at first, and how many operations are killed.
 CONFIGURATIONS = [
     (("put", "clear A", "survey"), True, 1),
+    (("put large", "clear A", "survey"), True, 1),
     (("clear A", "read", "survey"), True, 1),
     (("clear B", "read", "clear A"), True, 1),
     (("load", "clear A", "survey"), False, 1),
@@ -16,6 +17,7 @@ CONFIGURATIONS = [
     (("clear A", "clear B", "survey"), True, 0),
     (("clear A", "clear A", "reuse"), True, 0),
     (("put", "clear A", "survey", "reuse"), False, 0),
+    (("put large", "clear A", "survey", "reuse"), False, 0),
     (("load", "clear A", "survey", "reuse"), False, 0),
     (("read", "clear A", "survey", "reuse"), True, 0),
     (("survey", "survey", "clear A"), True, 1),

@@ -5,22 +5,7 @@ mod support;
 use polycache_host::{AtKey, Counts, MemoryHits, Mode, Options, Store};
 use polycache_operations::Leases;
 use std::path::Path;
-use support::{entry, get, small, with_clock};
-
-/// Runs `child` in a forked process, and says how it ended.
-fn in_child(child: impl FnOnce()) -> i32 {
-    // SAFETY: the child only uses the store and leaves by `_exit`.
-    unsafe {
-        let pid = libc::fork();
-        if pid == 0 {
-            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-            libc::_exit(i32::from(ended.is_err()));
-        }
-        let mut status = 0;
-        assert_eq!(libc::waitpid(pid, &mut status, 0), pid);
-        status
-    }
-}
+use support::{entry, get, in_child, small, with_clock};
 
 fn to_read(path: &Path) -> Store {
     let mut options = Options::new(path);
@@ -335,6 +320,25 @@ fn usage_counts_the_blocks_of_a_large_value() {
         panic!("{usage:?}")
     };
     assert_eq!((of_ns.entries, of_ns.bytes), (1, 2 * block as u64));
+}
+
+/// Until it joins it counts for the machine.
+#[test]
+fn a_forked_child_that_only_misses_does_not_count_for_its_parent() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&small(dir.path())).unwrap();
+    let ns = store.namespace(&["n"]).unwrap();
+    assert_eq!(get(&store, &ns, b"absent"), None);
+    let status = in_child(|| {
+        (0..500).for_each(|_| assert_eq!(get(&store, &ns, b"absent"), None));
+    });
+    assert_eq!(status, 0);
+    let stats = store.machine_stats().unwrap();
+    assert_eq!((stats.misses, stats.processes[0].misses), (501, 1));
+    // The parent goes on in its own cell.
+    assert_eq!(get(&store, &ns, b"absent"), None);
+    let stats = store.machine_stats().unwrap();
+    assert_eq!((stats.misses, stats.processes[0].misses), (502, 2));
 }
 
 /// It joins at its first look at the path, and takes a cell by that.

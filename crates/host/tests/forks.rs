@@ -6,22 +6,7 @@ use polycache_host::{Lease, Store};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::faulty::{with_io, Faulty};
-use support::{entry, get, small};
-
-/// Runs `child` in a forked process and says how it ended.
-fn in_child(child: impl FnOnce()) -> i32 {
-    // SAFETY: the child only uses the store and leaves by `_exit`.
-    unsafe {
-        let pid = libc::fork();
-        if pid == 0 {
-            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-            libc::_exit(i32::from(ended.is_err()));
-        }
-        let mut status = 0;
-        assert_eq!(libc::waitpid(pid, &mut status, 0), pid);
-        status
-    }
-}
+use support::{entry, get, in_child, small};
 
 #[test]
 fn a_forked_child_writes_to_blocks_of_its_own() {

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{entry, get, small};
+use support::{entry, get, in_child, small};
 
 /// Offset of the boot id in the index.
 const BOOT_ID: u64 = 32;
@@ -374,6 +374,32 @@ fn a_damaged_large_value_is_missed_in_a_recovered_copy() {
     assert_eq!(get(&reader, &namespace, b"k").as_deref(), Some("v"));
     drop(reader);
     assert!(files(dir.path()) == before);
+}
+
+/// It takes no lock, and asks for those of the others; so does its forked child.
+#[test]
+fn a_reader_knows_which_holders_of_a_lock_live() {
+    let dir = tempfile::tempdir().unwrap();
+    let holder = filled(dir.path());
+    let reader = Store::open(&to_read(dir.path())).unwrap();
+    let namespace = holder.namespace(&["n"]).unwrap();
+    let is_leased = |key: &[u8]| reader.is_leased(&namespace, key).unwrap();
+    let take = |key: &[u8]| {
+        let lease = holder.lease(&namespace, key, &mut Vec::new()).unwrap();
+        assert!(matches!(lease, Lease::Acquired(_)));
+    };
+    assert!(!is_leased(b"free"));
+    take(b"held");
+    let status = in_child(|| {
+        take(b"killed");
+        assert!(is_leased(b"held") && is_leased(b"killed"));
+        // SAFETY: the signal ends this process.
+        unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+    });
+    assert_eq!(status & 0x7f, libc::SIGKILL);
+    assert!(is_leased(b"held") && !is_leased(b"killed"));
+    holder.close();
+    assert!(!is_leased(b"held"));
 }
 
 /// What a walk over an index finds that others have changed since is not told.

@@ -113,7 +113,7 @@ fn a_link_above_the_path_is_switched() {
 #[test]
 fn every_operation_that_counts_as_no_read_notices() {
     type Call = fn(&Store, &Namespace) -> Result<(), Error>;
-    let calls: [(&str, Call); 5] = [
+    let calls: [(&str, Call); 12] = [
         ("add", |store, ns| {
             store.add(ns, b"k", &entry("v")).map(drop)
         }),
@@ -125,6 +125,19 @@ fn every_operation_that_counts_as_no_read_notices() {
         ("replace", |store, ns| {
             let seen = store.peek(ns, b"k", &mut Vec::new())?.expect("it stands");
             store.replace(ns, b"k", seen, &entry("v")).map(drop)
+        }),
+        ("is_leased", |store, ns| store.is_leased(ns, b"k").map(drop)),
+        ("stats", |store, _| store.stats().map(drop)),
+        ("machine_stats", |store, _| store.machine_stats().map(drop)),
+        ("usage", |store, _| store.usage(10).map(drop)),
+        ("check", |store, _| store.check().map(drop)),
+        ("keys", |store, ns| {
+            let keys = &mut Vec::new();
+            store.keys(ns, b"", 0, u64::MAX, keys).map(drop)
+        }),
+        ("full_keys", |store, _| {
+            let keys = &mut Vec::new();
+            store.full_keys(0, u64::MAX, keys).map(drop)
         }),
     ];
     for (what, call) in calls {

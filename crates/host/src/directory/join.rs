@@ -65,6 +65,9 @@ impl Drop for LockFile {
 pub(crate) struct Membership {
     pub me: Participant,
     locks: Option<LockFile>,
+    /// Of a handle that only reads: the file of locks, to ask which participants live. No lock is taken by it, so
+    /// children keep it.
+    watched: Option<File>,
 }
 
 impl Membership {
@@ -72,18 +75,26 @@ impl Membership {
         Membership {
             me,
             locks: Some(locks),
+            watched: None,
         }
     }
 
     /// For a handle that only reads: no other process needs to know of it.
-    pub fn none() -> Membership {
+    pub(super) fn none(locks: &LockFile) -> Membership {
         Membership {
             me: Participant {
                 id: 0,
                 incarnation: 0,
             },
             locks: None,
+            // Without it every participant counts as alive.
+            watched: locks.0.try_clone().ok(),
         }
+    }
+
+    /// As [`Membership::file`], for a handle that only reads.
+    pub fn watched(&self) -> Option<Descriptor> {
+        self.watched.as_ref().map(platform::descriptor)
     }
 
     pub fn descriptor(&self) -> Descriptor {

@@ -147,7 +147,7 @@ impl Opening<'_> {
             // A process that was stopped with the directory's lock keeps no other process from a whole cache.
             match self.existing(&place, &locks.0, Locked::No)? {
                 DirectoryState::Cache(directory) if self.mode == Mode::Read => {
-                    return Ok((*directory, Membership::none()))
+                    return Ok((*directory, Membership::none(&locks)))
                 }
                 DirectoryState::Cache(directory) => {
                     if let Some(me) = self.join_in_use(&directory.memory, &locks.0)? {
@@ -196,7 +196,9 @@ impl Opening<'_> {
             | DirectoryState::NotOurs(why) => return Err(self.damaged(&why)),
         };
         if self.mode == Mode::Read {
-            return Ok(Some((directory, Membership::none())));
+            // Before the reader's descriptor is made, which children keep.
+            drop(lock);
+            return Ok(Some((directory, Membership::none(&locks))));
         }
         let used = fresh.as_ref().unwrap_or(&locks);
         let me = self.join(&directory.memory, &used.0)?;

@@ -90,6 +90,9 @@ impl Environment for System {
     fn id_alive(&self, id: u32) -> bool {
         // SAFETY: the pointer comes from a box that is freed only with the store, or leaked.
         let process = unsafe { &*self.process.load(Ordering::Acquire) };
+        if let Some(locks) = process.membership.watched() {
+            return platform::is_locked(locks, u64::from(id), 1);
+        }
         // In a child that has not joined, the descriptor's number may be another file's by now; no
         // answer counts as alive. A description's own locks never show as held by another.
         process.forks != platform::forks()

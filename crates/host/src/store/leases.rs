@@ -93,9 +93,11 @@ impl Store {
     /// True while a living process holds a lease of the key (or of one that the index can't tell from it).
     ///
     /// # Errors
-    /// `Closed`.
+    /// `Closed`; `Io` when the cache was replaced.
     pub fn is_leased(&self, namespace: &Namespace, key: &[u8]) -> Result<bool, Error> {
         let inner = self.open_inner()?;
+        inner.count_change();
+        inner.still_open()?;
         let full = namespace.full_key(key);
         Ok(inner.engine.is_leased(inner.engine.key(&full)))
     }

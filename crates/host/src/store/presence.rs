@@ -123,6 +123,13 @@ impl Inner {
         }
     }
 
+    /// For a walk over the index, beside which a look costs nothing: a process that does nothing else must notice, too,
+    /// that the cache was replaced.
+    pub(super) fn look_before_walk(&self) -> Result<(), Error> {
+        self.look_around();
+        self.still_open()
+    }
+
     /// Looks whether the files are still those of the path. A file that cannot be looked at proves nothing: a
     /// process may have changed its user or its root directory.
     #[cold]

@@ -17,9 +17,10 @@ impl Store {
     /// Counts and sizes. Walks the index: some milliseconds for the default limit.
     ///
     /// # Errors
-    /// `Closed`.
+    /// `Closed`; `Io` when the cache was replaced.
     pub fn stats(&self) -> Result<Stats, Error> {
         let inner = self.open_inner()?;
+        inner.look_before_walk()?;
         inner.add_hits(0);
         let engine = &inner.engine;
         let shared = |at| engine.memory.load(at);
@@ -53,11 +54,9 @@ impl Store {
     /// as [`Store::stats`] does.
     ///
     /// # Errors
-    /// `Closed`; `Io` when the file of locks cannot be looked at.
+    /// `Closed`; `Io` when the cache was replaced, or the file of locks cannot be looked at.
     pub fn machine_stats(&self) -> Result<MachineStats, Error> {
         let inner = self.open_inner()?;
-        // A caller that only asks for this would never notice that the cache was replaced.
-        inner.look_around();
         let Stats {
             entries,
             bytes,
@@ -154,9 +153,10 @@ impl Store {
     /// 0.2 µs for each entry.
     ///
     /// # Errors
-    /// `Closed`.
+    /// `Closed`; `Io` when the cache was replaced.
     pub fn usage(&self, most: usize) -> Result<Vec<Usage>, Error> {
         let inner = self.open_inner()?;
+        inner.look_before_walk()?;
         let engine = &inner.engine;
         let mut found: HashMap<Vec<u8>, (u64, u64)> = HashMap::new();
         for slot in 0..engine.open_slots() {

@@ -9,14 +9,14 @@ use super::Inner;
 use crate::counters::{Counter, COUNTERS, SHARED_CELL};
 use crate::platform::{self, WipedWord};
 use crate::shared_memory::SharedMemory;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Hits that a handle adds at once at most.
 const MOST_HITS: u64 = 64;
 /// The share of its hits that a handle may have to add.
 const SHARE: u64 = 16;
-/// Where a handle's counters are if it only reads.
-const NOWHERE: usize = 0;
+/// Where a handle's counters are if it only reads, and in a forked child until it counts.
+const NOWHERE: u64 = 0;
 
 /// What one handle counts.
 pub(super) struct Tally {
@@ -30,8 +30,8 @@ pub(super) struct Tally {
     began: AtomicU64,
     /// The process that counts, by its generation.
     process: AtomicU64,
-    /// Where its cell's counters are in the index, or `NOWHERE`.
-    at: AtomicUsize,
+    /// Where its cell's counters are in the index, or `NOWHERE`. So a forked child does not count for its parent.
+    at: WipedWord,
     /// What is no read or write, for the looks at the path.
     pub changes: AtomicU64,
 }
@@ -44,7 +44,7 @@ impl Tally {
             due: WipedWord::new(),
             began: AtomicU64::new(0),
             process: AtomicU64::new(platform::forks()),
-            at: AtomicUsize::new(NOWHERE),
+            at: WipedWord::new(),
             changes: AtomicU64::new(0),
         }
     }
@@ -97,7 +97,7 @@ impl Inner {
         let cell = engine.take_cell(process.membership.me, std::process::id());
         self.tally
             .at
-            .store(engine.counts_at(cell), Ordering::Relaxed);
+            .store(engine.counts_at(cell) as u64, Ordering::Relaxed);
     }
 
     /// Takes a cell if the handle, which may own one, has none.
@@ -110,9 +110,12 @@ impl Inner {
 
     /// In a forked child that has not joined, and where there is no cell to be had.
     fn use_shared_cell(&self) {
-        if self.tally.at.load(Ordering::Relaxed) != NOWHERE {
-            let at = self.engine.counts_at(SHARED_CELL);
-            self.tally.at.store(at, Ordering::Relaxed);
+        if !self.read_only {
+            let seen = self.tally.at.load(Ordering::Relaxed);
+            let at = self.engine.counts_at(SHARED_CELL) as u64;
+            // When it fails another thread has joined the child.
+            let _ =
+                (self.tally.at).compare_exchange(seen, at, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
@@ -124,15 +127,28 @@ impl Inner {
 
     /// True when the handle, which may own a cell, has none.
     fn lacks_cell(&self) -> bool {
-        self.tally.at.load(Ordering::Relaxed) == self.engine.counts_at(SHARED_CELL)
+        self.tally.at.load(Ordering::Relaxed) == self.engine.counts_at(SHARED_CELL) as u64
     }
 
     /// Adds to a counter of the handle's cell.
     #[inline(always)]
     pub(super) fn add(&self, counter: Counter, by: u64) {
         let at = self.tally.at.load(Ordering::Relaxed);
+        if at == NOWHERE {
+            return self.add_first(counter, by);
+        }
+        let at = at as usize + counter as usize * 8;
+        self.engine.memory.fetch_add(at, by);
+    }
+
+    /// As [`Inner::add`], for the first count of a forked child, and for a handle that only reads.
+    #[cold]
+    fn add_first(&self, counter: Counter, by: u64) {
+        self.use_shared_cell();
+        let at = self.tally.at.load(Ordering::Relaxed);
         if at != NOWHERE {
-            self.engine.memory.fetch_add(at + counter as usize * 8, by);
+            let at = at as usize + counter as usize * 8;
+            self.engine.memory.fetch_add(at, by);
         }
     }
 

@@ -10,7 +10,7 @@ impl Store {
     /// `prefix`, without the namespace's part. Returns the cursor to go on from, `None` at the end.
     ///
     /// # Errors
-    /// `Closed`.
+    /// `Closed`; `Io` when the cache was replaced.
     pub fn keys(
         &self,
         namespace: &Namespace,
@@ -20,6 +20,9 @@ impl Store {
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<u64>, Error> {
         let inner = self.open_inner()?;
+        if cursor == 0 {
+            inner.look_before_walk()?;
+        }
         let wanted = namespace.full_key(prefix);
         let floor = inner.floor(namespace);
         let slots = inner.engine.open_slots();
@@ -37,7 +40,7 @@ impl Store {
     /// the cursor to go on from, `None` at the end.
     ///
     /// # Errors
-    /// `Closed`.
+    /// `Closed`; `Io` when the cache was replaced.
     pub fn full_keys(
         &self,
         cursor: u64,
@@ -45,6 +48,9 @@ impl Store {
         out: &mut Vec<Vec<u8>>,
     ) -> Result<Option<u64>, Error> {
         let inner = self.open_inner()?;
+        if cursor == 0 {
+            inner.look_before_walk()?;
+        }
         let engine = &inner.engine;
         let slots = engine.open_slots();
         let end = slots.min(cursor.saturating_add(budget));
@@ -64,9 +70,10 @@ impl Store {
     /// Verifies every entry against its checksums.
     ///
     /// # Errors
-    /// `Closed`.
+    /// `Closed`; `Io` when the cache was replaced.
     pub fn check(&self) -> Result<Report, Error> {
         let inner = self.open_inner()?;
+        inner.look_before_walk()?;
         let report = inner.engine.check();
         inner.missed()?;
         Ok(report)

@@ -22,19 +22,36 @@ type Meanwhile = Box<dyn FnOnce() + Send>;
 #[derive(Clone)]
 struct Stalled {
     memory: Arc<Plain>,
+    /// Only accesses that write bytes of a record count.
+    at_writes: bool,
     accesses: Arc<AtomicU64>,
     meanwhile: Arc<Mutex<Option<(u64, Meanwhile)>>>,
 }
 
 impl Stalled {
+    fn new(memory: &Arc<Plain>, at_writes: bool) -> Stalled {
+        Stalled {
+            memory: memory.clone(),
+            at_writes,
+            accesses: Arc::default(),
+            meanwhile: Arc::default(),
+        }
+    }
+
     fn now(&self) -> &Plain {
+        if !self.at_writes {
+            self.count_access();
+        }
+        &self.memory
+    }
+
+    fn count_access(&self) {
         let access = self.accesses.fetch_add(1, Ordering::Relaxed);
         let mut meanwhile = self.meanwhile.lock().unwrap();
         if meanwhile.as_ref().is_some_and(|(at, _)| *at == access) {
             let (_, happens) = meanwhile.take().unwrap();
             happens();
         }
-        &self.memory
     }
 }
 
@@ -70,7 +87,8 @@ impl SharedMemory for Stalled {
         self.now().equal(at, bytes)
     }
     fn write(&self, at: u64, bytes: &[u8]) {
-        self.now().write(at, bytes);
+        self.count_access();
+        self.memory.write(at, bytes);
     }
     fn fence(&self) {}
 }
@@ -95,6 +113,15 @@ impl<M: SharedMemory> Process<M> {
         let key = self.engine.key(b"a::k");
         self.engine
             .put(&mut Appender::default(), self.me, key, &entry("v"))
+            .unwrap();
+    }
+
+    /// It takes two blocks.
+    fn put_large(&self) {
+        let key = self.engine.key(b"a::k");
+        let large = entry(&"l".repeat(300));
+        self.engine
+            .put(&mut Appender::default(), self.me, key, &large)
             .unwrap();
     }
 
@@ -157,14 +184,7 @@ fn at_every_access<T>(
             let memory = Plain::new();
             let other = Process::new(memory.clone(), 1);
             let known = before(&other);
-            let slow = Process::new(
-                Stalled {
-                    memory: memory.clone(),
-                    accesses: Arc::default(),
-                    meanwhile: Arc::default(),
-                },
-                2,
-            );
+            let slow = Process::new(Stalled::new(&memory, false), 2);
             slow.engine.memory.accesses.store(0, Ordering::Relaxed);
             let process = Process::new(memory.clone(), 3);
             *slow.engine.memory.meanwhile.lock().unwrap() =
@@ -199,6 +219,48 @@ fn a_put_that_a_clear_overtook_is_found_for_good_or_never() {
         clear_and_others,
         |at_once, later, when| assert_eq!(at_once, later, "{when}"),
     );
+}
+
+/// Surveys do not wait for it until it has written its bytes.
+#[test]
+fn a_put_of_a_large_value_that_a_clear_overtook_is_found_for_good_or_never() {
+    at_every_access(
+        |_| (),
+        |slow, ()| slow.put_large(),
+        clear_and_others,
+        |at_once, later, when| assert_eq!(at_once, later, "{when}"),
+    );
+}
+
+/// A writer takes long for the bytes of a large value. Meanwhile cells are free again after a while. For the head's
+/// fixed part, which says when the value was born, it takes no longer than any writer, and is waited for.
+#[test]
+fn floors_end_while_a_large_value_is_written() {
+    let mut end = Vec::new();
+    for write in 0.. {
+        let memory = Plain::new();
+        let slow = Process::new(Stalled::new(&memory, true), 2);
+        let process = Process::new(memory.clone(), 3);
+        let ended = Arc::new(Mutex::new(None));
+        let found = ended.clone();
+        let clear = move || {
+            process.clear_others(MOST_CLEARS, 7);
+            let load = |at| process.engine.memory.load(at);
+            let floors = (load(header::FLOORS_ENDED), load(header::FLOOR_OVERFLOWS));
+            *found.lock().unwrap() = Some(floors);
+        };
+        *slow.engine.memory.meanwhile.lock().unwrap() = Some((write, Box::new(clear)));
+        slow.put_large();
+        let Some((ended, overflows)) = *ended.lock().unwrap() else {
+            break;
+        };
+        assert_eq!(ended == 0, overflows > 0, "at write {write}");
+        end.push(ended > 0);
+    }
+    // A chunk's header, four words, and its bytes; the key, the head's part of the entry, its list.
+    assert_eq!(end[..8], [true; 8]);
+    // The head's fixed part, four words, and the bond of the word that publishes it.
+    assert_eq!(end[8..], [false; 5]);
 }
 
 #[test]

@@ -57,3 +57,18 @@ pub fn get(store: &Store, namespace: &Namespace, key: &[u8]) -> Option<String> {
         .unwrap()
         .map(|_| text(&out))
 }
+
+/// Runs `child` in a forked process, and says how it ended.
+pub fn in_child(child: impl FnOnce()) -> i32 {
+    // SAFETY: the child only uses the store and leaves by `_exit`.
+    unsafe {
+        let pid = libc::fork();
+        if pid == 0 {
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+            libc::_exit(i32::from(ended.is_err()));
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(pid, &mut status, 0), pid);
+        status
+    }
+}
