@@ -111,6 +111,28 @@ fn a_working_set_stands_through_overwrites_and_deletes() {
 
 /// Entries that are never read lie among records that are overwritten. To get at the dead bytes, cleaners
 /// must move each of these entries.
+/// What is overwritten, or deleted and stored again, gives its space back before the directory takes more.
+#[test]
+fn the_directory_grows_with_what_lives_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path(), 256 * MIB);
+    let ns = store.namespace(&["n"]).unwrap();
+    let value = entry(&"v".repeat(1_000));
+    let written = 150_000_u64;
+    for number in 0..written {
+        // In no order, so that blocks die at different times.
+        let key = key((number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) % 2_000);
+        if number % 3 == 0 {
+            store.delete(&ns, &key).unwrap();
+        }
+        store.put(&ns, &key, &value).unwrap();
+    }
+    let stats = store.stats().unwrap();
+    assert!(written * 1_000 > 128 * MIB);
+    assert!(stats.bytes < 16 * MIB, "{stats:?}");
+    assert_eq!((missing(&store, &ns, 2_000), stats.evicted_by_age), (0, 0));
+}
+
 #[test]
 fn entries_that_lie_among_overwritten_ones_stand() {
     let dir = tempfile::tempdir().unwrap();

@@ -14,6 +14,9 @@ use crate::word::Word;
 use polycache_entry::HEADER_LEN;
 use smallvec::SmallVec;
 
+/// The pace while many blocks are empty, and others that are nearly dead could be used before those get disk space. It
+/// is not one of the others.
+pub(super) const EARLY_PACE: u64 = 2;
 /// The pace at which only the reserve is empty.
 pub(super) const MOST_PACE: u64 = 8;
 /// Records that cleaning reads ahead.
@@ -82,6 +85,10 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// Pays for appended bytes while few blocks are empty.
     pub(super) fn pay(&self, size: u64, lane: u64, me: Participant) {
         let pace = self.memory.load(header::PACE);
+        if pace == EARLY_PACE {
+            self.clean_early(lane, me, pace * size.max(self.geometry.step()));
+            return;
+        }
         // What is served no more goes before anything live, as long as there is a block to fill.
         if pace > 0 && !(self.survey_for_space() && pace < MOST_PACE) {
             // Writers of different lanes begin at different cells. A sole writer cleans one block at a time.
@@ -89,10 +96,30 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
+    /// As [`Engine::clean`], while many blocks are empty: only what is nearly dead, and what a cleaner left.
+    #[cold]
+    fn clean_early(&self, first: u64, me: Participant, budget: u64) {
+        let choose = || self.choose_nearly_dead();
+        if !self.clean_chosen(first, me, budget, false, choose) {
+            self.renew_pace();
+        }
+    }
+
     /// Walks about `budget` bytes of the block that is being cleaned, or of a new one; the cells are asked from
     /// the one with this number on. False when there was nothing to do, or other cleaners are at it. A forced
     /// cleaner does not wait for those: they may have been stopped.
     pub(super) fn clean(&self, first: u64, me: Participant, budget: u64, forced: bool) -> bool {
+        self.clean_chosen(first, me, budget, forced, || self.choose())
+    }
+
+    fn clean_chosen(
+        &self,
+        first: u64,
+        me: Participant,
+        budget: u64,
+        forced: bool,
+        choose: impl Fn() -> Option<Victim>,
+    ) -> bool {
         let cleaners = self.geometry.cleaners();
         for turn in 0..cleaners {
             let number = (first + turn) % cleaners;
@@ -104,7 +131,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
             let victim = match begun {
                 Begun::Left(victim) => Some(victim),
-                Begun::Held | Begun::Nothing => self.choose(),
+                Begun::Held | Begun::Nothing => choose(),
             };
             let Some(Victim { block, seen }) = victim else {
                 continue;
