@@ -85,8 +85,12 @@ pub trait Io: Send + Sync {
     fn map_over(&self, mapping: &MmapRaw, file: &File, len: u64) -> io::Result<()>;
     /// Writes a mapping back to disk: msync(2).
     fn sync(&self, mapping: &MmapRaw) -> io::Result<()>;
-    /// Begins to write a file's changed pages back to disk, and does not wait for it.
-    fn begin_sync(&self, file: &File) -> io::Result<()>;
+    /// Writes the changed pages of a range of a file back to disk, and waits for them. It does not make them durable:
+    /// that takes [`Io::sync`].
+    fn write_back(&self, file: &File, offset: u64, len: u64) -> io::Result<()>;
+    /// Begins to write the changed pages of a range of a file back to disk. It waits only while the disk takes no
+    /// more.
+    fn begin_sync(&self, file: &File, offset: u64, len: u64) -> io::Result<()>;
     /// Writes the names in a directory to disk.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
     /// Renames a file within its directory.

@@ -169,7 +169,8 @@ fn a_failed_flush_leaves_no_mark_and_is_tried_again() {
     let io = Arc::new(Faulty::new(-1, libc::EIO));
     let store = open(dir.path(), io.clone(), None);
     put(&store);
-    for calls in 0..3 {
+    // Of the blocks and of the index the pieces and the file, then the two folders. After that the mark is made.
+    for calls in 0..6 {
         io.left.store(calls, Ordering::SeqCst);
         assert_eq!(store.flush().unwrap_err().code(), "io");
         assert!(!is_marked(&store), "{calls}");
@@ -203,6 +204,53 @@ fn a_process_waits_for_the_flush_of_another_one() {
     assert!(!is_marked(&store));
     system.unlock(&other, 4096).unwrap();
     wait_until("the mark is not set", || is_marked(&store));
+}
+
+/// The flush of one process has done the work of all. Each of them knows only that it changed something, so one or
+/// two more follow, but not one for each.
+#[test]
+fn an_idle_cache_is_not_flushed_once_for_each_process() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let system = polycache_host::io::SystemIo;
+    let (first, told) = telling(dir.path(), "sync", Some(OFTEN));
+    let path = first.path().join("participants");
+    let other = std::fs::File::options().read(true).write(true).open(path);
+    let other = other.unwrap();
+    assert!(system.lock(&other, 4096).unwrap());
+    let mut stores = vec![(first, told)];
+    stores.extend((1..12).map(|_| telling(dir.path(), "sync", Some(OFTEN))));
+    stores.iter().for_each(|(store, _)| put(store));
+    // The flush begins in a later tick than all changes.
+    let begin = Instant::now();
+    wait_until("time stands still", || begin.elapsed() > OFTEN);
+    system.unlock(&other, 4096).unwrap();
+    wait_until("the thread does not end", || threads() == 0);
+    let calls: usize = stores.iter().map(|(_, told)| told.try_iter().count()).sum();
+    let flushes = calls / 3;
+    assert!((1..=4).contains(&flushes), "{flushes}");
+}
+
+#[test]
+fn a_change_after_the_flush_of_another_process_is_flushed_too() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let system = polycache_host::io::SystemIo;
+    let other = open(dir.path(), Arc::new(Faulty::new(-1, 0)), None);
+    let (store, told) = telling(dir.path(), "sync", Some(OFTEN));
+    let path = store.path().join("participants");
+    let locks = std::fs::File::options().read(true).write(true).open(path);
+    let locks = locks.unwrap();
+    // So the store itself does not flush before.
+    assert!(system.lock(&locks, 4096).unwrap());
+    put(&store);
+    let begin = Instant::now();
+    wait_until("time stands still", || begin.elapsed() > OFTEN);
+    other.flush().unwrap();
+    put(&store);
+    system.unlock(&locks, 4096).unwrap();
+    wait_until("the thread does not end", || threads() == 0);
+    assert!(told.try_iter().count() >= 3);
 }
 
 #[test]
@@ -250,9 +298,89 @@ fn a_handle_that_closes_begins_to_write_what_is_left_but_not_every_time() {
     };
     assert_eq!(change_and_close(None, put), 0);
     assert_eq!(change_and_close(Some(SELDOM), |_| {}), 0);
-    // The blocks and the index.
-    assert_eq!(change_and_close(Some(SELDOM), put), 2);
+    // The blocks and the index, a MiB at a time.
+    let files = [
+        dir.path().join("v2/blocks/0000"),
+        dir.path().join("v2/index"),
+    ];
+    let pieces = files.map(|file| std::fs::metadata(file).unwrap().len().div_ceil(1 << 20));
+    assert_eq!(
+        change_and_close(Some(SELDOM), put),
+        pieces.iter().sum::<u64>() as usize
+    );
     assert_eq!(change_and_close(Some(SELDOM), put), 0);
+}
+
+#[test]
+fn a_handle_that_closes_does_not_wait_for_a_slow_disk() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let counter = begun.clone();
+    let mut io = Faulty::new(-1, 0);
+    let act = move || {
+        counter.fetch_add(1, Ordering::SeqCst);
+        let begin = Instant::now();
+        // Longer than the handle's patience.
+        while begin.elapsed() < OFTEN {
+            std::thread::yield_now();
+        }
+    };
+    io.meanwhile = Some(("begin_sync", Box::new(act)));
+    let store = open(dir.path(), Arc::new(io), Some(SELDOM));
+    put(&store);
+    store.close();
+    assert_eq!(begun.load(Ordering::SeqCst), 1);
+}
+
+/// A process that ends waits for what its thread writes at that moment, so that must not be much.
+#[test]
+fn a_flush_writes_a_file_in_pieces() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let (tell, told) = channel();
+    let tell = Mutex::new(tell);
+    let mut io = Faulty::new(-1, 0);
+    let act = move || tell.lock().unwrap().send(()).unwrap();
+    io.meanwhile = Some(("write_back", Box::new(act)));
+    let options = Options {
+        limit: Some(64 << 20),
+        flush_every: None,
+        io: Arc::new(io),
+        ..small(dir.path())
+    };
+    let store = Store::open(&options).unwrap();
+    put(&store);
+    store.flush().unwrap();
+    let memory = store.shared().memory;
+    let files = memory.windows().iter().chain([memory.index()]);
+    let pieces: usize = files.map(|file| file.len().div_ceil(8 << 20)).sum();
+    assert!(pieces > 4);
+    assert_eq!(told.try_iter().count(), pieces);
+}
+
+#[test]
+fn a_handle_that_closes_during_its_flush_begins_to_write_too() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let (flushes, flushing) = channel();
+    let (go_on, waits) = channel::<()>();
+    let both = Mutex::new((flushes, waits));
+    let mut io = Faulty::new(-1, 0);
+    let act = move || {
+        let both = both.lock().unwrap();
+        // The test may be over.
+        let _ = both.0.send(());
+        let _ = both.1.recv();
+    };
+    io.meanwhile = Some(("write_back", Box::new(act)));
+    let store = open(dir.path(), Arc::new(io), Some(OFTEN));
+    put(&store);
+    flushing.recv_timeout(LONG).unwrap();
+    store.close();
+    let memory = store.shared().memory;
+    assert_ne!(memory.load(header::WRITE_BACK_TICK), 0);
+    drop(go_on);
 }
 
 #[test]

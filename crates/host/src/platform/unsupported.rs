@@ -177,7 +177,10 @@ impl Io for SystemIo {
     fn sync(&self, _: &MmapRaw) -> io::Result<()> {
         unsupported()
     }
-    fn begin_sync(&self, _: &File) -> io::Result<()> {
+    fn write_back(&self, _: &File, _: u64, _: u64) -> io::Result<()> {
+        unsupported()
+    }
+    fn begin_sync(&self, _: &File, _: u64, _: u64) -> io::Result<()> {
         unsupported()
     }
     fn sync_directory(&self, _: &Path) -> io::Result<()> {

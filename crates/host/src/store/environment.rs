@@ -26,11 +26,14 @@ const NEVER_JOINED: u64 = u64::MAX;
 pub(super) struct Process {
     pub membership: Membership,
     pub forks: u64,
-    /// Something was changed since the last flush began, and the next one is asked for. Always true for a handle
-    /// that never flushes.
+    /// Something was changed, perhaps after `dirty_since`. Always true for a handle that never flushes.
     pub is_dirty: AtomicBool,
-    /// The tick of that change.
+    /// While `is_dirty` is false, no change is later than this tick.
     pub dirty_since: AtomicU32,
+    /// A flush is asked for.
+    pub is_asked_for: AtomicBool,
+    /// This process flushes now: what was changed before is perhaps not yet on the disk.
+    pub is_flushing: AtomicBool,
 }
 
 impl Process {
@@ -40,6 +43,8 @@ impl Process {
             forks: platform::forks(),
             is_dirty: AtomicBool::new(!flushes),
             dirty_since: AtomicU32::new(0),
+            is_asked_for: AtomicBool::new(false),
+            is_flushing: AtomicBool::new(false),
         }
     }
 }

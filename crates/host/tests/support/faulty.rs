@@ -147,10 +147,15 @@ impl Io for Faulty {
         self.count()?;
         SystemIo.sync(mapping)
     }
-    fn begin_sync(&self, file: &File) -> io::Result<()> {
+    fn write_back(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        self.meanwhile("write_back");
+        self.count()?;
+        SystemIo.write_back(file, offset, len)
+    }
+    fn begin_sync(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         self.meanwhile("begin_sync");
         self.count()?;
-        SystemIo.begin_sync(file)
+        SystemIo.begin_sync(file, offset, len)
     }
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
         self.count()?;

@@ -187,11 +187,21 @@ impl Io for SystemIo {
         mapping.flush()
     }
 
-    fn begin_sync(&self, file: &File) -> io::Result<()> {
-        // SAFETY: `file` keeps the descriptor open; a length of 0 is to the file's end.
-        result_of(unsafe {
-            libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE)
-        })
+    fn write_back(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        let and_wait = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+            | libc::SYNC_FILE_RANGE_WRITE
+            | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        match sync_range(file, offset, len, and_wait) {
+            // A sandbox without this call. What makes the pages durable writes them as well.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn begin_sync(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        sync_range(file, offset, len, libc::SYNC_FILE_RANGE_WRITE)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
@@ -276,6 +286,12 @@ fn status(found: &Metadata) -> Status {
         len: found.len(),
         links: found.nlink(),
     }
+}
+
+fn sync_range(file: &File, offset: u64, len: u64, flags: libc::c_uint) -> io::Result<()> {
+    let (offset, len) = (offset as libc::off64_t, len as libc::off64_t);
+    // SAFETY: `file` keeps the descriptor open.
+    result_of(unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, flags) })
 }
 
 /// Refuses what exceeds the limit of `ulimit -f`. The system would refuse it too, but would first send
