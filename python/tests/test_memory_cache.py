@@ -3,6 +3,7 @@
 import copy
 import gc
 import inspect
+import math
 import pickle
 import sys
 import weakref
@@ -13,7 +14,14 @@ import pytest
 from conftest import Clock
 from helpers import together
 
-from polycache import MISSING, EntryTooLarge, InvalidArgument, MemoryCache, MemoryEntry
+from polycache import (
+    MISSING,
+    EntryTooLarge,
+    InvalidArgument,
+    MemoryCache,
+    MemoryEntry,
+    WrongType,
+)
 
 
 def test_it_is_a_mapping() -> None:
@@ -240,18 +248,24 @@ def test_counting(clock: Clock) -> None:
     cache["huge"] = 10**400
     cache["text"] = "1"
     cache["bool"] = True
+    cache["nan"] = math.nan
+    for key in ("text", "bool", "nan"):
+        with pytest.raises(WrongType) as told_so:
+            cache.increment(key)
+        assert told_so.value.path == "$"
+    cache["most"] = sys.float_info.max
     wrong: list[Callable[[], object]] = [
-        lambda: cache.increment("text"),
-        lambda: cache.increment("bool"),
         lambda: cache.increment("n", "1"),  # type: ignore[arg-type]
         lambda: cache.increment("n", float("nan")),
         lambda: cache.decrement("n", True),
         lambda: cache.increment("huge", 0.5),
+        lambda: cache.increment("most", sys.float_info.max),
     ]
     for call in wrong:
         with pytest.raises(InvalidArgument):
             call()
     assert (cache["n"], cache["text"], cache["bool"]) == (-1, "1", True)
+    assert cache["most"] == sys.float_info.max
 
 
 def test_no_addition_is_lost() -> None:

@@ -12,7 +12,7 @@ export interface Stats extends Holdings {
   writes: number
   /** Entries deleted. */
   deletes: number
-  /** Loads whose entry was refused, because a set or delete came in between. */
+  /** Loads whose value was not stored, because a set, delete, clear, eviction or other load came between. */
   invalidatedLoads: number
   /** Loaded values that could not be stored. */
   unstored: number
@@ -20,34 +20,8 @@ export interface Stats extends Holdings {
   waitTimeouts: number
 }
 
-/** What one process has done with a directory since it opened it. */
-export interface ProcessStats {
-  /** Its process id, as it sees that itself: another container may have the same. */
-  pid: number
-  /** Its open handles that count for themselves. */
-  handles: number
-  /** When it opened the first of them, in milliseconds since 1970. */
-  since: number
-  /** Reads that found an entry. */
-  hits: number
-  /** Those of them that its memory tier answered. */
-  memoryHits: number
-  /** Reads that found none. */
-  misses: number
-  /** Entries stored. */
-  writes: number
-  /** Entries deleted. */
-  deletes: number
-  /** Loaders that began. */
-  loads: number
-  /** Loaders that ended without a value to store. */
-  failedLoads: number
-}
-
-/** What all processes of the machine, in all languages, did with a directory, and what it holds. */
-export interface MachineStats {
-  /** When the directory was made, in milliseconds since 1970: every count began at 0 then. */
-  since: number
+/** What was done with a directory, by one process or by all. */
+export interface Activity {
   /** Reads that found an entry. */
   hits: number
   /** Those of them that a memory tier answered. */
@@ -62,7 +36,23 @@ export interface MachineStats {
   loads: number
   /** Loaders that ended without a value to store: they failed, or their callers were cancelled. */
   failedLoads: number
-  /** Loads whose entry was refused, because a set or delete came in between. */
+}
+
+/** What one process has done with a directory since it opened it. */
+export interface ProcessStats extends Activity {
+  /** Its process id, as it sees that itself: another container may have the same. */
+  pid: number
+  /** Its open handles that count for themselves. */
+  handles: number
+  /** When it opened the first of them, in milliseconds since 1970. */
+  since: number
+}
+
+/** What all processes of the machine, in all languages, did with a directory, and what it holds. */
+export interface MachineStats extends Activity {
+  /** When the directory was made, in milliseconds since 1970: every count began at 0 then. */
+  since: number
+  /** Loads whose value was not stored, because a set, delete, clear, eviction or other load came between. */
   invalidatedLoads: number
   /** Loaded values that could not be stored. */
   unstored: number

@@ -5,13 +5,22 @@ use polycache::{MachineStats, ProcessStats, Report, Stats, Usage};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+/// A dict of the counts of a struct. Without `..`: one that is added does not compile until it is shown.
+macro_rules! counts {
+    ($py:ident, $stats:ident as $of:ident { $($name:ident),+ $(,)? } $(beside { $($other:ident),+ })?) => {{
+        let $of { $($name,)+ $($($other: _,)+)? } = *$stats;
+        let dict = PyDict::new($py);
+        $(dict.set_item(stringify!($name), $name)?;)+
+        dict
+    }};
+}
+
 pub fn stats<'py>(
     py: Python<'py>,
     stats: &Stats,
     memory_hits: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    // Without `..`: a counter that is added does not compile until it is shown.
-    let Stats {
+    let dict = counts!(py, stats as Stats {
         hits,
         misses,
         writes,
@@ -30,47 +39,14 @@ pub fn stats<'py>(
         reinserted,
         blocks_claimed,
         floor_overflows,
-    } = *stats;
-    let dict = PyDict::new(py);
-    for (name, value) in [
-        ("hits", hits + memory_hits),
-        ("memory_hits", memory_hits),
-        ("misses", misses),
-        ("writes", writes),
-        ("deletes", deletes),
-        ("invalidated_loads", invalidated_loads),
-        ("unstored", unstored),
-        ("wait_timeouts", wait_timeouts),
-        ("entries", entries),
-        ("bytes", bytes),
-        ("limit", limit),
-        ("max_record", max_record),
-        ("evicted_by_age", evicted_by_age),
-        ("evicted_by_conflict", evicted_by_conflict),
-        ("evicted_by_failed_put", evicted_by_failed_put),
-        ("expired", expired),
-        ("reinserted", reinserted),
-        ("blocks_claimed", blocks_claimed),
-        ("floor_overflows", floor_overflows),
-    ] {
-        dict.set_item(name, value)?;
-    }
-    Ok(dict)
-}
-
-fn numbers<'py, const N: usize>(
-    py: Python<'py>,
-    numbers: [(&str, u64); N],
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, value) in numbers {
-        dict.set_item(name, value)?;
-    }
+    });
+    dict.set_item("hits", stats.hits + memory_hits)?;
+    dict.set_item("memory_hits", memory_hits)?;
     Ok(dict)
 }
 
 pub fn machine<'py>(py: Python<'py>, stats: &MachineStats) -> PyResult<Bound<'py, PyDict>> {
-    let MachineStats {
+    let dict = counts!(py, stats as MachineStats {
         since,
         hits,
         memory_hits,
@@ -89,41 +65,17 @@ pub fn machine<'py>(py: Python<'py>, stats: &MachineStats) -> PyResult<Bound<'py
         evicted_by_conflict,
         evicted_by_failed_put,
         expired,
-        ref processes,
-    } = *stats;
-    let dict = numbers(
-        py,
-        [
-            ("since", since),
-            ("hits", hits),
-            ("memory_hits", memory_hits),
-            ("misses", misses),
-            ("writes", writes),
-            ("deletes", deletes),
-            ("loads", loads),
-            ("failed_loads", failed_loads),
-            ("invalidated_loads", invalidated_loads),
-            ("unstored", unstored),
-            ("wait_timeouts", wait_timeouts),
-            ("entries", entries),
-            ("bytes", bytes),
-            ("limit", limit),
-            ("evicted_by_age", evicted_by_age),
-            ("evicted_by_conflict", evicted_by_conflict),
-            ("evicted_by_failed_put", evicted_by_failed_put),
-            ("expired", expired),
-        ],
-    )?;
-    let list = PyList::empty(py);
-    for one in processes {
-        list.append(process(py, *one)?)?;
+    } beside { processes });
+    let processes = PyList::empty(py);
+    for one in &stats.processes {
+        processes.append(process(py, one)?)?;
     }
-    dict.set_item("processes", list)?;
+    dict.set_item("processes", processes)?;
     Ok(dict)
 }
 
-fn process(py: Python<'_>, stats: ProcessStats) -> PyResult<Bound<'_, PyDict>> {
-    let ProcessStats {
+fn process<'py>(py: Python<'py>, stats: &ProcessStats) -> PyResult<Bound<'py, PyDict>> {
+    Ok(counts!(py, stats as ProcessStats {
         pid,
         handles,
         since,
@@ -134,34 +86,14 @@ fn process(py: Python<'_>, stats: ProcessStats) -> PyResult<Bound<'_, PyDict>> {
         deletes,
         loads,
         failed_loads,
-    } = stats;
-    numbers(
-        py,
-        [
-            ("pid", u64::from(pid)),
-            ("handles", handles),
-            ("since", since),
-            ("hits", hits),
-            ("memory_hits", memory_hits),
-            ("misses", misses),
-            ("writes", writes),
-            ("deletes", deletes),
-            ("loads", loads),
-            ("failed_loads", failed_loads),
-        ],
-    )
+    }))
 }
 
 pub fn usage(py: Python<'_>, usage: Vec<Usage>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
-    for Usage {
-        namespace,
-        entries,
-        bytes,
-    } in usage
-    {
-        let dict = numbers(py, [("entries", entries), ("bytes", bytes)])?;
-        dict.set_item("namespace", namespace)?;
+    for one in &usage {
+        let dict = counts!(py, one as Usage { entries, bytes } beside { namespace });
+        dict.set_item("namespace", &one.namespace)?;
         list.append(dict)?;
     }
     Ok(list)

@@ -226,7 +226,8 @@ class MemoryCache(Generic[K, V]):
         """Adds to the key's number, which is 0 if it has none, and returns the sum. The entry keeps
         its time to live. No addition is lost.
 
-        Raises `InvalidArgument` when the value or `by` is not an int or float.
+        Raises `WrongType` when the value is not an int or a finite float, and `InvalidArgument`
+        when `by` or the sum is not.
         """
     def decrement(self, key: K, by: float = ..., /) -> V:
         """As `increment`, downwards."""

@@ -9,6 +9,7 @@ has no SDK set up pays for nothing and gets nothing.
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from threading import Lock
@@ -172,7 +173,7 @@ class _Listener:
         self._waits.record(seconds, self._attributes)
 
 
-class _Source:
+class _Source(ABC):
     """A cache that is observed, held weakly: what is held is gone with the cache."""
 
     def __init__(self, held: Any, name: str) -> None:
@@ -226,11 +227,13 @@ class _Source:
             return
         observers.listeners = tuple(one for one in observers.listeners if one is not listener)
 
+    @abstractmethod
     def _observers(self) -> Any:
-        raise NotImplementedError
+        """What the cache tells its listeners by. Raises LookupError when the cache is gone."""
 
+    @abstractmethod
     def _measure(self) -> Measured:
-        raise NotImplementedError
+        """What every instrument has to report now."""
 
 
 class _OfCache(_Source):

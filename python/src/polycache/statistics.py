@@ -53,37 +53,9 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessStats:
-    """What one process has done with a directory since it opened it."""
+class Activity:
+    """What was done with a directory, by one process or by all."""
 
-    pid: int
-    """Its process id, as it sees that itself: another container may have the same."""
-    handles: int
-    """Its open handles that count for themselves."""
-    since: int
-    """When it opened the first of them, in milliseconds since 1970."""
-    hits: int
-    """Reads that found an entry."""
-    memory_hits: int
-    """Those of them that its memory tier answered."""
-    misses: int
-    """Reads that found none."""
-    writes: int
-    """Entries stored."""
-    deletes: int
-    """Entries deleted."""
-    loads: int
-    """Loaders that began."""
-    failed_loads: int
-    """Loaders that ended without a value to store."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineStats:
-    """What all processes of the machine did with a directory, and what it holds."""
-
-    since: int
-    """When the directory was made, in milliseconds since 1970: every count began at 0 then."""
     hits: int
     """Reads that found an entry."""
     memory_hits: int
@@ -98,6 +70,26 @@ class MachineStats:
     """Loaders that began."""
     failed_loads: int
     """Loaders that ended without a value to store: they failed, or their callers were cancelled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessStats(Activity):
+    """What one process has done with a directory since it opened it."""
+
+    pid: int
+    """Its process id, as it sees that itself: another container may have the same."""
+    handles: int
+    """Its open handles that count for themselves."""
+    since: int
+    """When it opened the first of them, in milliseconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineStats(Activity):
+    """What all processes of the machine did with a directory, and what it holds."""
+
+    since: int
+    """When the directory was made, in milliseconds since 1970: every count began at 0 then."""
     invalidated_loads: int
     """Loads whose value was not stored, because a set, delete, clear, eviction or other load came
     between."""

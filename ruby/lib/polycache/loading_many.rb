@@ -4,7 +4,7 @@ require_relative "errors"
 require_relative "flight"
 require_relative "loading"
 require_relative "memory/key"
-require_relative "several"
+require_relative "many_arguments"
 require_relative "ttl_option"
 
 module Polycache
@@ -33,7 +33,7 @@ module Polycache
       @given = {}
       @keys.each { |key| @given[Memory::Key.of(key)] ||= key }
       check_ttl(ttl)
-      Several.check_open(tiers)
+      ManyArguments.check_open(tiers)
       @found = {}
       @left = @given.keys
       # All loads that it began.

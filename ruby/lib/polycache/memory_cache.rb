@@ -5,10 +5,10 @@ require_relative "errors"
 require_relative "lease"
 require_relative "loading"
 require_relative "loading_many"
+require_relative "many_arguments"
 require_relative "memoize"
 require_relative "memory/namespace"
 require_relative "memory/settings"
-require_relative "several"
 require_relative "ttl_option"
 
 module Polycache
@@ -157,7 +157,7 @@ module Polycache
     # @param keys [Enumerable<String, Symbol>]
     # @return [Hash] the keys found, as they were given, with their values
     def get_many(keys)
-      Several.keys(keys).each_with_object({}) do |key, found|
+      ManyArguments.keys(keys).each_with_object({}) do |key, found|
         value = @entries.get(key, MISSING)
         found[key] = value unless MISSING.equal?(value)
       end
@@ -175,7 +175,7 @@ module Polycache
                  time_to_idle: :default)
       expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
       refuse_both unless one || other
-      pairs = Several.pairs(values)
+      pairs = ManyArguments.pairs(values)
       check_ttl(expires_in)
       check_ttl(time_to_idle, "time_to_idle")
       pairs.each_pair { |key, value| set(key, value, ttl: expires_in, time_to_idle: time_to_idle) }
@@ -183,7 +183,7 @@ module Polycache
     end
 
     # @return [Integer] how many entries stood there
-    def delete_many(keys) = Several.keys(keys).count { |key| delete(key) }
+    def delete_many(keys) = ManyArguments.keys(keys).count { |key| delete(key) }
 
     # Reads keys, and loads those that are missing: the block is called with an Array of them,
     # once, and returns a Hash of these keys to their values. A key that it leaves out has no
@@ -205,7 +205,7 @@ module Polycache
       refuse_both unless one || other
       raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load
 
-      LoadingMany.new(@entries, Several.keys(keys), expires_in, load).values
+      LoadingMany.new(@entries, ManyArguments.keys(keys), expires_in, load).values
     end
     alias fetch_many get_or_set_many
 
@@ -214,7 +214,8 @@ module Polycache
     #   keeps its time to live
     # @param expires_at [Time, nil] when it expires, instead of +ttl+
     # @return [Numeric] the number after it; +by+ where there was none
-    # @raise [InvalidArgument] when the value is not a number
+    # @raise [WrongType] when the value is not an Integer or a finite Float
+    # @raise [InvalidArgument] when +by+ or the sum is not
     def increment(key, by = 1, ttl: ((one = true) && :default), expires_in: ((other = true) && ttl),
                   expires_at: nil)
       expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?

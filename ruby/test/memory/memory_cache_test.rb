@@ -470,14 +470,19 @@ class MemoryCacheTest < Minitest::Test
     @clock.advance(5000)
 
     assert_equal(-1, tested.decrement("n"))
-    tested.set("text", "1")
-    assert_raises(Polycache::InvalidArgument) { tested.increment("text") }
     assert_raises(Polycache::InvalidArgument) { tested.increment("n", "1") }
     assert_raises(Polycache::InvalidArgument) { tested.increment("n", Float::NAN) }
-    tested.set("list", Array.new(50) { +"x" })
-    error = assert_raises(Polycache::InvalidArgument) { tested.increment("list") }
+    ["1", Array.new(50) { +"x" }, Float::INFINITY].each do |value|
+      tested.set("k", value)
+      error = assert_raises(Polycache::WrongType) { tested.increment("k") }
 
-    assert_match(/is not a number: Array\z/, error.message)
+      assert_equal "$", error.path
+      assert_equal value, tested.get("k")
+    end
+    tested.set("most", Float::MAX)
+    assert_raises(Polycache::InvalidArgument) { tested.increment("most", Float::MAX) }
+
+    assert_in_delta Float::MAX, tested.get("most")
   end
 
   def test_a_loaded_value_that_cannot_be_weighed_does_not_keep_others_from_being_stored

@@ -1,4 +1,4 @@
-import { InvalidArgument } from '../errors.ts'
+import { InvalidArgument, WrongType } from '../errors.ts'
 import { fly } from '../flight.ts'
 import {
   flyMany,
@@ -120,7 +120,7 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
   /**
    * Adds to the key's number, which is 0 if it has none, and returns the sum. The entry keeps its time to live; its
    * time to idle begins again.
-   * @throws InvalidArgument if the value, `by` or the sum is not a finite number
+   * @throws WrongType if the value is not a finite number; InvalidArgument if `by` or the sum is not
    */
   increment(key: K, by: number = 1): number {
     if (!Number.isFinite(by)) throw new InvalidArgument(`by is ${String(by)}: write a number`)
@@ -131,10 +131,9 @@ export class MemoryCache<K = string, V = unknown> extends MemoryEntries<K, V> {
       this.put(key, by as V, { ttl, idle })
       return by
     }
-    if (typeof value !== 'number') {
-      throw new InvalidArgument(`the key has no number, but a value of type ${typeof value}`)
-    }
-    const sum = value + by
+    if (!Number.isFinite(value))
+      throw new WrongType('$', 'only a finite number can be counted up and down')
+    const sum = (value as number) + by
     if (!Number.isFinite(sum)) throw new InvalidArgument(`the sum is ${sum}: nothing is added`)
     this.put(key, sum as V, slots.timesOf(this.slotOf(key) as number))
     return sum

@@ -1,6 +1,11 @@
 /** MemoryCache: reading, writing and counting. Its other sides have files of their own beside this one. */
 import { describe, expect, test } from 'vitest'
-import { InvalidArgument, MemoryCache, UnsupportedValue } from '../../src/memory/index.ts'
+import {
+  InvalidArgument,
+  MemoryCache,
+  UnsupportedValue,
+  WrongType,
+} from '../../src/memory/index.ts'
 import { failure } from '../support/failure.ts'
 import { checkAfterEach, openMemory } from '../support/structure.ts'
 
@@ -200,11 +205,11 @@ describe('increment and decrement', () => {
 
   test('what is not a number is refused, and nothing changes', () => {
     const { cache } = openMemory<string, Any>()
-    const values = ['1', null, { a: 1 }, [1], 1n, true]
+    const values = ['1', null, { a: 1 }, [1], 1n, true, Number.NaN, Number.NEGATIVE_INFINITY]
     for (const value of values) {
       cache.set('k', value, { ttl: '1s' })
-      expect(failure(() => cache.increment('k'))).toBeInstanceOf(InvalidArgument)
-      expect(failure(() => cache.decrement('k'))).toBeInstanceOf(InvalidArgument)
+      expect(failure(() => cache.increment('k'))).toBeInstanceOf(WrongType)
+      expect(failure(() => cache.decrement('k'))).toBeInstanceOf(WrongType)
       expect([cache.get('k'), cache.ttl('k')]).toEqual([value, 1000])
     }
     cache.set('k', 1)

@@ -5,20 +5,24 @@ use super::equality::settled;
 use super::key::{Asked, Key};
 use super::options::{raise, Stored};
 use crate::errors;
+use polycache::Error;
 use polycache_memory::Ttl;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 use std::cell::Cell;
 
-/// A number, checked. Only the classes themselves count: adding them runs no code of users.
-pub fn number<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyAny>> {
-    let is_finite = |number: &Bound<'_, PyFloat>| number.value().is_finite();
-    let fits = match value.cast_exact::<PyFloat>() {
-        Ok(number) => is_finite(number),
+/// Only the classes themselves count: adding them runs no code of users.
+fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    match value.cast_exact::<PyFloat>() {
+        Ok(number) => number.value().is_finite(),
         Err(_) => value.is_exact_instance_of::<PyInt>(),
-    };
-    if fits {
+    }
+}
+
+/// What is added. Raises `InvalidArgument` unless it is a number.
+pub fn number<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyAny>> {
+    if is_number(value) {
         return Ok(value);
     }
     let what = format!(
@@ -30,18 +34,25 @@ pub fn number<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, 
 
 fn sum<'py>(value: &Bound<'py, PyAny>, by: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
-    match number(value)?.add(by) {
-        Ok(sum) => number(&sum).cloned(),
-        Err(error) if error.is_instance_of::<PyOverflowError>(py) => Err(errors::invalid_argument(
+    if !is_number(value) {
+        let error = Error::WrongType {
+            path: "$".into(),
+            reason: "only an int or a finite float can be counted up and down".into(),
+        };
+        return Err(errors::raise(py, error));
+    }
+    match value.add(by) {
+        Ok(sum) if is_number(&sum) => Ok(sum),
+        Err(error) if !error.is_instance_of::<PyOverflowError>(py) => Err(error),
+        _ => Err(errors::invalid_argument(
             py,
             "the sum is too large for a float: nothing is added",
         )),
-        Err(error) => Err(error),
     }
 }
 
 impl MemoryCache {
-    /// Adds to the key's number, and gives the sum. Raises `InvalidArgument`, which changes nothing.
+    /// Adds to the key's number, and gives the sum. Raises `WrongType` and `InvalidArgument`, which change nothing.
     pub fn add<'py>(
         &self,
         key: &Bound<'py, PyAny>,

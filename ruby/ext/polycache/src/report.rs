@@ -2,84 +2,88 @@
 
 use crate::cache::Counts;
 use magnus::{Error, RArray, RHash, Ruby};
-use polycache::{MachineStats, Report, Stats, Usage};
+use polycache::{MachineStats, ProcessStats, Report, Stats, Usage};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A Hash of the counts of a struct. Without `..`: one that is added does not compile until it is shown.
+macro_rules! counts {
+    ($ruby:ident, $stats:ident as $of:ident { $($name:ident),+ $(,)? } $(beside { $($other:ident),+ })?) => {{
+        let $of { $($name,)+ $($($other: _,)+)? } = *$stats;
+        let hash = $ruby.hash_new();
+        $(hash.aset($ruby.sym_new(stringify!($name)), $name)?;)+
+        hash
+    }};
+}
 
 /// # Errors
 /// What Ruby raises: no memory.
-pub(crate) fn stats(ruby: &Ruby, stats: &Stats, counts: &Counts) -> Result<RHash, Error> {
+pub(crate) fn stats(ruby: &Ruby, stats: &Stats, own: &Counts) -> Result<RHash, Error> {
     let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let memory_hits = now(&counts.memory_hits);
-    let hash = ruby.hash_new();
-    for (name, number) in [
-        ("hits", stats.hits + memory_hits + now(&counts.joined)),
-        ("memory_hits", memory_hits),
-        ("misses", stats.misses + now(&counts.absent)),
-        ("writes", stats.writes),
-        ("deletes", stats.deletes),
-        ("invalidated_loads", stats.invalidated_loads),
-        ("unstored", stats.unstored),
-        ("wait_timeouts", stats.wait_timeouts),
-        ("entries", stats.entries),
-        ("bytes", stats.bytes),
-        ("limit", stats.limit),
-        ("max_record", stats.max_record),
-        ("evicted_by_age", stats.evicted_by_age),
-        ("evicted_by_conflict", stats.evicted_by_conflict),
-        ("evicted_by_failed_put", stats.evicted_by_failed_put),
-        ("expired", stats.expired),
-        ("reinserted", stats.reinserted),
-        ("blocks_claimed", stats.blocks_claimed),
-        ("floor_overflows", stats.floor_overflows),
-    ] {
-        hash.aset(ruby.sym_new(name), number)?;
-    }
+    let memory_hits = now(&own.memory_hits);
+    let hash = counts!(ruby, stats as Stats {
+        hits,
+        misses,
+        writes,
+        deletes,
+        invalidated_loads,
+        unstored,
+        wait_timeouts,
+        entries,
+        bytes,
+        limit,
+        max_record,
+        evicted_by_age,
+        evicted_by_conflict,
+        evicted_by_failed_put,
+        expired,
+        reinserted,
+        blocks_claimed,
+        floor_overflows,
+    });
+    let hits = stats.hits + memory_hits + now(&own.joined);
+    hash.aset(ruby.sym_new("hits"), hits)?;
+    hash.aset(ruby.sym_new("memory_hits"), memory_hits)?;
+    hash.aset(ruby.sym_new("misses"), stats.misses + now(&own.absent))?;
     Ok(hash)
 }
 
 /// # Errors
 /// What Ruby raises: no memory.
 pub(crate) fn machine(ruby: &Ruby, stats: &MachineStats) -> Result<RHash, Error> {
-    let hash = numbers(
-        ruby,
-        &[
-            ("since", stats.since),
-            ("hits", stats.hits),
-            ("memory_hits", stats.memory_hits),
-            ("misses", stats.misses),
-            ("writes", stats.writes),
-            ("deletes", stats.deletes),
-            ("loads", stats.loads),
-            ("failed_loads", stats.failed_loads),
-            ("invalidated_loads", stats.invalidated_loads),
-            ("unstored", stats.unstored),
-            ("wait_timeouts", stats.wait_timeouts),
-            ("entries", stats.entries),
-            ("bytes", stats.bytes),
-            ("limit", stats.limit),
-            ("evicted_by_age", stats.evicted_by_age),
-            ("evicted_by_conflict", stats.evicted_by_conflict),
-            ("evicted_by_failed_put", stats.evicted_by_failed_put),
-            ("expired", stats.expired),
-        ],
-    )?;
+    let hash = counts!(ruby, stats as MachineStats {
+        since,
+        hits,
+        memory_hits,
+        misses,
+        writes,
+        deletes,
+        loads,
+        failed_loads,
+        invalidated_loads,
+        unstored,
+        wait_timeouts,
+        entries,
+        bytes,
+        limit,
+        evicted_by_age,
+        evicted_by_conflict,
+        evicted_by_failed_put,
+        expired,
+    } beside { processes });
     let processes = ruby.ary_new();
     for one in &stats.processes {
-        processes.push(numbers(
-            ruby,
-            &[
-                ("pid", one.pid.into()),
-                ("handles", one.handles),
-                ("since", one.since),
-                ("hits", one.hits),
-                ("memory_hits", one.memory_hits),
-                ("misses", one.misses),
-                ("writes", one.writes),
-                ("deletes", one.deletes),
-                ("loads", one.loads),
-                ("failed_loads", one.failed_loads),
-            ],
-        )?)?;
+        processes.push(counts!(ruby, one as ProcessStats {
+            pid,
+            handles,
+            since,
+            hits,
+            memory_hits,
+            misses,
+            writes,
+            deletes,
+            loads,
+            failed_loads,
+        }))?;
     }
     hash.aset(ruby.sym_new("processes"), processes)?;
     Ok(hash)
@@ -90,7 +94,7 @@ pub(crate) fn machine(ruby: &Ruby, stats: &MachineStats) -> Result<RHash, Error>
 pub(crate) fn usage(ruby: &Ruby, usage: &[Usage]) -> Result<RArray, Error> {
     let list = ruby.ary_new();
     for one in usage {
-        let hash = numbers(ruby, &[("entries", one.entries), ("bytes", one.bytes)])?;
+        let hash = counts!(ruby, one as Usage { entries, bytes } beside { namespace });
         let namespace = ruby.ary_new();
         for part in &one.namespace {
             namespace.push(part.as_str())?;
@@ -99,14 +103,6 @@ pub(crate) fn usage(ruby: &Ruby, usage: &[Usage]) -> Result<RArray, Error> {
         list.push(hash)?;
     }
     Ok(list)
-}
-
-fn numbers(ruby: &Ruby, numbers: &[(&str, u64)]) -> Result<RHash, Error> {
-    let hash = ruby.hash_new();
-    for (name, number) in numbers {
-        hash.aset(ruby.sym_new(*name), *number)?;
-    }
-    Ok(hash)
 }
 
 /// # Errors

@@ -2,7 +2,7 @@
 
 require_relative "../errors"
 require_relative "../loading_many"
-require_relative "../several"
+require_relative "../many_arguments"
 
 module Polycache
   class Cache
@@ -27,9 +27,9 @@ module Polycache
         expires_in = instead_of_ttl(one && other, expires_at) unless expires_at.nil?
         refuse_both unless one || other
         refuse_unknown(unknown.keys) unless unknown.empty?
-        pairs = Several.pairs(values)
+        pairs = ManyArguments.pairs(values)
         check_ttl(expires_in)
-        Several.check_open(@tiers)
+        ManyArguments.check_open(@tiers)
         pairs.each_pair { |key, value| set(key, value, ttl: expires_in) }
         nil
       end
@@ -71,7 +71,7 @@ module Polycache
         refuse_unknown(unknown.keys) unless unknown.empty?
         raise InvalidArgument, "get_or_set_many takes a block that loads the values" unless load
 
-        LoadingMany.new(@tiers, Several.keys(keys), expires_in, load).values
+        LoadingMany.new(@tiers, ManyArguments.keys(keys), expires_in, load).values
       end
       alias fetch_many get_or_set_many
 
@@ -79,8 +79,8 @@ module Polycache
 
       # The keys. There may be none, and then no operation on a key says that the cache is closed.
       def listed(keys)
-        list = Several.keys(keys)
-        Several.check_open(@tiers)
+        list = ManyArguments.keys(keys)
+        ManyArguments.check_open(@tiers)
         list
       end
     end

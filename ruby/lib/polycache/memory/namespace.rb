@@ -161,7 +161,7 @@ module Polycache
       def add_number(key, by, ttl)
         check_open
         key = Key.of(key)
-        unless by.is_a?(Integer) || (by.is_a?(Float) && by.finite?)
+        unless number?(by)
           raise InvalidArgument, "a number is changed by a number, not by #{by.inspect}"
         end
 
@@ -321,17 +321,26 @@ module Polycache
         ttl.nil? || ttl.is_a?(ExpiresAt) ? ttl : Duration.milliseconds("ttl", ttl)
       end
 
+      def number?(value) = value.is_a?(Integer) || (value.is_a?(Float) && value.finite?)
+
+      # @raise [WrongType, InvalidArgument]
+      def sum_of(value, by)
+        unless number?(value)
+          message = "$: only an Integer or a finite Float can be counted up and down"
+          raise Error.build("wrong_type", message, { path: "$" })
+        end
+        sum = value + by
+        return sum if number?(sum)
+
+        raise InvalidArgument, "the sum is too large for a Float: nothing is added"
+      end
+
       # @return [Numeric, nil] the sum; nil when another changed the key meanwhile
       def try_to_add(key, by, fresh)
         now = @core.now
         old = @index[key]
         old = nil unless old&.served?(now)
-        unless old.nil? || old.value.is_a?(Integer) || old.value.is_a?(Float)
-          kind = @core.out(old.value, old.plan).class
-          raise InvalidArgument, "the value of #{key.inspect} is not a number: #{kind}"
-        end
-
-        sum = old ? old.value + by : by
+        sum = old ? sum_of(old.value, by) : by
         entry = if old
                   times = old.times
                   make(key, sum, times&.ttl, times&.time_to_idle, times&.expires)

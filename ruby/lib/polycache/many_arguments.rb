@@ -3,9 +3,9 @@
 require_relative "errors"
 
 module Polycache
-  # What operations on several keys are given, checked.
+  # The arguments of operations on many keys, checked.
   # @api private
-  module Several
+  module ManyArguments
     module_function
 
     # @return [Enumerable] the keys
@@ -31,5 +31,5 @@ module Polycache
     end
   end
 
-  private_constant :Several
+  private_constant :ManyArguments
 end
