@@ -93,7 +93,10 @@ describe('a cache refuses what is too heavy', () => {
     cautious.setSync('k', listsOf(lists))
     expect((cautious.getSync('k') as unknown[]).length).toBe(lists)
     cache.setSync('k', listsOf(lists + 1))
-    expect(failure(() => cautious.getSync('k'))).toBeInstanceOf(ValueTooLarge)
+    const refused = failure(() => cautious.getSync('k'))
+    expect(refused).toBeInstanceOf(ValueTooLarge)
+    // By the option's name here, also where the native part reads.
+    expect(refused).toMatchObject({ message: expect.stringContaining('raise maxValue;') })
     expect(failure(() => cautious.peekSync('k'))).toBeInstanceOf(ValueTooLarge)
     expect((cache.getSync('k') as unknown[]).length).toBe(lists + 1)
     const heavy = listsOf(lists + 1)

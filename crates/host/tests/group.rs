@@ -332,12 +332,53 @@ fn a_group_is_trusted_only_by_its_members() {
         put(&Store::open(&shared(&path, Some(0o664))).unwrap(), "k", "v");
     }));
     assert!(BOB.does(0o022, || is_foreign(&path, Some(0o660))));
-    // One who reads what anybody offers says so.
+    // With 0o664 Bob asks to read the cache of any user.
     assert!(BOB.does(0o022, || {
         let store = Store::open(&shared(&path, Some(0o664))).unwrap();
         assert_eq!(value(&store, "k").as_deref(), Some("v"));
         assert!(store.is_read_only());
     }));
+}
+
+/// The folder is another group's. Its members could not share the cache, and Ann is told so before anything is made.
+#[test]
+fn a_mode_for_a_group_that_its_user_is_not_in_is_refused() {
+    if !is_root() {
+        return;
+    }
+    for mode in [0o640, 0o660, 0o664] {
+        let (_dir, path) = folder(ANN.0, EVE.1, 0o2775);
+        for path in [path.clone(), path.join("made/cache")] {
+            assert!(ANN.does(0o022, || {
+                let error = Store::open(&shared(&path, Some(mode))).err().unwrap();
+                assert_eq!(error.code(), "invalid_argument", "{error}");
+                assert!(error.to_string().contains("62009"), "{error}");
+            }));
+        }
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+        // Root may give a cache to any group.
+        put(&Store::open(&shared(&path, Some(mode))).unwrap(), "k", "v");
+    }
+}
+
+/// Whichever group has the files, every user may read them.
+#[test]
+fn a_cache_that_every_user_may_read_can_lie_in_a_folder_of_any_group() {
+    if !is_root() {
+        return;
+    }
+    let (_dir, path) = folder(ANN.0, EVE.1, 0o2775);
+    for path in [path.clone(), path.join("made/cache")] {
+        assert!(ANN.does(0o022, || {
+            put(&Store::open(&shared(&path, Some(0o644))).unwrap(), "k", "v");
+            // An existing one, too.
+            put(&Store::open(&shared(&path, Some(0o644))).unwrap(), "k", "w");
+        }));
+        assert!(BOB.does(0o022, || {
+            let store = Store::open(&shared(&path, Some(0o644))).unwrap();
+            assert_eq!(value(&store, "k").as_deref(), Some("w"));
+        }));
+    }
 }
 
 /// In a directory of the group a file of another group, or one that every user may write to, is nobody's word.

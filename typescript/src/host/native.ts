@@ -1,6 +1,7 @@
 import { types } from 'node:util'
 import load from '#native'
 import type { CheckReport, Holdings } from '../any-namespace.ts'
+import { tooHeavy } from '../entry/weight.ts'
 import {
   EntryTooLarge,
   IntegerOverflow,
@@ -28,7 +29,6 @@ import {
   UnsupportedPlatform,
   UnsupportedSerializer,
   UnsupportedVersion,
-  ValueTooLarge,
 } from '../more-errors.ts'
 import type { MachineStats, Usage } from '../stats.ts'
 
@@ -340,7 +340,7 @@ export function typed(failure: unknown): unknown {
   const [code, size, limit, ...rest] = failure.message.split('\n')
   const message = rest.join('\n')
   if (code === 'entry_too_large') return new EntryTooLarge(message, Number(size), Number(limit))
-  if (code === 'value_too_large') return new ValueTooLarge(message, Number(size), Number(limit))
+  if (code === 'value_too_large') return tooHeavy(Number(size), Number(limit))
   // Of integers, which are whole values.
   if (code === 'unsupported_value') return new UnsupportedValue('$', message)
   if (code === 'wrong_type') return new WrongType('$', message)

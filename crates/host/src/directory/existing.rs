@@ -203,7 +203,7 @@ impl Opening<'_> {
         Ok(DirectoryState::Cache(Box::new(directory)))
     }
 
-    /// Whether a directory of an earlier boot is emptied: nobody lost anything by that who did not ask for it.
+    /// Whether a directory of an earlier boot is emptied: only when every process that ever opened it asked for that.
     fn may_empty(&self, memory: &MappedMemory) -> bool {
         self.mode == Mode::Create && self.empty_at_boot && memory.load(header::KEPT) == 0
     }

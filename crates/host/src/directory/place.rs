@@ -2,7 +2,10 @@
 //! only. Another user who exchanges a name afterwards changes nothing.
 
 use super::failed;
-use super::rights::{check_writable_by_others, directory_mode, is_shared, Rights, Trust};
+use super::rights::{
+    check_group, check_writable_by_others, depends_on_group, directory_mode, is_shared, Rights,
+    Trust,
+};
 use crate::error::Error;
 use crate::io::{Io, Kind, Status};
 use crate::layout::VERSION;
@@ -48,9 +51,11 @@ impl<'a> Place<'a> {
     pub fn open(io: &'a dyn Io, path: &Path, access: Access) -> Result<Option<Place<'a>>, Error> {
         let asked = access.file_mode;
         let shares = asked.is_some_and(is_shared);
-        if access.create {
-            make_path(io, path, asked).map_err(failed("make", path))?;
-        }
+        let made = if access.create {
+            make_path(io, path, asked).map_err(failed("make", path))?
+        } else {
+            Vec::new()
+        };
         let link = match io.status_of(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             found => found.map_err(failed("look at", path))?,
@@ -69,6 +74,16 @@ impl<'a> Place<'a> {
         let name = format!("v{VERSION}");
         let path = path.join(&name);
         if access.create {
+            if let Some(mode) = asked.filter(|_| is_missing(io, &path)) {
+                let refused = check_group(path.parent().unwrap_or(&path), &outside, mode);
+                if refused.is_err() {
+                    for made in made {
+                        // Fails where another process has put something into it meanwhile, and then it stays.
+                        let _ = std::fs::remove_dir(made);
+                    }
+                    return refused.map(|()| None);
+                }
+            }
             match io.create_directory_in(&parent, &name) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => made.map_err(failed("make", &path))?,
@@ -192,7 +207,7 @@ impl<'a> Place<'a> {
         permissions: u32,
         status: &Status,
     ) -> Result<(), Error> {
-        let failed = failed("give its rights to", path);
+        let failed = failed("set the rights of", path);
         self.set_rights(file, permissions, status).map_err(failed)
     }
 
@@ -202,6 +217,14 @@ impl<'a> Place<'a> {
         }
         let group = self.rights.group.filter(|group| *group != status.group);
         match self.io.set_rights(file, permissions, group) {
+            // Every user may do what the group may: it does not matter which group it is.
+            Err(error)
+                if error.kind() == ErrorKind::PermissionDenied
+                    && group.is_some()
+                    && !depends_on_group(self.rights.file_mode) =>
+            {
+                self.io.set_rights(file, permissions, None)
+            }
             // Nobody asked for the directory's rights: the file stays this user's own.
             Err(error) if error.kind() == ErrorKind::PermissionDenied && !self.puts_right => Ok(()),
             done => done,
@@ -275,26 +298,36 @@ fn there(opened: std::io::Result<File>, path: &Path) -> Result<Option<File>, Err
     }
 }
 
-/// Makes `<path>` and what is missing above it, with the rights that the mode stands for.
-fn make_path(io: &dyn Io, path: &Path, file_mode: Option<u32>) -> std::io::Result<()> {
+fn is_missing(io: &dyn Io, path: &Path) -> bool {
+    io.status_of(path)
+        .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+/// Makes `<path>` and what is missing above it, with the rights that the mode stands for. Returns what was missing of
+/// a shared one, the innermost first.
+fn make_path<'p>(
+    io: &dyn Io,
+    path: &'p Path,
+    file_mode: Option<u32>,
+) -> std::io::Result<Vec<&'p Path>> {
     let Some(mode) = file_mode.filter(|mode| is_shared(*mode)) else {
-        return io.create_directory(path);
+        io.create_directory(path)?;
+        return Ok(Vec::new());
     };
-    let is_missing = |path: &&Path| {
-        let found = io.status_of(path);
-        found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
-    };
-    let missing: Vec<_> = path.ancestors().take_while(is_missing).collect();
+    let missing: Vec<_> = path
+        .ancestors()
+        .take_while(|path| is_missing(io, path))
+        .collect();
     io.create_directory(path)?;
     // The outermost first: without its rights the others cannot pass.
-    for made in missing.into_iter().rev() {
+    for made in missing.iter().rev() {
         match io.set_permissions_of(made, directory_mode(mode)) {
             // Another user of the group made it meanwhile.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
             done => done?,
         }
     }
-    Ok(())
+    Ok(missing)
 }
 
 fn not_a(what: &str, path: &Path) -> Error {

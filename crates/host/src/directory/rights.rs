@@ -45,6 +45,25 @@ pub(super) fn directory_mode(mode: u32) -> u32 {
     mode | (mode & 0o444) >> 2 | set_group
 }
 
+/// True when the group has more rights than every user, so that the right group has to own the files.
+pub(super) fn depends_on_group(mode: u32) -> bool {
+    (mode & 0o070) >> 3 != mode & OTHERS
+}
+
+/// Refuses a mode for a group that this user cannot give the files to.
+pub(super) fn check_group(path: &Path, status: &Status, mode: u32) -> Result<(), Error> {
+    if !depends_on_group(mode) || user_is_root() || platform::is_in_group(status.group) {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument(format!(
+        "mode is {mode:#o}, but {} has the group {}, which user {} is not in: give it one of this user's groups by \
+         chgrp, or choose another path",
+        path.display(),
+        status.group,
+        platform::user()
+    )))
+}
+
 /// What a new file or directory gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rights {
