@@ -465,7 +465,7 @@ export class Cache extends AtomicOperations {
     return this.#keys.check()
   }
 
-  /** Writes everything to the disk, on a thread of its own. A power loss takes nothing back of what was done before. */
+  /** Writes everything to the disk, on a thread of its own. A power loss undoes nothing that was done before. */
   async flush(): Promise<void> {
     await this.#keys.flush()
   }

@@ -102,8 +102,8 @@ export interface CacheOptions {
    */
   readonly emptyAtBoot?: boolean
   /**
-   * How often what was changed is written to the disk, 100 ms to 24 h, by a thread in the background. A power loss takes back
-   * what was changed since, and no more. With `never` it takes back what the kernel had not written by itself (on Linux
+   * How often what was changed is written to the disk, 100 ms to 24 h, by a thread in the background. A power loss undoes
+   * what was changed since, and no more. With `never` it undoes what the kernel had not written by itself (on Linux
    * mostly within half a minute), and what was deleted or cleared in that time may be back. Default: 5s.
    */
   readonly flushEvery?: Duration | 'never'

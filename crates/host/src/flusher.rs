@@ -88,12 +88,14 @@ pub(crate) fn schedule(what: Weak<dyn Flush>, after: Duration) {
     queue.has_thread = begun.is_ok();
 }
 
-/// A handle is gone: the thread may have nothing left to wait for.
-pub(crate) fn look_again() {
+/// A handle is closed: the thread, which may have nothing else to wait for, no longer flushes it. A process with a
+/// thread is warned by Python when it forks.
+pub(crate) fn forget(what: &Weak<dyn Flush>) {
     // SAFETY: as in `flusher`.
     let there = unsafe { FLUSHER.load(Ordering::Acquire).as_ref() };
     if let Some(flusher) = there.filter(|flusher| flusher.generation == platform::forks()) {
-        let queue = flusher.queue();
+        let mut queue = flusher.queue();
+        queue.due.retain(|due| !due.what.ptr_eq(what));
         if queue.has_thread {
             flusher.earlier.notify_one();
         }

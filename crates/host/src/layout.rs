@@ -236,7 +236,8 @@ impl Geometry {
                 "the host tier's byte limit is {limit}; it must lie between {MIN_LIMIT} (2 MiB) and {MAX_LIMIT} (1 TiB)"
             )));
         }
-        // One slot per 128 bytes: at load 0.7 the index is the limit only for entries below 180 bytes.
+        // One slot for 128 to 256 bytes of the limit. The levels round up, to one for 91 to 246 bytes of blocks: only
+        // smaller entries are bounded by the index.
         let buckets = previous_power_of_two(limit / 128 / BUCKET as u64);
         let block_size = previous_power_of_two(limit / 512).clamp(MIN_BLOCK, MAX_BLOCK);
         let unit = if limit <= 64 << 30 { 16 } else { 256 };

@@ -41,7 +41,7 @@ pub struct Options {
     /// option. Otherwise it is kept.
     pub empty_at_boot: bool,
     /// How often what was changed is written to the disk in the background, 100 ms to 24 hours: what a power loss
-    /// takes back at most. `None`: never, the kernel writes it when it likes to.
+    /// undoes at most. `None`: never, the kernel writes it when it likes to.
     pub flush_every: Option<Duration>,
     /// Permission bits of the files, as of open(2): 0o600, 0o640, 0o644, 0o660 or 0o664. With more than 0o600 the
     /// files get the group of `path`, and a cache that another user of the group made is used. `None` is the existing

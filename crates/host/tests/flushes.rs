@@ -141,7 +141,8 @@ fn the_thread_ends_with_the_last_handle() {
     wait_until("there is no thread", || threads() == 1);
     drop(first);
     assert_eq!(threads(), 1);
-    drop(second);
+    // Closed is enough: in Python a closed cache is often still there.
+    second.close();
     wait_until("the thread does not end", || threads() == 0);
 }
 

@@ -242,7 +242,7 @@ impl Builder {
     }
 
     /// Empties the directory when this process is the first to open it since the machine started, and it was never
-    /// opened without this option. Otherwise the cache is kept: see `flush_every` for what a power loss takes back.
+    /// opened without this option. Otherwise the cache is kept: see `flush_every` for what a power loss undoes.
     /// Default: false.
     pub fn empty_at_boot(mut self, empty: bool) -> Builder {
         self.empty_at_boot = empty;
@@ -250,8 +250,8 @@ impl Builder {
     }
 
     /// How often what was changed is written to the disk, 100 ms to 24 hours, by a thread in the background; no
-    /// caller waits for it. A power loss takes back what was changed since, and no more: no wrong bytes. With
-    /// `None` it takes back what the kernel had not written by itself (on Linux mostly within half a
+    /// caller waits for it. A power loss undoes what was changed since, and no more: no wrong bytes. With
+    /// `None` it undoes what the kernel had not written by itself (on Linux mostly within half a
     /// minute), and a value that was deleted or cleared in that time may be back. Default: 5s.
     pub fn flush_every(mut self, every: impl Into<Option<Duration>>) -> Builder {
         self.flush_every = Some(every.into());

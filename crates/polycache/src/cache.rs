@@ -339,7 +339,7 @@ impl Cache {
         self.0.tier.check()
     }
 
-    /// Writes everything to the disk, and waits for it: a power loss takes nothing back of what was done before.
+    /// Writes everything to the disk, and waits for it: a power loss undoes nothing that was done before.
     ///
     /// # Errors
     /// `Io`, `Closed`.

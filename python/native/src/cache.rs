@@ -460,7 +460,7 @@ impl Cache {
         statistics::report(py, self.tiers().check(py)?)
     }
 
-    /// Writes the directory to its disk, and waits for it: a power loss takes nothing back of what was done before.
+    /// Writes the directory to its disk, and waits for it: a power loss undoes nothing that was done before.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.tiers().flush(py)
     }

@@ -96,8 +96,8 @@ class Cache:
     def clear(self) -> None:
         """Clears this namespace and those nested in it, at once; loads under way are not stored."""
     def flush(self) -> None:
-        """Writes the directory to its disk, and waits for it: a power loss takes nothing back of
-        what was done before."""
+        """Writes the directory to its disk, and waits for it: a power loss undoes nothing that
+        was done before."""
     def close(self) -> None:
         """Closes the handle and every namespace made from it. Closing again does nothing."""
     @property

@@ -118,8 +118,8 @@ class Options(TypedDict, total=False):
 
     flush_every: Duration | Literal["never"] | None
     """How often what was changed is written to the disk, 100 ms to 24 hours, by a thread in the
-    background. A power loss takes back what was changed since, and no more. With "never" there is
-    no such thread; a power loss takes back what the kernel had not written by itself (on Linux
+    background. A power loss undoes what was changed since, and no more. With "never" there is
+    no such thread; a power loss undoes what the kernel had not written by itself (on Linux
     mostly within half a minute), and what was deleted or cleared in that time may be back.
     Default: "5s"."""
 

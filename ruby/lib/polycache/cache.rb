@@ -133,8 +133,8 @@ module Polycache
     #   since the machine started, and it was never opened without this option. Otherwise the cache
     #   is kept. Default: false.
     # @param flush_every [String, Numeric] how often what was changed is written to the disk, 100 ms
-    #   to 24 h, by a thread in the background. A power loss takes back what was changed since, and
-    #   no more. With "never" it takes back what the kernel had not written by itself (on Linux
+    #   to 24 h, by a thread in the background. A power loss undoes what was changed since, and
+    #   no more. With "never" it undoes what the kernel had not written by itself (on Linux
     #   mostly within half a minute), and what was deleted or cleared in that time may be back.
     #   Default: "5s".
     # @param max_value [Integer, String] the most bytes of a value, uncompressed, that is written or
@@ -356,7 +356,7 @@ module Polycache
     #   under way)
     def check = @tiers.check
 
-    # Writes everything to the disk, and waits for it: a power loss takes nothing back of what was
+    # Writes everything to the disk, and waits for it: a power loss undoes nothing that was
     # done before.
     #
     # @return [nil]

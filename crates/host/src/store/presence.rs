@@ -7,7 +7,7 @@ use crate::counters::Counter;
 use crate::directory::{identity, Identity, Opening, REMOVED};
 use crate::engine::Environment;
 use crate::error::Error;
-use crate::flusher;
+use crate::flusher::{self, Flush};
 use crate::io::Io;
 use crate::layout::{header, replaced};
 use crate::platform;
@@ -15,6 +15,7 @@ use crate::shared_memory::SharedMemory;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::Weak;
 use std::time::Duration;
 
 /// A handle looks whether its files are still those of its path once in so many hits, misses and writes: a look
@@ -258,6 +259,10 @@ impl Inner {
         }
         self.begin_last_flush(process);
         process.membership.release(&*self.io);
+        if self.flush_every.is_some() {
+            let me: Weak<dyn Flush> = self.weak.clone();
+            flusher::forget(&me);
+        }
     }
 }
 
@@ -268,9 +273,6 @@ impl Drop for Inner {
         let mut process = unsafe { Box::from_raw(*self.engine.environment.process.get_mut()) };
         if process.forks != platform::forks() {
             process.membership.forget();
-        }
-        if self.flush_every.is_some() {
-            flusher::look_again();
         }
     }
 }
