@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from polycache import AsyncCache, Cache, MachineStats, Usage
+from polycache import AsyncCache, Cache, InvalidArgument, MachineStats, Usage
 
 OTHER = """
 import sys
@@ -113,6 +113,11 @@ def test_usage_is_told_by_namespace(tmp_path: Path) -> None:
     # The whole directory, whichever namespace is asked.
     largest = Usage(namespace=["shop", "eu"], entries=2, bytes=usage[0].bytes)
     assert nested.usage(1) == usage[:1] == [largest]
+    assert cache.usage(0) == []
+    for wrong in (-1, 1.5, True, None, "10", 2**32):
+        for asked in (cache, Cache()):
+            with pytest.raises(InvalidArgument, match="most is"):
+                asked.usage(wrong)  # type: ignore[arg-type]
 
 
 def test_without_a_directory_there_is_nothing_to_tell() -> None:

@@ -70,6 +70,10 @@ class MachineStatsTest < Minitest::Test
     assert_equal [[%w[shop eu], 2], [[], 1]], shown
     assert_operator usage.first.fetch(:bytes), :>, 2000
     assert_equal usage.first(1), nested.usage(1)
+    assert_empty cache.usage(0)
+    [-1, 1.5, true, nil, "10", 2**32].product([cache, Polycache::Cache.new]) do |wrong, asked|
+      assert_raises(Polycache::InvalidArgument) { asked.usage(wrong) }
+    end
   end
 
   def test_without_a_directory_there_is_nothing_to_tell

@@ -1,6 +1,7 @@
 import type { AnyNamespace, CacheEntry, CheckReport } from './any-namespace.ts'
 import { AtomicOperations } from './atomic.ts'
 import type { Duration } from './duration.ts'
+import { InvalidArgument } from './errors.ts'
 import { fly, type Loader } from './flight.ts'
 import {
   flyMany,
@@ -455,8 +456,13 @@ export class Cache extends AtomicOperations {
   /**
    * The namespaces that take the most space, the largest first; undefined without a directory. Reads every key, on a thread
    * of its own. At most `most` namespaces. Default: `10`.
+   * @throws InvalidArgument when `most` is not a whole number from 0 to 2^32 - 1
    */
   async usage(most = 10): Promise<Usage[] | undefined> {
+    // The native part would take others modulo 2^32.
+    if (most >>> 0 !== most) {
+      throw new InvalidArgument(`most is a whole number from 0 to 2^32 - 1, not ${String(most)}`)
+    }
     return this.#keys.handle.usage(most)
   }
 

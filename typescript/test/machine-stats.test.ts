@@ -1,6 +1,6 @@
 /** What all processes of the machine did with a directory, and the space of namespaces. */
 import { expect, test } from 'vitest'
-import { Cache, type CacheOptions, type MachineStats } from '../src/index.ts'
+import { Cache, type CacheOptions, InvalidArgument, type MachineStats } from '../src/index.ts'
 import { folder, open } from './support/caches.ts'
 import { child } from './support/children.ts'
 
@@ -90,6 +90,12 @@ test('usage is told by namespace', async () => {
   ])
   expect(usage?.[0].bytes).toBeGreaterThan(2000)
   expect(await nested.usage(1)).toEqual(usage?.slice(0, 1))
+  expect(await cache.usage(0)).toEqual([])
+  for (const wrong of [-1, 1.5, true, null, '10', 2 ** 32, Number.NaN]) {
+    for (const asked of [cache, open({})]) {
+      await expect(asked.usage(wrong as never)).rejects.toBeInstanceOf(InvalidArgument)
+    }
+  }
 })
 
 test('without a directory there is nothing to tell', async () => {

@@ -350,8 +350,11 @@ class Cache(_native.QuickCache):
         """The `most` namespaces of the directory whose entries take the most space, the largest
         first; None without a directory.
 
-        Reads every key: about 0.2 µs for each entry.
+        Reads every key: about 0.2 µs for each entry. Raises `InvalidArgument` when `most` is not an
+        int from 0 to 2**32 - 1.
         """
+        if type(most) is not int or not 0 <= most < 2**32:
+            raise InvalidArgument(f"most is an int from 0 to 2**32 - 1, not {most!r}")
         usage = self._usage(most)
         return None if usage is None else [Usage(**one) for one in usage]
 

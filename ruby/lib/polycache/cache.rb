@@ -348,7 +348,14 @@ module Polycache
     # @param most [Integer] how many namespaces at most. Default: 10.
     # @return [Array<Hash>, nil] hashes with +:namespace+ (its parts), +:entries+ and +:bytes+; nil
     #   without a directory
-    def usage(most = 10) = @tiers.usage(most)
+    # @raise [InvalidArgument] when +most+ is not an Integer from 0 to 2^32 - 1
+    def usage(most = 10)
+      unless most.is_a?(Integer) && most.between?(0, (2**32) - 1)
+        raise InvalidArgument, "most is an Integer from 0 to 2^32 - 1, not #{most.inspect}"
+      end
+
+      @tiers.usage(most)
+    end
 
     # Verifies every entry of the whole directory against its checksums.
     #
