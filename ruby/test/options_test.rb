@@ -9,7 +9,7 @@ class OptionsTest < Minitest::Test
   include Caches
 
   def test_names_may_be_symbols
-    cache = open_cache(namespace: :shop, serializer: :json, compressor: :zstd)
+    cache = open_cache(namespace: :shop, serializer: :json, compressor: :zstd, flush_every: :never)
     cache.set("k", [1])
 
     assert_equal [1], cache.get("k")
@@ -33,6 +33,7 @@ class OptionsTest < Minitest::Test
       { namespace: "" }, { namespace: 1 }, { namespace: ["a", nil] }, { namespace: "\xFF" },
       { empty_at_boot: "yes" }, { empty_at_boot: 1 },
       { flush_every: "99ms" }, { flush_every: "25h" }, { flush_every: true }, { flush_every: 0 },
+      { flush_every: :often },
       { max_value: 0 }, { max_value: "64M" }, { max_value: 1.5 }, { jitter: 0.1 },
       { ttl: 5, jitter: 1 }, { ttl: 5, jitter: 1.0 }, { ttl: 5, jitter: 1r },
       { ttl: 5, jitter: 5 }, { ttl: 5, jitter: -0.1 }, { ttl: 5, jitter: "x" }

@@ -132,11 +132,11 @@ module Polycache
     # @param empty_at_boot [Boolean] empties the directory when this process is the first to open it
     #   since the machine started, and it was never opened without this option. Otherwise the cache
     #   is kept. Default: false.
-    # @param flush_every [String, Numeric] how often what was changed is written to the disk, 100 ms
-    #   to 24 h, by a thread in the background. A power loss undoes what was changed since, and
-    #   no more. With "never" it undoes what the kernel had not written by itself (on Linux
-    #   mostly within half a minute), and what was deleted or cleared in that time may be back.
-    #   Default: "5s".
+    # @param flush_every [String, Symbol, Numeric] how often what was changed is written to the
+    #   disk, 100 ms to 24 h, by a thread in the background. A power loss undoes what was changed
+    #   since, and no more. With "never" it undoes what the kernel had not written by itself (on
+    #   Linux mostly within half a minute), and what was deleted or cleared in that time may be
+    #   back. Default: "5s".
     # @param max_value [Integer, String] the most bytes of a value, uncompressed, that is written or
     #   read, or text like "16MiB". Each number and text in it counts for 4 bytes at least,
     #   each Array, Hash and other compound value for 16; for these counts the limit is 4 MiB or

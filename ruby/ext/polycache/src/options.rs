@@ -4,7 +4,7 @@ use crate::duration::duration;
 use crate::encryption;
 use crate::error::{invalid, OrRaise};
 use crate::key::text;
-use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, TryConvert, Value};
+use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, Symbol, TryConvert, Value};
 use polycache::{Builder, Cache, StoreErrors};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -94,7 +94,8 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
 
 /// `None` for never.
 fn flush_every(ruby: &Ruby, every: Value) -> Result<Option<Duration>, Error> {
-    if RString::from_value(every).is_some() && text(ruby, "flush_every", every)? == "never" {
+    let is_text = RString::from_value(every).is_some() || Symbol::from_value(every).is_some();
+    if is_text && text(ruby, "flush_every", every)? == "never" {
         return Ok(None);
     }
     duration(ruby, "flush_every", every).map(Some)
