@@ -3,9 +3,10 @@
 
 use super::bytewise;
 
-/// Around the lengths at which a function switches its method; the last is written past the cache.
-const LENGTHS: [usize; 18] = [
-    0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 1000, 8191, 8192, 8255, 16401,
+/// Around the lengths at which a function switches its method: long ones are read ahead, and written past the cache.
+const LENGTHS: [usize; 25] = [
+    0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 1000, 4096, 5119, 5120, 5121, 5247, 5248, 8191,
+    8192, 8255, 10_270, 16401,
 ];
 
 fn source(len: usize) -> Vec<u8> {

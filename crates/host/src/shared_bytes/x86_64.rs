@@ -17,12 +17,29 @@ pub(super) const LONG: usize = 8 << 10;
 
 const LINE: usize = 64;
 
+/// How far ahead of a long copy its bytes are fetched.
+///
+/// A record that was not read lately lies in memory, and the processor's own prefetcher stops at the end of each
+/// page of 4 KiB: it begins anew there only when the copy has arrived, and so does the look-up of the page's address.
+/// A prefetch a page ahead does both in time (measured: 10 KiB from memory take three quarters of `memcpy`'s time,
+/// from a cache the same).
+const AHEAD: usize = 4 << 10;
+
+/// Copies from this length on are made with prefetches. At the length of one page they gain nothing.
+const LONG_READ: usize = AHEAD + (1 << 10);
+
 /// # Safety
 /// As for [`super::read()`].
 #[inline(always)]
 pub(super) unsafe fn read(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { copy(from, to, len) }
+    // SAFETY: the caller's promise; the processor has what the function needs.
+    unsafe {
+        if len >= LONG_READ && is_x86_feature_detected!("avx2") {
+            read_ahead(from, to, len);
+        } else {
+            copy(from, to, len);
+        }
+    }
 }
 
 /// # Safety
@@ -55,6 +72,72 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
             in("rdx") len,
             clobber_abi("sysv64"),
         );
+    }
+}
+
+/// # Safety
+/// As for [`super::read()`], of [`LONG_READ`] bytes or more.
+// With registers of 32 bytes: of two loops that wait for memory, the one with fewer instructions sees further ahead.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn read_ahead(from: *const u8, to: *mut u8, len: usize) {
+    /// Bytes of a turn of the loop.
+    const TURN: usize = 2 * LINE;
+    debug_assert!(len >= LONG_READ);
+    let (fetching, rest) = ((len - AHEAD) / TURN * TURN, len % TURN);
+    let whole = len - rest;
+    // SAFETY: 0 < fetching < whole <= len, all of them whole turns, so the two loops that copy end, and move `whole` bytes
+    // within both ranges; `copy` moves what is left. The prefetches are within the first range: the last one of the
+    // beginning ends at AHEAD, the last one of a turn at `fetching + AHEAD`, and neither is above `len`. `vzeroupper`
+    // makes the upper halves of the registers zero, which the ABI's list clobbers.
+    unsafe {
+        asm!(
+            // The first page.
+            "2:",
+            "prefetcht0 [{from} + rax]",
+            "add rax, 64",
+            "cmp rax, {ahead}",
+            "jne 2b",
+            "xor eax, eax",
+            // Copies, and fetches what lies a page ahead.
+            "3:",
+            "prefetcht0 [{from} + rax + {ahead}]",
+            "prefetcht0 [{from} + rax + {ahead} + 64]",
+            "vmovdqu ymm0, [{from} + rax]",
+            "vmovdqu ymm1, [{from} + rax + 32]",
+            "vmovdqu ymm2, [{from} + rax + 64]",
+            "vmovdqu ymm3, [{from} + rax + 96]",
+            "vmovdqu [{to} + rax], ymm0",
+            "vmovdqu [{to} + rax + 32], ymm1",
+            "vmovdqu [{to} + rax + 64], ymm2",
+            "vmovdqu [{to} + rax + 96], ymm3",
+            "add rax, 128",
+            "cmp rax, {fetching}",
+            "jne 3b",
+            // Copies the last page, which was fetched.
+            "4:",
+            "vmovdqu ymm0, [{from} + rax]",
+            "vmovdqu ymm1, [{from} + rax + 32]",
+            "vmovdqu ymm2, [{from} + rax + 64]",
+            "vmovdqu ymm3, [{from} + rax + 96]",
+            "vmovdqu [{to} + rax], ymm0",
+            "vmovdqu [{to} + rax + 32], ymm1",
+            "vmovdqu [{to} + rax + 64], ymm2",
+            "vmovdqu [{to} + rax + 96], ymm3",
+            "add rax, 128",
+            "cmp rax, {whole}",
+            "jne 4b",
+            "vzeroupper",
+            from = in(reg) from,
+            to = in(reg) to,
+            fetching = in(reg) fetching,
+            whole = in(reg) whole,
+            inout("rax") 0usize => _,
+            ahead = const AHEAD,
+            clobber_abi("sysv64"),
+            options(nostack),
+        );
+        copy(from.add(whole), to.add(whole), rest);
     }
 }
 
