@@ -91,6 +91,24 @@ describe('every entry of the vectors', () => {
   })
 })
 
+// Long text is decoded from a copy, short ASCII is made in the mapping.
+describe.each([1, 2000, 2047, 2048, 2049, 70_000])('text of %i bytes', (length) => {
+  test.each([
+    ['ASCII', 'x'],
+    ['Latin-1', '\u00e9'],
+    ['more than two bytes', '\u{1f980}'],
+    ['the replacement character', '\ufffd'],
+  ])('that ends with %s', async (_, last) => {
+    await bothWays((caches) => {
+      const text = 'a'.repeat(Math.max(0, length - Buffer.byteLength(last))) + last
+      for (const writer of caches) {
+        writer.setSync('k', text)
+        for (const cache of caches) expect(cache.getSync('k')).toBe(text)
+      }
+    })
+  })
+})
+
 test('reads of an entry are counted up to three, so that recycling keeps it', () => {
   const cache = open({ memory: false })
   const store = openStore(cache.path!)

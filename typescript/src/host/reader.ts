@@ -16,6 +16,9 @@ const COPIED: unique symbol = Symbol('copied')
 /** Looks before the native part is asked: a word that changes this often is being written all the time. */
 const ATTEMPTS = 8
 
+/** Text of so many bytes is copied first, and then decoded by the engine: both take less time than a look at each word. */
+const LONG = 2048
+
 /** The upper bits of a slot's `ver` half that say VALUE; the tag stands below. */
 const VALUE = 2 << 10
 
@@ -41,6 +44,10 @@ const ODD = 2
  * order. All other loads are plain ones, of bytes that another process may be writing over: every length is checked
  * against its block, and until the second look the bytes read are only counted and copied. Text is copied by
  * `latin1Slice`, which takes as many bytes as it is told whatever they are.
+ *
+ * A hit makes three atomic loads, of some 6 ns each: the word's half before the location, and after the copy again, then
+ * EPOCH. With plain ones in between, a hit would rest on a call that happens to stand between them (an empty value is
+ * copied by none), to save 3 % of a hit.
  */
 export class MappedReader implements Origin {
   readonly #mapping: Mapping
@@ -267,8 +274,10 @@ export class MappedReader implements Origin {
     this.#serializer = (first >>> 16) & 0xff
     const from = at + this.#entryHeader
     const to = from + length
-    const text = this.#textFrom(bytes, from, to)
-    if (text !== 0 && isAscii(words, text, to)) return bytes.latin1Slice(text, to)
+    if (length < LONG) {
+      const text = this.#textFrom(bytes, from, to)
+      if (text !== 0 && isAscii(words, text, to)) return bytes.latin1Slice(text, to)
+    }
     if (this.#serializer === BYTES) {
       const value = new Uint8Array(length)
       bytes.copy(value, 0, from, to)

@@ -135,7 +135,7 @@ const commands: Record<string, (...given: string[]) => unknown> = {
     say('scribbling')
     for (let turn = 0; ; turn++) {
       const letter = String.fromCharCode(97 + (turn % 26))
-      cache.setSync(`k${turn % 7}`, letter.repeat(1 + ((turn * 7919) % 3000)))
+      cache.setSync(`k${turn % 7}`, letter.repeat(1 + ((turn * 7919) % 12_000)))
       if (turn % 11 === 0) cache.deleteSync(`k${turn % 5}`)
     }
   },
