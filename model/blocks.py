@@ -7,9 +7,10 @@ writers first. One step is one access to shared memory, as in `operations.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import NamedTuple
+
+from search import Rule, SearchResult, all_but, search
 
 ROOM = 2  # records that the block holds
 
@@ -23,8 +24,6 @@ RULES = {
     "closed-gives-back-its-own": "a closed handle gives a block back only if it still holds it",
     "walk-before-reuse": "what an earlier cleaner left is walked on, not taken as empty",
 }
-
-Rule = Callable[[str], bool]
 
 
 class Actor(NamedTuple):
@@ -53,36 +52,12 @@ class Moment(NamedTuple):
     kills: int = 0
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """The result of a search; `wrong` is empty when every moment keeps every promise."""
-
-    moments: int
-    wrong: str = ""
-    story: tuple[str, ...] = ()
-
-
 def explore(kinds: tuple[str, ...], kills: int = 0, without: str = "") -> SearchResult:
     """Visits every moment, breadth first: the story of what went wrong is a shortest one."""
 
-    def rule(name: str) -> bool:
-        return name != without
-
+    rule = all_but(without)
     first = Moment(tuple(Actor(kind) for kind in kinds), kills=kills)
-    came_from: dict[Moment, Moment | None] = {first: None}
-    todo = [first]
-    while todo:
-        after = []
-        for moment in todo:
-            for then in _next(moment, rule):
-                if then in came_from:
-                    continue
-                came_from[then] = moment
-                if wrong := _broken(then):
-                    return SearchResult(len(came_from), wrong, _story(came_from, then))
-                after.append(then)
-        todo = after
-    return SearchResult(len(came_from))
+    return search(first, lambda moment: _next(moment, rule), _broken, _line)
 
 
 def _next(moment: Moment, rule: Rule) -> Iterator[Moment]:
@@ -235,13 +210,8 @@ def _broken(moment: Moment) -> str:
     return ""
 
 
-def _story(came_from: dict[Moment, Moment | None], last: Moment) -> tuple[str, ...]:
-    path = [last]
-    while (before := came_from[path[-1]]) is not None:
-        path.append(before)
-    path.reverse()
-    return tuple(
+def _line(moment: Moment) -> str:
+    return (
         f"{moment.block:14} tail {moment.tail} bytes {moment.bytes} words {moment.words}  "
         + " | ".join(f"{actor.kind}: {actor.step}" for actor in moment.actors)
-        for moment in path
     )

@@ -8,8 +8,9 @@ One step is one access to shared memory, as in `operations.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from search import Rule, SearchResult, all_but, search
 
 RULES = {
     "born-while-held": "a put notes the count of clears while it holds its block, not before",
@@ -28,8 +29,6 @@ RULES = {
 # The value that was there at first.
 FIRST = 6
 NOTHING = (-1, 0, 0)
-
-Rule = Callable[[str], bool]
 
 
 class Actor(NamedTuple):
@@ -68,38 +67,17 @@ class Moment(NamedTuple):
     kills: int = 0
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """The result of a search; `wrong` is empty when every moment keeps every promise."""
-
-    moments: int
-    wrong: str = ""
-    story: tuple[str, ...] = ()
-
-
 def explore(kinds: tuple[str, ...], there: bool, kills: int, without: str = "") -> SearchResult:
     """Visits every moment, breadth first. `there`: the key has a value at first."""
 
-    def rule(name: str) -> bool:
-        return name != without
-
+    rule = all_but(without)
     word = (FIRST, 0, 0) if there else NOTHING
-    start = Moment(tuple(Actor(kind) for kind in kinds), word=word, kills=kills)
-    came_from: dict[Moment, Moment | None] = {start: None}
-    todo = [start]
-    while todo:
-        after = []
-        for moment in todo:
-            for step in _next(moment, rule):
-                then, wrong = _judged(step)
-                if then in came_from:
-                    continue
-                came_from[then] = moment
-                if wrong:
-                    return SearchResult(len(came_from), wrong, _story(came_from, then))
-                after.append(then)
-        todo = after
-    return SearchResult(len(came_from))
+    first = Moment(tuple(Actor(kind) for kind in kinds), word=word, kills=kills)
+
+    def steps(moment: Moment) -> Iterator[Moment]:
+        return (_judged(then)[0] for then in _next(moment, rule))
+
+    return search(first, steps, lambda moment: _judged(moment)[1], _line)
 
 
 def _next(moment: Moment, rule: Rule) -> Iterator[Moment]:
@@ -388,14 +366,9 @@ def _lasting(moment: Moment, acknowledged: int) -> bool:
     )
 
 
-def _story(came_from: dict[Moment, Moment | None], last: Moment) -> tuple[str, ...]:
-    path = [last]
-    while (before := came_from[path[-1]]) is not None:
-        path.append(before)
-    path.reverse()
-    return tuple(
+def _line(moment: Moment) -> str:
+    return (
         f"cell {moment.first} {moment.second} word {moment.word} clears {moment.clears}"
         f" target {moment.target} ended {moment.ended_floor}  "
         + " | ".join(f"{actor.kind}: {actor.step}" for actor in moment.actors)
-        for moment in path
     )

@@ -7,9 +7,10 @@ the chunk's block with its sequence number. One step is one access to shared mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import NamedTuple
+
+from search import Rule, SearchResult, all_but, search
 
 RULES = {
     "tail-before-word": "the tails cover the blocks before a word points to the head",
@@ -19,8 +20,6 @@ RULES = {
     "look-again": "a reader looks at the word again after its copy",
     "whole-or-nothing": "a writer that gets no second block gives the first one back",
 }
-
-Rule = Callable[[str], bool]
 
 
 class Block(NamedTuple):
@@ -56,40 +55,16 @@ class Moment(NamedTuple):
     wrong: str = ""
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """The result of a search; `wrong` is empty when every moment keeps every promise."""
-
-    moments: int
-    wrong: str = ""
-    story: tuple[str, ...] = ()
-
-
 def explore(kinds: tuple[str, ...], blocks: int, kills: int = 0, without: str = "") -> SearchResult:
     """Visits every moment, breadth first: the story of what went wrong is a shortest one."""
 
-    def rule(name: str) -> bool:
-        return name != without
-
+    rule = all_but(without)
     first = Moment(tuple(Actor(kind) for kind in kinds), (Block(),) * blocks, kills=kills)
-    came_from: dict[Moment, Moment | None] = {first: None}
-    todo = [first]
-    while todo:
-        after = []
-        for moment in todo:
-            ended = True
-            for then in _next(moment, rule):
-                ended = False
-                if then in came_from:
-                    continue
-                came_from[then] = moment
-                if wrong := then.wrong or _broken(then):
-                    return SearchResult(len(came_from), wrong, _story(came_from, then))
-                after.append(then)
-            if ended and (wrong := _lost(moment)):
-                return SearchResult(len(came_from), wrong, _story(came_from, moment))
-        todo = after
-    return SearchResult(len(came_from))
+
+    def broken(moment: Moment) -> str:
+        return moment.wrong or _broken(moment)
+
+    return search(first, lambda moment: _next(moment, rule), broken, _line, _lost)
 
 
 def _next(moment: Moment, rule: Rule) -> Iterator[Moment]:
@@ -315,17 +290,12 @@ def _lost(moment: Moment) -> str:
     return ""
 
 
-def _story(came_from: dict[Moment, Moment | None], last: Moment) -> tuple[str, ...]:
-    path = [last]
-    while (before := came_from[path[-1]]) is not None:
-        path.append(before)
-    path.reverse()
-    return tuple(
+def _line(moment: Moment) -> str:
+    return (
         f"word {moment.word} "
         + " ".join(
             f"[{b.state} {b.number}{'+' if b.covered else ''} {b.bytes}]" for b in moment.blocks
         )
         + "  "
         + " | ".join(f"{actor.kind}: {actor.step}" for actor in moment.actors)
-        for moment in path
     )

@@ -9,9 +9,10 @@ touches, dead holders.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import NamedTuple
+
+from search import Rule, SearchResult, all_but, search
 
 RULES = {
     "rescans": "an inserter looks at the other slots after its lease",
@@ -24,7 +25,6 @@ RULES = {
 SLOTS = {1: (1, 0), 2: (2, 1, 0)}  # by levels known, the newest level's first
 FIRST_OF_LEVEL_1 = 2
 
-Rule = Callable[[str], bool]
 Word = tuple[str, int, int]  # empty other value lease; the actor that wrote it, and at which start
 EMPTY: Word = ("empty", -1, 0)
 OTHER: Word = ("other", -1, 0)  # a neighbour's value
@@ -62,15 +62,6 @@ class Moment(NamedTuple):
     wrong: str = ""
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """The result of a search; `wrong` is empty when every moment keeps every promise."""
-
-    moments: int
-    wrong: str = ""
-    story: tuple[str, ...] = ()
-
-
 def explore(
     kinds: tuple[str, ...], slots: tuple[Word, Word, Word], without: str = ""
 ) -> SearchResult:
@@ -79,25 +70,10 @@ def explore(
     An operation that starts over more than twice, or at all beside two others, is left out.
     """
 
-    def rule(name: str) -> bool:
-        return name != without
-
+    rule = all_but(without)
     first = Moment(slots, tuple(Actor(kind) for kind in kinds), before=(0,) * len(kinds))
     first = first._replace(most_starts=2 if len(kinds) < 3 else 0)
-    came_from: dict[Moment, Moment | None] = {first: None}
-    todo = [first]
-    while todo:
-        after = []
-        for moment in todo:
-            for then in _next(moment, rule):
-                if then in came_from:
-                    continue
-                came_from[then] = moment
-                if wrong := _broken(then):
-                    return SearchResult(len(came_from), wrong, _story(came_from, then))
-                after.append(then)
-        todo = after
-    return SearchResult(len(came_from))
+    return search(first, lambda moment: _next(moment, rule), _broken, _line)
 
 
 def _next(moment: Moment, rule: Rule) -> Iterator[Moment]:
@@ -289,13 +265,7 @@ def _broken(moment: Moment) -> str:
     return moment.wrong
 
 
-def _story(came_from: dict[Moment, Moment | None], last: Moment) -> tuple[str, ...]:
-    path = [last]
-    while (before := came_from[path[-1]]) is not None:
-        path.append(before)
-    path.reverse()
-    return tuple(
-        f"levels {moment.levels} {' '.join(word[0] for word in moment.slots):20}  "
-        + " | ".join(f"{actor.kind}: {actor.step} {actor.at}" for actor in moment.actors)
-        for moment in path
+def _line(moment: Moment) -> str:
+    return f"levels {moment.levels} {' '.join(word[0] for word in moment.slots):20}  " + " | ".join(
+        f"{actor.kind}: {actor.step} {actor.at}" for actor in moment.actors
     )

@@ -115,6 +115,7 @@ export interface Holdings {
   reinserted: number
   blocksClaimed: number
   floorOverflows: number
+  failedFlushes: number
 }
 
 /** What `check` found. */

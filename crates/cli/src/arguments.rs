@@ -124,8 +124,8 @@ pub enum Command {
     /// JSON: {"path", "since", "hits", "memory_hits", "misses", "hit_ratio" (null without a read), "writes", "deletes",
     /// "loads", "failed_loads", "invalidated_loads", "unstored", "wait_timeouts", "entries", "bytes", "limit",
     /// "max_record", "evicted_by_age", "evicted_by_conflict", "evicted_by_failed_put", "expired", "reinserted",
-    /// "blocks_claimed", "floor_overflows", "processes": [{"pid", "handles", "since", "hits", "memory_hits", "misses",
-    /// "writes", "deletes", "loads", "failed_loads"}, ..]}.
+    /// "blocks_claimed", "floor_overflows", "failed_flushes", "processes": [{"pid", "handles", "since", "hits",
+    /// "memory_hits", "misses", "writes", "deletes", "loads", "failed_loads"}, ..]}.
     Stats,
     /// Show what all processes do with the directory, again and again; q ends it
     ///

@@ -3,11 +3,10 @@
 //! A clear adds one to the count of clears and raises the floor of its namespace to that. A record is
 //! served only if it was born at or above the floors of all enclosing namespaces.
 //!
-//! The root has a cell of its own. Every other namespace has one of the sixteen cells of two sets, or of two more of each
-//! level of the index that was opened. A cell
-//! is two words, each with a floor and a half of the namespace's name; it counts when both halves are the
-//! name's, and then the smaller of its floors does. So each change is one compare-and-swap, and no word
-//! returns, because no two clears have the same number.
+//! The root has a cell of its own. Every other namespace has one of the sixteen cells of two sets, or of two
+//! more of each level of the index that was opened. A cell is two words, each with a floor and a half of the
+//! namespace's name; it counts when both halves are the name's, and then the smaller of its floors does. So
+//! each change is one compare-and-swap, and no word returns, because no two clears have the same number.
 //!
 //! A floor ends when a survey (`block/survey.rs`) has removed every record below it; then its cell is given to the
 //! next namespace that wants one. A clear that finds no such cell raises the floor of a group of

@@ -5,6 +5,7 @@
 //! parent's knew is the parent's: the child begins anew, without a look at locks that the parent's threads may
 //! have held.
 
+use crate::io::Io;
 use crate::platform;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, Weak};
@@ -65,9 +66,9 @@ fn flusher() -> &'static Flusher {
     }
 }
 
-/// Flushes `what` after this time. Without a thread, when the system refuses one, it is left to the kernel, which
-/// writes pages back after a while by itself.
-pub(crate) fn schedule(what: Weak<dyn Flush>, after: Duration) {
+/// Flushes `what` after this time. False when there is no thread, because the system refuses one: then it is left to
+/// the kernel, which writes pages back after a while by itself.
+pub(crate) fn schedule(io: &dyn Io, what: Weak<dyn Flush>, after: Duration) -> bool {
     let flusher = flusher();
     let mut queue = flusher.queue();
     queue.due.push(Due {
@@ -76,16 +77,15 @@ pub(crate) fn schedule(what: Weak<dyn Flush>, after: Duration) {
     });
     if queue.has_thread {
         flusher.earlier.notify_one();
-        return;
+        return true;
     }
-    queue.has_thread = true;
-    let begun = platform::without_signals(|| {
-        std::thread::Builder::new()
-            .name("polycache-flush".into())
-            .stack_size(STACK)
-            .spawn(|| flusher.run())
-    });
+    let begun = io.begin_thread("polycache-flush", STACK, Box::new(|| flusher.run()));
     queue.has_thread = begun.is_ok();
+    if begun.is_err() {
+        // Who asks, asks again.
+        queue.due.pop();
+    }
+    begun.is_ok()
 }
 
 /// A handle is closed: the thread, which may have nothing else to wait for, no longer flushes it. A process with a

@@ -2,6 +2,7 @@
 //!
 //! Files are opened below an open directory, never by a path: what was looked at is what is used.
 
+use crate::platform;
 pub use crate::platform::SystemIo;
 use memmap2::MmapRaw;
 use std::ffi::OsString;
@@ -91,6 +92,19 @@ pub trait Io: Send + Sync {
     /// Begins to write the changed pages of a range of a file back to disk. It waits only while the disk takes no
     /// more.
     fn begin_sync(&self, file: &File, offset: u64, len: u64) -> io::Result<()>;
+    /// Marks the pages of a range of a mapping as changed, so that they are written to the disk once more. Their
+    /// bytes stay as they are, whoever writes to them meanwhile. Pages that are not in memory are left out.
+    fn make_dirty(&self, mapping: &MmapRaw, offset: u64, len: u64) -> io::Result<()>;
+    /// Begins a thread of this name that runs none of the program's signal handlers.
+    fn begin_thread(
+        &self,
+        name: &str,
+        stack: usize,
+        work: Box<dyn FnOnce() + Send>,
+    ) -> io::Result<()> {
+        let thread = std::thread::Builder::new().name(name.into());
+        platform::without_signals(|| thread.stack_size(stack).spawn(work).map(drop))
+    }
     /// Writes the names in a directory to disk.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
     /// Renames a file within its directory.

@@ -47,7 +47,8 @@ impl Part {
 /// The fixed part of a chunk: what it belongs to.
 ///
 /// ```text
-/// 0 checksum, as of a record of an entry whose checksum is 0 | 4 number:24, flags:8 = 2 | 8 bytes of the entry | 12 hash_hi
+/// 0 checksum, as of a record of an entry whose checksum is 0 | 4 number:24, flags:8 = 2
+/// 8 bytes of the entry | 12 hash_hi
 /// 16 block_seq u64 | 24 hash_lo | 28 0
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

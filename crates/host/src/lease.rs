@@ -90,8 +90,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let now = self.environment.ticks();
         let levels = self.levels();
         let mut target = None;
-        let buckets = self.buckets_in(levels, key.hash);
-        for slot in buckets.flat_map(|first| self.values_and_leases_in(first, tag)) {
+        for slot in self.values_and_leases_of(levels, key.hash) {
             let word = self.word(slot);
             if word.is_value_of(tag) {
                 match self.look(slot, word, key) {
@@ -197,8 +196,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         tag: u32,
         is_of_another: impl Fn(u64, u64) -> bool,
     ) -> bool {
-        let buckets = self.buckets_in(levels, key.hash);
-        let others = buckets.flat_map(|first| self.values_and_leases_in(first, tag));
+        let others = self.values_and_leases_of(levels, key.hash);
         for other in others.filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);

@@ -13,62 +13,31 @@ use crate::word::{lease_of, value_of, State, Word, EMPTY};
 /// Slots of a key's first bucket that are left empty while its second bucket has more of them.
 const KEPT_EMPTY: u32 = 2;
 
-/// The slots of a key, the newest level's first.
-#[derive(Clone)]
-pub(crate) struct Slots<'a> {
-    /// The levels that come after the present one.
-    levels: &'a [Level],
-    hash: KeyHash,
-    next: u64,
-    end: u64,
-    /// The present level, while its first bucket is walked.
-    level: Option<Level>,
-}
-
-impl Slots<'_> {
-    /// The slots in this level, then in the last one of the others, and so on.
-    #[inline(always)]
-    fn in_level(level: Level, levels: &[Level], hash: KeyHash) -> Slots<'_> {
-        let next = level.first_candidate(hash);
-        Slots {
-            levels,
-            hash,
-            next,
-            end: next + BUCKET as u64,
-            level: Some(level),
-        }
-    }
-}
-
-impl Iterator for Slots<'_> {
-    type Item = u64;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<u64> {
-        if self.next == self.end {
-            self.next = match self.level.take() {
-                Some(level) => level.second_candidate(self.hash),
-                None => {
-                    let (level, older) = self.levels.split_last()?;
-                    (self.levels, self.level) = (older, Some(*level));
-                    level.first_candidate(self.hash)
-                }
-            };
-            self.end = self.next + BUCKET as u64;
-        }
-        self.next += 1;
-        Some(self.next - 1)
-    }
-}
-
 /// The buckets of a key by their first slots, the oldest level's first: the older levels are a sixteenth of the
-/// newest one and stay in the processor's caches, while the newest one's lines are on their way.
+/// newest one and stay in the processor's caches. (A put has asked for the newest one's lines by then.)
 pub(crate) struct Buckets<'a> {
     hash: KeyHash,
     /// The second bucket of the present level.
     second: Option<u64>,
     /// The levels to come.
     levels: std::slice::Iter<'a, Level>,
+}
+
+impl<'a> Buckets<'a> {
+    #[inline(always)]
+    fn new(levels: &'a [Level], hash: KeyHash) -> Buckets<'a> {
+        Buckets {
+            hash,
+            second: None,
+            levels: levels.iter(),
+        }
+    }
+
+    /// All slots of these buckets.
+    #[inline(always)]
+    fn slots(self) -> impl Iterator<Item = u64> + 'a {
+        self.flat_map(|first| first..first + BUCKET as u64)
+    }
 }
 
 impl Iterator for Buckets<'_> {
@@ -145,26 +114,48 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
 
     /// The slots that may hold a key now.
     #[inline(always)]
-    pub(crate) fn slots_of(&self, hash: KeyHash) -> Slots<'_> {
+    pub(crate) fn slots_of(&self, hash: KeyHash) -> impl Iterator<Item = u64> + '_ {
         self.slots_in(self.levels(), hash)
     }
 
     /// The slots that may hold a key while this many levels are open.
     #[inline(always)]
-    pub(crate) fn slots_in(&self, levels: usize, hash: KeyHash) -> Slots<'_> {
-        // It begins in the newest level, without a look whether there is one.
-        let (level, older) = self.newest(levels);
-        Slots::in_level(level, older, hash)
+    pub(crate) fn slots_in(&self, levels: usize, hash: KeyHash) -> impl Iterator<Item = u64> + '_ {
+        self.buckets_in(levels, hash).slots()
     }
 
     /// The buckets that may hold a key while this many levels are open.
     #[inline(always)]
     pub(crate) fn buckets_in(&self, levels: usize, hash: KeyHash) -> Buckets<'_> {
-        Buckets {
-            hash,
-            second: None,
-            levels: self.geometry.levels[..levels].iter(),
-        }
+        Buckets::new(&self.geometry.levels[..levels], hash)
+    }
+
+    /// Those of a key's slots in this many levels that hold a value of its tag.
+    #[inline(always)]
+    pub(crate) fn values_of(&self, levels: usize, hash: KeyHash) -> impl Iterator<Item = u64> + '_ {
+        let tag = hash.tag();
+        let buckets = self.buckets_in(levels, hash);
+        buckets.flat_map(move |first| self.values_in(first, tag))
+    }
+
+    /// Those of a key's slots in this many levels that hold a value or a lease of its tag.
+    #[inline(always)]
+    pub(crate) fn values_and_leases_of(
+        &self,
+        levels: usize,
+        hash: KeyHash,
+    ) -> impl Iterator<Item = u64> + '_ {
+        let tag = hash.tag();
+        let buckets = self.buckets_in(levels, hash);
+        buckets.flat_map(move |first| {
+            // Leases first: one that becomes a value in between is found all the same.
+            let leases = self.found(first, lease_of(tag));
+            let values = self.values_in(first, tag);
+            Found {
+                first,
+                words: leases.words | values.words,
+            }
+        })
     }
 
     /// The slots of a bucket with a value of this tag. All eight words are looked at without a branch: where a
@@ -174,22 +165,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.found(first, value_of(tag))
     }
 
-    /// The slots of a bucket with a value or a lease of this tag.
-    #[inline(always)]
-    pub(crate) fn values_and_leases_in(&self, first: u64, tag: u32) -> Found {
-        let leases = self.found(first, lease_of(tag));
-        let values = self.found(first, value_of(tag));
-        Found {
-            first,
-            words: leases.words | values.words,
-        }
-    }
-
     /// An empty slot for a key in this many levels, with its word: of the newest level that has one. The first
     /// bucket is taken while it has fewer than six words, and then the emptier one. So few keys stand in the
-    /// second bucket, where a read looks last, and the next level is opened at a load of about 0.7. (The first
-    /// bucket to the brim would open it at 0.4, and always the emptier one would put half of the keys in the
-    /// second.)
+    /// second bucket, where a read looks last, and the second level is opened at a load of about 0.65, the next
+    /// ones at about 0.8. (The first bucket to the brim would open the second at 0.4, and always the emptier one
+    /// would put half of the keys in the second bucket.)
     #[inline(always)]
     pub(crate) fn empty_slot(&self, levels: usize, hash: KeyHash) -> Option<(u64, Word)> {
         for level in self.geometry.levels[..levels].iter().rev() {
@@ -222,35 +202,25 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
     }
 
-    /// The newest of this many levels, and the older ones.
-    #[inline(always)]
-    pub(crate) fn newest(&self, levels: usize) -> (Level, &[Level]) {
-        let (older, rest) = self.geometry.levels.split_at(levels - 1);
-        (rest[0], older)
-    }
-
-    /// Prefetches a key's words in the newest level, where most keys are. The older ones are a sixteenth of its
-    /// size and stay in a cache; asking for their lines costs more than it saves.
+    /// Prefetches a key's words in the newest of this many levels, where most keys are. The older ones are a
+    /// sixteenth of its size and stay in a cache; asking for their lines costs more than it saves.
     #[inline(always)]
     pub(crate) fn prefetch_newest(&self, levels: usize, hash: KeyHash) {
-        let (level, _) = self.newest(levels);
-        for slot in [level.first_candidate(hash), level.second_candidate(hash)] {
-            self.memory.prefetch(self.geometry.slot_at(slot));
-        }
+        self.prefetch_level(self.geometry.levels[levels - 1], hash);
     }
 
     /// Prefetches a key's words in this many levels while other work is done.
     #[inline(always)]
     pub(crate) fn prefetch(&self, levels: usize, hash: KeyHash) {
-        let (mut level, mut older) = self.newest(levels);
-        loop {
-            for slot in [level.first_candidate(hash), level.second_candidate(hash)] {
-                self.memory.prefetch(self.geometry.slot_at(slot));
-            }
-            let Some((next, rest)) = older.split_last() else {
-                break;
-            };
-            (level, older) = (*next, rest);
+        for level in &self.geometry.levels[..levels] {
+            self.prefetch_level(*level, hash);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_level(&self, level: Level, hash: KeyHash) {
+        for first in [level.first_candidate(hash), level.second_candidate(hash)] {
+            self.memory.prefetch(self.geometry.slot_at(first));
         }
     }
 
@@ -278,12 +248,12 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// The slots of a key in one of these levels: for so many of all keys as the level has of all slots. A search
     /// for a victim takes the marks from the entries that it passes. If it looked at all levels, entries of the
     /// older ones, which have few buckets, would lose theirs with almost every eviction.
-    fn slots_in_one(&self, levels: usize, hash: KeyHash) -> Slots<'_> {
+    fn slots_in_one(&self, levels: usize, hash: KeyHash) -> impl Iterator<Item = u64> + '_ {
         let mixed = hash.lo.wrapping_mul(0x9e37_79b9) ^ hash.hi;
         let slot = (u64::from(mixed) * self.geometry.slots_in(levels)) >> 32;
-        let of_slot = |level: &&Level| slot < level.slots_end();
-        let level = self.geometry.levels[..levels].iter().find(of_slot);
-        Slots::in_level(*level.expect("a slot of these levels"), &[], hash)
+        let levels = &self.geometry.levels[..levels];
+        let level = levels.partition_point(|level| level.slots_end() <= slot);
+        Buckets::new(&levels[level..=level], hash).slots()
     }
 
     /// A slot that holds nothing of use.

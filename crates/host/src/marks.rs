@@ -37,6 +37,31 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.memory.store(header::MARK_TICK, tick);
     }
 
+    /// Notes that the disk refused something. What it refused may not be written again by itself: the system
+    /// takes such pages for written.
+    pub(crate) fn note_failed_flush(&self) {
+        self.memory.fetch_add(header::FAILED_FLUSHES, 1);
+    }
+
+    /// To be called before a flush writes the first page: the failures that it mends if it is complete. `None` when
+    /// there are none since the last complete flush.
+    pub(crate) fn failed_since(&self) -> Option<u64> {
+        let failed = self.memory.load(header::FAILED_FLUSHES);
+        (failed > self.memory.load(header::FAILED_AND_MENDED)).then_some(failed)
+    }
+
+    /// A flush is complete that began after so many failures, and wrote every page again. One that failed
+    /// meanwhile is not among them.
+    pub(crate) fn note_mended(&self, failed: u64) {
+        self.memory.fetch_max(header::FAILED_AND_MENDED, failed);
+    }
+
+    /// Recovery: what is in memory now came from the disk.
+    pub(crate) fn forget_failed_flushes(&self) {
+        let failed = self.memory.load(header::FAILED_FLUSHES);
+        self.memory.store(header::FAILED_AND_MENDED, failed);
+    }
+
     /// The tick at which the last complete flush began, if there was one.
     pub(crate) fn mark_tick(&self) -> Option<u32> {
         let noted = self.memory.load(header::MARK_TICK);

@@ -1,12 +1,13 @@
 //! The keys of the leases that this process holds.
 //!
-//! A lease's word has ten bits of its key's hash, so a caller may meet the lease of another key and take it for one of its own
-//! key (`spec/host.md`). Of another process' lease nothing more is known. A lease of the caller's own process is different: its
-//! holder may be waiting for this very caller, whose loader loads something else. So the process notes the key of each lease
-//! that it holds. The notes are of all handles, because a loader may use another handle on the directory.
+//! A lease's word has ten bits of its key's hash, so a caller may meet the lease of another key and take it for
+//! one of its own key (`spec/host.md`). Of another process' lease nothing more is known. A lease of the caller's
+//! own process is different: its holder may be waiting for this very caller, whose loader loads something else. So
+//! the process notes the key of each lease that it holds. The notes are of all handles, because a loader may use
+//! another handle on the directory.
 //!
-//! A note only says what is true for as long as its word stands, so it does no harm when it is left behind. Where a note is
-//! missing, the caller waits, as for another process.
+//! A note only says what is true for as long as its word stands, so it does no harm when it is left behind. Where
+//! a note is missing, the caller waits, as for another process.
 
 use crate::hash::KeyHash;
 use crate::platform;

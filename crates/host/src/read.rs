@@ -85,14 +85,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             self.prefetch(levels, *hash);
         }
         for hash in hashes {
-            let tag = hash.tag();
-            for slot in self.slots_in(levels, *hash) {
-                let word = self.word(slot);
-                if word.is_value_of(tag) {
-                    self.memory
-                        .prefetch_record(u64::from(word.location()) * self.geometry.unit);
-                    self.memory.prefetch(self.geometry.visited_byte_at(slot));
-                }
+            for slot in self.values_of(levels, *hash) {
+                self.prefetch_hit(slot, self.word(slot));
             }
         }
     }
@@ -108,17 +102,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     pub(crate) fn find(&self, key: Key<'_>, levels: usize) -> Option<FoundRecord> {
         let tag = key.hash.tag();
         'scan: loop {
+            // Not `values_of`: this executes 2 % fewer instructions for a get.
             for first in self.buckets_in(levels, key.hash) {
                 for slot in self.values_in(first, tag) {
                     let word = self.word(slot);
                     if !word.is_value_of(tag) {
                         continue;
                     }
-                    // Prefetches all that a hit touches; the lengths of the record's parts are in its first
-                    // line.
-                    self.memory
-                        .prefetch_record(u64::from(word.location()) * self.geometry.unit);
-                    self.memory.prefetch(self.geometry.visited_byte_at(slot));
+                    self.prefetch_hit(slot, word);
                     match self.look(slot, word, key) {
                         Look::Same(record) => return Some(FoundRecord { slot, word, record }),
                         Look::Other => {}
@@ -128,6 +119,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
             return None;
         }
+    }
+
+    /// Prefetches all that a hit touches; the lengths of the record's parts are in its first line.
+    #[inline(always)]
+    fn prefetch_hit(&self, slot: u64, word: Word) {
+        self.memory
+            .prefetch_record(u64::from(word.location()) * self.geometry.unit);
+        self.memory.prefetch(self.geometry.visited_byte_at(slot));
     }
 
     /// Counts a read of a slot's entry, so that recycling keeps what is read. Two reads at the same time may

@@ -1,7 +1,8 @@
 //! A record: one key with its entry, immutable once published (`spec/host.md`).
 //!
 //! ```text
-//! 0 checksum of bytes [4, 32), the key's hash and the entry's checksum | 4 key_len:24, flags:8 | 8 entry_len | 12 hash_hi
+//! 0 checksum of bytes [4, 32), the key's hash and the entry's checksum | 4 key_len:24, flags:8
+//! 8 entry_len | 12 hash_hi
 //! 16 block_seq:44, bond:20 | 24 born u64 | 32 key, entry, padding to the unit
 //! ```
 //! The entry has its own checksum, so every byte is summed once; all but the bond, which is not summed: it is

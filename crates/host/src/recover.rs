@@ -119,6 +119,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         // Ticks are counted from the boot.
         self.memory.store(header::MARK_TICK, 0);
         self.memory.store(header::WRITE_BACK_TICK, 0);
+        self.forget_failed_flushes();
     }
 
     /// Opens exactly this many levels, those whose pages are there. The page with their number may be
@@ -134,7 +135,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let start = block * self.geometry.block_size;
         let sequence = self.block_sequence(block);
         self.memory.fetch_max(header::SEQUENCE, sequence);
-        self.begin_sealing(block);
+        self.forget_cleaning(block);
         if !self.is_allocated(block) {
             return self.seal_at(block, 0);
         }
@@ -271,7 +272,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// the key has a later one.
     fn keep_words(&self, record: &Record, key: Key<'_>, recovery: &mut Recovery) -> bool {
         let location = record.at / self.geometry.unit;
-        for slot in self.values_of(key) {
+        for slot in self.values_of(self.levels(), key.hash) {
             let word = self.word(slot);
             let published =
                 u64::from(word.location()) == location && word.bond(slot) == record.header.bond();
@@ -292,13 +293,6 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         false
     }
 
-    /// The slots that may hold a key, with a value of its tag.
-    fn values_of(&self, key: Key<'_>) -> impl Iterator<Item = u64> + '_ {
-        let tag = key.hash.tag();
-        let buckets = self.buckets_in(self.levels(), key.hash);
-        buckets.flat_map(move |first| self.values_in(first, tag))
-    }
-
     /// What a record of this key must be born at. Neighbours mostly share a namespace.
     fn floor_kept(&self, key: &[u8], recovery: &mut Recovery) -> u64 {
         let end = key.windows(2).position(|pair| pair == b"::");
@@ -314,7 +308,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// The pages of two slots may be from moments between which the key moved from one to the other. Then
     /// each record was its value at its moment; the one that was written later stays.
     fn is_latest(&self, slot: u64, record: &Record, key: Key<'_>, recovery: &mut Recovery) -> bool {
-        for other in self.values_of(key).filter(|other| *other != slot) {
+        let others = self.values_of(self.levels(), key.hash);
+        for other in others.filter(|other| *other != slot) {
             if !recovery.keeps(other) {
                 continue;
             }

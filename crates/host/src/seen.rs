@@ -80,7 +80,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// floor is that of the key's namespace at the epoch given to it.
     pub fn invalidate_loads(&self, key: Key<'_>, floor: impl Fn(u64) -> u64) -> bool {
         let tag = key.hash.tag();
-        for slot in self.slots_of(key.hash) {
+        for slot in self.values_and_leases_of(self.levels(), key.hash) {
             loop {
                 let word = self.word(slot);
                 let removed = if word.is_value_of(tag) {

@@ -40,6 +40,8 @@ pub struct Stats {
     pub blocks_claimed: u64,
     /// Clears that found no place for their namespace's floor and cleared a group of namespaces.
     pub floor_overflows: u64,
+    /// Flushes that failed because the disk refused something.
+    pub failed_flushes: u64,
 }
 
 /// What was done, for [`Store::add_counts`](crate::Store::add_counts).

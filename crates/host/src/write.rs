@@ -4,7 +4,6 @@ use crate::block::{Appended, Appender};
 use crate::engine::{Engine, Environment, Key, Look, Participant, Record};
 use crate::error::Error;
 use crate::layout::header;
-use crate::levels::Slots;
 use crate::record::RecordHeader;
 use crate::shared_memory::SharedMemory;
 use crate::word::{State, Word};
@@ -145,8 +144,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             }
         };
         let location = appended.location;
-        let buckets = self.buckets_in(levels, key.hash);
-        for slot in buckets.flat_map(|first| self.values_in(first, tag)) {
+        for slot in self.values_of(levels, key.hash) {
             let word = self.word(slot);
             if !word.is_value_of(tag) {
                 continue;
@@ -188,8 +186,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         }
         // Two inserters may hold leases in different slots: each must see the other's lease or its
         // value.
-        let buckets = self.buckets_in(levels, key.hash);
-        let others = buckets.flat_map(|first| self.values_and_leases_in(first, tag));
+        let others = self.values_and_leases_of(levels, key.hash);
         for other in others.filter(|other| *other != slot) {
             loop {
                 let there = self.word(other);
@@ -248,7 +245,11 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// entries with the fewest reads; all of them lose a read. Live leases stay, unless `even_leases` is
     /// set and there is nothing else.
     #[cold]
-    pub(crate) fn victim(&self, slots: Slots<'_>, even_leases: bool) -> Option<(u64, Word)> {
+    pub(crate) fn victim(
+        &self,
+        slots: impl Iterator<Item = u64>,
+        even_leases: bool,
+    ) -> Option<(u64, Word)> {
         let newest = self.memory.load(header::SEQUENCE);
         let age = |word: Word| {
             let block = u64::from(word.location()) * self.geometry.unit / self.geometry.block_size;
@@ -286,8 +287,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     pub fn delete(&self, key: Key<'_>) -> bool {
         let tag = key.hash.tag();
         let mut removed = false;
-        let buckets = self.buckets_in(self.levels(), key.hash);
-        for slot in buckets.flat_map(|first| self.values_and_leases_in(first, tag)) {
+        for slot in self.values_and_leases_of(self.levels(), key.hash) {
             loop {
                 let word = self.word(slot);
                 let found = if word.is_value_of(tag) {

@@ -39,6 +39,7 @@ pub fn stats<'py>(
         reinserted,
         blocks_claimed,
         floor_overflows,
+        failed_flushes,
     });
     dict.set_item("hits", stats.hits + memory_hits)?;
     dict.set_item("memory_hits", memory_hits)?;

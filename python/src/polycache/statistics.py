@@ -50,6 +50,8 @@ class Stats:
     """Blocks claimed since the directory was made."""
     floor_overflows: int
     """Clears that found no place for their namespace's floor and cleared a group of namespaces."""
+    failed_flushes: int
+    """Flushes that failed because the disk refused something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

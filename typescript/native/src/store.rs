@@ -98,6 +98,8 @@ pub struct DirectoryStats {
     pub blocks_claimed: f64,
     /// Clears that found no place for their namespace's floor and cleared a group of namespaces.
     pub floor_overflows: f64,
+    /// Flushes that failed because the disk refused something.
+    pub failed_flushes: f64,
 }
 
 /// A store that can be closed under the objects that use it: the mapping goes with the last buffer
@@ -260,6 +262,7 @@ impl NativeStore {
             reinserted: stats.reinserted as f64,
             blocks_claimed: stats.blocks_claimed as f64,
             floor_overflows: stats.floor_overflows as f64,
+            failed_flushes: stats.failed_flushes as f64,
         })
     }
 

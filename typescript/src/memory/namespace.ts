@@ -261,6 +261,7 @@ export class MemoryNamespace implements AnyNamespace {
       reinserted: 0,
       blocksClaimed: 0,
       floorOverflows: 0,
+      failedFlushes: 0,
     }
   }
 

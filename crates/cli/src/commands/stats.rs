@@ -60,6 +60,7 @@ pub fn json(path: &Path, machine: &MachineStats, stats: &Stats) -> Value {
         "reinserted": stats.reinserted,
         "blocks_claimed": stats.blocks_claimed,
         "floor_overflows": stats.floor_overflows,
+        "failed_flushes": stats.failed_flushes,
         "processes": processes,
     })
 }
@@ -186,6 +187,13 @@ fn lines(path: &Path, machine: &MachineStats, stats: &Stats) -> Vec<(&'static st
         lines.push((
             "overflow",
             format!("{times} cleared a group of namespaces: too many were cleared"),
+        ));
+    }
+    if stats.failed_flushes > 0 {
+        let times = counted(stats.failed_flushes, "flush", "flushes");
+        lines.push((
+            "disk",
+            format!("{times} failed: a power loss may take back more; see the system's log"),
         ));
     }
     lines

@@ -73,9 +73,10 @@ pub(crate) struct Appended {
 }
 
 impl<M: SharedMemory, E: Environment> Engine<M, E> {
-    /// Writes a record at the end of a block and holds the block; one that does not fit a block goes to several. The caller publishes the record and
-    /// then calls [`Engine::appended`]. A record that is given no `born` is born now: while its block is held,
-    /// so that a survey either waits for it or has announced no target above it.
+    /// Writes a record at the end of a block and holds the block; one that does not fit a block goes to
+    /// several. The caller publishes the record and then calls [`Engine::appended`]. A record that is given
+    /// no `born` is born now: while its block is held, so that a survey either waits for it or has announced
+    /// no target above it.
     ///
     /// # Errors
     /// `EntryTooLarge`, `NoSpace`, `Io`; `Closed` when this handle was closed meanwhile.

@@ -247,9 +247,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         if !keeper.keep_all {
             self.note_gain(keeper.kept <= self.geometry.block_size / 4 * 3);
         }
-        self.set_field(block, descriptor::TAIL, 0);
-        self.forget_cleaning(block);
-        self.leave_block(block, BlockState::Free);
+        self.empty_block(block);
         self.renew_pace();
         true
     }
@@ -317,11 +315,8 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let tag = hash.tag();
         let location = (record.at / self.geometry.unit) as u32;
         let points_here = |word: Word| word.is_value_of(tag) && word.location() == location;
-        let Some(slot) = self
-            .buckets_in(self.levels(), hash)
-            .flat_map(|first| self.values_in(first, tag))
-            .find(|slot| points_here(self.word(*slot)))
-        else {
+        let mut slots = self.values_of(self.levels(), hash);
+        let Some(slot) = slots.find(|slot| points_here(self.word(*slot))) else {
             return Outcome::Gone;
         };
         bytes.clear();

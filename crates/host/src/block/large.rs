@@ -132,8 +132,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
                 }
             };
             for part in &parts {
-                self.forget_cleaning(part.block);
-                self.leave_block(part.block, BlockState::Free);
+                self.empty_block(part.block);
             }
             if !parts.is_empty() {
                 self.renew_pace();
@@ -359,9 +358,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             // Damaged: a head's word is found without its key.
             self.unlink_range(start, start + self.geometry.block_size);
         }
-        self.set_field(block, descriptor::TAIL, 0);
-        self.forget_cleaning(block);
-        self.leave_block(block, BlockState::Free);
+        self.empty_block(block);
         self.renew_pace();
         true
     }
@@ -376,7 +373,7 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         let sequence = self.block_sequence(block);
         let this = Part { block, sequence };
         let tag = hash.tag();
-        for slot in self.slots_of(hash) {
+        for slot in self.values_of(self.levels(), hash) {
             loop {
                 let word = self.word(slot);
                 if !word.is_value_of(tag) {

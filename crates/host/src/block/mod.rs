@@ -15,6 +15,7 @@ pub(crate) use append::Appended;
 pub use append::Appender;
 
 use crate::engine::{Engine, Environment, Participant, Record};
+use crate::layout::WINDOW;
 use crate::shared_memory::SharedMemory;
 use crate::word::Word;
 
@@ -295,8 +296,15 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
             .fetch_add(self.descriptor(block, descriptor::DEAD), size);
     }
 
-    /// For an empty block, and for one that recovery sealed.
-    fn forget_cleaning(&self, block: u64) {
+    /// Leaves a held block empty: nothing points into it any more.
+    fn empty_block(&self, block: u64) {
+        self.set_field(block, descriptor::TAIL, 0);
+        self.forget_cleaning(block);
+        self.leave_block(block, BlockState::Free);
+    }
+
+    /// For an empty block, and for one that recovery seals, before its records are counted as alive.
+    pub(crate) fn forget_cleaning(&self, block: u64) {
         for field in [descriptor::DEAD, descriptor::CLEANED, descriptor::MOVED] {
             self.set_field(block, field, 0);
         }
@@ -352,11 +360,6 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.field(block, descriptor::ALLOCATED) == 1
     }
 
-    /// Recovery: to be called before the block's records are counted as alive.
-    pub(crate) fn begin_sealing(&self, block: u64) {
-        self.forget_cleaning(block);
-    }
-
     /// Recovery: seals the block with this tail, or frees it if it holds nothing, whatever its state
     /// was. What was not counted as alive is dead.
     pub(crate) fn seal_at(&self, block: u64, tail: u64) {
@@ -375,11 +378,19 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         for block in 0..self.geometry.blocks {
             let tail = self.field(block, descriptor::TAIL);
             if tail > 0 && self.field(block, descriptor::DEAD) == tail {
-                self.set_field(block, descriptor::TAIL, 0);
-                self.forget_cleaning(block);
-                self.leave_block(block, BlockState::Free);
+                self.empty_block(block);
             }
         }
+    }
+
+    /// The parts of a file of blocks that have disk space: offsets and lengths. Nothing is stored elsewhere.
+    pub(crate) fn allocated_in(&self, window: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let size = self.geometry.block_size;
+        let first = window * (WINDOW / size);
+        let end = (first + WINDOW / size).min(self.geometry.blocks);
+        (first..end)
+            .filter(|block| self.is_allocated(*block))
+            .map(move |block| ((block - first) * size, size))
     }
 
     /// Blocks that have disk space allocated.

@@ -183,6 +183,9 @@ impl Io for SystemIo {
     fn begin_sync(&self, _: &File, _: u64, _: u64) -> io::Result<()> {
         unsupported()
     }
+    fn make_dirty(&self, _: &MmapRaw, _: u64, _: u64) -> io::Result<()> {
+        unsupported()
+    }
     fn sync_directory(&self, _: &Path) -> io::Result<()> {
         unsupported()
     }

@@ -9,7 +9,7 @@ use crate::layout::{Geometry, WINDOW};
 use crate::options::Options;
 use crate::platform;
 use std::fs::File;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
 
 /// The handle may be used.
@@ -32,6 +32,8 @@ pub(super) struct Process {
     pub dirty_since: AtomicU32,
     /// A flush is asked for.
     pub is_asked_for: AtomicBool,
+    /// The tick at which the system refused the thread that is to flush, plus one; 0 when it did not.
+    pub refused: AtomicU64,
     /// This process flushes now: what was changed before is perhaps not yet on the disk.
     pub is_flushing: AtomicBool,
 }
@@ -44,6 +46,7 @@ impl Process {
             is_dirty: AtomicBool::new(!flushes),
             dirty_since: AtomicU32::new(0),
             is_asked_for: AtomicBool::new(false),
+            refused: AtomicU64::new(0),
             is_flushing: AtomicBool::new(false),
         }
     }

@@ -7,6 +7,9 @@ use crate::flusher::{self, Flush};
 use crate::layout::{header, FLUSH_LOCK};
 use crate::platform;
 use crate::shared_memory::SharedMemory;
+use memmap2::MmapRaw;
+use std::fs::File;
+use std::io;
 use std::sync::atomic::{fence, Ordering};
 use std::time::{Duration, Instant};
 
@@ -59,39 +62,97 @@ impl Inner {
             return;
         };
         // Before `is_dirty`: what a slow thread notes here late must not count without it.
-        process
-            .dirty_since
-            .store(platform::ticks(), Ordering::SeqCst);
+        let now = platform::ticks();
+        process.dirty_since.store(now, Ordering::SeqCst);
         process.is_dirty.store(true, Ordering::SeqCst);
-        if !process.is_asked_for.swap(true, Ordering::SeqCst) {
-            flusher::schedule(self.weak.clone(), every);
+        if process.is_asked_for.swap(true, Ordering::SeqCst) {
+            let refused = process.refused.load(Ordering::SeqCst);
+            if refused == 0 {
+                return;
+            }
+            // Some time ago the system refused the thread. One caller asks for it again.
+            let is_due = u64::from(now.wrapping_sub((refused - 1) as u32)) >= ticks(every);
+            let asks = is_due && {
+                let mine = (process.refused).compare_exchange(
+                    refused,
+                    0,
+                    Ordering::SeqCst,
+                    Ordering::SeqCst,
+                );
+                mine.is_ok()
+            };
+            if !asks {
+                // The next change looks here again.
+                return process.is_dirty.store(false, Ordering::SeqCst);
+            }
+        }
+        if !flusher::schedule(&*self.io, self.weak.clone(), every) {
+            let refused = u64::from(now) + 1;
+            process.refused.store(refused, Ordering::SeqCst);
+            process.is_dirty.store(false, Ordering::SeqCst);
         }
     }
 
     fn flush(&self) -> Result<(), Error> {
-        let failed = || Error::io("cannot write the cache to its disk");
+        let engine = &self.engine;
+        let failed = engine.failed_since();
+        let flushed = self.write_all(failed.is_some());
+        match (&flushed, failed) {
+            (Ok(()), Some(failed)) => engine.note_mended(failed),
+            (Ok(()), None) => {}
+            (Err(_), _) => engine.note_failed_flush(),
+        }
+        flushed.map_err(Error::io("cannot write the cache to its disk"))
+    }
+
+    /// Writes what was changed, and then the mark. `again`: what was written before may not be on the disk, because
+    /// that refused a page; so all is written once more.
+    fn write_all(&self, again: bool) -> io::Result<()> {
         let engine = &self.engine;
         let is_first = engine.mark_tick().is_none();
         let mark = engine.begin_mark();
-        let memory = &engine.memory;
-        // Records first, so that few words on the disk point to what is not there.
-        let files = self.engine.environment.files.iter();
-        let index = (&self.engine.environment.index, memory.index());
-        for (file, mapping) in files.zip(memory.windows()).chain([index]) {
-            for (at, len) in pieces(mapping.len(), PIECE) {
-                self.io.write_back(file, at, len).map_err(failed())?;
+        for part in self.parts() {
+            for (at, len) in part.pieces(PIECE) {
+                if again {
+                    self.io.make_dirty(part.mapping, at, len)?;
+                }
+                self.io.write_back(part.file, at, len)?;
             }
-            self.io.sync(mapping).map_err(failed())?;
+            // The first flush makes the files' lengths durable, too.
+            if is_first || !part.ranges.is_empty() {
+                self.io.sync(part.mapping)?;
+            }
         }
         if is_first {
             // The names of the files.
             for folder in [&*self.path, &self.path.join("blocks")] {
-                self.io.sync_directory(folder).map_err(failed())?;
+                self.io.sync_directory(folder)?;
             }
         }
         engine.complete_mark(mark);
         // A page, mostly. The flush is complete when the mark is on the disk as well.
-        self.io.sync(memory.index()).map_err(failed())
+        self.io.sync(engine.memory.index())
+    }
+
+    /// What there is to write: of each file the parts that have disk space. Records come first, so that few words on
+    /// the disk point to what is not there.
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let engine = &self.engine;
+        let (memory, environment) = (&engine.memory, &engine.environment);
+        let files = environment.files.iter().zip(memory.windows()).zip(0..);
+        let blocks = files.map(|((file, mapping), window)| Part {
+            file,
+            mapping,
+            ranges: joined(engine.allocated_in(window)),
+        });
+        let geometry = &engine.geometry;
+        let levels = (0..engine.levels()).flat_map(|level| geometry.level_ranges(level));
+        let index = Part {
+            file: &environment.index,
+            mapping: memory.index(),
+            ranges: joined(levels),
+        };
+        blocks.chain([index])
     }
 
     /// The handle is closed, and its process may end now. What is not on the disk by now begins to be written,
@@ -115,29 +176,49 @@ impl Inner {
             return;
         }
         memory.store(header::WRITE_BACK_TICK, u64::from(now) + 1);
-        let files = self.engine.environment.files.iter();
-        let index = (&self.engine.environment.index, memory.index());
-        let files = files.zip(memory.windows()).chain([index]);
         let begin = Instant::now();
-        for (file, at, len) in files.flat_map(|(file, mapping)| {
-            pieces(mapping.len(), LAST_PIECE).map(move |(at, len)| (file, at, len))
-        }) {
-            // A disk that takes no more makes this wait.
-            if begin.elapsed() > PATIENCE {
-                return;
+        for part in self.parts() {
+            for (at, len) in part.pieces(LAST_PIECE) {
+                // A disk that takes no more makes this wait.
+                if begin.elapsed() > PATIENCE {
+                    return;
+                }
+                // The kernel writes the rest later anyway.
+                if self.io.begin_sync(part.file, at, len).is_err() {
+                    return self.engine.note_failed_flush();
+                }
             }
-            // The kernel writes it later anyway.
-            let _ = self.io.begin_sync(file, at, len);
         }
     }
 }
 
-/// The parts of a file, with their lengths, that are written one at a time.
-fn pieces(len: usize, piece: u64) -> impl Iterator<Item = (u64, u64)> {
-    let len = len as u64;
-    (0..len)
-        .step_by(piece as usize)
-        .map(move |at| (at, piece.min(len - at)))
+/// A file, and offsets and lengths of what has disk space in it.
+struct Part<'a> {
+    file: &'a File,
+    mapping: &'a MmapRaw,
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Part<'_> {
+    /// What is written one after the other: at most so many bytes at a time.
+    fn pieces(&self, most: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges.iter().flat_map(move |(from, len)| {
+            let pieces = (0..*len).step_by(most as usize);
+            pieces.map(move |at| (from + at, most.min(len - at)))
+        })
+    }
+}
+
+/// The same with one range for those that follow each other.
+fn joined(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (at, len) in ranges {
+        match joined.last_mut() {
+            Some((from, before)) if *from + *before == at => *before += len,
+            _ => joined.push((at, len)),
+        }
+    }
+    joined
 }
 
 fn ticks(time: Duration) -> u64 {

@@ -8,8 +8,8 @@ use crate::namespace::Namespace;
 use crate::own_leases::OwnLeases;
 
 impl Store {
-    /// Reads the key, or takes the lease to load it, or says that another caller holds it. A lease of this process that is
-    /// another key's counts as overdue: see `own_leases.rs`.
+    /// Reads the key, or takes the lease to load it, or says that another caller holds it. A lease of this process
+    /// that is another key's counts as overdue: see `own_leases.rs`.
     ///
     /// # Errors
     /// `Closed`; `Io` when a forked child cannot join.

@@ -45,6 +45,7 @@ impl Store {
             reinserted: shared(header::REINSERTED),
             blocks_claimed: shared(header::BLOCKS_CLAIMED),
             floor_overflows: shared(header::FLOOR_OVERFLOWS),
+            failed_flushes: shared(header::FAILED_FLUSHES),
         };
         inner.missed()?;
         Ok(stats)
@@ -184,8 +185,9 @@ impl Store {
         Ok(usage)
     }
 
-    /// Adds what the store did not see to what the machine counts, and not to this handle's own counts: hits of a memory
-    /// tier, reads that other callers' loads answered, and all of a caller that counts for itself ([`Options::counts`]).
+    /// Adds what the store did not see to what the machine counts, and not to this handle's own counts: hits of a
+    /// memory tier, reads that other callers' loads answered, and all of a caller that counts for itself
+    /// ([`Options::counts`]).
     ///
     /// [`Options::counts`]: crate::Options::counts
     pub fn add_counts(&self, counts: &Counts) {

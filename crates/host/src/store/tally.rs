@@ -76,7 +76,8 @@ impl Tally {
         true
     }
 
-    /// The hits that are to be added now, which no other thread adds: how many had been added, and how many then will be.
+    /// The hits that are to be added now, which no other thread adds: how many had been added, and how many then
+    /// will be.
     fn take_hits(&self) -> (u64, u64) {
         let hits = self.own(Counter::Hits);
         let added = self.added.fetch_max(hits, Ordering::SeqCst);

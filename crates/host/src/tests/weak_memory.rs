@@ -247,7 +247,7 @@ impl Process {
 type Work = fn(&Process, &mut Appender);
 
 /// Runs `before`, then each of the others in a process of its own, in every possible way, and judges.
-/// Only the first `slots` slots of a key may be written to: the more, the longer it takes.
+/// Only the first `slots` slots of a key in the newest level may be written to: the more, the longer it takes.
 fn explore(preemptions: usize, slots: usize, before: Work, work: &'static [Work]) {
     explore_levels(&[2], preemptions, slots, before, work);
 }
@@ -285,7 +285,9 @@ fn explore_levels(
         let first = process(1);
         let written = KEYS.iter().flat_map(|key| {
             let hash = first.engine.key(key.as_bytes()).hash;
-            first.engine.slots_in(levels.len(), hash).take(slots)
+            let newest = first.engine.geometry.levels[levels.len() - 1];
+            let from = newest.first_candidate(hash);
+            from..from + slots as u64
         });
         memory.make(written);
         let mut appender = Appender::default();

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What others do.
 pub type Act = Box<dyn Fn() + Send + Sync>;
@@ -22,6 +22,10 @@ pub struct Faulty {
     /// Free blocks of the disk, and how often it was asked for one that it did not have.
     pub disk: AtomicI64,
     pub refused: AtomicI64,
+    /// The system has no room for another thread.
+    pub refuses_threads: AtomicBool,
+    /// What was to be written, with offset and length.
+    pub ranges: Mutex<Vec<(&'static str, u64, u64)>>,
     /// What others do after each call of this name, before the caller goes on.
     pub meanwhile: Option<(&'static str, Act)>,
 }
@@ -36,6 +40,8 @@ impl Faulty {
             boot: 0,
             disk: AtomicI64::new(i64::MAX),
             refused: AtomicI64::new(0),
+            refuses_threads: AtomicBool::new(false),
+            ranges: Mutex::default(),
             meanwhile: None,
         }
     }
@@ -44,6 +50,15 @@ impl Faulty {
         if let Some((_, act)) = self.meanwhile.as_ref().filter(|(name, _)| *name == call) {
             act();
         }
+    }
+
+    fn note(&self, call: &'static str, offset: u64, len: u64) {
+        self.ranges.lock().unwrap().push((call, offset, len));
+    }
+
+    /// What was to be written since the last question.
+    pub fn take_ranges(&self) -> Vec<(&'static str, u64, u64)> {
+        std::mem::take(&mut self.ranges.lock().unwrap())
     }
 
     fn count(&self) -> io::Result<()> {
@@ -149,6 +164,7 @@ impl Io for Faulty {
     }
     fn write_back(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         self.meanwhile("write_back");
+        self.note("write_back", offset, len);
         self.count()?;
         SystemIo.write_back(file, offset, len)
     }
@@ -156,6 +172,25 @@ impl Io for Faulty {
         self.meanwhile("begin_sync");
         self.count()?;
         SystemIo.begin_sync(file, offset, len)
+    }
+    fn make_dirty(&self, mapping: &memmap2::MmapRaw, offset: u64, len: u64) -> io::Result<()> {
+        self.meanwhile("make_dirty");
+        self.note("make_dirty", offset, len);
+        self.count()?;
+        SystemIo.make_dirty(mapping, offset, len)
+    }
+    fn begin_thread(
+        &self,
+        name: &str,
+        stack: usize,
+        work: Box<dyn FnOnce() + Send>,
+    ) -> io::Result<()> {
+        self.count()?;
+        self.meanwhile("begin_thread");
+        if self.refuses_threads.load(Ordering::SeqCst) {
+            return Err(io::Error::from_raw_os_error(libc::EAGAIN));
+        }
+        SystemIo.begin_thread(name, stack, work)
     }
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
         self.count()?;

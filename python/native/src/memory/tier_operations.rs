@@ -285,6 +285,7 @@ impl Tiers for MemoryTier {
             reinserted: 0,
             blocks_claimed: 0,
             floor_overflows: 0,
+            failed_flushes: 0,
         };
         Ok((stats, now(&counts.hits)))
     }

@@ -39,6 +39,7 @@ pub(crate) fn stats(ruby: &Ruby, stats: &Stats, own: &Counts) -> Result<RHash, E
         reinserted,
         blocks_claimed,
         floor_overflows,
+        failed_flushes,
     });
     let hits = stats.hits + memory_hits + now(&own.joined);
     hash.aset(ruby.sym_new("hits"), hits)?;

@@ -48,7 +48,7 @@ module Polycache
           memory_hits: counts[:hits], entries: store.size, bytes: store.bytes,
           limit: store.max_bytes, max_record: store.max_bytes, evicted_by_age: evicted,
           evicted_by_conflict: 0, evicted_by_failed_put: 0, reinserted: 0, blocks_claimed: 0,
-          floor_overflows: 0
+          floor_overflows: 0, failed_flushes: 0
         )
       end
 

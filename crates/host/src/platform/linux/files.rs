@@ -1,6 +1,6 @@
 //! Files and their mappings.
 
-use super::{locks, result_of};
+use super::{locks, pages, result_of};
 use crate::io::{Io, Kind, Status};
 use memmap2::{MmapOptions, MmapRaw};
 use std::ffi::{CStr, CString, OsString};
@@ -202,6 +202,10 @@ impl Io for SystemIo {
 
     fn begin_sync(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         sync_range(file, offset, len, libc::SYNC_FILE_RANGE_WRITE)
+    }
+
+    fn make_dirty(&self, mapping: &MmapRaw, offset: u64, len: u64) -> io::Result<()> {
+        pages::make_dirty(mapping, offset, len)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {

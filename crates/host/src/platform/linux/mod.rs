@@ -4,6 +4,7 @@ mod clock;
 mod files;
 mod fork;
 mod locks;
+mod pages;
 mod wiped;
 
 pub(crate) use clock::{now, ticks};

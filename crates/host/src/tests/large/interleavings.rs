@@ -2,18 +2,7 @@
 
 use super::long;
 use crate::block::Appender;
-use crate::tests::interleavings::{explore, run, Host, Process};
-
-macro_rules! work {
-    (|$process:ident, $appender:ident| $body:expr) => {
-        Box::new(move |$process: Process| {
-            let mut owned = Appender::default();
-            let $appender = &mut owned;
-            let _ = &$appender;
-            $body;
-        })
-    };
-}
+use crate::tests::interleavings::{explore, run, work, Host, Process};
 
 #[test]
 fn replacing_beside_readers() {
