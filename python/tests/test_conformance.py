@@ -128,7 +128,7 @@ class Run:
         self.versions: dict[str, int] = {}
 
     def open(self, name: str, options: dict[str, Any], directory: str = "main") -> None:
-        for option in {"ttl", "lease_timeout", "wait_timeout"} & options.keys():
+        for option in {"ttl", "time_to_idle", "lease_timeout", "wait_timeout"} & options.keys():
             options = options | {option: duration_of(options[option])}
         for option in {"encryption", "dictionaries"} & options.keys():
             options = options | {option: keys_of(options[option])}

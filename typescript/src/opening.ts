@@ -23,12 +23,17 @@ export function factsOf(keys: AnyNamespace): Record<string, unknown> {
 
 /** Opens a cache: its root, or the namespace of its options. */
 export function open(options: CacheOptions): AnyNamespace {
-  const { host, lifetime, name, waiting, parts, memory, clock, types } = resolveOptions(options)
+  const { host, lifetime, name, waiting, parts, memory, clock, types, timeToIdle } =
+    resolveOptions(options)
   if (host !== undefined) {
     const handle = new Handle(host.opening, clock, host.memory, waiting, types)
     return new HostNamespace(handle, parts, host.settings)
   }
-  const of = { ...(memory || {}), ...(clock && { clock }) }
+  const of = {
+    ...(memory || {}),
+    ...(clock && { clock }),
+    ...(timeToIdle > 0 && { timeToIdle: { ms: timeToIdle } }),
+  }
   return new MemoryNamespace(new MemoryHandle(of, waiting, types), parts, {
     lifetime,
     name,

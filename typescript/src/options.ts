@@ -11,6 +11,7 @@ import type { Settings } from './host/namespace.ts'
 import type { OpenOptions } from './host/native.ts'
 import { Lifetime } from './lifetime.ts'
 import {
+  idleOrOwn,
   type MemoryOptions,
   type ResolvedMemory,
   resolveTier,
@@ -40,6 +41,13 @@ export interface CacheOptions {
   readonly name?: string
   /** How long an entry lives when its write does not say; `null` for ever, until it is evicted. Default: null. */
   readonly ttl?: Duration | null
+  /**
+   * How long an entry stays without a read, by whatever process: it expires when it was neither read nor written for that
+   * long; with `ttl`, too, whichever ends first counts. `peek`, `entry`, `has`, `ttl` and `keys` are no use of it. Over a
+   * directory a read prolongs an entry when an eighth of the time has passed, by one write, and an entry lives up to an
+   * eighth longer than this, never less. It keeps the time that it was written with. Default: none.
+   */
+  readonly timeToIdle?: Duration | null
   /**
    * By how much `ttl` is shortened, at random for each write, so that entries which were written together do not expire
    * together: a number from 0 to below 1 is a part of it, else a duration below it. A time to live that a write gives is
@@ -171,6 +179,7 @@ const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'namespace',
   'name',
   'ttl',
+  'timeToIdle',
   'jitter',
   'limit',
   'mode',
@@ -240,6 +249,8 @@ export interface Resolved {
   readonly memory: MemoryOptions | false
   readonly clock: (() => number) | undefined
   readonly types: Types | undefined
+  /** Milliseconds; 0 is none. */
+  readonly timeToIdle: number
 }
 
 /** @throws InvalidArgument */
@@ -250,6 +261,7 @@ export function resolveOptions(options: CacheOptions): Resolved {
     throw new InvalidArgument('clock is a function that returns milliseconds since 1970')
   }
   const lifetime = Lifetime.of(ttlOrOwn(options.ttl, 0), options.jitter)
+  const timeToIdle = idleOrOwn(options.timeToIdle, 0)
   const leaseTimeout = milliseconds(options.leaseTimeout ?? '30s', 'leaseTimeout')
   if (leaseTimeout < SHORTEST_LEASE || leaseTimeout > LONGEST_LEASE) {
     throw new InvalidArgument('leaseTimeout is from 63ms to 8h')
@@ -267,15 +279,15 @@ export function resolveOptions(options: CacheOptions): Resolved {
   const host =
     path === undefined
       ? undefined
-      : resolveHost(path, options, { lifetime, name, types }, leaseTimeout)
+      : resolveHost(path, options, { lifetime, timeToIdle, name, types }, leaseTimeout)
   if (host === undefined) checkMemoryOnly(options)
-  return { host, lifetime, name, waiting, parts, memory, clock, types }
+  return { host, lifetime, name, waiting, parts, memory, clock, types, timeToIdle }
 }
 
 function resolveHost(
   path: string,
   options: CacheOptions,
-  given: Pick<Settings, 'lifetime' | 'name' | 'types'>,
+  given: Pick<Settings, 'lifetime' | 'timeToIdle' | 'name' | 'types'>,
   leaseTimeout: number,
 ): ResolvedHost {
   if (typeof path !== 'string' || path === '') {

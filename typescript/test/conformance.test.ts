@@ -351,7 +351,7 @@ class Arguments {
 function camelCase(options: Record<string, unknown>): Record<string, unknown> {
   const named = Object.entries(options).map(([name, value]) => [
     name.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-    name === 'ttl' || name.endsWith('_timeout')
+    name === 'ttl' || name === 'time_to_idle' || name.endsWith('_timeout')
       ? duration(value)
       : name === 'encryption' || name === 'dictionaries'
         ? encryption(value)

@@ -21,6 +21,7 @@ const KEY: &[u8] = b"user:1";
 const LOW: Limits = Limits::of(32);
 
 const ENCRYPTION: u16 = 8;
+const TIME_TO_IDLE: u16 = 16;
 /// The key's id and the nonce.
 const FIELD: usize = 4 + 12;
 const TAG: usize = 16;
@@ -173,6 +174,11 @@ fn associated(header: &[u8]) -> Aad<Vec<u8>> {
     Aad::from([&header[..4], &header[8..], PREFIX, KEY].concat())
 }
 
+/// Bytes of the fields that follow the one of encryption.
+fn behind(flags: u16) -> usize {
+    usize::from(flags & TIME_TO_IDLE != 0) * 16
+}
+
 /// A plain entry, encrypted: its header with a field more, however wrong the others may be. Key and
 /// nonce follow from its bytes.
 pub(crate) fn encrypted(plain: &[u8]) -> Option<Vec<u8>> {
@@ -187,6 +193,7 @@ pub(crate) fn encrypted(plain: &[u8]) -> Option<Vec<u8>> {
     let nonce: [u8; 12] = [sum.to_le_bytes(); 3].concat().try_into().ok()?;
 
     let mut header = header.to_vec();
+    let behind = header.split_off(header.len().checked_sub(behind(flags))?);
     header
         .get_mut(14..16)?
         .copy_from_slice(&(flags | ENCRYPTION).to_le_bytes());
@@ -195,6 +202,7 @@ pub(crate) fn encrypted(plain: &[u8]) -> Option<Vec<u8>> {
         .copy_from_slice(&longer.to_le_bytes());
     header.extend_from_slice(&id.to_le_bytes());
     header.extend_from_slice(&nonce);
+    header.extend_from_slice(&behind);
     let mut stored = payload.to_vec();
     by_hand(id)?
         .seal_in_place_append_tag(
@@ -208,11 +216,16 @@ pub(crate) fn encrypted(plain: &[u8]) -> Option<Vec<u8>> {
 
 /// The decrypted content after an entry's header, if it was sealed under one of the keys.
 fn opened(entry: &[u8]) -> Option<Vec<u8>> {
-    if entry.len() < HEADER_LEN || u16::from_le_bytes([entry[14], entry[15]]) & ENCRYPTION == 0 {
+    if entry.len() < HEADER_LEN {
+        return None;
+    }
+    let flags = u16::from_le_bytes([entry[14], entry[15]]);
+    if flags & ENCRYPTION == 0 {
         return None;
     }
     let (header, stored) = entry.split_at_checked(header_len(entry))?;
-    let (rest, nonce) = header.split_last_chunk::<12>()?;
+    let rest = header.get(..header.len().checked_sub(behind(flags))?)?;
+    let (rest, nonce) = rest.split_last_chunk::<12>()?;
     let (rest, id) = rest.split_last_chunk::<4>()?;
     if rest.len() < HEADER_LEN || stored.len() < TAG {
         return None;

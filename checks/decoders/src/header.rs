@@ -62,7 +62,8 @@ fn again(header: &Header<'_>) {
     assert_eq!(tags.len(), header.tags.len());
     let options = EntryOptions {
         created: header.created,
-        expires: header.expires,
+        expires: header.idle.map_or(header.expires, |idle| idle.ends),
+        time_to_idle: header.idle.map_or(0, |idle| idle.time),
         fresh_until: header.fresh_until,
         tags: &tags,
         ..EntryOptions::default()
@@ -74,8 +75,12 @@ fn again(header: &Header<'_>) {
     assert_eq!(read.serializer, header.serializer);
     assert_eq!(read.compressor, CompressorId::None);
     assert_eq!(
-        (read.created, read.expires, read.fresh_until),
-        (header.created, header.expires, header.fresh_until)
+        (read.created, read.idle, read.fresh_until),
+        (header.created, header.idle, header.fresh_until)
     );
+    // With a time to idle it follows from that; what was read may have had another one before.
+    if header.idle.is_none() {
+        assert_eq!(read.expires, header.expires);
+    }
     assert!(read.tags.iter().eq(tags));
 }

@@ -93,7 +93,7 @@ impl EntryEncryption<'_> {
         getrandom::fill(&mut nonce).map_err(|_| Error::Io {
             reason: "the operating system has no random bytes for a nonce".into(),
         })?;
-        let field = nonce_at(header.len());
+        let field = nonce_at(header);
         header[field.start - 4..field.start].copy_from_slice(&key.id.to_le_bytes());
         header[field].copy_from_slice(&nonce);
         let tag = self.associated(header, |data| key.encrypt(nonce, data, payload))?;
@@ -117,7 +117,7 @@ impl EntryEncryption<'_> {
     fn decrypt_by(&self, key: &Key, entry: &mut [u8]) -> Result<(), Error> {
         let (header, stored) = split(entry);
         let mut nonce = [0; NONCE_LEN];
-        nonce.copy_from_slice(&header[nonce_at(header.len())]);
+        nonce.copy_from_slice(&header[nonce_at(header)]);
         self.associated(header, |data| key.decrypt(nonce, data, stored))
     }
 

@@ -20,8 +20,10 @@ pub struct EntryOptions<'a> {
     pub dictionaries: Option<&'a Dictionaries>,
     /// The current time.
     pub created: u64,
-    /// When the entry expires; 0, the default, means never.
+    /// When the entry expires; 0, the default, means never. With a time to idle: when it expires at the latest.
     pub expires: u64,
+    /// How long the entry stays without a read, in milliseconds; 0, the default, means that reads have no say.
+    pub time_to_idle: u64,
     /// Until when it is served without a refresh; by default as long as it is valid.
     pub fresh_until: Option<u64>,
     /// The entry's tags; together they take at most some 65,000 bytes.
@@ -45,6 +47,7 @@ impl Default for EntryOptions<'_> {
             dictionaries: None,
             created: 0,
             expires: 0,
+            time_to_idle: 0,
             fresh_until: None,
             tags: &[],
             encryption: None,
@@ -270,13 +273,18 @@ pub fn trusted_payload<'a>(
     limits: &Limits,
     scratch: &'a mut Vec<u8>,
 ) -> Result<(Serializer, &'a [u8]), Error> {
-    if let Some((serializer, payload)) = header::plain(entry) {
-        if payload.len() as u64 <= limits.max_length {
-            return Ok((serializer, payload));
-        }
+    if let Some(plain) = plain_payload(entry, limits) {
+        return Ok(plain);
     }
     let (header, payload) = decode_payload(entry, Verify::Trusted, limits, scratch)?;
     Ok((header.serializer, payload))
+}
+
+/// The payload of an entry within the limits whose header says nothing but its times and its serializer, as most do; `None`
+/// for every other one, and for bytes that are not an entry. The checksum is not looked at.
+#[inline]
+pub fn plain_payload<'a>(entry: &'a [u8], limits: &Limits) -> Option<(Serializer, &'a [u8])> {
+    header::plain(entry).filter(|(_, payload)| payload.len() as u64 <= limits.max_length)
 }
 
 /// The value in a `payload` that [`decode_payload`] returned.

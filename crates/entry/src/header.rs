@@ -1,8 +1,10 @@
 //! The header: the few facts a reader needs before it decodes the payload.
 
+mod idle;
 mod tags;
 mod validity;
 
+pub use idle::{has_time_to_idle, is_due, kept_until, times_of, Idle};
 pub use tags::{Tag, Tags, TagsIter};
 pub use validity::{created, expires, is_valid_at, CLOCK_TOLERANCE_MS};
 
@@ -23,13 +25,16 @@ const FRESH_UNTIL: u16 = 1;
 const LENGTH: u16 = 2;
 const TAGS: u16 = 4;
 const ENCRYPTION: u16 = 8;
+const TIME_TO_IDLE: u16 = 16;
 
 /// Bytes of the field ENCRYPTION: the key's id and the nonce.
 const ENCRYPTION_LEN: usize = 4 + NONCE_LEN;
 
-/// Range of the nonce in the header of an encrypted entry: ENCRYPTION is its last field.
-pub(crate) fn nonce_at(header_len: usize) -> Range<usize> {
-    header_len - NONCE_LEN..header_len
+/// Range of the nonce in the `header` of an encrypted entry: only TIME_TO_IDLE may follow it.
+pub(crate) fn nonce_at(header: &[u8]) -> Range<usize> {
+    let behind = usize::from(has_time_to_idle(header)) * idle::FIELD_LEN;
+    let end = header.len() - behind;
+    end - NONCE_LEN..end
 }
 
 /// Whether a reader checks the checksum.
@@ -51,8 +56,10 @@ pub struct Header<'a> {
     pub compressor: CompressorId,
     /// When the entry was written.
     pub created: u64,
-    /// When it expires; 0 means never.
+    /// When it expires; 0 means never. With a time to idle: when it expires unless it is prolonged.
     pub expires: u64,
+    /// The time to idle, for an entry that has one.
+    pub idle: Option<Idle>,
     /// Until when it is served without a refresh; absent: as long as it is valid.
     pub fresh_until: Option<u64>,
     /// Bytes of the payload before compression; present exactly when it is compressed.
@@ -89,7 +96,7 @@ impl<'a> Header<'a> {
             return Err(Error::ChecksumMismatch);
         }
         let flags = u16_at(fixed, 14);
-        if flags & !(FRESH_UNTIL | LENGTH | TAGS | ENCRYPTION) != 0 {
+        if flags & !(FRESH_UNTIL | LENGTH | TAGS | ENCRYPTION | TIME_TO_IDLE) != 0 {
             return Err(Error::UnsupportedFlags { flags });
         }
         let serializer = Serializer::from_id(serializer)?;
@@ -118,6 +125,11 @@ impl<'a> Header<'a> {
             encryption_key = Some(u32::from_le_bytes(take(&mut fields)?));
             take::<NONCE_LEN>(&mut fields)?;
         }
+        let (created, expires) = (time_at(fixed, 8), time_at(fixed, 16));
+        let mut idle = None;
+        if flags & TIME_TO_IDLE != 0 {
+            idle = Some(Idle::take(&mut fields, expires)?);
+        }
         if !fields.is_empty() {
             return Err(Error::malformed("header_len is larger than the fields"));
         }
@@ -134,8 +146,9 @@ impl<'a> Header<'a> {
         Ok(Header {
             serializer,
             compressor,
-            created: time_at(fixed, 8),
-            expires: time_at(fixed, 16),
+            created,
+            expires,
+            idle,
             fresh_until,
             length,
             tags,
@@ -180,7 +193,9 @@ pub(crate) fn write(
     length: Option<u64>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    check_times(options.created, options.expires)?;
+    let idle = Idle::of(options)?;
+    let expires = idle.map_or(options.expires, |idle| idle.expires(options.created));
+    check_times(options.created, expires)?;
     let tags_len = tags::field_len(options.tags)?;
     let mut flags = 0;
     let mut header_len = HEADER_LEN + tags_len;
@@ -199,6 +214,10 @@ pub(crate) fn write(
         flags |= ENCRYPTION;
         header_len += ENCRYPTION_LEN;
     }
+    if idle.is_some() {
+        flags |= TIME_TO_IDLE;
+        header_len += idle::FIELD_LEN;
+    }
     let Ok(header_len) = u16::try_from(header_len) else {
         return Err(Error::invalid(
             "the tags of an entry may take 65,000 bytes together: use fewer or shorter ones",
@@ -212,7 +231,7 @@ pub(crate) fn write(
     // A 48-bit time is written as 64 bits; the two extra bytes are overwritten next.
     fixed[8..16].copy_from_slice(&options.created.to_le_bytes());
     fixed[14..16].copy_from_slice(&flags.to_le_bytes());
-    fixed[16..24].copy_from_slice(&options.expires.to_le_bytes());
+    fixed[16..24].copy_from_slice(&expires.to_le_bytes());
     fixed[22..24].copy_from_slice(&header_len.to_le_bytes());
     out.extend_from_slice(&fixed);
     if let Some(fresh_until) = options.fresh_until {
@@ -228,15 +247,30 @@ pub(crate) fn write(
         // Filled in once the payload is there.
         out.extend_from_slice(&[0; ENCRYPTION_LEN]);
     }
+    if let Some(idle) = idle {
+        out.extend_from_slice(&idle.field());
+    }
     Ok(())
 }
 
-/// Writes other times into the header of the `entry`, whose checksum is then to be made anew.
+/// Writes other times into an `entry` of this `header`: when it is written, and when its time to live ends, 0 for never.
+/// Its checksum is then to be made anew.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a time that is 2^48 or more.
-pub(crate) fn set_times(entry: &mut [u8], created: u64, expires: u64) -> Result<(), Error> {
-    check_times(created, expires)?;
+pub(crate) fn set_times(
+    entry: &mut [u8],
+    header: &Header<'_>,
+    [created, ends]: [u64; 2],
+) -> Result<(), Error> {
+    check_times(created, ends)?;
+    let mut expires = ends;
+    if let Some(Idle { time, .. }) = header.idle {
+        let idle = Idle { time, ends };
+        expires = idle.expires(created);
+        entry[header.header_len - idle::FIELD_LEN..header.header_len]
+            .copy_from_slice(&idle.field());
+    }
     entry[8..14].copy_from_slice(&created.to_le_bytes()[..6]);
     entry[16..22].copy_from_slice(&expires.to_le_bytes()[..6]);
     Ok(())

@@ -39,15 +39,15 @@ mod weight;
 pub use compressor::{train, Compressor, CompressorId, Dictionaries};
 pub use encryption::{decrypt_payload, Encryption, EntryEncryption};
 pub use entry::{
-    decode_payload, decode_value, encode, encode_payload, encode_typed, trusted_payload,
-    EntryOptions, Limits,
+    decode_payload, decode_value, encode, encode_payload, encode_typed, plain_payload,
+    trusted_payload, EntryOptions, Limits,
 };
 pub use error::Error;
 pub use header::{
-    created, expires, is_valid_at, Header, Tag, Tags, TagsIter, Verify, CLOCK_TOLERANCE_MS,
-    HEADER_LEN, MAGIC, MAX_TIME_MS, VERSION,
+    created, expires, has_time_to_idle, is_due, is_valid_at, kept_until, times_of, Header, Idle,
+    Tag, Tags, TagsIter, Verify, CLOCK_TOLERANCE_MS, HEADER_LEN, MAGIC, MAX_TIME_MS, VERSION,
 };
-pub use renewed::renewed;
+pub use renewed::{prolonged, renewed};
 pub use serializer::{Serializer, MAX_DEPTH};
 pub use typed::{deserialize, serialize, Structs};
 pub use value::{

@@ -256,7 +256,7 @@ proptest::proptest! {
     #[test]
     fn made_up_entries_are_errors(
         mut entry in proptest::collection::vec(proptest::num::u8::ANY, 24..200),
-        flags in 0u8..16,
+        flags in 0u8..32,
         header_len in 0u8..120,
     ) {
         (entry[0], entry[1]) = (0xC1, 1);
@@ -265,8 +265,9 @@ proptest::proptest! {
         entry[14..16].copy_from_slice(&[flags, 0]);
         entry[22..24].copy_from_slice(&[header_len, 0]);
         let keys = Encryption::new([(1, [1; 32])]).unwrap();
-        if flags & 8 != 0 && usize::from(header_len) >= 40 && entry.len() >= usize::from(header_len) {
-            let id = usize::from(header_len) - 16;
+        let behind = if flags & 16 == 0 { 0 } else { 16 };
+        if flags & 8 != 0 && usize::from(header_len) >= 40 + behind && entry.len() >= usize::from(header_len) {
+            let id = usize::from(header_len) - behind - 16;
             entry[id..id + 4].copy_from_slice(&1u32.to_le_bytes());
         }
         proptest::prop_assert!(read(&entry, Some(&keys), b"::k", Verify::Trusted).is_err());

@@ -3,7 +3,7 @@
 use polycache_entry::tagged::to_json;
 use polycache_entry::{
     decode_payload, decode_value, encode, encode_payload, trusted_payload, Compressor,
-    EntryOptions, Error, Limits, Named, Serializer, Structs, Tag, Value, Verify,
+    EntryOptions, Error, Idle, Limits, Named, Serializer, Structs, Tag, Value, Verify,
     MAX_TIMESTAMP_SECONDS, MAX_TIME_MS, MIN_TIMESTAMP_SECONDS,
 };
 use proptest::collection::vec;
@@ -130,13 +130,14 @@ proptest! {
         compressor in compressors(),
         created in 0..=MAX_TIME_MS,
         expires in 0..=MAX_TIME_MS,
+        time_to_idle in prop_oneof![Just(0), 1..=MAX_TIME_MS],
         fresh_until in any::<Option<u64>>(),
         tags in vec((text(), any::<u64>()), 0..4),
     ) {
         let tags: Vec<_> = tags.iter().map(|(name, generation)| Tag { name, generation: *generation }).collect();
         let structs = Structs::Maps;
         let options = EntryOptions {
-            serializer, structs, compressor, created, expires, fresh_until, tags: &tags,
+            serializer, structs, compressor, created, expires, time_to_idle, fresh_until, tags: &tags,
             dictionaries: None,
             encryption: None,
             max_length: Limits::default().max_length,
@@ -146,7 +147,10 @@ proptest! {
         encode(&value, &options, &mut entry).unwrap();
         let (limits, mut scratch) = (Limits::default(), Vec::new());
         let (header, payload) = decode_payload(&entry, Verify::Checksum, &limits, &mut scratch).unwrap();
-        prop_assert_eq!((header.created, header.expires, header.fresh_until), (created, expires, fresh_until));
+        let idle = (time_to_idle > 0).then_some(Idle { time: time_to_idle, ends: expires });
+        let expected = idle.map_or(expires, |idle| idle.expires(created));
+        prop_assert_eq!((header.created, header.expires, header.fresh_until), (created, expected, fresh_until));
+        prop_assert_eq!(header.idle, idle);
         prop_assert_eq!(header.tags.into_iter().collect::<Vec<_>>(), tags.clone());
         let decoded = decode_value(serializer, payload, &limits).unwrap();
         prop_assert_eq!(to_json(&decoded), to_json(&value));

@@ -8,7 +8,7 @@ use generate::encrypted::{bytes, keys};
 use polycache_entry::tagged::{hex_decode, read_rows, to_json};
 use polycache_entry::{
     decode_payload, decode_value, decrypt_payload, encode, renewed, Encryption, EntryOptions,
-    Error, Header, Limits, Value, Verify, MAX_TIME_MS,
+    Error, Header, Idle, Limits, Value, Verify, MAX_TIME_MS,
 };
 use serde_json::Value as Json;
 
@@ -41,10 +41,25 @@ fn every_entry_stays_but_for_its_times() {
         renewed(&entry, CREATED, EXPIRES, None, &mut out).unwrap();
         let later = out.strip_prefix(b"before").unwrap();
         let header = Header::parse(later, Verify::Checksum).unwrap();
-        assert_eq!((header.created, header.expires), (CREATED, EXPIRES));
+        assert_eq!(header.created, CREATED);
+        let mut before = entry.clone();
+        let idle = Header::parse(&entry, Verify::Checksum).unwrap().idle;
+        match idle {
+            None => assert_eq!(header.expires, EXPIRES),
+            Some(Idle { time, .. }) => {
+                let idle = Idle {
+                    time,
+                    ends: EXPIRES,
+                };
+                assert_eq!(header.idle, Some(idle));
+                assert_eq!(header.expires, idle.expires(CREATED));
+                before[header.header_len - 8..header.header_len]
+                    .copy_from_slice(&EXPIRES.to_le_bytes());
+            }
+        }
         assert_eq!(
             without_times(later),
-            without_times(&entry),
+            without_times(&before),
             "{}",
             row["name"]
         );

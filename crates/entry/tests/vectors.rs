@@ -123,6 +123,9 @@ fn every_language_s_entries_are_read() {
             assert_eq!(compressor, text(&row, "compressor"));
             assert_eq!(json!(header.created), row["created"]);
             assert_eq!(json!(header.expires), row["expires"]);
+            let (time, ends) = (&row["time_to_idle"], &row["ends"]);
+            assert_eq!(json!(header.idle.map(|idle| idle.time)), *time);
+            assert_eq!(json!(header.idle.map(|idle| idle.ends)), *ends);
             assert_eq!(json!(header.fresh_until), row["fresh_until"]);
             assert_eq!(json!(tags), row["tags"]);
             assert_eq!(polycache_entry::created(&entry), header.created);

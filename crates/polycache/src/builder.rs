@@ -7,6 +7,7 @@ use crate::memory;
 use crate::observe;
 use crate::presets::Preset;
 use crate::tier::{HostTier, MemoryTier, Options as MemoryTierOptions, Tier};
+use crate::ttl;
 use crate::{Clock, Compressor, Error, Jitter, Serializer, StoreErrors, Structs};
 use polycache_entry::{Dictionaries, Limits};
 use polycache_host::{Mode, Options, Store};
@@ -35,6 +36,7 @@ pub struct Builder {
     compressor: Compressor,
     dictionaries: Option<Vec<Vec<u8>>>,
     ttl: Option<Duration>,
+    time_to_idle: Option<Duration>,
     jitter: Option<Jitter>,
     jitter_source: Option<Source>,
     memory: bool,
@@ -67,6 +69,7 @@ impl Default for Builder {
             compressor: Compressor::default(),
             dictionaries: None,
             ttl: None,
+            time_to_idle: None,
             jitter: None,
             jitter_source: None,
             memory: true,
@@ -215,6 +218,33 @@ impl Builder {
     /// Default: none.
     pub fn ttl(mut self, ttl: impl Into<Option<Duration>>) -> Builder {
         self.ttl = ttl.into();
+        self
+    }
+
+    /// How long an entry stays without a read, with `None` as long as its time to live: it expires when no process has
+    /// read it for that long, in any language. With a time to live, too, whichever ends first counts.
+    ///
+    /// A read prolongs the entry when an eighth of the time has passed, by one write, so an entry lives up to an eighth
+    /// longer than this, and never less. `peek`, `has`, `ttl` and `keys` are no reads in this sense. An entry keeps the
+    /// time that it was written with. Default: none.
+    ///
+    /// ```
+    /// # use polycache::{Cache, Clock};
+    /// # use std::sync::{atomic::{AtomicU64, Ordering}, Arc};
+    /// # use std::time::Duration;
+    /// # let time = Arc::new(AtomicU64::new(1_700_000_000_000));
+    /// # let clock = Clock::Manual(time.clone());
+    /// let half_an_hour = Duration::from_secs(1800);
+    /// let sessions = Cache::builder().time_to_idle(half_an_hour).clock(clock).build()?;
+    /// sessions.set("ada", "signed in")?;
+    /// for _ in 0..10 {
+    ///     time.fetch_add(1_800_000, Ordering::Relaxed); // half an hour passes
+    ///     assert!(sessions.has("ada")? && sessions.get::<String>("ada")?.is_some());
+    /// }
+    /// # Ok::<(), polycache::Error>(())
+    /// ```
+    pub fn time_to_idle(mut self, time: impl Into<Option<Duration>>) -> Builder {
+        self.time_to_idle = time.into();
         self
     }
 
@@ -386,6 +416,7 @@ impl Builder {
             structs: self.structs,
             compressor: self.compressor,
             lifetime: Lifetime::new(self.ttl, self.jitter, self.jitter_source.clone())?,
+            time_to_idle: self.time_to_idle.map_or(Ok(0), ttl::time_to_idle)?,
             limits: Limits {
                 max_length: self.max_value,
                 dictionaries: dictionaries.transpose()?,

@@ -10,7 +10,8 @@ use crate::tier::{Object, Seen, Tier};
 use crate::ttl;
 use crate::{Builder, Compressor, Error, Serializer, StoreErrors, Ttl, TtlLeft, Value};
 use polycache_entry::{
-    decode_value, deserialize, encode, encode_typed, EntryEncryption, EntryOptions, Limits, Structs,
+    decode_value, deserialize, encode, encode_typed, plain_payload, EntryEncryption, EntryOptions,
+    Limits, Structs,
 };
 use polycache_host::{Hit, Report, Stats, Store};
 use serde::de::DeserializeOwned;
@@ -46,6 +47,8 @@ pub(crate) struct Settings {
     pub compressor: Compressor,
     /// For writes that do not say how long they live.
     pub lifetime: Lifetime,
+    /// For entries that are written, in milliseconds; 0 is none.
+    pub time_to_idle: u64,
     pub limits: Limits,
     pub encryption: Option<Encryption>,
     /// What a memory tier may hold; `None` is none.
@@ -182,7 +185,7 @@ impl Cache {
             Some(hit) => {
                 observe::read(self, key, self.0.tier.answer());
                 let about = about(hit, &scratch.entry);
-                let value = self.read(key, &mut scratch, read);
+                let value = self.read_used(key, &mut scratch, read);
                 value.map(|value| Some((value, about)))
             }
             None => Ok(None),
@@ -197,7 +200,7 @@ impl Cache {
         let found = self.0.tier.get(key, &mut scratch.entry)?.is_some();
         observe::read(self, key, self.answer(found));
         let result = if found {
-            self.read(key, &mut scratch, read).map(Some)
+            self.read_used(key, &mut scratch, read).map(Some)
         } else {
             Ok(None)
         };
@@ -470,6 +473,40 @@ impl Cache {
             .inspect_err(|error| observe::unreadable(self, key, error))
     }
 
+    /// As [`Cache::read`], for a read that is a use of the entry: it prolongs one with a time to idle.
+    #[inline]
+    pub(crate) fn read_used<R>(
+        &self,
+        key: &[u8],
+        scratch: &mut Scratch,
+        read: impl Read<R>,
+    ) -> Result<R, Error> {
+        let limits = &self.0.settings.limits;
+        if self.0.settings.encryption.is_none() {
+            // It has no time to idle either, so that reads of most entries pay nothing for it.
+            if let Some((serializer, payload)) = plain_payload(&scratch.entry, limits) {
+                return read(serializer, payload, limits)
+                    .map_err(Error::from)
+                    .inspect_err(|error| observe::unreadable(self, key, error));
+            }
+        }
+        self.read_and_prolong(key, scratch, read)
+    }
+
+    #[inline(never)]
+    fn read_and_prolong<R>(
+        &self,
+        key: &[u8],
+        scratch: &mut Scratch,
+        read: impl Read<R>,
+    ) -> Result<R, Error> {
+        let value = self.read(key, scratch, read)?;
+        if polycache_entry::has_time_to_idle(&scratch.entry) {
+            self.prolong(key, &scratch.entry);
+        }
+        Ok(value)
+    }
+
     /// The value of the given entry.
     pub(crate) fn decode<T: DeserializeOwned>(&self, key: &[u8], entry: &[u8]) -> Result<T, Error> {
         let mut scratch = Scratch::take();
@@ -479,13 +516,26 @@ impl Cache {
         value
     }
 
-    /// Encodes the key's entry.
+    /// Encodes the key's entry, with the cache's time to idle.
     #[inline(always)]
     pub(crate) fn write(
         &self,
         key: &[u8],
         write: impl Write,
         ttl: Ttl,
+        entry: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.write_idle(key, write, ttl, self.0.settings.time_to_idle, entry)
+    }
+
+    /// Encodes the key's entry, with a time to idle in milliseconds, 0 for none.
+    #[inline(always)]
+    pub(crate) fn write_idle(
+        &self,
+        key: &[u8],
+        write: impl Write,
+        ttl: Ttl,
+        time_to_idle: u64,
         entry: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let settings = &self.0.settings;
@@ -497,6 +547,7 @@ impl Cache {
             dictionaries: settings.limits.dictionaries.as_ref(),
             created: now,
             expires: ttl::expires(ttl, || settings.lifetime.next(), now)?,
+            time_to_idle,
             encryption: self.encryption(key),
             max_length: settings.limits.max_length,
             // Code that could change the value could change its checksum, too.

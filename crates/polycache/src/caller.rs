@@ -198,6 +198,9 @@ impl<'a, V: Cached> Caller<'a, V> {
                 observe::read(cache, self.key, cache.tier().answer());
                 let origin = hit.map(|hit| Origin::of(hit, &scratch.entry));
                 let value = self.view.read_entry(self.key, &mut scratch, origin);
+                if value.is_ok() {
+                    cache.prolong(self.key, &scratch.entry);
+                }
                 self.end(Landed::Nothing, true);
                 value.map(Next::Value)
             }

@@ -135,7 +135,10 @@ impl Cache {
         write: impl Write,
         object: Option<Object>,
     ) -> Result<bool, Error> {
-        self.store_by(key, ttl, write, |entry| self.tier().add(key, entry, object))
+        let idle = self.settings().time_to_idle;
+        self.store_by(key, ttl, idle, write, |entry| {
+            self.tier().add(key, entry, object)
+        })
     }
 
     /// Stores a value in the place of the key's entry, if it has one, of this version if one is given.
@@ -147,8 +150,8 @@ impl Cache {
         object: Option<Object>,
         version: Option<Version>,
     ) -> Result<bool, Error> {
-        let tier = self.tier();
-        self.store_by(key, ttl, write, |entry| {
+        let (tier, idle) = (self.tier(), self.settings().time_to_idle);
+        self.store_by(key, ttl, idle, write, |entry| {
             let mut old = Scratch::take();
             loop {
                 old.entry.clear();
@@ -178,11 +181,12 @@ impl Cache {
         key: &[u8],
         seen: Option<&Seen>,
         ttl: Ttl,
+        time_to_idle: u64,
         write: impl Write,
         object: Option<Object>,
     ) -> Result<bool, Error> {
         let tier = self.tier();
-        self.store_by(key, ttl, write, |entry| match seen {
+        self.store_by(key, ttl, time_to_idle, write, |entry| match seen {
             Some(seen) => tier.exchange(key, seen, entry, object),
             None => tier.add(key, entry, object),
         })
@@ -193,6 +197,7 @@ impl Cache {
         &self,
         key: &[u8],
         ttl: Ttl,
+        time_to_idle: u64,
         write: impl Write,
         store: impl FnOnce(&[u8]) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
@@ -200,7 +205,7 @@ impl Cache {
         ttl.check()?;
         let mut scratch = Scratch::take();
         let stored = self
-            .write(key, write, ttl, &mut scratch.entry)
+            .write_idle(key, write, ttl, time_to_idle, &mut scratch.entry)
             .and_then(|()| store(&scratch.entry));
         match &stored {
             Ok(true) => observe::stored(self, key, scratch.entry.len(), Ok(())),

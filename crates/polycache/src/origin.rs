@@ -14,8 +14,9 @@ pub struct Origin {
     hit: Hit,
     /// Milliseconds since 1970.
     created: u64,
-    /// Milliseconds since 1970, 0 for never.
-    expires: u64,
+    /// Until when it may be served without a read there, in milliseconds since 1970; 0 for ever. An entry with a time to
+    /// idle is to be prolonged before it expires.
+    kept_until: u64,
 }
 
 impl Origin {
@@ -24,7 +25,7 @@ impl Origin {
         Origin {
             hit,
             created: polycache_entry::created(entry),
-            expires: polycache_entry::expires(entry),
+            kept_until: polycache_entry::kept_until(entry),
         }
     }
 
@@ -41,16 +42,17 @@ impl Origin {
         self.created
     }
 
-    /// When the entry expires, in milliseconds since 1970; `None` is never.
+    /// Until when the value may be served without a read of the directory, in milliseconds since 1970: then the entry
+    /// expires, or a read is to prolong it. `None` is for ever.
     #[cfg(feature = "bindings")]
     #[must_use]
-    pub fn expires(&self) -> Option<u64> {
-        Some(self.expires).filter(|expires| *expires != 0)
+    pub fn kept_until(&self) -> Option<u64> {
+        Some(self.kept_until).filter(|until| *until != 0)
     }
 
-    /// Whether a reader would serve it at `now`.
+    /// Whether it may be served at `now` as it was read.
     fn is_valid_at(&self, now: u64) -> bool {
-        self.created <= now.saturating_add(CLOCK_TOLERANCE_MS) && now < self.expires
+        self.created <= now.saturating_add(CLOCK_TOLERANCE_MS) && now < self.kept_until
     }
 }
 
@@ -69,7 +71,7 @@ impl Cache {
         let result = match hit {
             Some(hit) => {
                 let origin = Origin::of(hit, &scratch.entry);
-                let value = self.read(key, &mut scratch, read);
+                let value = self.read_used(key, &mut scratch, read);
                 value.map(|value| Some((value, origin)))
             }
             None => Ok(None),
@@ -84,7 +86,7 @@ impl Cache {
     #[must_use]
     pub(crate) fn stands(&self, origin: &Origin) -> bool {
         self.store().is_some_and(|store| store.stands(origin.hit))
-            && (origin.expires == 0 || origin.is_valid_at(self.now()))
+            && (origin.kept_until == 0 || origin.is_valid_at(self.now()))
     }
 
     /// Tells the host tier that the entry is in use, as a read there does; for an origin that

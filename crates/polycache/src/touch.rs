@@ -1,12 +1,12 @@
-//! Changing the time to live of an entry.
+//! Changing the times of an entry: another time to live, or a time to idle that begins anew.
 
 use crate::scratch::Scratch;
 use crate::{observe, ttl, Cache, Error, Ttl};
 
 impl Cache {
     /// Gives the key's entry another time to live, from now on: a [`Duration`](std::time::Duration), the cache's own
-    /// ([`Ttl::Default`]), or none ([`Ttl::Forever`]). True if there is an entry. Its value is not decoded. A set,
-    /// delete or clear meanwhile wins.
+    /// ([`Ttl::Default`]), or none ([`Ttl::Forever`]). A time to idle that the entry has begins anew. True if there is an
+    /// entry. Its value is not decoded. A set, delete or clear meanwhile wins.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -44,6 +44,36 @@ impl Cache {
         scratch.keep();
         observe::touched(self, key, touched);
         Ok(touched)
+    }
+
+    /// Prolongs what a read found, if it has a time to idle and a part of that has passed. The read has its value
+    /// already, so nothing that prevents it is an error: a full disk, rights, a cache that was closed.
+    pub(crate) fn prolong(&self, key: &[u8], read: &[u8]) {
+        if polycache_entry::is_due(read, self.now()) {
+            let _ = self.prolong_what_stands(key);
+        }
+    }
+
+    /// Looks again where another change came first: the entry may only have been moved.
+    #[cold]
+    fn prolong_what_stands(&self, key: &[u8]) -> Result<(), Error> {
+        let tier = self.tier();
+        let mut scratch = Scratch::take();
+        loop {
+            scratch.entry.clear();
+            scratch.payload.clear();
+            let Some(seen) = tier.peek(key, &mut scratch.entry)? else {
+                break;
+            };
+            let (now, keys) = (self.now(), self.encryption(key));
+            let Scratch { entry, payload } = &mut scratch;
+            let is_due = polycache_entry::prolonged(entry, now, keys, payload)?;
+            if !is_due || tier.renew(key, &seen, payload)? {
+                break;
+            }
+        }
+        scratch.keep();
+        Ok(())
     }
 
     /// Appends the entry with the times that it has if it is written now.

@@ -40,3 +40,8 @@ pub(crate) fn left(expires: u64, now: u64) -> TtlLeft {
 pub(crate) fn milliseconds(ttl: Duration) -> Result<u64, Error> {
     Ttl::milliseconds(ttl).ok_or_else(|| Ttl::refused("ttl", ttl).into())
 }
+
+/// A time to idle in milliseconds, as [`milliseconds`].
+pub(crate) fn time_to_idle(time: Duration) -> Result<u64, Error> {
+    Ttl::milliseconds(time).ok_or_else(|| Ttl::refused("time_to_idle", time).into())
+}

@@ -35,8 +35,10 @@ impl<T> Update<T> {
 /// What an update found at a key; only that is changed.
 pub struct Found {
     seen: Option<Seen>,
-    /// When the entry expires, in milliseconds since 1970; 0 is never.
-    expires: u64,
+    /// When the entry's time to live ends, in milliseconds since 1970; 0 is never.
+    ends: u64,
+    /// The entry's time to idle, in milliseconds; 0 is none.
+    time_to_idle: u64,
 }
 
 impl Found {
@@ -49,7 +51,7 @@ impl Found {
     /// The time to live that an entry keeps; `absent` for a key without one.
     pub(crate) fn kept_ttl(&self, absent: Ttl) -> Ttl {
         match self.seen {
-            Some(_) => ttl::until(self.expires),
+            Some(_) => ttl::until(self.ends),
             None => absent,
         }
     }
@@ -59,7 +61,8 @@ impl std::fmt::Debug for Found {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Found")
             .field("is_entry", &self.is_entry())
-            .field("expires", &self.expires)
+            .field("ends", &self.ends)
+            .field("time_to_idle", &self.time_to_idle)
             .finish_non_exhaustive()
     }
 }
@@ -157,20 +160,28 @@ impl Cache {
     ) -> Result<(Option<R>, Found), Error> {
         let mut scratch = Scratch::take();
         let seen = self.tier().peek(key, &mut scratch.entry)?;
-        let mut expires = 0;
+        let (mut ends, mut time_to_idle) = (0, self.settings().time_to_idle);
         let value = match seen {
             Some(_) => {
-                expires = polycache_entry::expires(&scratch.entry);
-                Some(self.read(key, &mut scratch, read)?)
+                let value = self.read(key, &mut scratch, read)?;
+                (ends, time_to_idle) = polycache_entry::times_of(&scratch.entry);
+                Some(value)
             }
             None => None,
         };
         scratch.keep();
-        Ok((value, Found { seen, expires }))
+        Ok((
+            value,
+            Found {
+                seen,
+                ends,
+                time_to_idle,
+            },
+        ))
     }
 
     /// Stores a value in the place of what an update found; false if the key was changed since. Without a time to
-    /// live, one that is there is kept.
+    /// live, one that is there is kept; a time to idle always is.
     pub(crate) fn set_updated(
         &self,
         key: &[u8],
@@ -180,7 +191,14 @@ impl Cache {
         object: Option<Object>,
     ) -> Result<bool, Error> {
         let ttl = ttl.unwrap_or_else(|| found.kept_ttl(Ttl::Default));
-        self.exchange_by(key, found.seen.as_ref(), ttl, write, object)
+        self.exchange_by(
+            key,
+            found.seen.as_ref(),
+            ttl,
+            found.time_to_idle,
+            write,
+            object,
+        )
     }
 
     /// Deletes what an update found; false if the key was changed since.

@@ -471,6 +471,7 @@ impl Runner {
                 },
                 "serializer" => builder.serializer(serializer::parse(text())?),
                 "compressor" => builder.compressor(compressor::parse(text())?),
+                "time_to_idle" => builder.time_to_idle(time(value)?),
                 "lease_timeout" => builder.lease_timeout(time(value)?),
                 "wait_timeout" => builder.wait_timeout(time(value)?),
                 "store_errors" => builder.store_errors(match text() {

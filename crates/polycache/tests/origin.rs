@@ -75,7 +75,7 @@ fn an_origin_stands_while_its_entry_is_valid() {
     opened.cache.set_with_ttl("k", "value", minute).unwrap();
     let origin = opened.origin("k");
     assert_eq!(
-        (origin.created(), origin.expires()),
+        (origin.created(), origin.kept_until()),
         (NOW, Some(NOW + 60_000))
     );
     let at = |time: u64| {
@@ -100,7 +100,7 @@ fn an_origin_does_not_stand_in_a_closed_cache() {
     let opened = open();
     opened.cache.set("k", "value").unwrap();
     let origin = opened.origin("k");
-    assert_eq!(origin.expires(), None);
+    assert_eq!(origin.kept_until(), None);
     opened.cache.close();
     assert!(!opened.cache.stands(&origin));
 }

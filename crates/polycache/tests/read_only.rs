@@ -1,8 +1,10 @@
 //! A cache on a read-only mount: never worse than none.
 
-use polycache::{Cache, Error};
+use polycache::{Cache, Clock, Error};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A directory's files by another path, which may only be read, while this lives.
@@ -74,4 +76,39 @@ fn it_serves_hits_loads_misses_and_refuses_writes() {
     }
     assert_eq!(cache.get("k").unwrap(), Some("w".to_owned()));
     assert_eq!(typed.get("k").unwrap(), Some("w".to_owned()));
+}
+
+#[test]
+fn a_read_that_cannot_prolong_is_a_hit_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let time = Arc::new(AtomicU64::new(1_700_000_000_000));
+    let open = |path: &Path| {
+        let builder = Cache::builder().path(path);
+        builder.clock(Clock::Manual(time.clone())).build().unwrap()
+    };
+    let writer = Cache::builder().path(directory.path());
+    let writer = writer.clock(Clock::Manual(time.clone()));
+    let writer = writer.time_to_idle(Duration::from_secs(8)).build().unwrap();
+    writer.set("k", "v").unwrap();
+    let Some(mount) = ReadOnlyMount::of(directory.path()) else {
+        return;
+    };
+    let cache = open(mount.0.path());
+    let typed = cache.typed::<String>().unwrap();
+    let advance = |ms| time.fetch_add(ms, Ordering::Relaxed);
+    let read = || {
+        for _ in 0..3 {
+            assert_eq!(cache.get("k").unwrap(), Some("v".to_owned()));
+            assert_eq!(typed.get("k").unwrap(), Some("v".to_owned()));
+        }
+    };
+    advance(8_999);
+    read();
+    // What another process prolongs it reads.
+    assert_eq!(writer.get("k").unwrap(), Some("v".to_owned()));
+    advance(8_999);
+    read();
+    advance(1);
+    assert_eq!(cache.get::<String>("k").unwrap(), None);
+    assert_eq!(typed.get("k").unwrap(), None);
 }

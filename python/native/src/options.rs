@@ -79,6 +79,7 @@ impl Options {
                 builder
             }
             "ttl" => builder.ttl(duration::extract(value)?),
+            "time_to_idle" => builder.time_to_idle(duration::extract(value)?),
             "jitter" => builder.jitter(jitter::read(value)?),
             "_random" => {
                 let random = Random::given(value)?;
@@ -134,6 +135,7 @@ pub struct MemoryTierOptions {
     pub memory: MemoryOptions,
     pub parts: Vec<String>,
     pub ttl: Option<Duration>,
+    pub time_to_idle: Option<Duration>,
     pub jitter: Option<Jitter>,
     /// Of the jitter.
     pub random: Random,
@@ -183,6 +185,7 @@ impl MemoryTierOptions {
             memory: MemoryOptions::default(),
             parts: Vec::new(),
             ttl: None,
+            time_to_idle: None,
             jitter: None,
             random: Random::default(),
             bounds: Bounds::default(),
@@ -210,6 +213,7 @@ impl MemoryTierOptions {
                 })?;
             }
             "ttl" => self.ttl = Some(duration::extract(value)?),
+            "time_to_idle" => self.time_to_idle = Some(duration::extract(value)?),
             "jitter" => self.jitter = Some(jitter::read(value)?),
             "_random" => self.random = Random::given(value)?,
             "types" => self.types = Types::read(value)?,
@@ -234,10 +238,11 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is not an option: there are {names}"))
 }
 
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "namespace",
     "name",
     "ttl",
+    "time_to_idle",
     "jitter",
     "limit",
     "mode",

@@ -50,6 +50,13 @@ class Options(TypedDict, total=False):
     ttl: Duration | None
     """How long an entry lives if its write does not say. Default: until it is evicted."""
 
+    time_to_idle: Duration | None
+    """How long an entry stays without a read, by whatever process: it expires when it was neither
+    read nor written for that long; with `ttl`, too, whichever ends first counts. `peek`, `entry`,
+    `has`, `ttl` and `keys` are no use of it. Over a directory a read prolongs an entry when an
+    eighth of the time has passed, by one write, and an entry lives up to an eighth longer than
+    this, never less. It keeps the time that it was written with. Default: none."""
+
     jitter: float | Duration | None
     """By how much the cache's `ttl` is shortened, at random for each write, so that entries written
     together do not expire together: a number from 0 to below 1 is a part of it (0.1: a tenth at

@@ -35,7 +35,7 @@ module Polycache
 
     # Options and their defaults (see +new+).
     OPTIONS = {
-      path: nil, namespace: nil, ttl: nil, jitter: nil, limit: nil, mode: nil,
+      path: nil, namespace: nil, ttl: nil, time_to_idle: nil, jitter: nil, limit: nil, mode: nil,
       serializer: "messagepack", compressor: "none", dictionaries: nil, encryption: nil,
       types: nil, lease_timeout: "30s", wait_timeout: "60s", store_errors: "report",
       empty_at_boot: false, flush_every: "5s", max_value: "64MiB", memory: nil, name: nil,
@@ -87,6 +87,12 @@ module Polycache
     # @param namespace [String, Symbol, Array<String>, nil] one part, or several. Default: nil.
     # @param ttl [String, Numeric, nil] how long an entry lives if its write does not say; nil is
     #   until it is evicted. +expires_in+ is another name for it. Default: nil.
+    # @param time_to_idle [String, Numeric, nil] how long an entry stays without a read, by whatever
+    #   process: it expires when it was neither read nor written for that long; with +ttl+, too,
+    #   whichever ends first counts. +peek+, +entry+, +has?+, +ttl+ and +keys+ are no use of it.
+    #   Over a directory a read prolongs an entry when an eighth of the time has passed, by one
+    #   write, and an entry lives up to an eighth longer than this, never less. It keeps the time
+    #   that it was written with. Default: nil.
     # @param jitter [String, Numeric, nil] by how much +ttl+ is shortened, at random for each write,
     #   so that what is written together does not expire together: a number from 0 to below 1 is a
     #   part of it, else a duration below it; 1, which could be either, is refused. A time to live

@@ -135,7 +135,7 @@ class ConformanceCase
 
   def option(name, value)
     case name
-    when "ttl", "lease_timeout", "wait_timeout" then duration(value)
+    when "ttl", "time_to_idle", "lease_timeout", "wait_timeout" then duration(value)
     when "encryption", "dictionaries" then keys(value)
     else value
     end

@@ -5,21 +5,23 @@ use crate::call::{answer, Answer, Call};
 use crate::error;
 use crate::namespace::Namespace;
 use crate::operations::on;
-use crate::seen::WORDS;
+use crate::seen::{TIME_TO_IDLE, WORDS};
 use napi::{sys, Result};
 use polycache_host::{Hit, Store};
 
 /// Writes the payload of a call (arguments 4 to 6: payload, measured, ttl) as the key's entry into the namespace's
-/// buffer, and calls `f` to store it.
+/// buffer, with a time to idle or the namespace's, and calls `f` to store it.
 #[inline(always)]
 fn writing<const N: usize>(
     call: &Call<N>,
+    time_to_idle: Option<u64>,
     f: impl FnOnce(&mut Namespace, &Store, &[u8]) -> Result<bool>,
 ) -> Result<Answer> {
     let payload = call.payload(4)?;
     let ttl = call.number(6)?;
     on(call, |namespace, store, key| {
-        namespace.write(store, key, payload, ttl)?;
+        let time_to_idle = time_to_idle.unwrap_or(namespace.time_to_idle);
+        namespace.write_idle(store, key, payload, ttl, time_to_idle)?;
         f(namespace, store, key).map(Answer::Boolean)
     })
 }
@@ -31,7 +33,7 @@ pub(crate) unsafe extern "C" fn add(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     answer::<7>(env, info, |call| {
-        writing(call, |namespace, store, key| {
+        writing(call, None, |namespace, store, key| {
             let added = store.add(&namespace.inner, key, &namespace.entry);
             added.map_err(error::host)
         })
@@ -45,7 +47,7 @@ pub(crate) unsafe extern "C" fn replace(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     answer::<7>(env, info, |call| {
-        writing(call, |namespace, store, key| {
+        writing(call, None, |namespace, store, key| {
             replace_if(namespace, store, key, None)
         })
     })
@@ -59,7 +61,7 @@ pub(crate) unsafe extern "C" fn compare_and_set(
 ) -> sys::napi_value {
     answer::<8>(env, info, |call| {
         let [version] = call.words::<1>(7)?;
-        writing(call, |namespace, store, key| {
+        writing(call, None, |namespace, store, key| {
             replace_if(namespace, store, key, Some(version))
         })
     })
@@ -96,15 +98,16 @@ fn replace_if(
 }
 
 /// `exchange(namespace, key, from, to, payload, measured, ttl, seen)`: stores a payload in the place of the entry that `peek`
-/// saw; false if that is gone.
+/// saw, with that one's time to idle; false if it is gone.
 pub(crate) unsafe extern "C" fn exchange(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     answer::<8>(env, info, |call| {
-        let [slot, word, epoch, ..] = call.words::<WORDS>(7)?;
+        let seen = call.words::<WORDS>(7)?;
+        let [slot, word, epoch, ..] = seen;
         let hit = Hit { slot, word, epoch };
-        writing(call, |namespace, store, key| {
+        writing(call, Some(seen[TIME_TO_IDLE]), |namespace, store, key| {
             let replaced = store.replace(&namespace.inner, key, hit, &namespace.entry);
             replaced.map_err(error::host)
         })
@@ -129,16 +132,16 @@ pub(crate) unsafe extern "C" fn increment(
             namespace.empty();
             let found = store.peek(&namespace.inner, key, &mut namespace.entry);
             let found = found.map_err(error::host)?;
-            let (there, ttl) = match found {
-                None => (initial, new_ttl),
+            let (there, ttl, time_to_idle) = match found {
+                None => (initial, new_ttl, namespace.time_to_idle),
                 Some(_) => {
-                    let expires = polycache_entry::expires(&namespace.entry);
-                    // It keeps its time to live.
-                    (namespace.integer(key)?, -(expires as f64))
+                    let (ends, time_to_idle) = polycache_entry::times_of(&namespace.entry);
+                    // It keeps both times.
+                    (namespace.integer(key)?, -(ends as f64), time_to_idle)
                 }
             };
             let sum = i64::try_from(i128::from(there) + by).map_err(|_| error::overflow())?;
-            namespace.write_integer(store, key, sum, ttl)?;
+            namespace.write_integer(store, key, sum, ttl, time_to_idle)?;
             let stored = match found {
                 None => store.add(&namespace.inner, key, &namespace.entry),
                 Some(hit) => store.replace(&namespace.inner, key, hit, &namespace.entry),

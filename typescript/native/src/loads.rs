@@ -4,7 +4,7 @@
 
 use crate::call::{answer, Answer};
 use crate::error;
-use crate::operations::{hand_out, on};
+use crate::operations::{hand_out_used, on};
 use crate::registry;
 use crate::slab::Slab;
 use napi::bindgen_prelude::Result;
@@ -129,7 +129,7 @@ pub(crate) unsafe extern "C" fn step(
                 load.step(&mut at, Event::Woken, now).map_err(error::host)
             })?;
             Ok(match step {
-                Step::Done(Done::Hit) => return hand_out(call, 4, namespace, key),
+                Step::Done(Done::Hit) => return hand_out_used(call, 4, namespace, store, key),
                 Step::Load => Answer::Number(code::LOAD),
                 Step::Wait { until, .. } => wait(until.saturating_sub(now)),
                 Step::Done(_) => Answer::Number(code::TIMED_OUT),

@@ -8,9 +8,9 @@ use napi::bindgen_prelude::{BufferSlice, Env};
 use napi::Result;
 use napi_derive::napi;
 use polycache_entry::{
-    decode_payload, decode_value, decrypt_payload, encode, encode_payload, renewed, Compressor,
-    CompressorId, Dictionaries, Encryption, EntryOptions, Limits, Serializer, Value, Verify,
-    MAX_TIME_MS,
+    decode_payload, decode_value, decrypt_payload, encode, encode_payload, has_time_to_idle,
+    is_due, prolonged, renewed, Compressor, CompressorId, Encryption, EntryOptions, Limits,
+    Serializer, Value, Verify, MAX_TIME_MS,
 };
 use polycache_host::Store;
 use std::rc::Rc;
@@ -26,13 +26,15 @@ pub(crate) struct Namespace {
     compressor: Compressor,
     limits: Limits,
     encryption: Option<Encryption>,
+    /// Of entries that are written, in milliseconds; 0 is none.
+    pub time_to_idle: u64,
     /// Buffers of one call, kept so that a usual one allocates nothing.
     pub entry: Vec<u8>,
     payload: Vec<u8>,
 }
 
 impl Namespace {
-    /// Writes the entry of a key's payload into the buffer.
+    /// Writes the entry of a key's payload into the buffer, with the namespace's time to idle.
     #[inline]
     pub fn write(
         &mut self,
@@ -41,20 +43,40 @@ impl Namespace {
         payload: Payload<'_>,
         ttl: f64,
     ) -> Result<()> {
+        self.write_idle(store, key, payload, ttl, self.time_to_idle)
+    }
+
+    /// Writes the entry of a key's payload into the buffer, with a time to idle in milliseconds, 0 for none.
+    #[inline]
+    pub fn write_idle(
+        &mut self,
+        store: &Store,
+        key: &[u8],
+        payload: Payload<'_>,
+        ttl: f64,
+        time_to_idle: u64,
+    ) -> Result<()> {
         let payload = payload.map_err(|weight| {
             error::entry(polycache_entry::Error::ValueTooLarge {
                 size: weight,
                 limit: self.limits.max_weight(),
             })
         })?;
-        self.write_by(store, key, ttl, |options, entry| {
+        self.write_by(store, key, ttl, time_to_idle, |options, entry| {
             encode_payload(payload, options.serializer, options, entry)
         })
     }
 
     /// Writes the entry of a key's integer into the buffer.
-    pub fn write_integer(&mut self, store: &Store, key: &[u8], sum: i64, ttl: f64) -> Result<()> {
-        self.write_by(store, key, ttl, |options, entry| {
+    pub fn write_integer(
+        &mut self,
+        store: &Store,
+        key: &[u8],
+        sum: i64,
+        ttl: f64,
+        time_to_idle: u64,
+    ) -> Result<()> {
+        self.write_by(store, key, ttl, time_to_idle, |options, entry| {
             encode(&Value::from(sum), options, entry)
         })
     }
@@ -65,6 +87,7 @@ impl Namespace {
         store: &Store,
         key: &[u8],
         ttl: f64,
+        time_to_idle: u64,
         write: impl FnOnce(&EntryOptions<'_>, &mut Vec<u8>) -> Written,
     ) -> Result<()> {
         self.empty();
@@ -75,6 +98,7 @@ impl Namespace {
             dictionaries: self.limits.dictionaries.as_ref(),
             created: now,
             expires: end_of(ttl, now),
+            time_to_idle,
             encryption: self
                 .encryption
                 .as_ref()
@@ -139,6 +163,40 @@ impl Namespace {
         Ok(later)
     }
 
+    /// Whether a read of the entry in the buffer, which is not decoded yet, is to prolong it.
+    #[inline]
+    pub fn is_due(&self, store: &Store) -> bool {
+        has_time_to_idle(&self.entry) && is_due(&self.entry, store.now())
+    }
+
+    /// Prolongs the key's entry after a read. That has its value already, so nothing that prevents it is an error.
+    #[cold]
+    pub fn prolong(&self, store: &Store, key: &[u8]) {
+        let _ = self.prolong_what_stands(store, key);
+    }
+
+    /// Looks again where another change came first: the entry may only have been moved.
+    fn prolong_what_stands(&self, store: &Store, key: &[u8]) -> Result<()> {
+        let (mut entry, mut later) = (Vec::new(), Vec::new());
+        loop {
+            entry.clear();
+            later.clear();
+            let found = store.peek(&self.inner, key, &mut entry);
+            let Some(hit) = found.map_err(error::host)? else {
+                return Ok(());
+            };
+            let keys = self
+                .encryption
+                .as_ref()
+                .map(|keys| keys.of(self.inner.prefix(), key));
+            let is_due = prolonged(&entry, store.now(), keys, &mut later).map_err(error::entry)?;
+            let replaced = || store.replace(&self.inner, key, hit, &later);
+            if !is_due || replaced().map_err(error::host)? {
+                return Ok(());
+            }
+        }
+    }
+
     /// Empties the buffers for the next call.
     #[inline]
     pub fn empty(&mut self) {
@@ -186,9 +244,9 @@ impl NativeNamespace {
         parts: &[String],
         serializer: u32,
         level: i32,
-        max_value: f64,
+        limits: Limits,
         encryption: Option<Encryption>,
-        dictionaries: Option<Dictionaries>,
+        time_to_idle: u64,
     ) -> Result<NativeNamespace> {
         let serializer = u8::try_from(serializer)
             .map_err(|_| error::invalid("no such serializer"))
@@ -198,11 +256,9 @@ impl NativeNamespace {
             handle: handle.clone(),
             serializer,
             compressor: compressor_of(level),
-            limits: Limits {
-                max_length: max_value as u64,
-                dictionaries,
-            },
+            limits,
             encryption,
+            time_to_idle,
             entry: Vec::new(),
             payload: Vec::new(),
         })))

@@ -43,9 +43,26 @@ pub(crate) fn hand_out<const N: usize>(
     Ok(Answer::Number(payload.len() as f64))
 }
 
+/// As `hand_out`, for a read that is a use of the entry: it prolongs one with a time to idle.
+#[inline(always)]
+pub(crate) fn hand_out_used<const N: usize>(
+    call: &Call<N>,
+    place: usize,
+    namespace: &mut Namespace,
+    store: &Store,
+    key: &[u8],
+) -> Result<Answer> {
+    let is_due = namespace.is_due(store);
+    let given = hand_out(call, place, namespace, key)?;
+    if is_due {
+        namespace.prolong(store, key);
+    }
+    Ok(given)
+}
+
 /// `get(namespace, key, from, to, out, origin)`: the length of the payload behind the id of its
 /// serializer, both in `out` when it is that long; -1 is a miss. `origin` gets what a memory tier
-/// keeps beside the value: slot, word, epoch, and when the entry was created and expires.
+/// keeps beside the value: slot, word, epoch, when the entry was created, and until when a copy may be served.
 unsafe extern "C" fn get(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     answer::<6>(env, info, |call| {
         on(call, |namespace, store, key| {
@@ -55,9 +72,9 @@ unsafe extern "C" fn get(env: sys::napi_env, info: sys::napi_callback_info) -> s
                 return Ok(Answer::Number(code::MISS));
             };
             let created = polycache_entry::created(&namespace.entry);
-            let expires = polycache_entry::expires(&namespace.entry);
-            call.set_words(5, [slot, word, epoch, created, expires])?;
-            hand_out(call, 4, namespace, key)
+            let kept_until = polycache_entry::kept_until(&namespace.entry);
+            call.set_words(5, [slot, word, epoch, created, kept_until])?;
+            hand_out_used(call, 4, namespace, store, key)
         })
     })
 }

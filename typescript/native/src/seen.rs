@@ -8,8 +8,11 @@ use polycache_entry::{Header, Verify};
 use polycache_host::Hit;
 
 /// What `peek` says of an entry: slot, word and epoch, by which `remove` and `exchange` know it; when it was created
-/// and expires, 0 for never; its bytes; its compressor, 0 for none; and room for its version, which `version` fills.
-pub(crate) const WORDS: usize = 8;
+/// and expires, 0 for never; its bytes; its compressor, 0 for none; when its time to live ends, 0 for never; its time to
+/// idle, 0 for none; and room for its version, which `version` fills.
+pub(crate) const WORDS: usize = 10;
+/// The place of the time to idle.
+pub(crate) const TIME_TO_IDLE: usize = 8;
 
 /// `peek(namespace, key, from, to, out, seen)`: like `get`, but it is not a use of the entry. `seen` gets
 /// what the entry says.
@@ -25,6 +28,7 @@ pub(crate) unsafe extern "C" fn peek(
                 return Ok(Answer::Number(code::MISS));
             };
             let header = Header::parse(&namespace.entry, Verify::Trusted).map_err(error::entry)?;
+            let (ends, time_to_idle) = polycache_entry::times_of(&namespace.entry);
             let words: [u64; WORDS] = [
                 slot,
                 word,
@@ -33,6 +37,8 @@ pub(crate) unsafe extern "C" fn peek(
                 header.expires,
                 namespace.entry.len() as u64,
                 header.compressor as u64,
+                ends,
+                time_to_idle,
                 0,
             ];
             call.set_words(5, words)?;

@@ -8,6 +8,7 @@ use crate::{buffers, error, tasks};
 use napi::bindgen_prelude::{ArrayBuffer, AsyncTask, Env};
 use napi::Result;
 use napi_derive::napi;
+use polycache_entry::Limits;
 use polycache_host::{layout, Clock, Counts, Options, Stats, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -214,7 +215,10 @@ impl NativeStore {
 
     /// A namespace. `serializer` is the id of the payloads it is given, `level` the zstd level, 0 or -1 (smart),
     /// `max_value` the most bytes of a payload it hands out, `encryption` the keys
-    /// and `dictionaries` what zstd compresses with, if there are any.
+    /// and `dictionaries` what zstd compresses with, if there are any. `time_to_idle` is that of entries it writes, in
+    /// milliseconds; 0 is none.
+    // One call makes a namespace whole.
+    #[allow(clippy::too_many_arguments)]
     #[napi]
     pub fn namespace(
         &self,
@@ -224,15 +228,19 @@ impl NativeStore {
         max_value: f64,
         encryption: Option<&NativeEncryption>,
         dictionaries: Option<&NativeDictionaries>,
+        time_to_idle: Option<f64>,
     ) -> Result<NativeNamespace> {
         NativeNamespace::new(
             &self.handle,
             &parts,
             serializer,
             level,
-            max_value,
+            Limits {
+                max_length: max_value as u64,
+                dictionaries: dictionaries.map(|some| some.0.clone()),
+            },
             encryption.map(|keys| keys.0.clone()),
-            dictionaries.map(|some| some.0.clone()),
+            time_to_idle.unwrap_or(0.0) as u64,
         )
     }
 

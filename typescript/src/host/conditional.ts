@@ -72,22 +72,22 @@ export class HostFound implements Found {
   readonly #key: Key
   /** What `peek` said of the entry; undefined where there was none. */
   readonly #place: BigUint64Array | undefined
-  /** When the entry expires; 0 is never. */
-  readonly #expires: number
+  /** When the entry's time to live ends; 0 is never. */
+  readonly #ends: number
 
   constructor(into: LoadedInto, key: Key) {
     this.#into = into
     this.#key = key
     const found = into.see(key)
     this.#place = found && seen.words.slice()
-    this.#expires = found === undefined ? 0 : seen.expires
+    this.#ends = found === undefined ? 0 : seen.ends
     // Last: it may run the user's code, which may use the cache.
     this.value = found && into.finish(found.value)
   }
 
   set(value: unknown, ttl: number | undefined): unknown {
     const place = this.#place
-    const kept = place === undefined ? this.#into.lifetime.next() : -this.#expires
+    const kept = place === undefined ? this.#into.lifetime.next() : -this.#ends
     const condition: Condition = place === undefined ? ABSENT : ['exchange', place]
     return write(this.#into, this.#key, value, ttl ?? kept, condition)?.()
   }

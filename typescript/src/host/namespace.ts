@@ -51,6 +51,8 @@ export interface Settings extends Defaults {
   readonly level: number
   /** Most bytes of a payload that is read. */
   readonly maxValue: number
+  /** Of entries that are written, in milliseconds; 0 is none. */
+  readonly timeToIdle: number
   /** Absent where values are stored as they are. */
   readonly encryption: NativeEncryption | undefined
   /** Absent where zstd compresses without, or not at all. */
@@ -94,11 +96,19 @@ export class HostNamespace implements AnyNamespace {
     this.settings = settings
     this.#key = new KeyBuffer(namespacePrefix(parts))
     this.#calls = native().calls
-    const { serializer, level, maxValue, encryption, dictionaries, types } = settings
+    const { serializer, level, maxValue, encryption, dictionaries, types, timeToIdle } = settings
     const { native: store, mapping } = handle.store
     try {
       const id = SERIALIZER_IDS[serializer]
-      this.#native = store.namespace([...parts], id, level, maxValue, encryption, dictionaries)
+      this.#native = store.namespace(
+        [...parts],
+        id,
+        level,
+        maxValue,
+        encryption,
+        dictionaries,
+        timeToIdle,
+      )
     } catch (failure) {
       throw typed(failure)
     }
@@ -187,11 +197,11 @@ export class HostNamespace implements AnyNamespace {
     if (memory === undefined || typeof key !== 'string') return this.finish(found)
     const turnedAway = isNew && memory.turnsAway(origin)
     if (memory.shares) {
-      const { slot, ver, epoch, created, expires } = origin
+      const { slot, ver, epoch, created, keptUntil } = origin
       const value = this.finish(found)
       // All readers get this object.
       if (turnedAway || this.handle.closed) return value
-      return memory.remember(this.#slotsByKey, key, value, { slot, ver, epoch, created, expires })
+      return memory.remember(this.#slotsByKey, key, value, { slot, ver, epoch, created, keptUntil })
     }
     const { value } = found
     const given = turnedAway

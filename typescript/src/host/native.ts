@@ -86,6 +86,7 @@ export interface NativeStore {
     maxValue: number,
     encryption?: NativeEncryption,
     dictionaries?: NativeDictionaries,
+    timeToIdle?: number,
   ): NativeNamespace
   setClock(now: number): void
   stats(): Holdings

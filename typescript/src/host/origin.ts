@@ -40,7 +40,7 @@ export class NativeOrigin extends Words implements Origin {
     return this.whole(3)
   }
 
-  get expires(): number {
+  get keptUntil(): number {
     return this.whole(4)
   }
 }
@@ -51,7 +51,7 @@ export class Seen extends Words {
   serializer = 0
 
   constructor() {
-    super(8)
+    super(10)
   }
 
   /** Milliseconds since 1970; `expires` is 0 for never. */
@@ -73,9 +73,14 @@ export class Seen extends Words {
     return this.whole(6)
   }
 
+  /** When its time to live ends, 0 for never; a time to idle may end before. */
+  get ends(): number {
+    return this.whole(7)
+  }
+
   /** Once it was asked for. */
   get version(): bigint {
-    return this.words[7]
+    return this.words[9]
   }
 }
 

@@ -175,7 +175,8 @@ export class MappedReader implements Origin {
     return join(this.#createdLow, this.#createdHigh)
   }
 
-  get expires(): number {
+  /** An entry with a time to idle is read by the native part. */
+  get keptUntil(): number {
     return join(this.#expiresLow, this.#expiresHigh)
   }
 

@@ -68,9 +68,10 @@ export class NamedEntries extends MemoryEntries<string, unknown> {
   }
 
   #timed(ttl: number): Timed {
-    if (ttl >= 0) return { ttl, idle: 0 }
+    const { idle } = this.core
+    if (ttl >= 0) return { ttl, idle }
     // What has expired already counts as just written, too.
     const left = Math.max(-ttl - this.core.clock.exactly(), 1)
-    return { ttl: left, idle: 0, expires: -ttl }
+    return { ttl: left, idle, expires: -ttl }
   }
 }

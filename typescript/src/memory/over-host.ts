@@ -18,9 +18,10 @@ export interface Origin {
   readonly ver: number
   /** The epoch that was read before the word. */
   readonly epoch: number
-  /** Milliseconds since 1970; `expires` is 0 for never. */
+  /** Milliseconds since 1970. */
   readonly created: number
-  readonly expires: number
+  /** Until when it may be served without a look there, 0 for ever: it expires, or a read is to prolong it. */
+  readonly keptUntil: number
 }
 
 /** The keys of one namespace that are in memory, to slots of the memory tier. */
@@ -223,9 +224,9 @@ export class MemoryOverHost {
     slots.origin[from + VER] = origin.ver
     slots.origin[from + EPOCH] = origin.epoch
     slots.origin[from + MARK] = this.#visitedAt + origin.slot
-    if (origin.expires !== 0) {
+    if (origin.keptUntil !== 0) {
       slots.state[slot] |= TIMED
-      slots.time(slot, origin.expires, origin.expires - origin.created)
+      slots.time(slot, origin.keptUntil, origin.keptUntil - origin.created)
     }
     // One that holds values of registered types is kept frozen, and has a plan all the same.
     return plan === AS_IS || this.freezes ? kept : value

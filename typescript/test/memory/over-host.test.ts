@@ -43,8 +43,8 @@ describe('over words that a test moves', () => {
     const held = memory.slotsOf(new Uint8Array(2))
     const put = (key: string, slot: number, value: unknown, ttl = 0) => {
       const created = clock.now
-      const expires = ttl === 0 ? 0 : created + ttl
-      const origin = { slot, ver: index[SLOTS + 2 * slot], epoch: index[EPOCH], created, expires }
+      const keptUntil = ttl === 0 ? 0 : created + ttl
+      const origin = { slot, ver: index[SLOTS + 2 * slot], epoch: index[EPOCH], created, keptUntil }
       return memory.remember(held, key, value, origin)
     }
     const get = (key: string) => {

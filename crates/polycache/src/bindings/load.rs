@@ -98,7 +98,7 @@ pub(super) fn step<R>(
         Step::Done(Done::Hit) => {
             observe::read(cache, key, cache.tier().answer());
             let origin = Origin::of(hit.expect("a hit has a place"), &scratch.entry);
-            let value = cache.read(key, &mut scratch, reading(f));
+            let value = cache.read_used(key, &mut scratch, reading(f));
             value.map(|value| LoadStep::Hit(value, origin))
         }
         Step::Load => {

@@ -162,7 +162,7 @@ impl<T: TypedValue> TypedCache<T> {
                 None => objects.read(cache, key),
             },
             Kept::BesideEntries(tier) => {
-                let found = Self::object_or_entry(tier, key)?;
+                let found = self.object_or_entry(tier, key)?;
                 let answer = found.as_ref().map_or(Answer::Miss, |_| Answer::Memory);
                 observe::read(cache, key, answer);
                 self.value_of(tier, key, found)
@@ -173,8 +173,24 @@ impl<T: TypedValue> TypedCache<T> {
 
     /// What a tier has that keeps objects.
     #[inline]
-    fn object_or_entry(tier: &MemoryTier, key: &[u8]) -> Result<Option<ObjectOrEntry<T>>, Error> {
-        tier.read(key, ObjectOrEntry::of)
+    fn object_or_entry(
+        &self,
+        tier: &MemoryTier,
+        key: &[u8],
+    ) -> Result<Option<ObjectOrEntry<T>>, Error> {
+        let found = tier.read(key, |stored| {
+            let idles = polycache_entry::has_time_to_idle(&stored.entry);
+            (
+                ObjectOrEntry::of(stored),
+                idles.then(|| stored.entry.clone()),
+            )
+        })?;
+        Ok(found.map(|(found, idles)| {
+            if let Some(entry) = idles {
+                self.0.cache.prolong(key, &entry);
+            }
+            found
+        }))
     }
 
     #[inline]
@@ -402,7 +418,7 @@ impl<T: TypedValue> View<T> for TypedCache<T> {
                 None => objects.find(cache, key),
             },
             Kept::BesideEntries(tier) => {
-                let found = Self::object_or_entry(tier, key)?;
+                let found = self.object_or_entry(tier, key)?;
                 match &found {
                     Some(_) => observe::read(cache, key, Answer::Memory),
                     // The caller that loads counts the miss, and tells of it.

@@ -144,6 +144,9 @@ impl MemoryTier {
             // For what it refuses: each write says how long it is to live.
             builder = builder.ttl(ttl);
         }
+        if let Some(time) = options.time_to_idle {
+            builder = builder.time_to_idle(time);
+        }
         if let Some(clock) = &options.clock {
             let time = clock.time();
             builder = builder.clock(move || time.load(Ordering::Relaxed));

@@ -55,6 +55,9 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
     if let Some(ttl) = given("ttl") {
         builder = builder.ttl(duration(ruby, "ttl", ttl)?);
     }
+    if let Some(time) = given("time_to_idle") {
+        builder = builder.time_to_idle(duration(ruby, "time_to_idle", time)?);
+    }
     if let Some(jitter) = given("jitter") {
         let jitter = Duration::from_millis(u64::try_convert(jitter)?);
         if !jitter.is_zero() {

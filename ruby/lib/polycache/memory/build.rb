@@ -14,7 +14,9 @@ module Polycache
         limit mode serializer compressor dictionaries encryption empty_at_boot flush_every max_value
       ].freeze
       # Options with and without a directory, beside the namespace and the memory.
-      OF_ALL = %i[ttl jitter lease_timeout wait_timeout store_errors types clock].freeze
+      OF_ALL = %i[
+        ttl time_to_idle jitter lease_timeout wait_timeout store_errors types clock
+      ].freeze
       private_constant :OF_THE_HOST, :OF_ALL
 
       module_function

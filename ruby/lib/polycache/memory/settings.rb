@@ -20,7 +20,8 @@ module Polycache
       ].freeze
       # Options of a Cache without a directory.
       ALONE = [
-        *TIER, :ttl, :jitter, :lease_timeout, :wait_timeout, :store_errors, :types, :clock
+        *TIER, :ttl, :time_to_idle, :jitter, :lease_timeout, :wait_timeout, :store_errors, :types,
+        :clock
       ].freeze
 
       MOST_ENTRIES = 2**24

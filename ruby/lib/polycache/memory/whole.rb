@@ -18,7 +18,7 @@ module Polycache
       def facts(key)
         entry = entry(key) or return
         { value: @core.out(entry.value, entry.plan), ttl: entry.left(@core.now),
-          created: entry.created, expires: entry.expires, size: entry.bytes,
+          created: entry.created, expires: entry.times&.ends, size: entry.bytes,
           serializer: nil, compressor: nil, version: version_of(entry) }
       end
 

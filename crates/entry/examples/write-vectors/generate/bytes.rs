@@ -6,6 +6,7 @@ pub struct Raw {
     pub serializer: u8,
     pub compressor: u8,
     pub flags: u16,
+    pub expires: u64,
     pub header_len: Option<u16>,
     pub fields: Vec<u8>,
     pub payload: Vec<u8>,
@@ -21,6 +22,7 @@ impl Default for Raw {
             serializer: 3,
             compressor: 0,
             flags: 0,
+            expires: 0,
             header_len: None,
             fields: Vec::new(),
             payload: vec![0xC0],
@@ -35,7 +37,7 @@ impl Raw {
         entry.extend([0; 4]);
         entry.extend(&CREATED.to_le_bytes()[..6]);
         entry.extend(self.flags.to_le_bytes());
-        entry.extend([0; 6]);
+        entry.extend(&self.expires.to_le_bytes()[..6]);
         entry.extend(header_len.to_le_bytes());
         entry.extend(&self.fields);
         entry.extend(&self.payload);

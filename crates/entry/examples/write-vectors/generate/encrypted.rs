@@ -214,7 +214,7 @@ fn malformed() -> String {
         entry[22] -= 8;
     });
     rows.changed("an unknown flag", "unsupported_flags", |entry| {
-        entry[14] |= 16
+        entry[14] |= 32
     });
     rows.changed("ENCRYPTION: the flag taken away", MALFORMED, |entry| {
         entry[14] &= !8

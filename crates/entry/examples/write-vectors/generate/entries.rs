@@ -2,7 +2,7 @@
 
 use super::{bytes::CREATED, folder, foreign, lines};
 use polycache_entry::tagged::{self, hex_encode};
-use polycache_entry::{encode, Compressor, EntryOptions, Serializer, Tag};
+use polycache_entry::{encode, Compressor, EntryOptions, Idle, Serializer, Tag};
 use serde_json::{json, Value as Json};
 
 pub fn text() -> String {
@@ -126,6 +126,43 @@ fn options() -> Vec<(&'static str, EntryOptions<'static>)> {
                 ..plain
             },
         ),
+        (
+            "time to idle",
+            EntryOptions {
+                time_to_idle: 8_000,
+                ..plain
+            },
+        ),
+        (
+            "time to idle, and a time to live that ends first",
+            EntryOptions {
+                time_to_idle: 8_000,
+                expires: CREATED + 8_999,
+                ..plain
+            },
+        ),
+        (
+            "the longest time to idle",
+            EntryOptions {
+                time_to_idle: (1 << 48) - 1,
+                ..plain
+            },
+        ),
+        (
+            "everything and a time to idle",
+            EntryOptions {
+                time_to_idle: 7,
+                ..all
+            },
+        ),
+        (
+            "everything and a time to idle, zstd 3",
+            EntryOptions {
+                time_to_idle: 7,
+                compressor: zstd,
+                ..all
+            },
+        ),
         ("everything", all),
         (
             "everything, zstd 3",
@@ -165,12 +202,19 @@ fn line(
 ) -> String {
     let tags = options.tags.iter();
     let tags = tags.map(|tag| json!([tag.name, tag.generation.to_string()]));
+    let (time, ends) = (options.time_to_idle, options.expires);
+    let (expires, idle) = match time {
+        0 => (ends, String::new()),
+        _ => (
+            Idle { time, ends }.expires(options.created),
+            format!(r#""time_to_idle":{time},"ends":{ends},"#),
+        ),
+    };
     format!(
-        r#"{{"name":{},"entry":"{}","serializer":"{serializer}","compressor":"{compressor}","created":{},"expires":{},"fresh_until":{},"tags":{},"value":{value}}}"#,
+        r#"{{"name":{},"entry":"{}","serializer":"{serializer}","compressor":"{compressor}","created":{},"expires":{expires},{idle}"fresh_until":{},"tags":{},"value":{value}}}"#,
         json!(name),
         hex_encode(entry),
         options.created,
-        options.expires,
         json!(options.fresh_until),
         json!(tags.collect::<Vec<_>>()),
     )

@@ -114,7 +114,7 @@ impl Rows {
 
     /// Step 4.
     fn ids_and_flags(&mut self) {
-        for bit in [4, 8, 15] {
+        for bit in [5, 8, 15] {
             let raw = Raw {
                 flags: 1 << bit,
                 ..Raw::default()
@@ -143,7 +143,7 @@ impl Rows {
             self.raw(&format!("compressor {compressor}"), raw, COMPRESSOR);
         }
         let all = || Raw {
-            flags: 16,
+            flags: 32,
             serializer: 5,
             compressor: 2,
             header_len: Some(0),
@@ -190,6 +190,37 @@ impl Rows {
         );
     }
 
+    /// Step 5, of the field TIME_TO_IDLE.
+    fn times_to_idle(&mut self) {
+        let idle = |expires, time: u64, ends: u64| Raw {
+            flags: 16,
+            expires,
+            fields: [time.to_le_bytes(), ends.to_le_bytes()].concat(),
+            ..Raw::default()
+        };
+        const LATER: u64 = CREATED + 9_000;
+        for (name, raw) in [
+            ("TIME_TO_IDLE of 0 ms", idle(LATER, 0, 0)),
+            ("TIME_TO_IDLE of 2^48 ms", idle(LATER, 1 << 48, 0)),
+            ("TIME_TO_IDLE ends at 2^48", idle(LATER, 8_000, 1 << 48)),
+            ("TIME_TO_IDLE of an entry without expiry", idle(0, 8_000, 0)),
+            (
+                "TIME_TO_IDLE ends before the entry expires",
+                idle(LATER, 8_000, LATER - 1),
+            ),
+        ] {
+            self.raw(name, raw, MALFORMED);
+        }
+        for cut in [0, 8, 15] {
+            let mut raw = idle(LATER, 8_000, 0);
+            raw.fields.truncate(cut);
+            self.raw(&format!("TIME_TO_IDLE of {cut} bytes"), raw, MALFORMED);
+        }
+        let mut longer = idle(LATER, 8_000, 0);
+        longer.fields.push(0);
+        self.raw("a byte behind TIME_TO_IDLE", longer, MALFORMED);
+    }
+
     /// Step 5.
     fn fields(&mut self) {
         for len in [0, 23, 26, 65535] {
@@ -228,6 +259,7 @@ impl Rows {
             ..fields(3, &[0; 8])
         };
         self.raw("FRESH_UNTIL without the LENGTH behind it", both, MALFORMED);
+        self.times_to_idle();
         let tag = [&[1, 0, 2, 0][..], b"ab", &[7, 0, 0, 0, 0, 0, 0, 0]].concat();
         for (cut, what) in [
             (0, "its count"),
