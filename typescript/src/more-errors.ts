@@ -66,7 +66,7 @@ export class DecryptionFailed extends PolycacheError {
   readonly code = 'decryption_failed'
 }
 
-/** A file system on which memory is not shared between processes. */
+/** A file system on which memory is not shared between processes, or btrfs, where a full disk would end them. */
 export class UnsupportedFilesystem extends PolycacheError {
   readonly code = 'unsupported_filesystem'
 }

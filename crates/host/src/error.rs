@@ -31,7 +31,7 @@ pub enum Error {
     NoCache(String),
     /// The directory holds no undamaged cache, and the mode does not allow creating one.
     Damaged(String),
-    /// The file system does not share memory between processes.
+    /// The file system does not share memory between processes, or cannot keep a file its space.
     UnsupportedFilesystem(String),
     /// The directory, or what it holds, is not the cache's own: another user's, or another program's.
     ForeignDirectory(String),

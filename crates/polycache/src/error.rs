@@ -70,7 +70,7 @@ pub enum Error {
     NoCache(String),
     /// The directory holds a damaged or partial cache; given as above.
     Damaged(String),
-    /// A file system on which memory is not shared.
+    /// A file system on which memory is not shared, or btrfs, where a full disk would end processes.
     UnsupportedFilesystem(String),
     /// The directory, or what it holds, is another user's or another program's.
     ForeignDirectory(String),

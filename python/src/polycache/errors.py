@@ -149,7 +149,10 @@ class NoSpace(PolycacheError):
 
 
 class UnsupportedFilesystem(PolycacheError):
-    """A network or FUSE file system, where memory is not shared."""
+    """A network or FUSE file system, where memory is not shared, or btrfs.
+
+    On btrfs a full disk would end processes.
+    """
 
     code = "unsupported_filesystem"
 

@@ -124,7 +124,8 @@ module Polycache
     RETRYABLE = true
   end
 
-  # A network or FUSE file system, where memory is not shared.
+  # A network or FUSE file system, where memory is not shared, or btrfs, where a full disk would
+  # end processes.
   class UnsupportedFilesystem < Error
     CODE = "unsupported_filesystem"
   end

@@ -16,6 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// File systems whose pages every process of the machine shares and that allocate space in advance.
+#[cfg(not(target_os = "macos"))]
 const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0xEF53, "ext4"),
     (0x5846_5342, "xfs"),
@@ -23,6 +24,15 @@ const LOCAL_FILESYSTEMS: [(u32, &str); 5] = [
     (0x794c_7630, "overlay"),
     (0xF2F5_2010, "f2fs"),
 ];
+#[cfg(target_os = "macos")]
+const LOCAL_FILESYSTEMS: [(u32, &str); 2] = [
+    (u32::from_be_bytes(*b"apfs"), "apfs"),
+    (u32::from_be_bytes(*b"hfs+"), "hfs"),
+];
+
+/// Shares memory and allocates in advance, but wants free space again whenever a clean page is written to, also in
+/// files without copy-on-write (`spec/host.md`, *File systems*). Without that space it sends SIGBUS.
+const BTRFS: u32 = 0x9123_683E;
 
 /// The directory of the cache's own files, open.
 pub(super) struct Place<'a> {
@@ -272,11 +282,15 @@ impl<'a> Place<'a> {
             .map_err(failed("look at", &self.path))?;
         if !LOCAL_FILESYSTEMS.iter().any(|(known, _)| *known == kind) {
             let known: Vec<_> = LOCAL_FILESYSTEMS.iter().map(|(_, name)| *name).collect();
-            return Err(Error::UnsupportedFilesystem(format!(
-                "the file system of {} (type {kind:#x}, known are {}) does not share memory between processes",
-                self.path.display(),
-                known.join(", ")
-            )));
+            let (path, known) = (self.path.display(), known.join(", "));
+            return Err(Error::UnsupportedFilesystem(if kind == BTRFS {
+                format!("{path} is on btrfs, where a full disk would end the process (known are {known})")
+            } else {
+                format!(
+                    "the file system of {path} (type {kind:#x}, known are {known}) does not share memory \
+                     between processes"
+                )
+            }));
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! What the host tier needs from the operating system: locks of open files, space allocated in advance,
-//! coarse clocks, a fork handler. There is one module per system; everything else in this crate is the
+//! coarse clocks, a fork handler. One module is for Linux and macOS, one for all others; everything else in this crate is the
 //! same everywhere.
 //!
 //! Each module has the same items: [`check`], [`SystemIo`], [`Descriptor`] and [`descriptor`],
@@ -7,24 +7,24 @@
 //! [`no_allocation`], [`is_link`], [`now`], [`ticks`], and [`forks`], [`open_for_this_process`], [`keep_in_child`],
 //! [`without_signals`], [`WipedWord`].
 
-#[cfg(target_os = "linux")]
-mod linux;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod unix;
 // Tests compile it everywhere, so that it stays up to date.
-#[cfg(any(test, not(target_os = "linux")))]
-#[cfg_attr(target_os = "linux", allow(dead_code))]
+#[cfg(any(test, not(any(target_os = "linux", target_os = "macos"))))]
+#[cfg_attr(any(target_os = "linux", target_os = "macos"), allow(dead_code))]
 mod unsupported;
 
-#[cfg(target_os = "linux")]
-pub use linux::SystemIo;
-#[cfg(target_os = "linux")]
-pub(crate) use linux::{
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use unix::SystemIo;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) use unix::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
     no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, without_signals,
     Descriptor, WipedWord,
 };
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub use unsupported::SystemIo;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
     no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, without_signals,

@@ -1,4 +1,4 @@
-//! Any system except Linux: [`check`] refuses to open a directory, so nothing behind it is reached. The
+//! Any system except Linux and macOS: [`check`] refuses to open a directory, so nothing behind it is reached. The
 //! clock serves caches in the memory of one process.
 
 use crate::error::Error;

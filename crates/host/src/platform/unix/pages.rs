@@ -3,7 +3,6 @@
 use memmap2::MmapRaw;
 use std::io;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Since Linux 5.14. The system does what a store into each page does first, and stores nothing. What a store would
 /// meet as a signal that ends the process, a page that the disk does not give, is an error here.
@@ -11,7 +10,7 @@ const POPULATE_WRITE: libc::c_int = 23;
 
 /// Marks the pages of a range that are in memory as changed.
 pub(super) fn make_dirty(mapping: &MmapRaw, offset: u64, len: u64) -> io::Result<()> {
-    let page = page_size();
+    let page = super::files::page();
     let (offset, len) = (offset as usize, len as usize);
     let end = offset.checked_add(len).filter(|end| *end <= mapping.len());
     let end = end.ok_or(io::ErrorKind::InvalidInput)?;
@@ -45,15 +44,6 @@ fn runs(is_there: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
         let len = rest.iter().position(|page| page & 1 == 0);
         from = begin + len.unwrap_or(rest.len());
         Some(begin..from)
-    })
-}
-
-fn page_size() -> usize {
-    static SIZE: OnceLock<usize> = OnceLock::new();
-    *SIZE.get_or_init(|| {
-        // SAFETY: sysconf only answers.
-        let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        usize::try_from(size).unwrap_or(4096)
     })
 }
 
@@ -91,7 +81,7 @@ mod tests {
     #[test]
     fn clean_pages_become_dirty_and_keep_their_bytes() {
         let file = tempfile::tempfile().unwrap();
-        let (page, pages) = (page_size(), 16);
+        let (page, pages) = (super::super::files::page(), 16);
         file.set_len((pages * page) as u64).unwrap();
         let mapping = SystemIo.map(&file, (pages * page) as u64).unwrap();
         let bytes: Vec<u8> = (0..pages * page).map(|at| at as u8 ^ 0x5a).collect();

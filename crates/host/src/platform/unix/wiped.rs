@@ -1,6 +1,7 @@
 //! Words that are 0 again in every forked child, whatever made it: the kernel empties their pages there
-//! (`MADV_WIPEONFORK`). Where it cannot (Linux before 4.14), a child inherits them.
+//! (`MADV_WIPEONFORK`). Where it cannot (macOS, Linux before 4.14), a handler of fork(3) does.
 
+use super::{fork, system};
 use std::alloc::{alloc_zeroed, handle_alloc_error, Layout};
 use std::ops::Deref;
 use std::ptr;
@@ -14,6 +15,8 @@ const WORDS: usize = PAGE / LINE;
 /// A page of words. Pages are never freed.
 struct Page {
     words: *mut AtomicU64,
+    /// Whether the kernel empties it in children.
+    is_wiped: bool,
     /// Not wiped, and without a lock: a child may use them at once, whatever its parent's threads were doing.
     taken: [AtomicBool; WORDS],
     next: *mut Page,
@@ -40,8 +43,13 @@ impl WipedWord {
                 }
                 page = here.next;
             }
+            let (words, is_wiped) = map();
+            if !is_wiped {
+                fork::set_up_once();
+            }
             let more = Box::into_raw(Box::new(Page {
-                words: map(),
+                words,
+                is_wiped,
                 taken: [const { AtomicBool::new(false) }; WORDS],
                 next: first,
             }));
@@ -51,17 +59,37 @@ impl WipedWord {
     }
 }
 
+/// Empties, in a child, what the kernel did not. Only loads and stores: the caller is a handler of fork(3).
+pub(super) fn wipe() {
+    let mut page = PAGES.load(Ordering::Acquire);
+    // SAFETY: the pointer is null, or comes from a box that is never freed.
+    while let Some(here) = unsafe { page.as_ref() } {
+        here.wipe();
+        page = here.next;
+    }
+}
+
 impl Page {
     fn take(&'static self) -> Option<WipedWord> {
         let free = |taken: &&AtomicBool| !taken.swap(true, Ordering::AcqRel);
         let place = self.taken.iter().position(|taken| free(&taken))?;
-        // SAFETY: the page is aligned, filled with zeros, never unmapped, and has as many words.
-        let word = unsafe { &*self.words.add(place * LINE / size_of::<AtomicU64>()) };
+        let word = self.word(place);
         word.store(0, Ordering::Relaxed);
         Some(WipedWord {
             word,
             taken: &self.taken[place],
         })
+    }
+
+    fn wipe(&'static self) {
+        if !self.is_wiped {
+            (0..WORDS).for_each(|place| self.word(place).store(0, Ordering::Relaxed));
+        }
+    }
+
+    fn word(&'static self, place: usize) -> &'static AtomicU64 {
+        // SAFETY: the page is aligned, was filled with zeros, is never unmapped, and has as many words.
+        unsafe { &*self.words.add(place * LINE / size_of::<AtomicU64>()) }
     }
 }
 
@@ -80,8 +108,8 @@ impl Drop for WipedWord {
     }
 }
 
-/// A page of zeros that the kernel empties in children; ordinary memory where it cannot.
-fn map() -> *mut AtomicU64 {
+/// A page of zeros, and whether the kernel empties it in children.
+fn map() -> (*mut AtomicU64, bool) {
     // SAFETY: a new mapping touches no other memory.
     let page = unsafe {
         libc::mmap(
@@ -94,9 +122,7 @@ fn map() -> *mut AtomicU64 {
         )
     };
     if page != libc::MAP_FAILED {
-        // A kernel that does not know the advice leaves the page as it is. SAFETY: the page was mapped above.
-        unsafe { libc::madvise(page, PAGE, libc::MADV_WIPEONFORK) };
-        return page.cast();
+        return (page.cast(), system::wipe_on_fork(page, PAGE));
     }
     let Ok(layout) = Layout::from_size_align(PAGE, PAGE) else {
         unreachable!("a page is a power of two");
@@ -106,5 +132,27 @@ fn map() -> *mut AtomicU64 {
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    memory.cast()
+    (memory.cast(), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_empties_only_what_the_kernel_did_not() {
+        for is_wiped in [true, false] {
+            let page = Box::leak(Box::new(Page {
+                words: map().0,
+                is_wiped,
+                taken: [const { AtomicBool::new(false) }; WORDS],
+                next: ptr::null_mut(),
+            }));
+            page.word(1).store(7, Ordering::Relaxed);
+            page.wipe();
+            // Where the kernel empties them, a thread of the child may have written to them by now.
+            let left = if is_wiped { 7 } else { 0 };
+            assert_eq!(page.word(1).load(Ordering::Relaxed), left);
+        }
+    }
 }

@@ -4,10 +4,10 @@
 //! generation. So a child knows itself whatever made it: fork(3), `_Fork`, or the bare system call, which
 //! run no handlers. When it finds the page empty it closes the inherited lock descriptors, so that a parent's
 //! lock is dropped when the parent dies, and begins a generation; a handle of an earlier one joins anew. In a
-//! child of fork(3) a handler does this at once, and without such pages (Linux before 4.14) it is the only
+//! child of fork(3) a handler does this at once, and without such pages (macOS, Linux before 4.14) it is the only
 //! sign.
 
-use super::Descriptor;
+use super::{system, wiped, Descriptor};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -86,6 +86,7 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     ENDED.store(BEGUN.load(Ordering::SeqCst), Ordering::SeqCst);
     cell().store(WIPED, Ordering::SeqCst);
+    wiped::wipe();
     begin();
 }
 
@@ -169,7 +170,7 @@ pub(crate) fn keep_in_child(descriptor: Descriptor) {
     change(descriptor, NONE);
 }
 
-fn set_up_once() {
+pub(super) fn set_up_once() {
     // SAFETY: getpid takes nothing and cannot fail.
     let me = unsafe { libc::getpid() };
     loop {
@@ -209,8 +210,7 @@ fn set_up() {
     if page == libc::MAP_FAILED {
         return;
     }
-    // SAFETY: the page was mapped above.
-    if unsafe { libc::madvise(page, PAGE, libc::MADV_WIPEONFORK) } != 0 {
+    if !system::wipe_on_fork(page, PAGE) {
         // SAFETY: as above, and nothing points to it.
         unsafe { libc::munmap(page, PAGE) };
         return;

@@ -1,6 +1,6 @@
 //! Files and their mappings.
 
-use super::{locks, pages, result_of};
+use super::{locks, result_of, system};
 use crate::io::{Io, Kind, Status};
 use memmap2::{MmapOptions, MmapRaw};
 use std::ffi::{CStr, CString, OsString};
@@ -27,7 +27,7 @@ impl Io for SystemIo {
         // Not O_RDONLY: a directory that may only be passed through is enough.
         OpenOptions::new()
             .read(true)
-            .custom_flags(libc::O_DIRECTORY | libc::O_PATH)
+            .custom_flags(system::TO_PASS_THROUGH)
             .open(path)
     }
 
@@ -59,11 +59,7 @@ impl Io for SystemIo {
     }
 
     fn filesystem(&self, file: &File) -> io::Result<u32> {
-        // SAFETY: statfs is plain data for which all zero bytes are valid.
-        let mut answer: libc::statfs = unsafe { std::mem::zeroed() };
-        // SAFETY: `file` keeps the descriptor open, and `answer` is a valid buffer for the call.
-        result_of(unsafe { libc::fstatfs(file.as_raw_fd(), &mut answer) })?;
-        Ok(answer.f_type as u32)
+        system::filesystem(file)
     }
 
     fn set_rights(&self, file: &File, permissions: u32, group: Option<u32>) -> io::Result<()> {
@@ -96,7 +92,7 @@ impl Io for SystemIo {
         let mut names = Vec::new();
         loop {
             // SAFETY: errno belongs to this thread.
-            unsafe { *libc::__errno_location() = 0 };
+            unsafe { *system::errno() = 0 };
             // SAFETY: `stream` is open, and only this thread uses it.
             let entry = unsafe { libc::readdir(stream) };
             if entry.is_null() {
@@ -129,21 +125,7 @@ impl Io for SystemIo {
 
     fn allocate(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         within_file_size(offset + len)?;
-        loop {
-            // SAFETY: the arguments are plain integers, and `file` keeps the descriptor open.
-            let result = unsafe {
-                libc::fallocate(
-                    file.as_raw_fd(),
-                    0,
-                    offset as libc::off_t,
-                    len as libc::off_t,
-                )
-            };
-            match result_of(result) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                done => return done,
-            }
-        }
+        system::allocate(file, offset, len)
     }
 
     fn map(&self, file: &File, len: u64) -> io::Result<MmapRaw> {
@@ -164,6 +146,10 @@ impl Io for SystemIo {
     fn map_over(&self, mapping: &MmapRaw, file: &File, len: u64) -> io::Result<()> {
         if len as usize > mapping.len() {
             return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // Pages of 16 or 64 KiB (macOS, some ARM64 machines): what follows would be mapped over as well.
+        if len as usize % page() != 0 {
+            return Err(io::ErrorKind::Unsupported.into());
         }
         // SAFETY: the range lies in `mapping`, whose owner accesses it by atomic loads only. It stays mapped at
         // every moment, and goes with the rest of the mapping.
@@ -188,24 +174,15 @@ impl Io for SystemIo {
     }
 
     fn write_back(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
-        let and_wait = libc::SYNC_FILE_RANGE_WAIT_BEFORE
-            | libc::SYNC_FILE_RANGE_WRITE
-            | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-        match sync_range(file, offset, len, and_wait) {
-            // A sandbox without this call. What makes the pages durable writes them as well.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
-                Ok(())
-            }
-            done => done,
-        }
+        system::write_back(file, offset, len)
     }
 
     fn begin_sync(&self, file: &File, offset: u64, len: u64) -> io::Result<()> {
-        sync_range(file, offset, len, libc::SYNC_FILE_RANGE_WRITE)
+        system::begin_sync(file, offset, len)
     }
 
     fn make_dirty(&self, mapping: &MmapRaw, offset: u64, len: u64) -> io::Result<()> {
-        pages::make_dirty(mapping, offset, len)
+        system::make_dirty(mapping, offset, len)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
@@ -234,11 +211,11 @@ impl Io for SystemIo {
     }
 
     fn lock(&self, file: &File, byte: u64) -> io::Result<bool> {
-        locks::take(file, libc::F_WRLCK, byte)
+        locks::take(file, locks::EXCLUSIVE, byte)
     }
 
     fn lock_shared(&self, file: &File, byte: u64) -> io::Result<bool> {
-        locks::take(file, libc::F_RDLCK, byte)
+        locks::take(file, locks::SHARED, byte)
     }
 
     fn unlock(&self, file: &File, byte: u64) -> io::Result<()> {
@@ -246,7 +223,7 @@ impl Io for SystemIo {
     }
 
     fn boot_id(&self) -> io::Result<[u8; 16]> {
-        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        let text = system::boot_id()?;
         let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
         u128::from_str_radix(&digits, 16)
             .map(u128::to_le_bytes)
@@ -292,10 +269,11 @@ fn status(found: &Metadata) -> Status {
     }
 }
 
-fn sync_range(file: &File, offset: u64, len: u64, flags: libc::c_uint) -> io::Result<()> {
-    let (offset, len) = (offset as libc::off64_t, len as libc::off64_t);
-    // SAFETY: `file` keeps the descriptor open.
-    result_of(unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, flags) })
+/// Bytes of a page of memory.
+pub(super) fn page() -> usize {
+    // SAFETY: the call takes a plain number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(page).unwrap_or(usize::MAX)
 }
 
 /// Refuses what exceeds the limit of `ulimit -f`. The system would refuse it too, but would first send

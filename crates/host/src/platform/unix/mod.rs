@@ -1,10 +1,14 @@
-//! Linux, where the host tier runs.
+//! Linux, where the host tier runs, and macOS, where it was never run (`macos.rs`).
 
 mod clock;
 mod files;
 mod fork;
 mod locks;
+#[cfg(target_os = "linux")]
 mod pages;
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(target_os = "macos", path = "macos.rs")]
+mod system;
 mod wiped;
 
 pub(crate) use clock::{now, ticks};
@@ -28,7 +32,7 @@ pub(crate) fn check() -> Result<(), Error> {
             "a cache in a directory needs a little-endian machine",
         ));
     }
-    Ok(())
+    system::check()
 }
 
 pub(crate) fn descriptor(file: &File) -> Descriptor {

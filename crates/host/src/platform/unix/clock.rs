@@ -1,15 +1,17 @@
-//! The kernel's coarse clocks, at most a few milliseconds behind: reading them needs no system call.
+//! The system's clocks.
+
+use super::system::{SINCE_BOOT, TIME_OF_DAY};
 
 /// Milliseconds since 1970-01-01T00:00Z.
 #[inline]
 pub(crate) fn now() -> u64 {
-    let time = read(libc::CLOCK_REALTIME_COARSE);
+    let time = read(TIME_OF_DAY);
     time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
 }
 
 /// Sixteenths of a second since boot.
 pub(crate) fn ticks() -> u32 {
-    let time = read(libc::CLOCK_MONOTONIC_COARSE);
+    let time = read(SINCE_BOOT);
     (time.tv_sec as u64 * 16 + time.tv_nsec as u64 / 62_500_000) as u32
 }
 
@@ -18,7 +20,7 @@ fn read(clock: libc::clockid_t) -> libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid buffer for the call; both clocks exist on every Linux since 2.6.32.
+    // SAFETY: `time` is a valid buffer for the call; both clocks exist on every system that Rust supports.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time
 }
