@@ -143,9 +143,10 @@ test-production: build typescript-dist ## runs the cache as production does, and
 
 SEEDS ?= 20000
 SEED ?=
+REMOTE ?=
 .PHONY: simulate
-simulate: ## the processes of a host under one seeded scheduler and clock; SEED=n replays one with its whole log
-	@cargo run --release --quiet -p polycache-simulation -- $(if $(SEED),--seed $(SEED),$(SEEDS))
+simulate: ## the processes of a host under one seeded scheduler and clock; SEED=n replays one with its whole log; REMOTE=1 for several hosts and a simulated Redis
+	@cargo run --release --quiet -p polycache-simulation -- $(if $(REMOTE),--remote) $(if $(SEED),--seed $(SEED),$(SEEDS))
 
 SECONDS ?= 300
 .PHONY: fuzz

@@ -14,13 +14,15 @@ mod many;
 mod memory;
 mod process;
 #[allow(missing_docs)]
+pub mod remote;
+#[allow(missing_docs)]
 pub mod scenario;
 mod scheduler;
 mod story;
 mod switch;
 mod world;
 
-pub use many::{many, Summary};
+pub use many::{many, many_remote, Summary};
 
 use history::History;
 use scenario::Scenario;

@@ -16,6 +16,27 @@ pub struct Summary {
 
 /// Runs this many seeds from the first on; if `stops`, only until one fails.
 pub fn many(first: u64, seeds: u64, stops: bool) -> Summary {
+    each(first, seeds, stops, |seed| {
+        let run = run(seed);
+        (!run.violations.is_empty()).then(|| run.story(false))
+    })
+}
+
+/// The same for several hosts and a remote tier.
+pub fn many_remote(first: u64, seeds: u64, stops: bool) -> Summary {
+    each(first, seeds, stops, |seed| {
+        let run = crate::remote::run(seed, false);
+        (!run.violations.is_empty()).then(|| run.story())
+    })
+}
+
+/// `fails` runs a seed, and tells its story if it broke a promise.
+fn each(
+    first: u64,
+    seeds: u64,
+    stops: bool,
+    fails: impl Fn(u64) -> Option<String> + Sync,
+) -> Summary {
     let next = AtomicU64::new(first);
     let ran = AtomicU64::new(0);
     let stopped = AtomicBool::new(false);
@@ -26,11 +47,11 @@ pub fn many(first: u64, seeds: u64, stops: bool) -> Summary {
             if seed >= first + seeds {
                 return;
             }
-            let run = run(seed);
+            let story = fails(seed);
             ran.fetch_add(1, Ordering::Relaxed);
-            if !run.violations.is_empty() {
+            if let Some(story) = story {
                 let mut stories = stories.lock().unwrap_or_else(PoisonError::into_inner);
-                stories.push(run.story(false));
+                stories.push(story);
                 stopped.store(stops, Ordering::Relaxed);
             }
         }

@@ -1,0 +1,85 @@
+//! A command to a server.
+
+use crate::script::Script;
+
+/// One command of one key. Clients of a Cluster send it to the primary that owns the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The command's name, or the script that it runs.
+    pub verb: Verb,
+    /// The key.
+    pub key: Vec<u8>,
+    /// What follows the key.
+    pub args: Vec<Vec<u8>>,
+}
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verb {
+    /// `GETEX key`: a GET that only a primary answers.
+    Get,
+    /// `SET key ...`
+    Set,
+    /// `GETRANGE key from to`
+    GetRange,
+    /// `ZADD key n member`
+    SortedAdd,
+    /// A script with this one key.
+    Run(Script),
+}
+
+impl Command {
+    pub(crate) fn get(key: Vec<u8>) -> Command {
+        Command {
+            verb: Verb::Get,
+            key,
+            args: Vec::new(),
+        }
+    }
+
+    /// `px`: milliseconds to live; `None`: for ever.
+    pub(crate) fn set(key: Vec<u8>, value: Vec<u8>, px: Option<u64>) -> Command {
+        let mut args = vec![value];
+        if let Some(px) = px {
+            args.push(b"PX".to_vec());
+            args.push(number(px));
+        }
+        Command {
+            verb: Verb::Set,
+            key,
+            args,
+        }
+    }
+
+    pub(crate) fn run(script: Script, key: Vec<u8>, args: Vec<Vec<u8>>) -> Command {
+        Command {
+            verb: Verb::Run(script),
+            key,
+            args,
+        }
+    }
+
+    /// The words as they are sent. `digest` is the SHA-1 of the script's text in hexadecimal digits, for
+    /// EVALSHA; `None`: EVAL with the text.
+    #[must_use]
+    pub fn words(&self, digest: Option<&str>) -> Vec<Vec<u8>> {
+        let mut words = match self.verb {
+            Verb::Get => vec![b"GETEX".to_vec()],
+            Verb::Set => vec![b"SET".to_vec()],
+            Verb::GetRange => vec![b"GETRANGE".to_vec()],
+            Verb::SortedAdd => vec![b"ZADD".to_vec()],
+            Verb::Run(script) => match digest {
+                Some(digest) => vec![b"EVALSHA".to_vec(), digest.into(), b"1".to_vec()],
+                None => vec![b"EVAL".to_vec(), script.text().into(), b"1".to_vec()],
+            },
+        };
+        words.push(self.key.clone());
+        words.extend(self.args.iter().cloned());
+        words
+    }
+}
+
+/// A number in decimal.
+pub(crate) fn number(value: u64) -> Vec<u8> {
+    value.to_string().into_bytes()
+}

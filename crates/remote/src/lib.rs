@@ -1,0 +1,47 @@
+//! The remote tier: what operations send to Redis or Valkey, and what the replies mean (`spec/remote.md`).
+//!
+//! Nothing here has a clock, a thread or a socket. An operation is a state machine: its driver sends the
+//! commands of a [`Step::Send`] by the user's own client, and gives the machine the replies. So the
+//! protocol exists once for four languages and all their clients, and `checks/simulation` runs this very
+//! code against a simulated server.
+
+mod board;
+mod breaker;
+mod change;
+mod clear;
+mod command;
+mod delete;
+mod fault;
+mod floors;
+mod get;
+mod listener;
+mod load;
+mod names;
+mod near;
+mod presence;
+mod record;
+mod reply;
+mod script;
+mod set;
+mod step;
+mod validity;
+
+pub use board::Board;
+pub use breaker::{Breaker, Permit};
+pub use change::{Change, Changed, Changing};
+pub use clear::Clear;
+pub use command::{Command, Verb};
+pub use delete::Delete;
+pub use fault::Fault;
+pub use get::{Found, Get};
+pub use listener::{slot_of_key, Act, Heard, Listener, Map, Node, PRESENCE_MS};
+pub use load::{Bounds, Guards, Load, Loaded};
+pub use names::{Names, Pushed, RemoteName};
+pub use near::{Copied, Near, Place};
+pub use presence::{is_present, presence, HolderId};
+pub use record::{head, Kind, Record, HEAD_LEN, LARGEST_HEADER};
+pub use reply::Reply;
+pub use script::Script;
+pub use set::Set;
+pub use step::{Event, Step};
+pub use validity::{Judged, Validity};

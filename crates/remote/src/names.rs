@@ -1,0 +1,136 @@
+//! The names of keys on the server.
+
+/// What a database of the cache is called: the option `prefix`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteName(Vec<u8>);
+
+impl RemoteName {
+    /// The option's value.
+    #[must_use]
+    pub fn new(prefix: &str) -> RemoteName {
+        RemoteName(prefix.as_bytes().to_vec())
+    }
+
+    /// What all keys of users and our own begin with: pushes are asked for with it.
+    #[must_use]
+    pub fn data_prefix(&self) -> Vec<u8> {
+        self.join(b":")
+    }
+
+    /// What the beacons of a host begin with.
+    #[must_use]
+    pub fn beacon_prefix(&self, host: u64) -> Vec<u8> {
+        self.join(format!("%{host:016x}:").as_bytes())
+    }
+
+    /// The beacon of this number in the slots of `tag`.
+    #[must_use]
+    pub fn beacon(&self, host: u64, tag: &str, number: u64) -> Vec<u8> {
+        let mut key = self.beacon_prefix(host);
+        key.extend_from_slice(format!("{{{tag}}}{number}").as_bytes());
+        key
+    }
+
+    /// The list of the participants of a host that live.
+    #[must_use]
+    pub fn presence(&self, host: u64) -> Vec<u8> {
+        self.join(format!("%{host:016x}").as_bytes())
+    }
+
+    /// The identity of the data.
+    #[must_use]
+    pub fn id(&self) -> Vec<u8> {
+        self.join(b":%id")
+    }
+
+    /// The number of the last clear.
+    #[must_use]
+    pub fn clock(&self) -> Vec<u8> {
+        self.join(b":%clock")
+    }
+
+    /// The number of the last clear of the namespace with this prefix of its full keys.
+    #[must_use]
+    pub fn floor(&self, namespace: &[u8]) -> Vec<u8> {
+        let mut key = self.join(b":%floor:");
+        key.extend_from_slice(namespace);
+        key
+    }
+
+    /// The cleared namespaces whose space is to be given back.
+    #[must_use]
+    pub fn sweep(&self) -> Vec<u8> {
+        self.join(b":%sweep")
+    }
+
+    /// The key under which a full key is stored.
+    #[must_use]
+    pub fn value(&self, full_key: &[u8]) -> Vec<u8> {
+        let mut key = self.data_prefix();
+        key.extend_from_slice(full_key);
+        key
+    }
+
+    /// What a pushed key stands for.
+    #[must_use]
+    pub fn understand<'a>(&self, key: &'a [u8]) -> Pushed<'a> {
+        let Some(rest) = key.strip_prefix(self.data_prefix().as_slice()) else {
+            return Pushed::Other;
+        };
+        if let Some(namespace) = rest.strip_prefix(b"%floor:") {
+            return Pushed::Floor(namespace);
+        }
+        match rest {
+            b"%clock" => Pushed::Clock,
+            b"%id" => Pushed::Id,
+            b"%sweep" => Pushed::Other,
+            full_key => Pushed::Value(full_key),
+        }
+    }
+
+    fn join(&self, rest: &[u8]) -> Vec<u8> {
+        [self.0.as_slice(), rest].concat()
+    }
+}
+
+/// What a pushed key stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed<'a> {
+    /// A user's key, by its full key.
+    Value(&'a [u8]),
+    /// The floor of the namespace with this prefix of its full keys.
+    Floor(&'a [u8]),
+    /// The clock.
+    Clock,
+    /// The identity of the data.
+    Id,
+    /// A beacon, or nothing that copies are made of.
+    Other,
+}
+
+/// The names that an operation on one key needs.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// The key.
+    pub value: Vec<u8>,
+    /// The clock.
+    pub clock: Vec<u8>,
+    /// The floors of the root and of each namespace around the key, from the outermost on.
+    pub floors: Vec<Vec<u8>>,
+    /// The same cache, for other names.
+    pub remote: RemoteName,
+}
+
+impl Names {
+    /// Those of a full key. `namespaces` are the prefixes of the full keys of the root (`::`) and of each
+    /// namespace around the key, from the outermost on.
+    #[must_use]
+    pub fn new(remote: &RemoteName, namespaces: &[&[u8]], full_key: &[u8]) -> Names {
+        Names {
+            value: remote.value(full_key),
+            clock: remote.clock(),
+            floors: namespaces.iter().map(|one| remote.floor(one)).collect(),
+            remote: remote.clone(),
+        }
+    }
+}

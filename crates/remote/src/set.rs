@@ -1,0 +1,91 @@
+//! Stores a key (`spec/remote.md`, "Operations").
+
+use crate::change::exchange;
+use crate::command::Command;
+use crate::fault::Fault;
+use crate::floors::Floors;
+use crate::names::Names;
+use crate::near::{Near, Place};
+use crate::record::{self, HEAD_LEN};
+use crate::step::{Event, Step};
+
+/// A write of one key, whatever is there.
+#[derive(Debug)]
+pub struct Set<'a, Fence> {
+    entry: &'a [u8],
+    state: State<Fence>,
+}
+
+#[derive(Debug)]
+enum State<Fence> {
+    Begins,
+    /// What was sent, with what was known then.
+    Storing {
+        record: Vec<u8>,
+        floors: Floors<Fence>,
+    },
+    /// A clear came first: the same write again, born later.
+    Again,
+    Over,
+}
+
+impl<'a, Fence: Clone> Set<'a, Fence> {
+    /// A write of this entry.
+    #[must_use]
+    pub fn new(entry: &'a [u8]) -> Set<'a, Fence> {
+        Set {
+            entry,
+            state: State::Begins,
+        }
+    }
+
+    /// Takes what happened, and says what to do. After a fault the write may still be executed.
+    pub fn step<N: Near<Fence = Fence>>(
+        &mut self,
+        near: &mut N,
+        names: &Names,
+        event: Event,
+    ) -> Step<Result<(), Fault>> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Begins => {
+                let judged = near.judge();
+                let mut floors = Floors::look(near, names);
+                let fresh = near.is_fresh(judged);
+                let record = record::value(floors.born(), near.random(), self.entry);
+                let px = record::time_to_live(self.entry, near.now());
+                let mut commands = vec![Command::set(names.value.clone(), record.clone(), px)];
+                commands.extend(floors.ask(near, names, true, fresh));
+                self.state = State::Storing { record, floors };
+                Step::Send(commands)
+            }
+            State::Storing { record, mut floors } => {
+                let mut replies = match event.replies() {
+                    Ok(replies) => replies,
+                    Err(fault) => {
+                        floors.give_up(near);
+                        near.void(Place::Value);
+                        return Step::Done(Err(fault));
+                    }
+                };
+                let before = floors.born();
+                let rest = replies.split_off(replies.len().min(1));
+                floors.take(near, rest);
+                if floors.born() > before {
+                    let again = record::value(floors.born(), near.random(), self.entry);
+                    let px = record::time_to_live(self.entry, near.now());
+                    let command = exchange(names.value.clone(), &record[..HEAD_LEN], again, px);
+                    self.state = State::Again;
+                    return Step::Send(vec![command]);
+                }
+                near.void(Place::Value);
+                Step::Done(Ok(()))
+            }
+            // What took the place of the first try came after it: this write is done, and superseded.
+            State::Again => {
+                near.void(Place::Value);
+                Step::Done(event.replies().map(|_| ()))
+            }
+            State::Over => Step::Done(Ok(())),
+        }
+    }
+}

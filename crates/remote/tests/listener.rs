@@ -1,0 +1,165 @@
+//! The listener step by step: when all copies are cleared, and when V moves.
+
+use polycache_remote::{Act, Heard, Listener, Map, Node, RemoteName};
+use std::time::Duration;
+
+const ARMING: u64 = 1;
+
+fn ms(number: u64) -> Duration {
+    Duration::from_millis(number)
+}
+
+fn map(names: &[&str]) -> Map {
+    Map {
+        nodes: names.iter().map(|name| Node::single(name)).collect(),
+    }
+}
+
+/// A listener that was told of these primaries.
+fn told(names: &[&str]) -> Listener {
+    let mut listener = Listener::new(RemoteName::new("p"), 7, ms(1000), 1);
+    let acts = listener.step(Heard::Woken, ms(0));
+    assert!(acts.contains(&Act::AskMap));
+    let acts = listener.step(Heard::Map(Some(map(names))), ms(1));
+    let prefixes = vec![b"p:".to_vec(), b"p%0000000000000007:".to_vec()];
+    assert!(acts.contains(&Act::Listen {
+        arming: ARMING,
+        map: map(names),
+        prefixes
+    }));
+    listener
+}
+
+/// A listener that is armed, at 2 ms; with what it did then.
+fn armed(names: &[&str]) -> (Listener, Vec<Act>) {
+    let mut listener = told(names);
+    let mut acts = Vec::new();
+    for node in 0..names.len() {
+        let arming = ARMING;
+        acts = listener.step(Heard::Armed { arming, node }, ms(2));
+    }
+    (listener, acts)
+}
+
+/// The beacons among acts.
+fn beacons(acts: &[Act]) -> Vec<Vec<u8>> {
+    let sent = acts.iter().filter_map(|act| match act {
+        Act::Send(command) => Some(command.key.clone()),
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn pushed(node: usize, key: Vec<u8>) -> Heard {
+    Heard::Pushed {
+        arming: ARMING,
+        node,
+        keys: Some(vec![key]),
+    }
+}
+
+fn moved(acts: &[Act]) -> Option<Duration> {
+    acts.iter().find_map(|act| match act {
+        Act::MoveTo(time) => Some(*time),
+        _ => None,
+    })
+}
+
+#[test]
+fn copies_are_cleared_once_every_primary_is_armed() {
+    let mut listener = told(&["a", "b"]);
+    let arming = ARMING;
+    let acts = listener.step(Heard::Armed { arming, node: 0 }, ms(2));
+    assert!(!acts.contains(&Act::ClearAll));
+    let acts = listener.step(Heard::Armed { arming, node: 1 }, ms(2));
+    let clear = acts.iter().position(|act| *act == Act::ClearAll);
+    let first = acts.iter().position(|act| matches!(act, Act::Send(_)));
+    assert!(clear.is_some() && clear < first, "{acts:?}");
+    assert_eq!(beacons(&acts).len(), 2);
+}
+
+#[test]
+fn v_moves_to_when_the_round_began_after_two_beacons_at_each_primary() {
+    let (mut listener, acts) = armed(&["a", "b"]);
+    let first = beacons(&acts);
+    let second = beacons(&listener.step(pushed(0, first[0].clone()), ms(3)));
+    assert_eq!(second.len(), 1);
+    assert!(!listener
+        .step(pushed(0, second[0].clone()), ms(4))
+        .contains(&Act::AskMap));
+    let third = beacons(&listener.step(pushed(1, first[1].clone()), ms(5)));
+    let acts = listener.step(pushed(1, third[0].clone()), ms(6));
+    assert!(acts.contains(&Act::AskMap));
+    assert_eq!(moved(&acts), None);
+    let acts = listener.step(Heard::Map(Some(map(&["a", "b"]))), ms(7));
+    assert_eq!(moved(&acts), Some(ms(2)));
+}
+
+#[test]
+fn a_beacon_counts_at_its_own_primary_and_once() {
+    let (mut listener, acts) = armed(&["a", "b"]);
+    let first = beacons(&acts);
+    assert!(beacons(&listener.step(pushed(1, first[0].clone()), ms(3))).is_empty());
+    assert_eq!(
+        beacons(&listener.step(pushed(0, first[0].clone()), ms(3))).len(),
+        1
+    );
+    assert!(beacons(&listener.step(pushed(0, first[0].clone()), ms(3))).is_empty());
+}
+
+/// Hears a whole round of the only primary; what it did when it was told of this map.
+fn round(then: Option<Map>) -> Vec<Act> {
+    let (mut listener, acts) = armed(&["a"]);
+    let second = beacons(&listener.step(pushed(0, beacons(&acts)[0].clone()), ms(3)));
+    listener.step(pushed(0, second[0].clone()), ms(4));
+    listener.step(Heard::Map(then), ms(5))
+}
+
+#[test]
+fn v_stands_still_while_slots_move_and_all_is_armed_again_when_they_have() {
+    assert_eq!(moved(&round(Some(map(&["a"])))), Some(ms(2)));
+    let acts = round(None);
+    assert_eq!((moved(&acts), acts.contains(&Act::End)), (None, false));
+    let acts = round(Some(map(&["c"])));
+    assert_eq!((moved(&acts), acts.contains(&Act::End)), (None, true));
+}
+
+#[test]
+fn a_silent_connection_is_given_up_after_the_staleness() {
+    let (mut listener, _) = armed(&["a"]);
+    assert!(!listener.step(Heard::Woken, ms(1001)).contains(&Act::End));
+    let acts = listener.step(Heard::Woken, ms(1002));
+    assert!(acts.contains(&Act::End) && acts.contains(&Act::AskMap));
+}
+
+#[test]
+fn what_an_earlier_arming_pushes_is_not_heard() {
+    let (mut listener, acts) = armed(&["a"]);
+    let acts_of_end = listener.step(Heard::Ended { arming: ARMING }, ms(3));
+    assert!(acts_of_end.contains(&Act::End));
+    assert!(beacons(&listener.step(pushed(0, beacons(&acts)[0].clone()), ms(4))).is_empty());
+}
+
+#[test]
+fn pushes_void_what_they_name() {
+    let (mut listener, _) = armed(&["a"]);
+    let mut push = |keys: Option<&[&str]>| {
+        let keys = keys.map(|keys| keys.iter().map(|key| key.as_bytes().to_vec()).collect());
+        let (arming, node) = (ARMING, 0);
+        listener.step(Heard::Pushed { arming, node, keys }, ms(3))
+    };
+    let acts = push(Some(&[
+        "p:a::k",
+        "p:%clock",
+        "p:%floor:a::",
+        "p:%id",
+        "other:a::k",
+    ]));
+    assert!(acts.starts_with(&[
+        Act::Void(b"a::k".to_vec()),
+        Act::VoidClock,
+        Act::Clear(b"a::".to_vec()),
+        Act::AskIdentity
+    ]));
+    assert!(push(None).starts_with(&[Act::ClearAll, Act::AskIdentity]));
+}
