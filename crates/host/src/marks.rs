@@ -54,12 +54,27 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
     /// meanwhile is not among them.
     pub(crate) fn note_mended(&self, failed: u64) {
         self.memory.fetch_max(header::FAILED_AND_MENDED, failed);
+        self.memory.store(header::FLUSH_AGAIN, 0);
+    }
+
+    /// A background flush failed: no process tries again for so many ticks.
+    pub(crate) fn rest(&self, ticks: u32) {
+        let until = self.environment.ticks().wrapping_add(ticks);
+        self.memory.store(header::FLUSH_AGAIN, u64::from(until) + 1);
+    }
+
+    /// How many ticks are left of that.
+    pub(crate) fn rest_left(&self) -> u32 {
+        let noted = self.memory.load(header::FLUSH_AGAIN);
+        let left = |until: u64| (until as u32).wrapping_sub(self.environment.ticks()) as i32;
+        noted.checked_sub(1).map_or(0, left).max(0) as u32
     }
 
     /// Recovery: what is in memory now came from the disk.
     pub(crate) fn forget_failed_flushes(&self) {
         let failed = self.memory.load(header::FAILED_FLUSHES);
         self.memory.store(header::FAILED_AND_MENDED, failed);
+        self.memory.store(header::FLUSH_AGAIN, 0);
     }
 
     /// The tick at which the last complete flush began, if there was one.

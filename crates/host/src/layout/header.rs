@@ -106,3 +106,5 @@ pub const FAILED_FLUSHES: usize = FLUSH_CLEARS + 48;
 /// So many of them came before a flush that was complete. While this is less, the disk may lack pages that the
 /// system takes for written.
 pub const FAILED_AND_MENDED: usize = FLUSH_CLEARS + 56;
+/// The tick before which no background flush is tried again after one that failed, plus one; 0 is none.
+pub const FLUSH_AGAIN: usize = FLUSH_CLEARS + LINE;

@@ -17,6 +17,11 @@ use std::time::{Duration, Instant};
 const TICKS: u64 = 16;
 /// While another process flushes, this one asks again after so long.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
+/// After a flush that failed, so many times what it took pass before any process tries again. The next one writes
+/// everything anew, and the disk may refuse that for good: it is to have time for other work.
+const REST: u32 = 19;
+/// No rest is longer.
+const LONGEST_REST: Duration = Duration::from_secs(3600);
 /// Bytes of a file that are written at a time. A process that ends meanwhile waits for them: the kernel does not let
 /// go of a thread that waits for the disk.
 const PIECE: u64 = 8 << 20;
@@ -252,6 +257,11 @@ impl Flush for Inner {
                 return Some(left.max(ASK_AGAIN));
             }
         }
+        let rest = u64::from(self.engine.rest_left());
+        if rest > 0 {
+            // Another process' flush may end it before.
+            return Some(every.min(Duration::from_millis(rest * 1000 / TICKS).max(ASK_AGAIN)));
+        }
         let locks = process.membership.file()?;
         match self.io.lock(locks, FLUSH_LOCK) {
             Ok(true) => {}
@@ -263,7 +273,12 @@ impl Flush for Inner {
         process.is_asked_for.store(false, Ordering::SeqCst);
         process.is_dirty.store(false, Ordering::SeqCst);
         fence(Ordering::SeqCst);
+        let begun = Instant::now();
         let flushed = self.flush();
+        if flushed.is_err() {
+            let rest = begun.elapsed().saturating_mul(REST).min(LONGEST_REST);
+            self.engine.rest(ticks(rest) as u32);
+        }
         // If the unlock fails, closing the descriptor drops the lock.
         let _ = self.io.unlock(locks, FLUSH_LOCK);
         // A caller that changed something meanwhile has asked for the next flush by itself.
@@ -273,5 +288,46 @@ impl Flush for Inner {
         };
         process.is_flushing.store(false, Ordering::SeqCst);
         (!is_asked_for).then_some(every)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use polycache_entry::{encode, EntryOptions, Value};
+
+    /// A flush that fails each time would otherwise write the whole cache in each interval.
+    #[test]
+    fn a_disk_that_refuses_is_left_alone_for_a_while() {
+        let dir = tempfile::tempdir().unwrap();
+        let every = Duration::from_secs(24 * 3600);
+        let store = Store::open(&Options {
+            flush_every: Some(every),
+            ..Options::new(dir.path())
+        })
+        .unwrap();
+        let mut entry = Vec::new();
+        encode(&Value::from("v"), &EntryOptions::default(), &mut entry).unwrap();
+        let namespace = store.namespace(&["n"]).unwrap();
+        store.put(&namespace, b"k", &entry).unwrap();
+        let inner = store.open_inner().unwrap();
+        let memory = &inner.engine.memory;
+        let blocks = inner.path.join("blocks");
+        let elsewhere = inner.path.join("elsewhere");
+        // The first flush writes the names of the files, too: it cannot.
+        std::fs::rename(&blocks, &elsewhere).unwrap();
+        assert_eq!(inner.flush_due(), Some(every));
+        assert_ne!(memory.load(header::FLUSH_AGAIN), 0);
+        std::fs::rename(&elsewhere, &blocks).unwrap();
+        inner.engine.rest(1 << 20);
+        assert!(inner.flush_due().is_some());
+        assert_eq!(memory.load(header::FAILED_FLUSHES), 1);
+        assert_eq!(inner.engine.mark_tick(), None);
+        // It is over, by time or because a program's own flush is complete.
+        inner.engine.rest(0);
+        assert_eq!(inner.flush_due(), None);
+        assert!(inner.engine.mark_tick().is_some());
+        assert_eq!(memory.load(header::FLUSH_AGAIN), 0);
     }
 }
