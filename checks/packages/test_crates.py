@@ -99,7 +99,9 @@ def unpacked() -> Iterator[dict[str, Path]]:
             packed = list(PACKAGES.glob(f"{name}-[0-9]*.crate"))
             assert len(packed) == 1, f"make package should have made one {name}, not {packed}"
             with tarfile.open(packed[0]) as archive:
-                archive.extractall(folder, filter="data")
+                # Debian 12 has Python 3.11.2, which is older than filters. We made the archive.
+                safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+                archive.extractall(folder, **safely)
             found[name] = Path(folder, packed[0].stem)
         # `cargo install --path` is configured where the crate lies.
         configure(Path(folder), found)
