@@ -20,8 +20,6 @@ pub enum Verb {
     Get,
     /// `SET key ...`
     Set,
-    /// `GETRANGE key from to`
-    GetRange,
     /// `ZADD key n member`
     SortedAdd,
     /// A script with this one key.
@@ -66,7 +64,6 @@ impl Command {
         let mut words = match self.verb {
             Verb::Get => vec![b"GETEX".to_vec()],
             Verb::Set => vec![b"SET".to_vec()],
-            Verb::GetRange => vec![b"GETRANGE".to_vec()],
             Verb::SortedAdd => vec![b"ZADD".to_vec()],
             Verb::Run(script) => match digest {
                 Some(digest) => vec![b"EVALSHA".to_vec(), digest.into(), b"1".to_vec()],

@@ -34,8 +34,8 @@ impl<Fence: Clone> Floors<Fence> {
         }
     }
 
-    /// Commands for what is not known; for everything, if copies are not fresh. Only floors count for
-    /// `with_clock` false.
+    /// Commands for what is not known, or for everything if copies are not fresh; for the clock only
+    /// `with_clock`, which readers do not need.
     pub fn ask<N: Near<Fence = Fence>>(
         &mut self,
         near: &mut N,

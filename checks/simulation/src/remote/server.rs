@@ -193,7 +193,6 @@ impl Cluster {
         let bytes = |bytes: Option<Vec<u8>>| bytes.map_or(Reply::Nil, Reply::Bytes);
         match command.verb {
             Verb::Get => (bytes(here), false),
-            Verb::GetRange => (Reply::Bytes(here.unwrap_or_default()), false),
             Verb::Set => {
                 let px = command.args.get(2).map(|px| number(px));
                 server.store(key, arg(0), px.unwrap_or(0), now);

@@ -159,7 +159,7 @@ impl Listener {
             Heard::Refused => self.disarm(now + LONGEST_PAUSE * 20, &mut acts),
             Heard::Ended { arming } if arming == self.arming => self.disarm(now, &mut acts),
             Heard::Pushed { arming, node, keys } if arming == self.arming => {
-                self.pushed(node, keys, now, &mut acts);
+                self.pushed(node, keys, &mut acts);
             }
             // Of an arming that is over.
             _ => {}
@@ -300,13 +300,7 @@ impl Listener {
         }
     }
 
-    fn pushed(
-        &mut self,
-        node: usize,
-        keys: Option<Vec<Vec<u8>>>,
-        now: Duration,
-        acts: &mut Vec<Act>,
-    ) {
+    fn pushed(&mut self, node: usize, keys: Option<Vec<Vec<u8>>>, acts: &mut Vec<Act>) {
         let Some(keys) = keys else {
             acts.push(Act::ClearAll);
             acts.push(Act::AskIdentity);
@@ -321,7 +315,6 @@ impl Listener {
                 Pushed::Other => self.beacon(node, &key, acts),
             }
         }
-        let _ = now;
     }
 
     /// A beacon of this listener, perhaps.

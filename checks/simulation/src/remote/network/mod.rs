@@ -1,11 +1,16 @@
 //! Messages between callers, listeners and servers, with their delays; and the servers' rounds.
 
+mod changes;
+mod troubles;
+mod values;
+
+pub use values::{entry_of, full_key, namespaces, serial_of};
+
 use super::scenario::Scenario;
 use super::server::Cluster;
 use super::truth::{Serial, Time, Truth};
 use crate::world::Flag;
 use fastrand::Rng;
-use polycache_host::keys::prefix;
 use polycache_remote::{
     Command, Heard, Kind, Map, Names, Pushed, Record, RemoteName, Reply, Script, Verb,
 };
@@ -13,6 +18,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
+use values::brief;
 
 /// What will happen at a time.
 #[derive(Debug)]
@@ -270,126 +276,6 @@ impl Network {
         }
     }
 
-    /// Connections of listeners end, with notice or without.
-    pub fn cut(&mut self, silent: bool) {
-        let numbers: Vec<u64> = self.connections.keys().copied().collect();
-        if numbers.is_empty() {
-            return;
-        }
-        let number = numbers[self.rng.usize(..numbers.len())];
-        self.end(number, silent);
-    }
-
-    fn end(&mut self, number: u64, silent: bool) {
-        let time = self.now + self.delay();
-        let Some(connection) = self.connections.get_mut(&number) else {
-            return;
-        };
-        self.met
-            .entry(if silent { "silent" } else { "cut" })
-            .and_modify(|times| *times += 1)
-            .or_insert(1);
-        connection.silent = true;
-        if !silent {
-            let (process, arming) = (connection.process, connection.arming);
-            let heard = Heard::Ended { arming };
-            self.at(time, Happening::Hears { process, heard });
-        }
-    }
-
-    /// A replica takes the place of a server.
-    pub fn fail_over(&mut self) {
-        let server = self.rng.usize(..self.cluster.servers.len());
-        let lacks = [0, 0, 1, 3][self.rng.usize(..4)];
-        self.cluster.fail_over(server, lacks);
-        self.last_failover = self.now;
-        let silent = self.rng.u32(..3) == 0;
-        let numbers: Vec<u64> = self
-            .connections
-            .iter()
-            .filter(|(_, one)| one.server == server)
-            .map(|(number, _)| *number)
-            .collect();
-        for number in numbers {
-            self.end(number, silent);
-        }
-        self.note("failover", || format!("of {server}, lacks {lacks}"));
-        self.recompute(false);
-        // What comes back may have been cleared, which some hosts know by copies.
-        let keys: Vec<(Vec<u8>, usize)> = self.keys.clone().into_iter().collect();
-        for (name, key) in keys {
-            self.cleared_already(key, &name);
-        }
-    }
-
-    /// A server does nothing for a while.
-    pub fn hang(&mut self) {
-        let server = self.rng.usize(..self.cluster.servers.len());
-        let until = self.now + (self.rng.u64(0..2_000_000_000) >> self.rng.u32(0..6));
-        self.cluster.servers[server].hung_until = until;
-        self.note("hang", || format!("of {server} until {until}"));
-    }
-
-    /// A slot begins to move to another server.
-    pub fn reshard(&mut self) {
-        let names: Vec<Vec<u8>> = self.keys.keys().cloned().collect();
-        let key = &names[self.rng.usize(..names.len())];
-        let to = self.rng.usize(..self.cluster.servers.len());
-        self.cluster.begin_move(key, to);
-        if self.cluster.moving.is_some() {
-            self.note("reshard", || format!("to {to}"));
-            let time = self.now + self.delay() * 20;
-            self.at(time, Happening::Moves);
-        }
-    }
-
-    /// Another program, or the server's own eviction, changes a key.
-    pub fn meddle(&mut self, evicts: bool) {
-        let names: Vec<Vec<u8>> = self.keys.keys().cloned().collect();
-        let name = names[self.rng.usize(..names.len())].clone();
-        let server = self.cluster.owner(&name);
-        let number = self.keys[&name];
-        if evicts {
-            self.cluster.servers[server].remove(&name);
-            self.note("evicts", || format!("k{number}"));
-        } else if self.rng.u32(..20) == 0 {
-            for server in 0..self.cluster.servers.len() {
-                self.cluster.servers[server].flush();
-                self.push_all(server);
-            }
-            self.note("flushes", String::new);
-            self.truth.flushes.push(self.now);
-            for key in 0..self.truth.changes.len() {
-                self.truth.changes[key].push(self.now);
-            }
-            self.recompute(false);
-            return;
-        } else if self.rng.bool() {
-            self.cluster.servers[server].remove(&name);
-            self.note("foreign delete", || format!("k{number}"));
-        } else {
-            // Another machine, which the simulation does not have.
-            let serial = self.truth.value(None);
-            let clock = self
-                .cluster
-                .get(&self.name.clock(), self.now)
-                .map_or(0, |text| String::from_utf8_lossy(text).parse().unwrap_or(0));
-            let mut bytes = vec![0xC1, 0x81];
-            bytes.extend_from_slice(&u64::to_le_bytes(clock)[..6]);
-            bytes.extend_from_slice(&self.rng.u64(..).to_le_bytes());
-            bytes.extend_from_slice(&entry_of(number, serial, 0, self.now_ms()));
-            let set = Command {
-                verb: Verb::Set,
-                key: name.clone(),
-                args: vec![bytes],
-            };
-            self.cluster.execute(server, &set, self.now);
-            self.note("foreign set", || format!("k{number} v{serial}"));
-        }
-        self.truth.changes[number].push(self.now);
-        self.written(server, &name);
-    }
-
     /// Milliseconds since 1970.
     pub fn now_ms(&self) -> u64 {
         1_700_000_000_000 + self.now / 1_000_000
@@ -502,155 +388,6 @@ impl Network {
         );
     }
 
-    /// Notes a change, for the rule that what a load stores is younger than every change.
-    fn executed(&mut self, key: Option<usize>, command: &Command, before: Option<&[u8]>) {
-        if let Some(key) = key {
-            let now = self.now;
-            let replaced = before.and_then(Record::parse);
-            let is_pending = replaced.is_some_and(|record| matches!(record.kind, Kind::Pending(_)));
-            let by_load = matches!(command.verb, Verb::Run(Script::Exchange)) && is_pending;
-            let of_load = matches!(command.verb, Verb::Run(Script::Acquire | Script::Remove));
-            if by_load {
-                let stored = self.serial_at(&command.key).and_then(|serial| {
-                    self.truth.values[serial as usize].map(|began| (serial, began))
-                });
-                if let Some((serial, began)) = stored {
-                    let reset = self.last_failover > began;
-                    let later = self.truth.changes[key].iter().any(|at| *at > began)
-                        && self.served(key) == Some(serial)
-                        && !reset;
-                    if later {
-                        self.faults.push(format!(
-                            "the loaded v{serial} of k{key} was stored at {now} after a change since {began}"
-                        ));
-                    }
-                }
-            } else if !of_load {
-                self.truth.changes[key].push(now);
-            }
-        }
-    }
-
-    /// A key was written: what it holds now, and who is told.
-    fn written(&mut self, server: usize, key: &[u8]) {
-        match self.name.understand(key) {
-            Pushed::Value(_) => {
-                if let Some(number) = self.keys.get(key).copied() {
-                    self.recompute_one(number, false);
-                    self.cleared_already(number, key);
-                }
-            }
-            Pushed::Floor(namespace) => {
-                let cleared: Vec<usize> = (0..self.truth.changes.len())
-                    .filter(|key| {
-                        namespaces(&self.scenario, *key)
-                            .iter()
-                            .any(|one| one == namespace)
-                    })
-                    .collect();
-                let number = self.cluster.get(key, self.now).map(<[u8]>::to_vec);
-                let counted = number.and_then(|number| self.counted.get(&number).copied());
-                for key in cleared {
-                    self.truth.changes[key].push(counted.unwrap_or(self.now));
-                }
-                self.raised.insert(key.to_vec(), self.now);
-                self.recompute(true);
-            }
-            _ => {}
-        }
-        let one = &mut self.cluster.servers[server];
-        let wanted = one
-            .trackers
-            .iter()
-            .any(|(_, prefixes)| prefixes.iter().any(|prefix| key.starts_with(prefix)));
-        if wanted {
-            let first = one.written.is_empty();
-            one.written.insert(key.to_vec());
-            if first {
-                let time = self.now + self.rng.u64(0..self.scenario.round);
-                self.at(time, Happening::Round { server });
-            }
-        }
-    }
-
-    fn recompute(&mut self, by_clear: bool) {
-        for key in 0..self.truth.states.len() {
-            self.recompute_one(key, by_clear);
-        }
-    }
-
-    fn recompute_one(&mut self, key: usize, by_clear: bool) {
-        let value = self.served(key);
-        self.truth.state(key, self.now, value, by_clear);
-    }
-
-    /// A value may be stored by somebody who did not know of a clear yet: on that host it stands until
-    /// the clear is heard of.
-    fn cleared_already(&mut self, key: usize, name: &[u8]) {
-        let Some(serial) = self.serial_at(name) else {
-            return;
-        };
-        if self.served(key).is_some() {
-            return;
-        }
-        let now = self.now;
-        self.truth.state(key, now, Some(serial), false);
-        self.truth.state(key, now, None, true);
-    }
-
-    /// A set that is acknowledged stands, or something came after it: a clear that was executed no more
-    /// than `max_staleness` before the set began, at the earliest.
-    pub fn acknowledged(&mut self, key: usize, serial: Serial, begin: Time) {
-        let name = self.name.value(&full_key(&self.scenario, key));
-        if self.serial_at(&name) != Some(serial) || self.served(key).is_some() {
-            return;
-        }
-        // A failover may lose the second of the two commands of a set.
-        if self.last_failover > begin {
-            return;
-        }
-        let raised = namespaces(&self.scenario, key)
-            .iter()
-            .filter_map(|one| self.raised.get(&self.name.floor(one)))
-            .max()
-            .copied()
-            .unwrap_or(0);
-        let staleness = self.scenario.staleness.as_nanos() as u64;
-        if raised < begin.saturating_sub(staleness) {
-            self.faults.push(format!(
-                "v{serial} of k{key}, set since {begin}, is lost to a clear of {raised}"
-            ));
-        }
-    }
-
-    /// What a read of the key finds on its primary.
-    fn served(&self, key: usize) -> Option<Serial> {
-        let name = self.name.value(&full_key(&self.scenario, key));
-        let bytes = self.cluster.get(&name, self.now)?;
-        let record = Record::parse(bytes)?;
-        let Kind::Value(_) = record.kind else {
-            return None;
-        };
-        (record.born >= self.floor(key)).then(|| self.serial_at(&name))?
-    }
-
-    fn floor(&self, key: usize) -> u64 {
-        namespaces(&self.scenario, key)
-            .iter()
-            .filter_map(|one| self.cluster.get(&self.name.floor(one), self.now))
-            .filter_map(|text| String::from_utf8_lossy(text).parse().ok())
-            .max()
-            .unwrap_or(0)
-    }
-
-    fn serial_at(&self, name: &[u8]) -> Option<Serial> {
-        let bytes = self.cluster.get(name, self.now)?;
-        let Kind::Value(entry) = Record::parse(bytes)?.kind else {
-            return None;
-        };
-        serial_of(entry)
-    }
-
     fn tracks(
         &mut self,
         process: usize,
@@ -737,53 +474,5 @@ impl Network {
         } = *connection;
         let heard = Heard::Pushed { arming, node, keys };
         self.at(last, Happening::Hears { process, heard });
-    }
-}
-
-/// The prefixes of the root's and of each namespace's full keys around a key.
-pub fn namespaces(scenario: &Scenario, key: usize) -> Vec<Vec<u8>> {
-    let parts = &scenario.keys[key].0;
-    (0..=parts.len())
-        .map(|depth| prefix(&parts[..depth]).expect("no empty part"))
-        .collect()
-}
-
-/// The full key.
-pub fn full_key(scenario: &Scenario, key: usize) -> Vec<u8> {
-    let (parts, name) = &scenario.keys[key];
-    let mut full = prefix(parts).expect("no empty part");
-    full.extend_from_slice(name.as_bytes());
-    full
-}
-
-/// The entry of a value; `expires` in milliseconds since 1970, 0 for never.
-pub fn entry_of(key: usize, serial: Serial, expires: u64, now: u64) -> Vec<u8> {
-    let options = polycache_entry::EntryOptions {
-        serializer: polycache_entry::Serializer::Text,
-        created: now,
-        expires,
-        ..polycache_entry::EntryOptions::default()
-    };
-    let text = polycache_entry::Value::Text(format!("{key}:{serial}:{key}").into());
-    let mut out = Vec::new();
-    polycache_entry::encode(&text, &options, &mut out).expect("text has an entry");
-    out
-}
-
-/// The value of an entry.
-pub fn serial_of(entry: &[u8]) -> Option<Serial> {
-    let header = polycache_entry::Header::parse(entry, polycache_entry::Verify::Checksum).ok()?;
-    let text = std::str::from_utf8(header.stored(entry)).ok()?;
-    text.split(':').nth(1)?.parse().ok()
-}
-
-fn brief(reply: &Reply) -> String {
-    match reply {
-        Reply::Bytes(bytes) => match Record::parse(bytes).map(|record| record.kind) {
-            Some(Kind::Value(entry)) => format!("v{:?}", serial_of(entry)),
-            Some(Kind::Pending(holder)) => format!("pending {:?}", holder.participant),
-            None => String::from_utf8_lossy(bytes).into_owned(),
-        },
-        other => format!("{other:?}"),
     }
 }
