@@ -11,8 +11,8 @@ use crate::step::{Event, Step};
 use polycache_operations::pause;
 use std::time::Duration;
 
-/// How long to wait for another caller's read of the key: about a round trip. Whoever waits longer reads
-/// for itself.
+/// How long to wait for another caller's read of the key: about a round trip. A caller that waits longer
+/// reads for itself.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 /// What a read found.

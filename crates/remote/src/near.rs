@@ -65,7 +65,7 @@ pub trait Near {
     /// A random number.
     fn random(&mut self) -> u64;
 
-    /// Who loads here.
+    /// This process, as the holder of a load.
     fn me(&self) -> HolderId;
 
     /// Whether a process of this host lives; `None` for another host's.

@@ -173,7 +173,7 @@ fn told(caller: &mut Caller, record: Vec<u8>) -> Loaded {
 }
 
 #[test]
-fn whoever_acquires_loads_and_stores_by_its_token() {
+fn the_caller_that_acquires_loads_and_stores_by_its_token() {
     let mut caller = Caller::new();
     let token = runs(&caller.step(Event::Woken, 0), Script::Acquire)[0].clone();
     assert_eq!(caller.answer(&[Reply::Nil], 1), Loaded::Load);
@@ -294,7 +294,7 @@ fn a_dead_holder_of_this_host_is_taken_over_at_once() {
 }
 
 #[test]
-fn who_waited_for_a_load_that_brought_nothing_loads_beside_the_next() {
+fn a_caller_that_waited_for_a_load_in_vain_loads_beside_the_next() {
     let mut caller = Caller::new();
     told(&mut caller, pending(ELSEWHERE, 5));
     caller.step(Event::Woken, 100);

@@ -57,7 +57,7 @@ fn a_leader_is_replaced_when_it_is_dead_or_was_not_seen() {
 }
 
 #[test]
-fn who_resigns_is_followed_at_once() {
+fn a_leader_that_resigns_is_followed_at_once() {
     let board = Board::default();
     let mine = board.lead(1, ms(1000), |_| true).expect("nobody leads");
     board.resign(mine);
