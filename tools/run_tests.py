@@ -5,8 +5,9 @@
     make test SECTIONS="rust python"     only these
     tools/run_tests.py --list            their names and commands
 
-The last line is always `N passed, N failed, N skipped`, summed over everything. The exit code is
-not 0 when anything failed, and a section that yields no count has failed.
+The last line is always `N passed, N failed, N skipped`, summed over everything; the failed tests
+stand above it with their reasons. The exit code is not 0 when anything failed, and a section that
+yields no count has failed.
 
 Start it through make: the Makefile puts the tools' folder on PATH. Why make and this program rather
 than just and cargo-nextest: ARCHITECTURE.md, "What we wrote although a library exists".
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from runner import counts
 from runner.estimate import Durations
-from runner.report import table, total
+from runner.report import failed, table, total
 from runner.run import Runner
 from runner.section import Section
 
@@ -280,7 +281,8 @@ def main(arguments: list[str]) -> int:
     print(durations.estimate([section.name for section in sections]), flush=True)
     results = Runner(ROOT).run(sections)
     durations.keep(results)
-    print(f"\n{table(results)}\n\n{total(results)}", flush=True)
+    parts = (table(results), failed(results), str(total(results)))
+    print("\n" + "\n\n".join(part for part in parts if part), flush=True)
     return 1 if total(results).failed else 0
 
 

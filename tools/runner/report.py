@@ -23,6 +23,16 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(_line(row, widths) for row in rows)
 
 
+def failed(results: Sequence[Result]) -> str:
+    """Each failed section with its failed tests: a CI may keep only the last lines of a run."""
+    lines = []
+    for result in results:
+        if result.counts and result.counts.failed:
+            lines.append(f"FAILED in {result.name}{': ' if result.note else ''}{result.note}")
+            lines += [f"  {line}" for line in result.failures]
+    return "\n".join(lines)
+
+
 def _numbers(counts: Counts) -> tuple[str, str, str]:
     return str(counts.passed), str(counts.failed), str(counts.skipped)
 

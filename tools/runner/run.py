@@ -9,11 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .counts import Counts
+from .failures import failures
 from .process import run
 from .section import Result, Section
 
 # tools/setup.sh ends with this code when a need is missing and cannot be installed.
 MISSING = 3
+# The last lines of a program that failed without a failed test; the reason is among them.
+LAST = 10
 
 
 class Runner:
@@ -52,8 +55,7 @@ class Runner:
             if not self._prepare(target):
                 self._add(section.name, started, Counts(failed=1), f"make {target} failed")
                 return
-        counts, note = self._count(section)
-        self._add(section.name, started, counts, note)
+        self._add(section.name, started, *self._count(section))
 
     def _prepare(self, target: str) -> bool:
         if target not in self.prepared:
@@ -63,24 +65,33 @@ class Runner:
             self._add(f"(make {target})", started, None)
         return self.prepared[target] == 0
 
-    def _count(self, section: Section) -> tuple[Counts, str]:
+    def _count(self, section: Section) -> tuple[Counts, str, tuple[str, ...]]:
         with tempfile.TemporaryDirectory(prefix="polycache-test-") as folder:
             report = Path(folder, "report")
             command = section.command.replace("{report}", str(report))
             print(f"\n=== {section.name}: {command}", flush=True)
             code, output = run(command, self.root / section.folder, section.timeout_minutes * 60)
             counts = section.parser(output, report)
+            last = tuple(line for line in output.splitlines() if line.strip())[-LAST:]
+            failed = failures(output, report) or last
         if code == 124:
-            return (counts or Counts()) + Counts(failed=1), "out of time"
+            return (counts or Counts()) + Counts(failed=1), "out of time", failed
         if counts is None or counts.total == 0:
-            return Counts(failed=1), f"no test was counted (exit code {code})"
+            return Counts(failed=1), f"no test was counted (exit code {code})", failed
         if code and not counts.failed:
-            return counts + Counts(failed=1), f"exit code {code}, though no test failed"
-        return counts, ""
+            return counts + Counts(failed=1), f"exit code {code}, though no test failed", last
+        return counts, "", failed if counts.failed else ()
 
-    def _add(self, name: str, started: float, counts: Counts | None, note: str = "") -> None:
+    def _add(
+        self,
+        name: str,
+        started: float,
+        counts: Counts | None,
+        note: str = "",
+        failed: tuple[str, ...] = (),
+    ) -> None:
         minutes = (time.monotonic() - started) / 60
-        self.results.append(Result(name, minutes, counts, note))
+        self.results.append(Result(name, minutes, counts, note, failed))
         said = ": ".join(text for text in (str(counts) if counts else "", note) if text)
         print(f"--- {name}: {minutes:.1f} minutes{'; ' if said else ''}{said}", flush=True)
 

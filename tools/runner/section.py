@@ -37,3 +37,4 @@ class Result:
     minutes: float
     counts: Counts | None = None
     note: str = ""
+    failures: tuple[str, ...] = ()
