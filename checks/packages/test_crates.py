@@ -100,8 +100,10 @@ def unpacked() -> Iterator[dict[str, Path]]:
             assert len(packed) == 1, f"make package should have made one {name}, not {packed}"
             with tarfile.open(packed[0]) as archive:
                 # Debian 12 has Python 3.11.2, which is older than filters. We made the archive.
-                safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-                archive.extractall(folder, **safely)
+                if hasattr(tarfile, "data_filter"):
+                    archive.extractall(folder, filter="data")
+                else:
+                    archive.extractall(folder)
             found[name] = Path(folder, packed[0].stem)
         # `cargo install --path` is configured where the crate lies.
         configure(Path(folder), found)
