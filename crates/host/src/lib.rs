@@ -30,6 +30,7 @@ mod marks;
 mod namespace;
 mod options;
 mod own_leases;
+mod per_process;
 mod platform;
 mod read;
 pub mod record;
@@ -54,6 +55,9 @@ pub use loads::{has_inherited, AtKey};
 pub use namespace::Namespace;
 pub use options::{Mode, Options};
 pub use own_leases::OwnLeases;
+pub use per_process::PerProcess;
+#[doc(hidden)]
+pub use platform::without_signals;
 pub use read::Hit;
 pub use stats::{Counts, MachineStats, ProcessStats, Stats, Usage};
-pub use store::{MemoryHits, Shared, Store};
+pub use store::{monotonic, MemoryHits, Shared, Store};

@@ -94,7 +94,7 @@ impl Leases for AtKey<'_> {
 impl AtKey<'_> {
     /// Counts what is about a load: a lock has none.
     fn count(&self, count: impl Fn(&Store)) {
-        if !self.namespace.is_of_locks() {
+        if !self.namespace.is_reserved() {
             count(self.store);
         }
     }

@@ -1,6 +1,6 @@
 //! [`SharedMemory`] over the mapped files of a directory.
 
-use crate::layout::WINDOW;
+use crate::layout::{header, WINDOW};
 use crate::shared_bytes;
 use crate::shared_memory::SharedMemory;
 use memmap2::MmapRaw;
@@ -89,6 +89,15 @@ impl MappedMemory {
         // SAFETY: every offset comes from the geometry, lies in the index mapping and is a multiple of
         // eight. The mapping is page-aligned and lives as long as `self`. All accesses are atomic.
         unsafe { &*self.index.as_mut_ptr().add(at).cast::<AtomicU64>() }
+    }
+
+    /// The first words of a board.
+    pub(crate) fn board<const N: usize>(&self, number: usize) -> &[AtomicU64; N] {
+        assert!(number < header::BOARD_COUNT && N * 8 <= header::LINE);
+        let at = header::BOARDS + number * header::LINE;
+        // SAFETY: the header lies in the index mapping, a board's words lie in its line, and the mapping is
+        // page-aligned and lives as long as `self`. All accesses are atomic.
+        unsafe { &*self.index.as_mut_ptr().add(at).cast() }
     }
 
     #[inline(always)]

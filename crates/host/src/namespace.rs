@@ -51,10 +51,12 @@ impl Namespace {
         KeyBuffer::from_buf_and_len(bytes, len)
     }
 
-    /// True for the namespace of the locks of another one.
-    pub(crate) fn is_of_locks(&self) -> bool {
-        // No part of a namespace holds the sign %.
+    /// True for names that are no user's: of locks, and those of the remote tier.
+    pub(crate) fn is_reserved(&self) -> bool {
+        // No part of a user's namespace begins with the sign % and a letter that is no hexadecimal digit.
         self.prefix.ends_with(b"%lock::")
+            || self.prefix.starts_with(b"%load")
+            || self.prefix.starts_with(b"%remote-")
     }
 
     /// The prefix of every full key of this namespace.

@@ -10,10 +10,8 @@
 //! a note is missing, the caller waits, as for another process.
 
 use crate::hash::KeyHash;
-use crate::platform;
+use crate::per_process::PerProcess;
 use std::collections::HashMap;
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Locks: so many threads note something at once.
@@ -38,26 +36,8 @@ struct Note {
 impl OwnLeases {
     /// Those of this process; a forked child begins without any.
     pub(crate) fn of_this_process() -> &'static OwnLeases {
-        static CURRENT: AtomicPtr<(u64, OwnLeases)> = AtomicPtr::new(ptr::null_mut());
-        let before = CURRENT.load(Ordering::Acquire);
-        // SAFETY: the pointer is null, or comes from a box that is never freed.
-        if let Some((forks, leases)) = unsafe { before.as_ref() } {
-            if *forks == platform::forks() {
-                return leases;
-            }
-        }
-        // The parent's are leaked: their mutexes may be locked by threads that the child lacks.
-        let mine = Box::into_raw(Box::new((platform::forks(), OwnLeases::default())));
-        match CURRENT.compare_exchange(before, mine, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: it is never freed from here on.
-            Ok(_) => unsafe { &(*mine).1 },
-            Err(theirs) => {
-                // SAFETY: the box was made above and never shared.
-                drop(unsafe { Box::from_raw(mine) });
-                // SAFETY: another thread of this process has just made it, and it is never freed.
-                unsafe { &(*theirs).1 }
-            }
-        }
+        static CURRENT: PerProcess<OwnLeases> = PerProcess::new();
+        CURRENT.get()
     }
 
     /// Notes a lease that was acquired for the key with this hash.

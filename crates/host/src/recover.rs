@@ -120,6 +120,14 @@ impl<M: SharedMemory, E: Environment> Engine<M, E> {
         self.memory.store(header::MARK_TICK, 0);
         self.memory.store(header::WRITE_BACK_TICK, 0);
         self.forget_failed_flushes();
+        self.forget_boards();
+    }
+
+    /// What another boot heard of a remote database, by its clock, says nothing now.
+    fn forget_boards(&self) {
+        for word in (header::BOARDS..header::LEN as usize).step_by(8) {
+            self.memory.store(word, 0);
+        }
     }
 
     /// Opens exactly this many levels, those whose pages are there. The page with their number may be

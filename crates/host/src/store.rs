@@ -5,12 +5,14 @@ mod flush;
 mod leases;
 mod memory_hits;
 mod presence;
+mod remote;
 mod seen;
 mod statistics;
 mod tally;
 mod walks;
 
 pub use memory_hits::MemoryHits;
+pub use remote::monotonic;
 
 use crate::block::Appender;
 use crate::counters::Counter;
@@ -304,7 +306,8 @@ impl Store {
             inner.changed_by_any();
         }
         let removed = was_there && served;
-        if removed {
+        // A copy that goes is no delete.
+        if removed && !namespace.is_reserved() {
             inner.count(Counter::Deletes);
         }
         Ok(removed)

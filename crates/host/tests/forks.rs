@@ -2,9 +2,10 @@
 
 mod support;
 
-use polycache_host::{Lease, Store};
+use polycache_host::{Lease, PerProcess, Store};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
 use support::faulty::{with_io, Faulty};
 use support::{entry, get, in_child, small};
 
@@ -164,6 +165,17 @@ fn assert_no_lock(dir: &Path, why: &str) {
         );
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn a_child_has_a_value_of_its_own_whatever_its_parent_has_locked() {
+    let value: PerProcess<Mutex<u32>> = PerProcess::new();
+    let mut held = value.get().lock().unwrap();
+    *held = 1;
+    let status = in_child(|| assert_eq!(*value.get().try_lock().unwrap(), 0));
+    assert_eq!(status, 0);
+    drop(held);
+    assert_eq!(*value.get().lock().unwrap(), 1);
 }
 
 /// A process that waits until the pipe's other end is closed, and does nothing else.

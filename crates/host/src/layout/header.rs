@@ -108,3 +108,7 @@ pub const FAILED_FLUSHES: usize = FLUSH_CLEARS + 48;
 pub const FAILED_AND_MENDED: usize = FLUSH_CLEARS + 56;
 /// The tick before which no background flush is tried again after one that failed, plus one; 0 is none.
 pub const FLUSH_AGAIN: usize = FLUSH_CLEARS + LINE;
+/// Boards of remote databases: each on a line of its own.
+pub const BOARDS: usize = LEN as usize - BOARD_COUNT * LINE;
+/// Boards of remote databases.
+pub const BOARD_COUNT: usize = 4;

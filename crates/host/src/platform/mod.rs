@@ -15,21 +15,21 @@ mod unix;
 mod unsupported;
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-pub use unix::SystemIo;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) use unix::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, without_signals,
+    monotonic, no_allocation, no_room, now, open_for_this_process, ticks, too_large, user,
     Descriptor, WipedWord,
 };
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub use unsupported::SystemIo;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use unix::{without_signals, SystemIo};
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    no_allocation, no_room, now, open_for_this_process, ticks, too_large, user, without_signals,
+    monotonic, no_allocation, no_room, now, open_for_this_process, ticks, too_large, user,
     Descriptor, WipedWord,
 };
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub use unsupported::{without_signals, SystemIo};
 
 #[cfg(test)]
 mod tests {
@@ -55,6 +55,7 @@ mod tests {
         twins::<fn(&io::Error) -> bool>(too_large, unsupported::too_large);
         twins::<fn(&io::Error) -> bool>(no_allocation, unsupported::no_allocation);
         twins::<fn() -> u64>(now, unsupported::now);
+        twins::<fn() -> std::time::Duration>(monotonic, unsupported::monotonic);
         twins::<fn() -> u32>(ticks, unsupported::ticks);
         twins::<fn() -> u64>(forks, unsupported::forks);
         type Opens = fn() -> io::Result<File>;

@@ -10,7 +10,8 @@ use std::io;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Identifies an open file within the process.
 pub(crate) type Descriptor = i32;
@@ -30,6 +31,12 @@ pub(crate) fn now() -> u64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     since.as_millis() as u64
+}
+
+/// Time on a clock that is never set.
+pub(crate) fn monotonic() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
 }
 
 /// Sixteenths of a second.
@@ -87,7 +94,7 @@ pub(crate) fn open_for_this_process<O: FnMut() -> io::Result<File>>(
 
 pub(crate) fn keep_in_child(_: Descriptor) {}
 
-pub(crate) fn without_signals<T>(f: impl FnOnce() -> T) -> T {
+pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 

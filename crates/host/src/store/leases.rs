@@ -32,7 +32,7 @@ impl Store {
         let (own, seed) = (OwnLeases::of_this_process(), inner.engine.seed);
         // A lock is no read.
         let count_miss = || {
-            if !namespace.is_of_locks() {
+            if !namespace.is_reserved() {
                 inner.count_miss();
             }
         };

@@ -11,7 +11,7 @@ mod pages;
 mod system;
 mod wiped;
 
-pub(crate) use clock::{now, ticks};
+pub(crate) use clock::{monotonic, now, ticks};
 pub use files::SystemIo;
 pub(crate) use fork::{forks, keep_in_child, open_for_this_process};
 pub(crate) use locks::is_locked;
@@ -41,7 +41,7 @@ pub(crate) fn descriptor(file: &File) -> Descriptor {
 
 /// Calls `f` with all signals of this thread blocked. A thread that `f` begins keeps them so: the program's
 /// handlers run on its own threads, whose system calls they are to interrupt.
-pub(crate) fn without_signals<T>(f: impl FnOnce() -> T) -> T {
+pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     // SAFETY: sigset_t is plain data for which all zero bytes are valid.
     let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
     // SAFETY: both sets are valid for the calls.
