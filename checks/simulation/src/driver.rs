@@ -167,7 +167,7 @@ fn call_for(caller: &Caller, key: usize, call: usize) -> Answer {
         let now = caller.world.time();
         let taken = process
             .flights
-            .take_part(key, runner, now, lease_timeout, |fence| {
+            .take_part(key, runner, now, lease_timeout, |fence, _| {
                 process.may_fill(key, fence)
             });
         let flight = caller.takes_part(call, key, &taken);

@@ -141,7 +141,7 @@ fn the_simulated_server_answers_as_real_ones_do() {
         let mut rng = fastrand::Rng::with_seed(7);
         for turn in 0..20_000 {
             let command = command(&mut rng);
-            let real = server.send(&command.words(None));
+            let real = server.send(&command.words(false));
             let (expected, _) = simulated.execute(0, &command, turn);
             assert_eq!(real, expected, "{program}, turn {turn}: {command:?}");
         }
@@ -172,7 +172,7 @@ fn a_clear_counts_on_and_is_no_less_than_the_time() {
                 .duration_since(std::time::UNIX_EPOCH)
                 .expect("after 1970")
                 .as_millis() as i64;
-            let Reply::Int(number) = server.send(&clear.words(None)) else {
+            let Reply::Int(number) = server.send(&clear.words(false)) else {
                 panic!("{program}: no number");
             };
             assert!(

@@ -75,19 +75,27 @@ impl<K, V, E, F> Default for Flights<K, V, E, F> {
 impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
     /// Joins the newest load of the key while it is open, else begins one. A load is open while it waits
     /// for another process, and while its loader has been running for less than `lease_timeout` by a
-    /// fence that `stands`. `runner` is the caller that would run the loader: see [`Joined::is_run_by`].
+    /// fence that `stands`: it is told the fence, and how long the loader has been running, or nothing of that
+    /// if it is this very caller's. `runner` is the caller that would run the loader: see [`Joined::is_run_by`].
     pub fn take_part(
         &self,
         key: K,
         runner: u64,
         now: Duration,
         lease_timeout: Duration,
-        stands: impl Fn(&F) -> bool,
+        stands: impl Fn(&F, Duration) -> bool,
     ) -> Part<'_, K, V, E, F> {
         let mut running = lock(&self.running);
         let flights = running.entry(key.clone()).or_default();
         let newest = flights.last();
-        if let Some(flight) = newest.filter(|flight| flight.is_open(now, lease_timeout, stands)) {
+        let is_open = |flight: &&Arc<Flight<V, E, F>>| {
+            flight.is_open(now, lease_timeout, |fence, age| {
+                // A loader that asks for its own key is told so, however old it is.
+                let is_own = runner != 0 && flight.runner == runner;
+                stands(fence, if is_own { Duration::ZERO } else { age })
+            })
+        };
+        if let Some(flight) = newest.filter(is_open) {
             return Part::Joins(Joined {
                 flight: flight.clone(),
                 seen: flight.stored.load(Ordering::Acquire),
@@ -120,7 +128,12 @@ impl<K: Eq + Hash + Clone, V: Clone, E: Clone, F> Flights<K, V, E, F> {
 }
 
 impl<V: Clone, E: Clone, F> Flight<V, E, F> {
-    fn is_open(&self, now: Duration, lease_timeout: Duration, stands: impl Fn(&F) -> bool) -> bool {
+    fn is_open(
+        &self,
+        now: Duration,
+        lease_timeout: Duration,
+        stands: impl Fn(&F, Duration) -> bool,
+    ) -> bool {
         if self.over.load(Ordering::Acquire) {
             return false;
         }
@@ -129,7 +142,8 @@ impl<V: Clone, E: Clone, F> Flight<V, E, F> {
             // Without a lease nothing would show that the key was set or deleted since.
             Some((_, None)) => false,
             Some((since, Some(fence))) => {
-                now.saturating_sub(*since) < lease_timeout && stands(fence)
+                let age = now.saturating_sub(*since);
+                age < lease_timeout && stands(fence, age)
             }
         }
     }

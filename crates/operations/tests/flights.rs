@@ -23,14 +23,14 @@ fn at(seconds: u64) -> Duration {
 }
 
 fn leads<'a>(all: &'a All, now: u64) -> Leader<'a, String, u32, &'static str, u64> {
-    match all.take_part("k".to_owned(), 1, at(now), LEASE, |fence| *fence != 0) {
+    match all.take_part("k".to_owned(), 1, at(now), LEASE, |fence, _| *fence != 0) {
         Part::Leads(leader) => leader,
         Part::Joins(_) => panic!("it joins"),
     }
 }
 
 fn joins(all: &All, now: u64) -> Joined<u32, &'static str, u64> {
-    match all.take_part("k".to_owned(), 2, at(now), LEASE, |fence| *fence != 0) {
+    match all.take_part("k".to_owned(), 2, at(now), LEASE, |fence, _| *fence != 0) {
         Part::Joins(joined) => joined,
         Part::Leads(_) => panic!("it leads"),
     }

@@ -1,60 +1,148 @@
-//! What the processes of a host share of one remote database: the file `remote-<id>` of its directory.
+//! What the processes of a host share of one remote database: four words of its directory.
 
-use crate::validity::Validity;
+use crate::validity::{Judged, Validity};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A leader that was not seen for so long is replaced.
 const ABSENT: Duration = Duration::from_millis(300);
+/// A board whose leader was not seen for so long may become another database's.
+const UNUSED: Duration = Duration::from_secs(60);
 
-/// The shared words; the layout is that of `spec/remote.md`, from byte 16 on.
-#[derive(Debug, Default)]
-#[repr(C)]
-pub struct Board {
-    validity: Validity,
-    /// The leader's participant, plus one; 0: none.
-    leader: AtomicU64,
-    /// When it was last seen, in microseconds.
-    seen: AtomicU64,
+/// Number of a board's words.
+pub const BOARD_WORDS: usize = 4;
+/// A board's words, laid out as in `spec/remote.md`: the identity of the data, V, the leader's participant
+/// plus one (0: none), and when it was last seen, in microseconds. All 0: nobody's.
+pub type BoardWords = [AtomicU64; BOARD_WORDS];
+
+/// The identity while a board becomes another database's.
+const CHANGING: u64 = u64::MAX;
+
+/// The board of one database.
+#[derive(Clone, Copy, Debug)]
+pub struct Board<'a> {
+    words: &'a BoardWords,
+    identity: u64,
 }
 
-impl Board {
-    /// V.
+impl<'a> Board<'a> {
+    /// The place among `boards` of the board of the data with this identity: one that it has, or a free one.
+    /// `None` when all are others'.
+    pub fn find(
+        boards: impl Iterator<Item = &'a BoardWords> + Clone,
+        identity: u64,
+        now: Duration,
+    ) -> Option<usize> {
+        let mut all = boards.map(|words| Board::new(words, identity));
+        let mine = all.clone().position(Board::is_mine);
+        mine.or_else(|| all.position(|board| board.take(now)))
+    }
+
+    /// A board that was found for this identity.
     #[must_use]
-    pub fn validity(&self) -> &Validity {
-        &self.validity
+    pub fn new(words: &'a BoardWords, identity: u64) -> Board<'a> {
+        // 0 and the last number are taken.
+        let identity = identity.clamp(1, CHANGING - 1);
+        Board { words, identity }
+    }
+
+    /// Makes it the board of this identity if it is nobody's, or was not used for long.
+    fn take(self, now: Duration) -> bool {
+        let before = self.words[0].load(Ordering::SeqCst);
+        let seen = self.seen().load(Ordering::SeqCst);
+        let is_unused = now
+            .checked_sub(Duration::from_micros(seen))
+            .is_none_or(|absent| absent >= UNUSED);
+        if before != 0 && before != CHANGING && !is_unused {
+            return false;
+        }
+        if !self.change(before, CHANGING) {
+            return false;
+        }
+        // From here on who leads by the old identity does not move V, and who begins to lead sees another.
+        while self
+            .validity()
+            .take_over(self.validity().generation())
+            .is_none()
+        {}
+        self.seen().store(now.as_micros() as u64, Ordering::SeqCst);
+        self.change(CHANGING, self.identity)
+    }
+
+    fn change(self, from: u64, to: u64) -> bool {
+        self.words[0]
+            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+    }
+
+    fn is_mine(self) -> bool {
+        self.words[0].load(Ordering::SeqCst) == self.identity
+    }
+
+    /// V now. Copies that are read after this call reflect every write up to it.
+    #[must_use]
+    pub fn judge(self) -> Judged {
+        let judged = self.validity().judge();
+        // In this order: the identity is another one before a V of its own is there.
+        match self.is_mine() {
+            true => judged,
+            false => Judged::NEVER,
+        }
+    }
+
+    /// V, for its leader.
+    #[must_use]
+    pub fn validity(self) -> Validity<'a> {
+        Validity::new(&self.words[1])
     }
 
     /// Takes the lead if nobody has it, or its holder is dead or was not seen for a while. Returns the
     /// generation of the new leader. `me` and what `lives` is asked for are numbers of participants.
-    pub fn lead(&self, me: u64, now: Duration, lives: impl Fn(u64) -> bool) -> Option<u16> {
+    pub fn lead(self, me: u64, now: Duration, lives: impl Fn(u64) -> bool) -> Option<u16> {
         // Before the leader: who takes over between the two loads makes the CAS fail.
-        let generation = self.validity.generation();
-        let leader = self.leader.load(Ordering::SeqCst);
-        let seen = Duration::from_micros(self.seen.load(Ordering::SeqCst));
-        let is_there = leader != 0 && lives(leader - 1);
-        if is_there && now.saturating_sub(seen) < ABSENT {
+        let generation = self.validity().generation();
+        if self.is_led(now, lives) {
             return None;
         }
-        let mine = self.validity.take_over(generation)?;
-        self.leader.store(me + 1, Ordering::SeqCst);
-        self.seen.store(now.as_micros() as u64, Ordering::SeqCst);
+        let mine = self.validity().take_over(generation)?;
+        if !self.is_mine() {
+            return None;
+        }
+        self.leader().store(me + 1, Ordering::SeqCst);
+        self.seen().store(now.as_micros() as u64, Ordering::SeqCst);
         Some(mine)
     }
 
+    /// Whether somebody leads who lives, and was seen just now.
+    #[must_use]
+    pub fn is_led(self, now: Duration, lives: impl Fn(u64) -> bool) -> bool {
+        let leader = self.leader().load(Ordering::SeqCst);
+        let seen = Duration::from_micros(self.seen().load(Ordering::SeqCst));
+        leader != 0 && now.saturating_sub(seen) < ABSENT && lives(leader - 1)
+    }
+
     /// The leader of this generation is there; false when another leads.
-    pub fn see(&self, generation: u16, now: Duration) -> bool {
-        let leads = self.validity.generation() == generation;
+    #[must_use]
+    pub fn see(self, generation: u16, now: Duration) -> bool {
+        let leads = self.validity().generation() == generation && self.is_mine();
         if leads {
-            self.seen.store(now.as_micros() as u64, Ordering::SeqCst);
+            self.seen().store(now.as_micros() as u64, Ordering::SeqCst);
         }
         leads
     }
 
     /// The leader of this generation closes: another one need not wait until it is missed.
-    pub fn resign(&self, generation: u16) {
-        if self.validity.end(generation) {
-            self.leader.store(0, Ordering::SeqCst);
+    pub fn resign(self, generation: u16) {
+        if self.validity().end(generation) {
+            self.leader().store(0, Ordering::SeqCst);
         }
+    }
+
+    fn leader(self) -> &'a AtomicU64 {
+        &self.words[2]
+    }
+
+    fn seen(self) -> &'a AtomicU64 {
+        &self.words[3]
     }
 }

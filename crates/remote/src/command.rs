@@ -1,5 +1,6 @@
 //! A command to a server.
 
+use crate::record::LARGEST_HEADER;
 use crate::script::Script;
 
 /// One command of one key. Clients of a Cluster send it to the primary that owns the key.
@@ -20,6 +21,8 @@ pub enum Verb {
     Get,
     /// `SET key ...`
     Set,
+    /// `GETRANGE key 0 39`: the header of what is there.
+    GetHeader,
     /// `ZADD key n member`
     SortedAdd,
     /// A script with this one key.
@@ -32,6 +35,14 @@ impl Command {
             verb: Verb::Get,
             key,
             args: Vec::new(),
+        }
+    }
+
+    pub(crate) fn get_header(key: Vec<u8>) -> Command {
+        Command {
+            verb: Verb::GetHeader,
+            key,
+            args: vec![b"0".to_vec(), number(LARGEST_HEADER - 1)],
         }
     }
 
@@ -57,17 +68,18 @@ impl Command {
         }
     }
 
-    /// The words as they are sent. `digest` is the SHA-1 of the script's text in hexadecimal digits, for
-    /// EVALSHA; `None`: EVAL with the text.
+    /// The words as they are sent: a script by its digest (EVALSHA), or by its text (EVAL) for a server that
+    /// does not know it.
     #[must_use]
-    pub fn words(&self, digest: Option<&str>) -> Vec<Vec<u8>> {
+    pub fn words(&self, by_digest: bool) -> Vec<Vec<u8>> {
         let mut words = match self.verb {
             Verb::Get => vec![b"GETEX".to_vec()],
+            Verb::GetHeader => vec![b"GETRANGE".to_vec()],
             Verb::Set => vec![b"SET".to_vec()],
             Verb::SortedAdd => vec![b"ZADD".to_vec()],
-            Verb::Run(script) => match digest {
-                Some(digest) => vec![b"EVALSHA".to_vec(), digest.into(), b"1".to_vec()],
-                None => vec![b"EVAL".to_vec(), script.text().into(), b"1".to_vec()],
+            Verb::Run(script) => match by_digest {
+                true => vec![b"EVALSHA".to_vec(), script.digest().into(), b"1".to_vec()],
+                false => vec![b"EVAL".to_vec(), script.text().into(), b"1".to_vec()],
             },
         };
         words.push(self.key.clone());

@@ -34,6 +34,8 @@ pub enum Found {
 #[derive(Debug)]
 pub struct Get<Fence> {
     began: Duration,
+    /// Whether a copy will do.
+    near: bool,
     state: State<Fence>,
 }
 
@@ -53,7 +55,17 @@ impl<Fence: Clone> Get<Fence> {
     pub fn new(now: Duration) -> Get<Fence> {
         Get {
             began: now,
+            near: true,
             state: State::Looking,
+        }
+    }
+
+    /// A read that wants the record on the server, to change it.
+    #[must_use]
+    pub fn through(now: Duration) -> Get<Fence> {
+        Get {
+            near: false,
+            ..Get::new(now)
         }
     }
 
@@ -83,14 +95,14 @@ impl<Fence: Clone> Get<Fence> {
         if near.is_fresh(judged) {
             match near.lease(Place::Value) {
                 Copied::There(entry) => {
-                    if near.is_fresh(judged) {
+                    if self.near && near.is_fresh(judged) {
                         return Step::Done(Found::Near(entry));
                     }
                 }
                 Copied::Acquired(mine) => fence = Some(mine),
                 Copied::Busy => {
                     let waited = now.saturating_sub(self.began);
-                    if waited < LONGEST_WAIT {
+                    if self.near && waited < LONGEST_WAIT {
                         self.state = State::Looking;
                         let until = (now + pause(waited)).min(self.began + LONGEST_WAIT);
                         return Step::Wait { until };

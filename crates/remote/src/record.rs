@@ -42,6 +42,12 @@ fn make_head(pending: bool, born: u64, mark: u64) -> [u8; HEAD_LEN] {
     head
 }
 
+/// The head of a pending record with these numbers.
+#[must_use]
+pub fn pending_head(born: u64, mark: u64) -> [u8; HEAD_LEN] {
+    make_head(true, born, mark)
+}
+
 /// The head of a record's bytes; all of them where there are fewer.
 #[must_use]
 pub fn head(record: &[u8]) -> &[u8] {
@@ -100,6 +106,15 @@ impl<'a> Record<'a> {
         })
     }
 
+    /// The numbers of a head: `born` and `mark`.
+    #[must_use]
+    pub fn parse_head(head: &[u8]) -> Option<(u64, u64)> {
+        let head = head.first_chunk::<HEAD_LEN>()?;
+        let mut mark = [0; 8];
+        mark.copy_from_slice(&head[8..]);
+        Some((born(head), u64::from_le_bytes(mark)))
+    }
+
     /// Whether a read at `now` (milliseconds since 1970) finds its value there, under these floors. The
     /// bytes may end behind the fixed part of the entry's header.
     #[must_use]
@@ -116,11 +131,15 @@ pub(crate) fn is_whole(entry: &[u8]) -> bool {
     Header::parse(entry, Verify::Checksum).is_ok()
 }
 
-/// Milliseconds that an entry has left at `now`; `None`: it does not expire.
+/// Milliseconds for which the server keeps an entry that is written at `now`; `None`: it does not expire. Readers
+/// look at the entry's own time; the server's is later, so that no host whose clock is behind misses the entry.
 pub(crate) fn time_to_live(entry: &[u8], now: u64) -> Option<u64> {
     let header = Header::parse(entry, Verify::Trusted).ok()?;
     match header.expires {
         0 => None,
-        expires => Some(expires.saturating_sub(now).max(1)),
+        expires => {
+            let left = expires.saturating_sub(now);
+            Some(left + (left / 8).clamp(5_000, 60_000))
+        }
     }
 }

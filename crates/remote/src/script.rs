@@ -1,5 +1,7 @@
 //! The scripts: each looks at one key and changes it as one step of the server.
 
+use std::sync::OnceLock;
+
 /// A script; drivers send EVALSHA, and EVAL when the server does not know it (`NOSCRIPT`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Script {
@@ -30,6 +32,16 @@ impl Script {
         Script::Clear,
         Script::Floor,
     ];
+
+    /// The SHA-1 of its text, in hexadecimal digits: what EVALSHA calls it.
+    #[must_use]
+    pub fn digest(self) -> &'static str {
+        static DIGESTS: OnceLock<[String; Script::ALL.len()]> = OnceLock::new();
+        let digests = DIGESTS.get_or_init(|| {
+            Script::ALL.map(|script| sha1_smol::Sha1::from(script.text()).digest().to_string())
+        });
+        &digests[self as usize]
+    }
 
     /// The text in Lua.
     #[must_use]

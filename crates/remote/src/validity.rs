@@ -9,52 +9,51 @@ pub struct Judged(Option<Duration>);
 
 /// V, shared by the processes of a host: 16 bits of the leader's generation, 48 of microseconds on a clock
 /// that is never set. 0 in those 48 is none.
-#[derive(Debug)]
-#[repr(transparent)]
-pub struct Validity(AtomicU64);
+#[derive(Clone, Copy, Debug)]
+pub struct Validity<'a>(&'a AtomicU64);
 
 const TIME: u64 = (1 << 48) - 1;
 
-impl Validity {
-    /// None yet, of the first generation.
+impl<'a> Validity<'a> {
+    /// The word that holds it; 0 is none yet, of the first generation.
     #[must_use]
-    pub const fn new() -> Validity {
-        Validity(AtomicU64::new(0))
+    pub const fn new(word: &'a AtomicU64) -> Validity<'a> {
+        Validity(word)
     }
 
     /// V now. Copies that are read after this call reflect every write up to it.
     #[must_use]
-    pub fn judge(&self) -> Judged {
+    pub fn judge(self) -> Judged {
         let micros = self.0.load(Ordering::SeqCst) & TIME;
         Judged((micros != 0).then(|| Duration::from_micros(micros)))
     }
 
     /// The leader's generation.
     #[must_use]
-    pub fn generation(&self) -> u16 {
+    pub fn generation(self) -> u16 {
         (self.0.load(Ordering::SeqCst) >> 48) as u16
     }
 
     /// A new leader takes the place of the one of this generation: V is none until it moves it. Returns
     /// the new generation; `None` when another was first.
-    pub fn take_over(&self, from: u16) -> Option<u16> {
+    pub fn take_over(self, from: u16) -> Option<u16> {
         let next = from.wrapping_add(1);
         self.change(from, u64::from(next) << 48).then_some(next)
     }
 
     /// The leader of this generation has heard of all writes up to `time`. False when another leads.
-    pub fn move_to(&self, generation: u16, time: Duration) -> bool {
+    pub fn move_to(self, generation: u16, time: Duration) -> bool {
         // Rounded down; a beacon in the first microsecond is none.
         let micros = time.as_micros() as u64 & TIME;
         self.change(generation, u64::from(generation) << 48 | micros)
     }
 
     /// The leader of this generation no longer hears of all writes. False when another leads.
-    pub fn end(&self, generation: u16) -> bool {
+    pub fn end(self, generation: u16) -> bool {
         self.change(generation, u64::from(generation) << 48)
     }
 
-    fn change(&self, generation: u16, word: u64) -> bool {
+    fn change(self, generation: u16, word: u64) -> bool {
         let mut now = self.0.load(Ordering::SeqCst);
         loop {
             if (now >> 48) as u16 != generation {
@@ -71,15 +70,15 @@ impl Validity {
     }
 }
 
-impl Default for Validity {
-    fn default() -> Self {
-        Validity::new()
-    }
-}
-
 impl Judged {
     /// No copy may be served.
     pub const NEVER: Judged = Judged(None);
+
+    /// How far behind copies are at `now` that were read after this; `None` when none may be served.
+    #[must_use]
+    pub fn lag(self, now: Duration) -> Option<Duration> {
+        now.checked_sub(self.0?)
+    }
 
     /// Whether copies that were read after this may be served at `now`: they are no more than `staleness`
     /// behind.

@@ -5,11 +5,12 @@ use polycache_remote::{
     Copied, Event, Get, HolderId, Judged, Names, Near, Place, RemoteName, Step, Validity,
 };
 use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// A directory with one copy. After the copy is read, a second passes, and the listener hears again.
 struct Late {
-    validity: Validity,
+    validity: AtomicU64,
     now: Cell<Duration>,
 }
 
@@ -17,7 +18,7 @@ impl Near for Late {
     type Fence = ();
 
     fn judge(&self) -> Judged {
-        self.validity.judge()
+        Validity::new(&self.validity).judge()
     }
     fn is_fresh(&self, judged: Judged) -> bool {
         judged.is_fresh(self.now.get(), Duration::from_millis(100))
@@ -32,7 +33,7 @@ impl Near for Late {
         let mut entry = Vec::new();
         encode(&Value::Null, &EntryOptions::default(), &mut entry).expect("null has an entry");
         self.now.set(self.now.get() + Duration::from_secs(1));
-        self.validity.move_to(0, self.now.get());
+        Validity::new(&self.validity).move_to(0, self.now.get());
         Copied::There(entry)
     }
     fn fill(&mut self, _: Place, (): (), _: &[u8]) -> bool {
@@ -64,10 +65,10 @@ impl Near for Late {
 #[test]
 fn a_copy_is_served_by_what_was_heard_before_it_was_read() {
     let mut near = Late {
-        validity: Validity::new(),
+        validity: AtomicU64::new(0),
         now: Cell::new(Duration::from_secs(5)),
     };
-    near.validity.move_to(0, near.now.get());
+    Validity::new(&near.validity).move_to(0, near.now.get());
     let names = Names::new(&RemoteName::new("p"), &[b"::"], b"::k");
     let mut get = Get::new(near.now.get());
     let now = near.now.get();

@@ -133,6 +133,19 @@ fn a_silent_connection_is_given_up_after_the_staleness() {
 }
 
 #[test]
+fn an_attempt_that_fails_at_once_is_repeated_after_a_pause() {
+    let asks = |acts: Vec<Act>| acts.contains(&Act::AskMap);
+    let mut listener = told(&["a"]);
+    let arming = ARMING;
+    assert!(!asks(listener.step(Heard::Ended { arming }, ms(2))));
+    assert!(!asks(listener.step(Heard::Woken, ms(251))));
+    assert!(asks(listener.step(Heard::Woken, ms(252))));
+    // A connection that was armed is replaced at once.
+    let (mut listener, _) = armed(&["a"]);
+    assert!(asks(listener.step(Heard::Ended { arming }, ms(3))));
+}
+
+#[test]
 fn what_an_earlier_arming_pushes_is_not_heard() {
     let (mut listener, acts) = armed(&["a"]);
     let acts_of_end = listener.step(Heard::Ended { arming: ARMING }, ms(3));

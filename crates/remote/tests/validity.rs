@@ -1,7 +1,13 @@
 //! V and who leads.
 
-use polycache_remote::{Board, Judged, Validity};
+use polycache_remote::{Board, BoardWords, Judged, Validity};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
+
+fn board(all: &[BoardWords], identity: u64, now: Duration) -> Option<Board<'_>> {
+    let place = Board::find(all.iter(), identity, now)?;
+    Some(Board::new(&all[place], identity))
+}
 
 const D: Duration = Duration::from_millis(100);
 
@@ -11,7 +17,8 @@ fn ms(number: u64) -> Duration {
 
 #[test]
 fn copies_are_fresh_for_the_staleness() {
-    let validity = Validity::new();
+    let word = AtomicU64::new(0);
+    let validity = Validity::new(&word);
     assert_eq!(validity.judge(), Judged::NEVER);
     assert!(!Judged::NEVER.is_fresh(ms(0), D));
     assert!(validity.move_to(0, ms(500)));
@@ -24,7 +31,8 @@ fn copies_are_fresh_for_the_staleness() {
 
 #[test]
 fn what_was_judged_before_stays_as_it_was() {
-    let validity = Validity::new();
+    let word = AtomicU64::new(0);
+    let validity = Validity::new(&word);
     validity.move_to(0, ms(500));
     let judged = validity.judge();
     validity.move_to(0, ms(900));
@@ -33,7 +41,8 @@ fn what_was_judged_before_stays_as_it_was() {
 
 #[test]
 fn a_leader_of_an_earlier_generation_changes_nothing() {
-    let validity = Validity::new();
+    let word = AtomicU64::new(0);
+    let validity = Validity::new(&word);
     validity.move_to(0, ms(500));
     assert_eq!(validity.take_over(0), Some(1));
     assert_eq!(validity.judge(), Judged::NEVER);
@@ -46,7 +55,8 @@ fn a_leader_of_an_earlier_generation_changes_nothing() {
 
 #[test]
 fn a_leader_is_replaced_when_it_is_dead_or_was_not_seen() {
-    let board = Board::default();
+    let words = Default::default();
+    let board = board(std::slice::from_ref(&words), 7, ms(0)).expect("it is free");
     let (all, none) = (|_| true, |_| false);
     let first = board.lead(1, ms(1000), all).expect("nobody leads");
     assert_eq!(board.lead(2, ms(1100), all), None);
@@ -58,8 +68,49 @@ fn a_leader_is_replaced_when_it_is_dead_or_was_not_seen() {
 
 #[test]
 fn a_leader_that_resigns_is_followed_at_once() {
-    let board = Board::default();
+    let words = Default::default();
+    let board = board(std::slice::from_ref(&words), 7, ms(0)).expect("it is free");
     let mine = board.lead(1, ms(1000), |_| true).expect("nobody leads");
     board.resign(mine);
     assert!(board.lead(2, ms(1000), |_| true).is_some());
+}
+
+#[test]
+fn each_database_has_its_board() {
+    let words: [BoardWords; 2] = Default::default();
+    let find = |identity, now| board(&words, identity, now);
+    let first = find(7, ms(1000)).expect("it is free");
+    first.lead(1, ms(1000), |_| true).expect("nobody leads");
+    find(8, ms(1000)).expect("it is free");
+    assert!(find(9, ms(2000)).is_none());
+    let same = find(7, ms(2000)).expect("it is there");
+    assert_eq!(same.lead(2, ms(1100), |_| true), None);
+}
+
+/// What a process judges that has not looked for a while.
+#[test]
+fn who_lost_its_board_serves_no_copy_and_leads_no_more() {
+    let words: [BoardWords; 1] = Default::default();
+    let find = |identity, now| board(&words, identity, now);
+    let old = find(7, ms(1000)).expect("it is free");
+    let led = old.lead(1, ms(1000), |_| true).expect("nobody leads");
+    assert!(old.validity().move_to(led, ms(1000)));
+    let later = ms(61_000);
+    let new = find(8, later).expect("the first one was not used for long");
+    assert_eq!(old.judge(), Judged::NEVER);
+    assert!(!old.validity().move_to(led, later) && !old.see(led, later));
+    assert_eq!(old.lead(1, later, |_| true), None);
+    let mine = new
+        .lead(2, later + ms(400), |_| true)
+        .expect("nobody leads");
+    assert!(new.validity().move_to(mine, later));
+    assert_eq!(old.judge(), Judged::NEVER);
+    assert!(new.judge().is_fresh(later, D));
+}
+
+#[test]
+fn a_board_that_a_killed_process_left_half_changed_is_free() {
+    let words: [BoardWords; 1] = Default::default();
+    words[0][0].store(u64::MAX, std::sync::atomic::Ordering::SeqCst);
+    assert!(board(&words, 7, ms(1)).is_some());
 }

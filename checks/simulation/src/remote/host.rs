@@ -9,7 +9,7 @@ use polycache_host::engine::{Engine, Participant};
 use polycache_host::hash::key_hash;
 use polycache_host::{Appender, Lease, Namespace, Token};
 use polycache_operations::{Holder, Lease as GuardLease, Leases};
-use polycache_remote::{Board, Breaker, Copied, Guards, HolderId, Judged, Near, Place};
+use polycache_remote::{Board, BoardWords, Breaker, Copied, Guards, HolderId, Judged, Near, Place};
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -21,8 +21,14 @@ pub struct Host {
     pub number: usize,
     pub world: Arc<World>,
     pub memory: Arc<Shared>,
-    pub board: Board,
+    pub board: BoardWords,
     pub seed: u64,
+}
+
+impl Host {
+    pub fn board(&self) -> Board<'_> {
+        Board::new(&self.board, 1)
+    }
 }
 
 /// A process.
@@ -206,7 +212,7 @@ impl Near for AtKey<'_> {
 
     fn judge(&self) -> Judged {
         access();
-        let judged = self.process.host.board.validity().judge();
+        let judged = self.process.host.board().judge();
         linger();
         judged
     }

@@ -24,7 +24,7 @@ impl Ear {
             let world = process.host.world.clone();
             let me = u64::from(process.me.id);
             let lives = |id: u64| world.is_alive(id as u32);
-            if let Some(generation) = process.host.board.lead(me, process.now(), lives) {
+            if let Some(generation) = process.host.board().lead(me, process.now(), lives) {
                 self.note("leads", || format!("generation {generation}"));
                 self.lead(generation);
             }
@@ -69,7 +69,7 @@ impl Ear {
             // Messages and time: one step each.
             let heard = self.heard().unwrap_or(Heard::Woken);
             let is_woken = heard == Heard::Woken;
-            if !process.host.board.see(generation, process.now()) {
+            if !process.host.board().see(generation, process.now()) {
                 self.note("led", String::new);
                 process.network.borrow_mut().hang_up(process.number);
                 return;
@@ -91,7 +91,7 @@ impl Ear {
 
     fn act(&self, generation: u16, act: Act) {
         let process = &self.process;
-        let validity = process.host.board.validity();
+        let validity = process.host.board().validity();
         let send = |command: Command| {
             let mut network = process.network.borrow_mut();
             let request = network.send(process.number, vec![command], &self.flag);

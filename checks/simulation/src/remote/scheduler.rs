@@ -12,6 +12,7 @@ use crate::world::{Flag, World};
 use fastrand::Rng;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 /// After this many steps a simulation counts as one that never ends.
@@ -75,7 +76,7 @@ impl Simulation {
                     number,
                     world: Arc::new(World::new(rng.u64(..1 << 20))),
                     memory: Arc::new(Shared::new(&scenario.geometry)),
-                    board: polycache_remote::Board::default(),
+                    board: [1, 0, 0, 0].map(AtomicU64::new),
                     seed: rng.u64(..),
                 })
             })

@@ -193,6 +193,10 @@ impl Cluster {
         let bytes = |bytes: Option<Vec<u8>>| bytes.map_or(Reply::Nil, Reply::Bytes);
         match command.verb {
             Verb::Get => (bytes(here), false),
+            Verb::GetHeader => {
+                let header = here.map(|there| there[..there.len().min(40)].to_vec());
+                (Reply::Bytes(header.unwrap_or_default()), false)
+            }
             Verb::Set => {
                 let px = command.args.get(2).map(|px| number(px));
                 server.store(key, arg(0), px.unwrap_or(0), now);

@@ -157,7 +157,14 @@ impl Listener {
                 self.armed(node, now, &mut acts);
             }
             Heard::Refused => self.disarm(now + LONGEST_PAUSE * 20, &mut acts),
-            Heard::Ended { arming } if arming == self.arming => self.disarm(now, &mut acts),
+            Heard::Ended { arming } if arming == self.arming => {
+                // A server that is down ends each attempt at once.
+                let pause = match self.state {
+                    State::Listening { .. } => Duration::ZERO,
+                    _ => self.pause(),
+                };
+                self.disarm(now + pause, &mut acts);
+            }
             Heard::Pushed { arming, node, keys } if arming == self.arming => {
                 self.pushed(node, keys, &mut acts);
             }

@@ -16,12 +16,14 @@ use polycache_operations::pause;
 use std::time::Duration;
 
 /// Milliseconds for which a pending value stays when nobody ends it.
-const PENDING_MS: u64 = 3_600_000;
+pub(crate) const PENDING_MS: u64 = 3_600_000;
 /// The shortest and the longest pause between two looks at another's load.
 const SHORTEST_LOOK: Duration = Duration::from_millis(5);
 const LONGEST_LOOK: Duration = Duration::from_millis(250);
 /// How long a caller waits before it asks whether the holder's process lives.
 const DOUBT: Duration = Duration::from_millis(250);
+/// How long a process may hold a pending record before its host's presence lists it, at most.
+pub const UNLISTED: Duration = Duration::from_millis(1500);
 
 impl<Guard: Clone, Fence: Clone> Load<Guard, Fence> {
     /// Asks for the value, or for the right to load it.
@@ -167,7 +169,13 @@ impl<Guard: Clone, Fence: Clone> Load<Guard, Fence> {
     ) -> Loaded {
         let is_dead = match (near.lives(holder), &listed) {
             (Some(lives), _) => !lives,
-            (None, Some(Some(text))) => !is_present(text, holder.participant),
+            (None, Some(Some(text))) => {
+                let waited = self
+                    .other
+                    .as_ref()
+                    .map(|other| now.saturating_sub(other.since));
+                !is_present(text, holder.participant) && waited >= Some(UNLISTED)
+            }
             // Its host was not heard of for as long as its presence stands.
             (None, Some(None)) => true,
             (None, None) => false,

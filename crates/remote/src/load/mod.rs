@@ -11,9 +11,10 @@ use crate::names::Names;
 use crate::near::{Near, Place};
 use crate::presence::HolderId;
 use crate::record;
-use crate::reply::Reply;
 use crate::step::Event;
 use asking::drop_lease;
+pub(crate) use asking::PENDING_MS;
+pub use asking::UNLISTED;
 use polycache_operations as operations;
 use polycache_operations::{Leases, Step as Guarded};
 use std::time::Duration;
@@ -105,7 +106,8 @@ enum State<Fence> {
         fault: Fault,
         lost: Option<Vec<u8>>,
     },
-    Storing,
+    /// The value was sent, born then. A clear may have come after that.
+    Storing(u64, Floors<Fence>),
     /// A token is given back; then this is the result.
     Ending(Loaded),
     Over,
@@ -137,6 +139,18 @@ impl<Guard: Clone, Fence: Clone> Load<Guard, Fence> {
     #[must_use]
     pub fn guard(&self) -> Option<&Guard> {
         self.guard.fence()
+    }
+
+    /// What takes the key's token away while this caller's loader runs by one of its own: a cache that closes
+    /// sends it, so that others need not wait.
+    #[must_use]
+    pub fn give_up(&self, names: &Names) -> Option<Command> {
+        match &self.state {
+            State::Loading(token, _) if !self.is_others(token) => {
+                Some(remove(names.value.clone(), token))
+            }
+            _ => None,
+        }
     }
 
     /// Takes what happened, and says what to do.
@@ -174,12 +188,22 @@ impl<Guard: Clone, Fence: Clone> Load<Guard, Fence> {
                 self.state = loading;
                 Ok(Loaded::Load)
             }
-            State::Storing => {
+            State::Storing(born, mut floors) => {
                 near.void(Place::Value);
                 let next = match event.replies() {
-                    Ok(replies) if replies.first().is_some_and(Reply::is_one) => Loaded::Stored,
-                    Ok(_) => Loaded::Refused,
-                    Err(fault) => Loaded::Unstored(fault),
+                    Ok(mut replies) => {
+                        let stored = replies.pop().is_some_and(|reply| reply.is_one());
+                        floors.take(near, replies);
+                        // What a clear came after is not served.
+                        match stored && born >= floors.floor() {
+                            true => Loaded::Stored,
+                            false => Loaded::Refused,
+                        }
+                    }
+                    Err(fault) => {
+                        floors.give_up(near);
+                        Loaded::Unstored(fault)
+                    }
                 };
                 Ok(self.unguard(guards, next, now))
             }
@@ -206,10 +230,15 @@ impl<Guard: Clone, Fence: Clone> Load<Guard, Fence> {
     {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Loading(token, born) => {
-                self.state = State::Storing;
+                let judged = near.judge();
+                let mut floors = Floors::look(near, names);
+                let fresh = near.is_fresh(judged);
                 let record = record::value(born, near.random(), entry);
                 let px = record::time_to_live(entry, near.now());
-                Loaded::Send(vec![exchange(names.value.clone(), &token, record, px)])
+                let mut commands = floors.ask(near, names, false, fresh);
+                commands.push(exchange(names.value.clone(), &token, record, px));
+                self.state = State::Storing(born, floors);
+                Loaded::Send(commands)
             }
             State::LoadingAlone { fault, lost } => {
                 self.give_back(guards, names, lost, Loaded::Unstored(fault), now)
@@ -280,7 +309,8 @@ impl<Guard: Clone, Fence: Clone> Load<Guard, Fence> {
                 drop_lease(near, fence);
                 self.unguard(guards, Loaded::Released, now)
             }
-            State::Storing => {
+            State::Storing(_, mut floors) => {
+                floors.give_up(near);
                 near.void(Place::Value);
                 self.unguard(guards, Loaded::Released, now)
             }
