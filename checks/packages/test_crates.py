@@ -31,6 +31,7 @@ CRATES = [
     "polycache-memory",
     "polycache-operations",
     "polycache-redis-namespace",
+    "polycache-remote",
 ]
 # What a user writes into Cargo.toml for the programs in the folder crates/.
 DEPENDENCIES = """

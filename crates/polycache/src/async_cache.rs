@@ -26,6 +26,9 @@ use tokio::time::{sleep, Instant};
 /// waits for another caller's load sleeps without blocking its thread. A call that walks the whole cache runs on
 /// tokio's threads for blocking work.
 ///
+/// Over a remote tier (`Builder::remote`) it does not pay yet: a call that asks the server blocks its thread for a
+/// round trip, for the option `timeout` at most. Call a [`Cache`] by `tokio::task::spawn_blocking` there.
+///
 /// A future may be dropped at any time: a load that is cancelled leaves its key to the next caller.
 ///
 /// ```
@@ -325,6 +328,12 @@ impl AsyncCache {
     pub async fn machine_stats(&self) -> Result<Option<MachineStats>, Error> {
         let cache = self.0.clone();
         blocking(move || cache.machine_stats()).await
+    }
+
+    /// See [`Cache::remote_stats`].
+    #[cfg(feature = "remote")]
+    pub async fn remote_stats(&self) -> Option<crate::RemoteStats> {
+        self.0.remote_stats()
     }
 
     /// See [`Cache::usage`].

@@ -6,7 +6,11 @@ use crate::jitter::{Lifetime, Source};
 use crate::memory;
 use crate::observe;
 use crate::presets::Preset;
+#[cfg(feature = "remote")]
+use crate::remote::{self, Remote};
 use crate::tier::{HostTier, MemoryTier, Options as MemoryTierOptions, Tier};
+#[cfg(feature = "remote")]
+use crate::tier::{Link, LinkOptions, NearStore, RemoteTier};
 use crate::ttl;
 use crate::{Clock, Compressor, Error, Jitter, Serializer, StoreErrors, Structs};
 use polycache_entry::{Dictionaries, Limits};
@@ -20,6 +24,16 @@ const SHORTEST_LEASE_MS: u128 = 63;
 const LONGEST_LEASE_MS: u128 = 8 * 60 * 60 * 1000;
 
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Options of the remote tier; `None` was not told.
+#[cfg(feature = "remote")]
+#[derive(Clone, Debug, Default)]
+struct RemoteOptions {
+    remote: Option<Remote>,
+    timeout: Option<Duration>,
+    max_staleness: Option<Duration>,
+    prefix: Option<String>,
+}
 
 /// Options of a [`Cache`]; every one has a default.
 #[derive(Clone, Debug)]
@@ -50,6 +64,8 @@ pub struct Builder {
     flush_every: Option<Option<Duration>>,
     clock: Clock,
     max_value: u64,
+    #[cfg(feature = "remote")]
+    remote: RemoteOptions,
     /// Of keys that are refused why, for `build` to tell.
     encryption: Option<Result<Encryption, polycache_entry::Error>>,
 }
@@ -82,6 +98,8 @@ impl Default for Builder {
             flush_every: None,
             clock: host.clock,
             max_value: Limits::default().max_length,
+            #[cfg(feature = "remote")]
+            remote: RemoteOptions::default(),
             encryption: None,
         }
     }
@@ -365,6 +383,49 @@ impl Builder {
         self
     }
 
+    /// The Redis or Valkey by which the cache is shared with other machines (cargo feature `remote`, Rust 1.88): a URL, or a client
+    /// of the crate `redis`. What this machine has read stands in `path`, too, or in this process' memory where there is
+    /// no path, and is served from there for as long as the server tells of every write. Default: none.
+    ///
+    /// ```no_run
+    /// use polycache::Cache;
+    /// let cache = Cache::builder()
+    ///     .path("/var/cache/shop")
+    ///     .remote("redis://cache.internal:6379/0")
+    ///     .build()?;
+    /// # Ok::<(), polycache::Error>(())
+    /// ```
+    #[cfg(feature = "remote")]
+    pub fn remote(mut self, remote: impl Into<Remote>) -> Builder {
+        self.remote.remote = Some(remote.into());
+        self
+    }
+
+    /// How long the remote tier may take to answer a command, 1 ms to 60 s. Then a read is a miss, a load is handed out
+    /// and not stored, and a write is [`Error::RemoteUnavailable`]. Default: 250 ms.
+    #[cfg(feature = "remote")]
+    pub fn timeout(mut self, timeout: Duration) -> Builder {
+        self.remote.timeout = Some(timeout);
+        self
+    }
+
+    /// How far a read may be behind writes of other machines, 10 ms to an hour, when a connection has died in silence;
+    /// otherwise it is as far behind as the server's message takes. With zero every read asks the server.
+    /// Default: 1 s.
+    #[cfg(feature = "remote")]
+    pub fn max_staleness(mut self, staleness: Duration) -> Builder {
+        self.remote.max_staleness = Some(staleness);
+        self
+    }
+
+    /// What the names of the cache's keys on the server begin with, followed by a colon. It holds no `{` and no `}`.
+    /// Default: `polycache`.
+    #[cfg(feature = "remote")]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Builder {
+        self.remote.prefix = Some(prefix.into());
+        self
+    }
+
     /// Opens the cache.
     ///
     /// # Errors
@@ -376,17 +437,74 @@ impl Builder {
         // Before a directory is made: a part that is refused leaves nothing behind.
         polycache_host::keys::prefix(&self.parts)?;
         let parts = std::mem::take(&mut self.parts);
-        let tier: Arc<dyn Tier> = match self.path.take() {
-            Some(path) => Arc::new(self.host_tier(path, &parts)?),
-            None => Arc::new(self.memory_tier(&parts)?),
-        };
+        let tier = self.tier(&parts)?;
         let cache = Cache::new(tier, Arc::default(), parts, settings);
         observe::opened(&cache);
         Ok(cache)
     }
 
+    /// The tier of a cache without a server.
+    fn own_tier(&mut self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
+        Ok(match self.path.take() {
+            Some(path) => Arc::new(self.host_tier(path, parts)?),
+            None => Arc::new(self.memory_tier(parts)?),
+        })
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn tier(&mut self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
+        self.own_tier(parts)
+    }
+
+    #[cfg(feature = "remote")]
+    fn tier(&mut self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
+        let RemoteOptions {
+            remote,
+            timeout,
+            max_staleness,
+            prefix,
+        } = std::mem::take(&mut self.remote);
+        let Some(remote) = remote else {
+            let told = [
+                ("timeout", timeout.is_some()),
+                ("max_staleness", max_staleness.is_some()),
+                ("prefix", prefix.is_some()),
+            ];
+            return match told.into_iter().find(|(_, given)| *given) {
+                Some((name, _)) => Err(Error::InvalidArgument(format!(
+                    "{name} is of a remote tier, and means nothing without remote"
+                ))),
+                None => self.own_tier(parts),
+            };
+        };
+        let options = LinkOptions {
+            transport: remote.transport()?,
+            prefix: remote::checked_prefix(prefix)?,
+            timeout: remote::checked_timeout(timeout)?,
+            staleness: remote::checked_staleness(max_staleness)?,
+            clock: self.clock.clone(),
+        };
+        let (near, store) = match self.path.take() {
+            Some(path) => {
+                let tier = self.host_tier(path, &[])?;
+                let store = NearStore::Host(tier.handle());
+                (Arc::new(tier) as Arc<dyn Tier>, store)
+            }
+            None => {
+                let tier = self.memory_tier(&[])?;
+                (
+                    Arc::new(tier.clone()) as Arc<dyn Tier>,
+                    NearStore::Memory(tier),
+                )
+            }
+        };
+        let link = Link::new(options, store);
+        let tier = RemoteTier::new(link, near, self.lease_timeout, parts)?;
+        Ok(Arc::new(tier))
+    }
+
     fn settings(&mut self) -> Result<Settings, Error> {
-        if self.path.is_none() && self.encryption.is_some() {
+        if self.path.is_none() && !self.has_remote() && self.encryption.is_some() {
             return Err(Error::invalid(
                 "encryption is of a directory, and means nothing without a path",
             ));
@@ -429,18 +547,25 @@ impl Builder {
         })
     }
 
+    fn has_remote(&self) -> bool {
+        #[cfg(feature = "remote")]
+        return self.remote.remote.is_some();
+        #[cfg(not(feature = "remote"))]
+        false
+    }
+
     /// What a memory tier may hold; `None` is none.
     fn bounds(&self) -> Result<Option<memory::Bounds>, Error> {
         let told = self.max_entries.is_some() || self.max_bytes.is_some();
         match (self.memory, &self.path) {
             (true, _) => memory::Bounds::new(self.max_entries, self.max_bytes).map(Some),
-            (false, None) => Err(Error::invalid(
+            (false, None) if !self.has_remote() => Err(Error::invalid(
                 "without memory a cache needs a path: the directory it lives in",
             )),
-            (false, Some(_)) if told => Err(Error::invalid(
+            (false, _) if told => Err(Error::invalid(
                 "max_entries and max_bytes mean nothing without the memory tier",
             )),
-            (false, Some(_)) => Ok(None),
+            (false, _) => Ok(None),
         }
     }
 

@@ -4,13 +4,11 @@
 use crate::observe::{self, Answer};
 use crate::origin::Origin;
 use crate::scratch::Scratch;
-use crate::tier::{AtKey, Object};
+use crate::tier::{AtKey, Object, TierLoad};
 use crate::{Cache, Error, StoreErrors, Ttl};
 use polycache_entry::{encode_typed, EntryOptions};
 use polycache_host::Token;
-use polycache_operations::{
-    Bounds, Done, Event, Flights, Joined, Landed, Leader, Load, Part, Step,
-};
+use polycache_operations::{Bounds, Done, Event, Flights, Joined, Landed, Leader, Part, Step};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
@@ -59,7 +57,7 @@ pub(crate) struct Caller<'a, V: Cached> {
 enum State<'a> {
     Begins,
     Joined(Joined<Arc<[u8]>, Error, Token>),
-    Leads(Leader<'a, Vec<u8>, Arc<[u8]>, Error, Token>, Load<Token>),
+    Leads(Leader<'a, Vec<u8>, Arc<[u8]>, Error, Token>, TierLoad),
     /// It loads only for itself.
     Unshared,
 }
@@ -163,13 +161,18 @@ impl<'a, V: Cached> Caller<'a, V> {
             self.runner,
             now,
             cache.settings().lease_timeout,
-            |token| cache.tier().is_leased(key, *token),
+            |token, age| {
+                let is_young = cache.tier().joins_within().is_none_or(|most| age <= most);
+                is_young && cache.tier().is_leased(key, *token)
+            },
         );
         self.state = match part {
             Part::Joins(joined) => State::Joined(joined),
             Part::Leads(leader) => {
                 let wait_timeout = cache.settings().wait_timeout;
-                State::Leads(leader, Load::new(Bounds { wait_timeout }, self.began))
+                let bounds = Bounds { wait_timeout };
+                let load = cache.tier().begin_load(key, bounds, self.began);
+                State::Leads(leader, load)
             }
         };
     }

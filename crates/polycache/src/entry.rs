@@ -116,7 +116,7 @@ impl Cache {
         let mut scratch = Scratch::take();
         loop {
             scratch.entry.clear();
-            let Some(seen) = tier.peek(key, &mut scratch.entry)? else {
+            let Some(seen) = self.seen_or_missing(key, &mut scratch.entry)? else {
                 scratch.keep();
                 return Ok(None);
             };

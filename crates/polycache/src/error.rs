@@ -84,6 +84,9 @@ pub enum Error {
     Closed,
     /// The operating system failed.
     Io(String),
+    /// The Redis or Valkey of the cache did not answer within the option `timeout`, or refused the command; what a write
+    /// was to do may have been done all the same.
+    RemoteUnavailable(String),
     /// The caller waited for the loads of others for `wait_timeout`, and none brought the value.
     WaitTimeout,
     /// Others changed the key each time that an update of it was tried; nothing was stored.
@@ -135,6 +138,7 @@ impl Error {
             Error::UnsupportedPlatform(_) => "unsupported_platform",
             Error::Closed => "closed",
             Error::Io(_) => "io",
+            Error::RemoteUnavailable(_) => "remote_unavailable",
             Error::WaitTimeout => "wait_timeout",
             Error::Conflict => "conflict",
             Error::LoaderFailed(_) => "loader_failed",
@@ -148,6 +152,7 @@ impl Error {
             Error::NoSpace(_)
             | Error::TooManyParticipants(_)
             | Error::Io(_)
+            | Error::RemoteUnavailable(_)
             | Error::WaitTimeout
             | Error::Conflict => true,
             Error::LoaderFailed(source) => loader_may_pass(&**source),
@@ -228,6 +233,7 @@ impl fmt::Display for Error {
             | Error::ReadOnly(what)
             | Error::TooManyParticipants(what)
             | Error::UnsupportedPlatform(what)
+            | Error::RemoteUnavailable(what)
             | Error::Io(what) => f.write_str(what),
         }
     }

@@ -64,6 +64,8 @@ mod prefetch;
 pub mod presets;
 mod random;
 mod read_through;
+#[cfg(feature = "remote")]
+mod remote;
 mod scratch;
 pub mod serializer;
 pub mod size;
@@ -97,6 +99,8 @@ pub use polycache_host::keys::split as split_full_key;
 pub use polycache_host::{Clock, MachineStats, ProcessStats, Report, Stats, Usage};
 pub use polycache_memory::{Doorkeeper, MemoryCache, Stats as MemoryStats, Ttl, TtlLeft};
 pub use read_through::ReadThrough;
+#[cfg(feature = "remote")]
+pub use remote::{Remote, RemoteStats};
 pub use serializer::{Bincode, Json, MessagePack};
 pub use store_errors::StoreErrors;
 pub use update::Update;

@@ -27,7 +27,10 @@ impl Cache {
     /// `Closed`; `Io` when the directory's file of locks cannot be looked at.
     pub fn machine_stats(&self) -> Result<Option<MachineStats>, Error> {
         self.still_open()?;
-        let stats = self.store().map(polycache_host::Store::machine_stats);
+        let stats = self
+            .tier()
+            .directory()
+            .map(polycache_host::Store::machine_stats);
         Ok(stats.transpose()?)
     }
 
@@ -49,7 +52,16 @@ impl Cache {
     /// `Closed`.
     pub fn usage(&self, most: usize) -> Result<Option<Vec<Usage>>, Error> {
         self.still_open()?;
-        let usage = self.store().map(|store| store.usage(most));
+        let usage = self.tier().directory().map(|store| store.usage(most));
         Ok(usage.transpose()?)
+    }
+
+    /// What this handle did with its remote tier, and how that is; `None` for a cache without one.
+    #[cfg(feature = "remote")]
+    #[must_use]
+    pub fn remote_stats(&self) -> Option<crate::RemoteStats> {
+        self.tier()
+            .remote()
+            .map(crate::tier::RemoteTier::remote_stats)
     }
 }

@@ -10,6 +10,9 @@ pub(crate) enum Answer {
     Host,
     /// From this process' memory.
     Memory,
+    /// From a server, or a copy of what is there.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
+    Remote,
     Miss,
 }
 
@@ -50,6 +53,9 @@ pub(crate) fn read(cache: &Cache, key: &[u8], answer: Answer) {
         }
         Answer::Memory => {
             tracing::trace!(target: "polycache", cache = cache.name(), key = %text(key), tier = "memory", "hit");
+        }
+        Answer::Remote => {
+            tracing::trace!(target: "polycache", cache = cache.name(), key = %text(key), tier = "remote", "hit");
         }
         Answer::Miss => {
             tracing::trace!(target: "polycache", cache = cache.name(), key = %text(key), "miss");

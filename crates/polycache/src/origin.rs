@@ -56,6 +56,35 @@ impl Origin {
     }
 }
 
+#[cfg(all(feature = "bindings", feature = "remote"))]
+impl Cache {
+    /// As [`Cache::get_by_origin`], if a copy on this host answers, and nothing is to be sent.
+    pub(crate) fn get_near_by<R>(
+        &self,
+        key: &[u8],
+        read: impl Read<R>,
+    ) -> Result<Option<(R, Origin)>, Error> {
+        self.still_open()?;
+        let Some(remote) = self.tier().remote() else {
+            return Ok(None);
+        };
+        let mut scratch = Scratch::take();
+        let found = remote.copy(key, &mut scratch.entry)?;
+        // With a time to idle a read may write to the server.
+        let result = if found && !polycache_entry::has_time_to_idle(&scratch.entry) {
+            remote.count_near_hit();
+            observe::read(self, key, self.tier().answer());
+            let origin = Origin::of(crate::tier::NOWHERE, &scratch.entry);
+            let value = self.read_used(key, &mut scratch, read);
+            value.map(|value| Some((value, origin)))
+        } else {
+            Ok(None)
+        };
+        scratch.keep();
+        result
+    }
+}
+
 impl Cache {
     /// Reads the key, and says where its value was found.
     #[inline]

@@ -2,6 +2,7 @@
 
 use crate::cache::{reading, reading_typed, Read};
 use crate::scratch::Scratch;
+use crate::tier::Seen;
 use crate::{Cache, Error, Value};
 use serde::de::DeserializeOwned;
 
@@ -53,9 +54,21 @@ impl Cache {
 
     pub(crate) fn peek_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
-        let found = self.tier().peek(key, &mut scratch.entry)?.is_some();
+        let found = self.seen_or_missing(key, &mut scratch.entry)?.is_some();
         let value = found.then(|| self.read(key, &mut scratch, read));
         scratch.keep();
         value.transpose()
+    }
+
+    /// What is there, for a read: without an answer from a server it is a miss.
+    pub(crate) fn seen_or_missing(
+        &self,
+        key: &[u8],
+        entry: &mut Vec<u8>,
+    ) -> Result<Option<Seen>, Error> {
+        match self.tier().peek(key, entry) {
+            Err(Error::RemoteUnavailable(_)) => Ok(None),
+            seen => seen,
+        }
     }
 }

@@ -23,6 +23,15 @@ pub(crate) fn random() -> u64 {
     })
 }
 
+/// A random number that no other process draws either: a forked child has its parent's state, and must not write
+/// what looks like its parent's writes.
+#[cfg(feature = "remote")]
+pub(crate) fn mark() -> u64 {
+    let time = polycache_host::monotonic().as_nanos() as u64;
+    let process = u64::from(std::process::id());
+    random() ^ (process << 32 ^ time).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 /// True once in 16 calls, at random: a fixed turn would always mark the same keys of a program that reads keys in turn.
 #[inline]
 pub(crate) fn one_in_16() -> bool {

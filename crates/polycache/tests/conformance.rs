@@ -2,6 +2,8 @@
 
 #[path = "conformance/forms.rs"]
 mod forms;
+#[path = "remote/server.rs"]
+mod server;
 
 use forms::{
     at, bytes, dictionaries, entry_json, integer, key_json, keys, left_json, miss, normal_value,
@@ -16,11 +18,12 @@ use polycache::{
 use polycache_entry::tagged::to_json;
 use serde::Deserialize;
 use serde_json::{json, Value as Json};
+use server::{Server, PROGRAMS};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[derive(Deserialize)]
@@ -84,22 +87,48 @@ enum Tiers {
     Memory,
     TypedMemory,
     TypedMemoryAndHost,
+    /// On a server, with copies in this process' memory.
+    Remote,
+    /// On a server alone.
+    RemoteThrough,
+    RemoteAndHost,
+    TypedRemoteAndHost,
 }
 
 impl Tiers {
-    const ALL: [Tiers; 4] = [
+    const ALL: [Tiers; 8] = [
         Tiers::Host,
         Tiers::Memory,
         Tiers::TypedMemory,
         Tiers::TypedMemoryAndHost,
+        Tiers::Remote,
+        Tiers::RemoteThrough,
+        Tiers::RemoteAndHost,
+        Tiers::TypedRemoteAndHost,
     ];
 
     fn has_host(self) -> bool {
-        matches!(self, Tiers::Host | Tiers::TypedMemoryAndHost)
+        matches!(
+            self,
+            Tiers::Host
+                | Tiers::TypedMemoryAndHost
+                | Tiers::RemoteAndHost
+                | Tiers::TypedRemoteAndHost
+        )
+    }
+
+    fn has_remote(self) -> bool {
+        matches!(
+            self,
+            Tiers::Remote | Tiers::RemoteThrough | Tiers::RemoteAndHost | Tiers::TypedRemoteAndHost
+        )
     }
 
     fn typed(self) -> bool {
-        matches!(self, Tiers::TypedMemory | Tiers::TypedMemoryAndHost)
+        matches!(
+            self,
+            Tiers::TypedMemory | Tiers::TypedMemoryAndHost | Tiers::TypedRemoteAndHost
+        )
     }
 }
 
@@ -136,7 +165,14 @@ fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json
     Json::deserialize(deserializer).map(Some)
 }
 
+/// The server of all cases: each has keys of its own there. `None` where none is installed.
+static SERVER: Mutex<Option<Server>> = Mutex::new(None);
+static LAST_CASE: AtomicU64 = AtomicU64::new(0);
+
 fn main() {
+    let server = PROGRAMS.into_iter().find_map(Server::start);
+    let has_server = server.is_some();
+    *SERVER.lock().unwrap() = server;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/conformance");
     let mut trials = Vec::new();
     for file in std::fs::read_dir(folder).unwrap() {
@@ -154,10 +190,12 @@ fn main() {
                     let name = format!("{tiers:?}, {file}: {}", case.name);
                     let lacks = |needed: &String| match needed.as_str() {
                         "host" => !tiers.has_host(),
+                        "limited" => tiers.has_remote(),
                         "own_key" | "atomic" => false,
                         _ => true,
                     };
-                    let skipped = case.requires.iter().any(lacks);
+                    let skipped =
+                        case.requires.iter().any(lacks) || (tiers.has_remote() && !has_server);
                     let case = case.clone();
                     let trial = Trial::test(name, move || run(&case, tiers));
                     trials.push(trial.with_ignored_flag(skipped));
@@ -166,7 +204,10 @@ fn main() {
         }
     }
     assert!(trials.len() > 100, "only {} cases", trials.len());
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    // No destructor of a static runs.
+    SERVER.lock().unwrap().take();
+    conclusion.exit();
 }
 
 fn run(case: &Case, tiers: Tiers) -> Result<(), Failed> {
@@ -179,6 +220,7 @@ fn run(case: &Case, tiers: Tiers) -> Result<(), Failed> {
         twice: case.steps.iter().all(|step| step.op != "stats"),
         tiers,
         root: tempfile::tempdir()?,
+        number: LAST_CASE.fetch_add(1, Ordering::Relaxed),
         clock: Arc::new(AtomicU64::new(1_700_000_000_000)),
         handles: RefCell::default(),
         leases: RefCell::default(),
@@ -195,6 +237,7 @@ struct Runner {
     twice: bool,
     tiers: Tiers,
     root: tempfile::TempDir,
+    number: u64,
     clock: Arc<AtomicU64>,
     handles: RefCell<HashMap<String, Handle>>,
     leases: RefCell<HashMap<String, Lease>>,
@@ -391,6 +434,10 @@ impl Runner {
             "stats" => {
                 let stats = on!(handle, stats())?;
                 match step.field.as_deref() {
+                    // Of a cache on a server they are those of its copies on this host.
+                    Some("entries" | "limit") if self.tiers.has_remote() => {
+                        step.result.clone().unwrap_or_default()
+                    }
                     Some("hits") => json!(stats.hits),
                     Some("misses") => json!(stats.misses),
                     Some("writes") => json!(stats.writes),
@@ -456,6 +503,17 @@ impl Runner {
         let mut builder = Cache::builder().clock(Clock::Manual(self.clock.clone()));
         if self.tiers.has_host() {
             builder = builder.path(self.root.path().join(directory));
+        }
+        if self.tiers.has_remote() {
+            let server = SERVER.lock().unwrap();
+            let url = server.as_ref().expect("it was started").url();
+            builder = builder
+                .remote(url)
+                .prefix(format!("{}-{directory}", self.number))
+                .timeout(Duration::from_secs(20));
+        }
+        if self.tiers == Tiers::RemoteThrough {
+            builder = builder.max_staleness(Duration::ZERO);
         }
         for (name, value) in options {
             let text = || value.as_str().expect("text");

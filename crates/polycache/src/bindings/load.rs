@@ -4,18 +4,20 @@ use crate::cache::reading;
 use crate::observe::{self, Answer};
 use crate::origin::Origin;
 use crate::scratch::Scratch;
-use crate::tier::AtKey;
+use crate::tier::{AtKey, TierLoad};
 use crate::{Cache, Error, StoreErrors, Ttl, Value};
 use polycache_entry::{encode, EntryOptions};
 use polycache_host::Token;
-use polycache_operations::{Bounds, Done, Event, Load, Step};
+use polycache_operations::{Bounds, Done, Event, Step};
 use std::time::{Duration, Instant};
 
 /// One caller's load of a key. It begins with [`Bindings::loading`](super::Bindings::loading), goes on with [`Bindings::step`](super::Bindings::step), and ends with
 /// [`Bindings::fill`](super::Bindings::fill) or [`Bindings::abandon`](super::Bindings::abandon), or with what `step` answers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Loading {
-    machine: Load<Token>,
+    /// Begun at the first step, which knows the key.
+    machine: Option<TierLoad>,
+    bounds: Bounds,
     began: Instant,
     /// The time that its caller waited for others before it began.
     waited: Duration,
@@ -52,7 +54,7 @@ impl Loading {
     /// The right to fill; none while no loader runs, or if it runs without a lease.
     #[must_use]
     pub fn fence(&self) -> Option<Token> {
-        self.machine.fence().copied()
+        self.machine.as_ref()?.fence().copied()
     }
 
     /// When it began.
@@ -76,7 +78,8 @@ pub(super) fn begin(cache: &Cache, waited: Duration) -> Loading {
         wait_timeout: cache.settings().wait_timeout,
     };
     Loading {
-        machine: Load::new(bounds, Duration::ZERO),
+        machine: None,
+        bounds,
         began: Instant::now(),
         waited,
         is_new: true,
@@ -92,7 +95,11 @@ pub(super) fn step<R>(
     let now = loading.now();
     let mut scratch = Scratch::take();
     let mut at = AtKey::new(cache.tier(), key, &mut scratch.entry);
-    let step = loading.machine.step(&mut at, Event::Woken, now)?;
+    let bounds = loading.bounds;
+    let machine = loading
+        .machine
+        .get_or_insert_with(|| cache.tier().begin_load(key, bounds, Duration::ZERO));
+    let step = machine.step(&mut at, Event::Woken, now)?;
     let hit = at.hit;
     let answer = match step {
         Step::Done(Done::Hit) => {
@@ -142,24 +149,37 @@ pub(super) fn fill(
 }
 
 pub(super) fn abandon(cache: &Cache, key: &[u8], loading: &mut Loading) {
+    let Some(machine) = &mut loading.machine else {
+        return;
+    };
     let mut unused = Vec::new();
     let mut at = AtKey::new(cache.tier(), key, &mut unused);
     // Nothing is asked of the tiers that could fail, and nothing depends on the time.
-    let _ = loading
-        .machine
-        .step(&mut at, Event::Cancelled, Duration::ZERO);
+    let _ = machine.step(&mut at, Event::Cancelled, Duration::ZERO);
 }
 
 pub(super) fn is_open(cache: &Cache, loading: &Loading) -> bool {
-    match loading.machine.fence() {
-        Some(fence) => stands_by(cache, *fence),
-        None => loading.machine.is_waiting(),
+    let Some(machine) = &loading.machine else {
+        return true;
+    };
+    if let Some(open) = machine.is_open_itself(false) {
+        return open;
+    }
+    match machine.fence() {
+        // A directory knows by the lease alone.
+        Some(fence) => stands_by(cache, b"", *fence),
+        None => machine.is_waiting(),
     }
 }
 
-pub(super) fn stands_by(cache: &Cache, fence: Token) -> bool {
-    // A directory knows by the lease alone.
-    cache.tier().is_leased(b"", fence)
+pub(super) fn is_open_to_itself(loading: &Loading) -> bool {
+    let machine = loading.machine.as_ref();
+    let open = machine.and_then(|machine| machine.is_open_itself(true));
+    open.unwrap_or(false)
+}
+
+pub(super) fn stands_by(cache: &Cache, key: &[u8], fence: Token) -> bool {
+    cache.tier().is_leased(key, fence)
 }
 
 fn fill_entry(
@@ -168,11 +188,13 @@ fn fill_entry(
     loading: &mut Loading,
     entry: &[u8],
 ) -> Result<bool, Error> {
+    let Some(machine) = &mut loading.machine else {
+        return Ok(false);
+    };
     let mut unused = Vec::new();
     let mut at = AtKey::new(cache.tier(), key, &mut unused);
     // Nothing depends on the time.
-    let loaded = Event::Loaded(entry);
-    let step = loading.machine.step(&mut at, loaded, Duration::ZERO)?;
+    let step = machine.step(&mut at, Event::Loaded(entry), Duration::ZERO)?;
     Ok(step == Step::Done(Done::Filled))
 }
 

@@ -17,6 +17,13 @@ pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use load::{Filled, LoadStep, Loading};
 pub use polycache_host::{MemoryHits, Token};
 
+/// What the remote tier asks of a language's own client.
+#[cfg(feature = "remote")]
+pub mod remote {
+    pub use crate::remote::{is_background, Ear, Failure, Transport};
+    pub use polycache_remote::{Command, Fault, Map, Node, Reply, Verb};
+}
+
 /// A [`Cache`] as the packages of other languages use it.
 pub trait Bindings {
     /// As [`Cache::get_with`], and where the value was found. A memory tier keeps what `f` makes of it and
@@ -38,6 +45,18 @@ pub trait Bindings {
     /// # Errors
     /// Those of [`Cache::get_with`].
     fn get_with_origin<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Option<(R, Origin)>, Error>;
+
+    /// As [`Bindings::get_with_origin`], if a copy of the remote tier on this host answers. Else `None`, and nothing was
+    /// done: nobody is waited for, as by callers that hold a lock of their language.
+    ///
+    /// # Errors
+    /// Those of [`Cache::get_with`].
+    #[cfg(feature = "remote")]
+    fn get_near<R>(
         &self,
         key: &[u8],
         f: impl FnOnce(Value<'_>) -> R,
@@ -236,8 +255,16 @@ pub trait Bindings {
     /// that waits for another process' may be joined, one without a lease may not.
     fn is_open(&self, loading: &Loading) -> bool;
 
-    /// True while a loader may fill with this token.
-    fn stands_by(&self, fence: Token) -> bool;
+    /// True for a load over a remote tier that only its age keeps others from joining: a caller that is its loader
+    /// itself joins, and is told so.
+    fn is_open_to_itself(&self, loading: &Loading) -> bool;
+
+    /// True while a loader of the key may fill with this token.
+    fn stands_by(&self, key: &[u8], fence: Token) -> bool;
+
+    /// How old a load of this process may be that others of it join, beside the lease timeout.
+    #[must_use]
+    fn joins_within(&self) -> Option<Duration>;
 
     /// Counts a caller that joined another of its process, and got [`Error::WaitTimeout`].
     fn count_wait_timeout(&self);
@@ -272,6 +299,16 @@ impl Bindings for Cache {
         self.get_by_origin(key, reading(f))
     }
 
+    #[cfg(feature = "remote")]
+    #[inline]
+    fn get_near<R>(
+        &self,
+        key: &[u8],
+        f: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Option<(R, Origin)>, Error> {
+        self.get_near_by(key, reading(f))
+    }
+
     #[inline]
     fn stands(&self, origin: &Origin) -> bool {
         Cache::stands(self, origin)
@@ -299,6 +336,10 @@ impl Bindings for Cache {
     }
 
     fn count_found_later(&self) {
+        #[cfg(feature = "remote")]
+        if let Some(remote) = self.tier().remote() {
+            remote.count_found_later();
+        }
         if let Some(store) = self.store() {
             store.count_found_later();
         }
@@ -430,8 +471,16 @@ impl Bindings for Cache {
         load::is_open(self, loading)
     }
 
-    fn stands_by(&self, fence: Token) -> bool {
-        load::stands_by(self, fence)
+    fn is_open_to_itself(&self, loading: &Loading) -> bool {
+        load::is_open_to_itself(loading)
+    }
+
+    fn stands_by(&self, key: &[u8], fence: Token) -> bool {
+        load::stands_by(self, key, fence)
+    }
+
+    fn joins_within(&self) -> Option<Duration> {
+        self.tier().joins_within()
     }
 
     fn count_wait_timeout(&self) {

@@ -27,6 +27,23 @@ impl HostTier {
         })
     }
 
+    /// The handle on the directory.
+    #[cfg(feature = "remote")]
+    pub fn handle(&self) -> Store {
+        self.store.clone()
+    }
+
+    /// The namespace with a prefix that no user's has; see [`Store::reserved`].
+    #[cfg(feature = "remote")]
+    pub fn reserved(store: Store, prefix: Vec<u8>) -> HostTier {
+        let namespace = store.reserved(prefix);
+        HostTier {
+            locks: store.locks_of(&namespace),
+            namespace,
+            store,
+        }
+    }
+
     fn at<'a>(&'a self, key: &'a [u8], entry: &'a mut Vec<u8>) -> AtKey<'a> {
         AtKey::new(&self.store, &self.namespace, key, entry)
     }

@@ -4,7 +4,7 @@ use super::locks::Locks;
 use super::memory_key::{Key, Parts, Query};
 use super::memory_namespaces::{Namespace, Namespaces};
 use super::stored::next_version;
-use super::{Leased, Object, Seen, Stored, Tier};
+use super::{Leased, Object, Seen, Stored, Tier, NOWHERE};
 use crate::memory::Bounds;
 use crate::observe::Answer;
 use crate::{Error, MemoryStats};
@@ -56,13 +56,6 @@ pub(crate) struct Options {
     pub lease_timeout: Duration,
     pub clock: Clock,
 }
-
-/// For entries whose slots are not seen elsewhere.
-const NOWHERE: Hit = Hit {
-    slot: 0,
-    word: 0,
-    epoch: 0,
-};
 
 fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
@@ -351,7 +344,7 @@ impl Tier for MemoryTier {
     fn version(&self, _: &[u8], seen: &Seen) -> Result<Option<u64>, Error> {
         Ok(match seen {
             Seen::Stored(stored) => Some(stored.version),
-            Seen::Hit(_) => None,
+            _ => None,
         })
     }
 

@@ -8,18 +8,23 @@ mod locks;
 mod memory;
 mod memory_key;
 mod memory_namespaces;
+#[cfg(feature = "remote")]
+mod remote;
 mod stored;
 
 pub(crate) use host::HostTier;
 pub(crate) use memory::{MemoryTier, Options};
+#[cfg(feature = "remote")]
+pub(crate) use remote::{Link, LinkOptions, NearStore, RemoteTier};
 pub(crate) use stored::{Object, Stored};
 
 use crate::observe::Answer;
 use crate::Error;
 use polycache_host::{Hit, Report, Stats, Store, Token};
-use polycache_operations::{Holder, Lease, Leases};
+use polycache_operations::{Bounds, Event, Holder, Lease, Leases, Load, Step};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What an entry takes in memory beside its bytes, about: its places in the shard and in the index, what the
 /// policy remembers, and what the allocator adds to two allocations.
@@ -29,7 +34,17 @@ pub(crate) const OVERHEAD: u64 = 160;
 pub(crate) enum Seen {
     Hit(Hit),
     Stored(Stored),
+    /// On a server, by its head.
+    #[cfg(feature = "remote")]
+    Record(remote::RecordHead),
 }
+
+/// For entries whose slots are not seen elsewhere.
+pub(crate) const NOWHERE: Hit = Hit {
+    slot: 0,
+    word: 0,
+    epoch: 0,
+};
 
 /// One namespace of a tier.
 pub(crate) trait Tier: Send + Sync {
@@ -88,6 +103,28 @@ pub(crate) trait Tier: Send + Sync {
         entry: &[u8],
         object: Option<Object>,
     ) -> Result<bool, Error>;
+
+    /// The directory, even if it does not know whether a read would find an entry again.
+    fn directory(&self) -> Option<&Store> {
+        self.store()
+    }
+
+    /// This tier, if its entries are on a server.
+    #[cfg(feature = "remote")]
+    fn remote(&self) -> Option<&RemoteTier> {
+        None
+    }
+
+    /// Begins a load of a key that was missed.
+    fn begin_load(&self, key: &[u8], bounds: Bounds, now: Duration) -> TierLoad {
+        let _ = key;
+        TierLoad::Here(Load::new(bounds, now))
+    }
+
+    /// How old a load of this process may be that others of it join, beside `lease_timeout`.
+    fn joins_within(&self) -> Option<Duration> {
+        None
+    }
 
     /// This tier, if it keeps decoded values beside their entries: views of one type call it directly.
     fn objects(&self) -> Option<MemoryTier> {
@@ -153,6 +190,62 @@ pub(crate) trait Tier: Send + Sync {
     fn is_closed(&self) -> bool;
     /// Milliseconds since 1970.
     fn now(&self) -> u64;
+}
+
+/// One caller's load of one key, in any tier.
+#[derive(Debug)]
+pub(crate) enum TierLoad {
+    Here(Load<Token>),
+    #[cfg(feature = "remote")]
+    Remote(Box<remote::RemoteLoad>),
+}
+
+impl TierLoad {
+    /// Takes what happened, and says what to do; see [`Load::step`].
+    pub fn step(
+        &mut self,
+        at: &mut AtKey<'_>,
+        event: Event<'_>,
+        now: Duration,
+    ) -> Result<Step, Error> {
+        match self {
+            TierLoad::Here(load) => load.step(at, event, now),
+            #[cfg(feature = "remote")]
+            TierLoad::Remote(load) => load.step(at, event, now),
+        }
+    }
+
+    /// The right to fill, while a loader runs by one.
+    pub fn fence(&self) -> Option<&Token> {
+        match self {
+            TierLoad::Here(load) => load.fence(),
+            #[cfg(feature = "remote")]
+            TierLoad::Remote(load) => load.fence(),
+        }
+    }
+
+    /// Whether others may join it, or its own loader, where the load knows that itself.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    pub fn is_open_itself(&self, own: bool) -> Option<bool> {
+        match self {
+            TierLoad::Here(_) => {
+                let _ = own;
+                None
+            }
+            #[cfg(feature = "remote")]
+            TierLoad::Remote(load) => Some(load.is_open(own)),
+        }
+    }
+
+    /// True until a loader of this caller has been started.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    pub fn is_waiting(&self) -> bool {
+        match self {
+            TierLoad::Here(load) => load.is_waiting(),
+            #[cfg(feature = "remote")]
+            TierLoad::Remote(load) => load.is_waiting(),
+        }
+    }
 }
 
 /// What a tier answers a caller that would load a key, and where a hit was found.

@@ -1,0 +1,87 @@
+//! Connections to one server that nobody uses at the moment.
+
+use polycache_host::PerProcess;
+use redis::{Client, Connection, ConnectionLike, RedisResult};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Connections that wait for the next command at most.
+const IDLE: usize = 64;
+/// A connection that rested for longer is tried out before it is used.
+const RESTED: Duration = Duration::from_secs(1);
+
+/// The connections, each for one caller at a time. A forked child shares none with its parent, and closes none: TLS
+/// would say so on the wire.
+#[derive(Default)]
+pub(super) struct Pool(PerProcess<Mutex<Idle>>);
+
+#[derive(Default)]
+struct Idle {
+    /// None are kept any more.
+    closed: bool,
+    /// With the times since when they rest.
+    connections: Vec<(Instant, Connection)>,
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.0.get().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A connection that still answers.
+    pub fn take(&self, timeout: Duration) -> RedisResult<Option<Connection>> {
+        loop {
+            let Some((since, mut connection)) = self.idle().connections.pop() else {
+                return Ok(None);
+            };
+            limit(&connection, timeout)?;
+            // A write must not be the one to find out that the server has closed a connection in its rest.
+            if since.elapsed() < RESTED || connection.check_connection() {
+                return Ok(Some(connection));
+            }
+        }
+    }
+
+    /// Takes back a connection whose replies were all read.
+    pub fn give_back(&self, connection: Connection) {
+        let mut idle = self.idle();
+        if !idle.closed && idle.connections.len() < IDLE {
+            idle.connections.push((Instant::now(), connection));
+        }
+    }
+
+    /// Keeps none from now on.
+    pub fn close(&self) {
+        self.idle().closed = true;
+        self.clear();
+    }
+
+    /// Closes them all: they lead nowhere, or to a server that is the primary no more.
+    pub fn clear(&self) {
+        let closed = std::mem::take(&mut self.idle().connections);
+        // Outside of the lock.
+        drop(closed);
+    }
+}
+
+/// A new connection.
+pub(super) fn open(client: &Client, timeout: Duration) -> RedisResult<Connection> {
+    let connection = client.get_connection_with_timeout(timeout)?;
+    limit(&connection, timeout)?;
+    Ok(connection)
+}
+
+/// How long the next read or write may take.
+pub(super) fn limit(connection: &Connection, timeout: Duration) -> RedisResult<()> {
+    // The system takes 0 for no limit.
+    let timeout = Some(timeout.max(Duration::from_millis(1)));
+    connection.set_read_timeout(timeout)?;
+    connection.set_write_timeout(timeout)
+}

@@ -1,0 +1,171 @@
+//! The crate `redis` as the remote tier's client, for one server at a time.
+
+use super::hearing::{hear, CONNECT};
+use super::pool::{open, Pool};
+use super::replies::{failure, has_code, lacks_script, only_read, reply, scan, scanned};
+use super::transport::{Ear, Failure, Transport};
+use polycache_remote::{Command, Map, Node, Reply};
+use redis::{pack_command, Client, Connection, ConnectionLike, RedisError, RedisResult, Value};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where the primary is.
+pub(super) trait Primary: Send + Sync {
+    /// A client of the server that is the primary now.
+    ///
+    /// # Errors
+    /// Nobody knows it, or not in time.
+    fn find(&self, timeout: Duration) -> RedisResult<Client>;
+
+    /// Looks whether a new connection leads to a primary.
+    ///
+    /// # Errors
+    /// It does not.
+    fn verify(&self, _: &mut Connection) -> RedisResult<()> {
+        Ok(())
+    }
+}
+
+/// One server, which is taken for a primary: writes show it when it is none.
+impl Primary for Client {
+    fn find(&self, _: Duration) -> RedisResult<Client> {
+        Ok(self.clone())
+    }
+}
+
+/// A client of one primary.
+pub(super) struct RedisRs<P> {
+    primary: P,
+    pool: Pool,
+    /// Where the last connection was made to.
+    address: Mutex<String>,
+}
+
+impl<P> fmt::Debug for RedisRs<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisRs").finish_non_exhaustive()
+    }
+}
+
+impl<P: Primary> RedisRs<P> {
+    pub fn new(primary: P) -> RedisRs<P> {
+        RedisRs {
+            primary,
+            pool: Pool::default(),
+            address: Mutex::default(),
+        }
+    }
+
+    fn address(&self) -> MutexGuard<'_, String> {
+        self.address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A client of the primary. Connections to another one are not used again.
+    fn find(&self, timeout: Duration) -> RedisResult<Client> {
+        let client = self.primary.find(timeout)?;
+        let found = client.get_connection_info().addr().to_string();
+        let mut address = self.address();
+        if *address != found {
+            *address = found;
+            drop(address);
+            self.pool.clear();
+        }
+        Ok(client)
+    }
+
+    fn connect(&self, timeout: Duration) -> RedisResult<Connection> {
+        let began = Instant::now();
+        let client = self.find(timeout)?;
+        let left = timeout.saturating_sub(began.elapsed());
+        let mut connection = open(&client, left.max(Duration::from_millis(1)))?;
+        self.primary.verify(&mut connection)?;
+        super::pool::limit(&connection, timeout)?;
+        Ok(connection)
+    }
+
+    /// Sends packed commands. A connection is used again only when all replies were read. Commands that only
+    /// `read` are sent again on a new connection if theirs was closed, or leads to a replica.
+    fn exchange(
+        &self,
+        packed: &[u8],
+        count: usize,
+        read: bool,
+        timeout: Duration,
+    ) -> RedisResult<Vec<Value>> {
+        let mut connection = match self.pool.take(timeout)? {
+            Some(connection) => connection,
+            None => self.connect(timeout)?,
+        };
+        let mut replies = connection.req_packed_commands(packed, 0, count);
+        if leads_nowhere(&replies) {
+            // The others are of the same server.
+            self.pool.clear();
+            if read {
+                connection = self.connect(timeout)?;
+                replies = connection.req_packed_commands(packed, 0, count);
+            }
+        }
+        if !leads_nowhere(&replies) && replies.is_ok() {
+            self.pool.give_back(connection);
+        }
+        replies
+    }
+}
+
+/// Whether the connection was closed, or leads to a server that is the primary no more.
+fn leads_nowhere(replies: &RedisResult<Vec<Value>>) -> bool {
+    match replies {
+        Ok(replies) => replies.iter().any(|reply| has_code(reply, "READONLY")),
+        Err(error) => RedisError::is_connection_dropped(error),
+    }
+}
+
+impl<P: Primary> Transport for RedisRs<P> {
+    fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
+        let packed = |by_digest: bool| -> Vec<u8> {
+            commands
+                .iter()
+                .flat_map(|command| pack_command(&command.words(by_digest)))
+                .collect()
+        };
+        let reads = only_read(commands);
+        let exchange = |packed: &[u8]| self.exchange(packed, commands.len(), reads, timeout);
+        let mut replies = exchange(&packed(true)).map_err(failure)?;
+        if replies.iter().any(lacks_script) {
+            // All of them once more: their order is part of what they mean.
+            replies = exchange(&packed(false)).map_err(failure)?;
+        }
+        Ok(replies.into_iter().map(reply).collect())
+    }
+
+    fn scan(
+        &self,
+        _: usize,
+        cursor: u64,
+        pattern: &[u8],
+        timeout: Duration,
+    ) -> Result<(u64, Vec<Vec<u8>>), Failure> {
+        let packed = scan(cursor, pattern);
+        let mut replies = self.exchange(&packed, 1, true, timeout).map_err(failure)?;
+        scanned(replies.pop())
+    }
+
+    fn map(&self, _: Duration) -> Option<Map> {
+        // Beacons tell when the connections no longer lead to one server.
+        Some(Map {
+            nodes: vec![Node::single(&self.address())],
+        })
+    }
+
+    fn close(&self) {
+        self.pool.close();
+    }
+
+    fn listen(&self, _: &Node, prefixes: &[Vec<u8>], ear: &Ear) {
+        if let Ok(client) = self.find(CONNECT) {
+            let verify = |connection: &mut Connection| self.primary.verify(connection);
+            hear(&client, verify, prefixes, ear);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Hears of every write for all processes of a host: one of them leads (`spec/remote.md`, "Listener").
+//!
+//! Each handle that reads has a thread. While another process leads, the thread looks now and then whether that one is
+//! still there; a handle that is not used lets its thread sleep.
+
+use super::link::Link;
+use super::near::NearStore;
+use super::site::Site;
+use crate::remote::{be_background, Ear};
+use polycache_host::{monotonic, without_signals, PerProcess};
+use polycache_remote::{Act, Board, Command, Fault, Heard, Listener, Map, Reply, Verb};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::{Builder, Thread};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Pause between two looks at who leads.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often other hosts are told who lives here.
+const PRESENCE: Duration = Duration::from_secs(1);
+/// Pause after the server did not tell who it is.
+const RETRY: Duration = Duration::from_millis(500);
+/// A process that ends before that, as a command does, needs no listener.
+const SETTLE: Duration = Duration::from_millis(20);
+/// Looks without a use of the handle after which its thread sleeps.
+const IDLE_LOOKS: u32 = 20;
+
+/// The thread of a handle.
+#[derive(Default)]
+pub(crate) struct Listening {
+    /// The process in which it runs; 0: it does not.
+    process: AtomicU32,
+    thread: PerProcess<Mutex<Option<Thread>>>,
+    /// How often the handle missed fresh copies.
+    asked: AtomicU64,
+    /// The server refused to tell of writes.
+    pub refused: AtomicBool,
+}
+
+impl Listening {
+    /// A read found no copies that it may serve: somebody should lead.
+    pub fn ask(&self, link: &Arc<Link>) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.begin(link);
+    }
+
+    /// Sees to it that the thread runs. A forked child has one of its own.
+    pub fn begin(&self, link: &Arc<Link>) {
+        let process = std::process::id();
+        let before = self.process.load(Ordering::Acquire);
+        if before == process {
+            return self.wake();
+        }
+        let begins =
+            self.process
+                .compare_exchange(before, process, Ordering::AcqRel, Ordering::Relaxed);
+        if begins.is_err() {
+            return;
+        }
+        let weak = Arc::downgrade(link);
+        // A signal is the program's business, and would end a wait for the server.
+        let thread = without_signals(|| {
+            Builder::new()
+                .name("polycache-remote".into())
+                .stack_size(256 << 10)
+                .spawn(move || work(&weak))
+        });
+        match thread {
+            Ok(handle) => *self.thread() = Some(handle.thread().clone()),
+            // The next read asks again; until then reads go through.
+            Err(_) => self.process.store(0, Ordering::Release),
+        }
+    }
+
+    pub fn wake(&self) {
+        if let Some(thread) = &*self.thread() {
+            thread.unpark();
+        }
+    }
+
+    fn thread(&self) -> std::sync::MutexGuard<'_, Option<Thread>> {
+        self.thread
+            .get()
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The uses of a handle so far.
+fn uses(link: &Link) -> u64 {
+    link.counts.near_hits.load(Ordering::Relaxed) + link.listening.asked.load(Ordering::Relaxed)
+}
+
+/// Everything that the thread does, until the handle is closed or dropped.
+fn work(link: &Weak<Link>) {
+    be_background();
+    std::thread::sleep(SETTLE);
+    let (mut used, mut idle) = (0, 0);
+    loop {
+        let pause = {
+            let Some(link) = open(link) else { return };
+            let now = uses(&link);
+            idle = if now == used { idle + 1 } else { 0 };
+            used = now;
+            match link.site().1.or_else(|| learn_site(&link).ok().flatten()) {
+                Some(site) => {
+                    let lives = |participant: u64| lives(&link, participant);
+                    if link.staleness.is_zero() {
+                        // It hears of nothing, so it does not lead. Others must know all the same who lives here.
+                        if !site.board().is_led(monotonic(), lives) {
+                            let _ = link.send(&[link.presence(link.host())]);
+                        }
+                        idle = 0;
+                        PRESENCE
+                    } else {
+                        let generation = site.board().lead(me(&link), monotonic(), lives);
+                        if let Some(generation) = generation {
+                            lead(&link, &site, generation);
+                        }
+                        LOOK
+                    }
+                }
+                None => RETRY,
+            }
+        };
+        // A read that finds no fresh copies wakes it.
+        match idle < IDLE_LOOKS {
+            true => std::thread::park_timeout(pause),
+            false => std::thread::park(),
+        }
+    }
+}
+
+fn open(link: &Weak<Link>) -> Option<Arc<Link>> {
+    link.upgrade().filter(|link| !link.is_closed())
+}
+
+/// The number of this process' participant on the board.
+fn me(link: &Link) -> u64 {
+    match &link.near {
+        NearStore::Host(store) => store.participant_number().unwrap_or(0) >> 48,
+        NearStore::Memory(_) => 1,
+    }
+}
+
+fn lives(link: &Link, participant: u64) -> bool {
+    match &link.near {
+        NearStore::Host(store) => store.is_participant(participant as u32),
+        NearStore::Memory(_) => participant == 1,
+    }
+}
+
+/// Asks the server who it is; draws its identity if it has none. `None` where there can be no copies.
+///
+/// # Errors
+/// A fault of the server.
+pub(super) fn learn_site(link: &Link) -> Result<Option<Arc<Site>>, Fault> {
+    let Some(identity) = identity(link)? else {
+        return Ok(None);
+    };
+    Ok(link.found_site(&identity))
+}
+
+fn identity(link: &Link) -> Result<Option<Vec<u8>>, Fault> {
+    let ask = Command {
+        verb: Verb::Get,
+        key: link.name.id(),
+        args: Vec::new(),
+    };
+    for _ in 0..2 {
+        match link.send(std::slice::from_ref(&ask))?.pop() {
+            Some(Reply::Bytes(identity)) => return Ok(Some(identity)),
+            Some(Reply::Nil) => {}
+            _ => return Ok(None),
+        }
+        let (one, other) = (crate::random::mark(), crate::random::mark());
+        let new = format!("{one:016x}{other:016x}").into_bytes();
+        link.send(&[Command {
+            verb: Verb::Set,
+            key: link.name.id(),
+            args: vec![new, b"NX".to_vec()],
+        }])?;
+    }
+    Ok(None)
+}
+
+/// The leader's work, until another one leads, or the handle is closed.
+fn lead(link: &Arc<Link>, site: &Arc<Site>, generation: u16) {
+    let since_1970 = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let host = link.host();
+    let first_beacon = since_1970.as_nanos() as u64;
+    let (sender, mail) = channel();
+    let mut leader = Leader {
+        link,
+        site,
+        board: site.board(),
+        generation,
+        host,
+        sender,
+        over: Arc::default(),
+        gives_up: false,
+        until: monotonic(),
+    };
+    let mut listener = Listener::new(link.name.clone(), host, link.staleness, first_beacon);
+    leader.run(&mut listener, &mail);
+    leader.over.store(true, Ordering::Release);
+    leader.board.resign(generation);
+}
+
+struct Leader<'a> {
+    link: &'a Arc<Link>,
+    site: &'a Arc<Site>,
+    board: Board<'a>,
+    generation: u16,
+    host: u64,
+    sender: Sender<Heard>,
+    /// Ends the connections of the last arming.
+    over: Arc<AtomicBool>,
+    /// The database is another one than before, or did not tell.
+    gives_up: bool,
+    until: Duration,
+}
+
+impl Leader<'_> {
+    fn run(&mut self, listener: &mut Listener, mail: &Receiver<Heard>) {
+        let mut heard = Heard::Woken;
+        loop {
+            // A forked child has no thread, and its parent's board words may be its own copy's.
+            if self.link.is_closed() || !self.board.see(self.generation, monotonic()) {
+                return;
+            }
+            self.until = monotonic() + LOOK;
+            for act in listener.step(heard, monotonic()) {
+                self.act(act);
+            }
+            if self.gives_up {
+                return;
+            }
+            let pause = self.until.saturating_sub(monotonic());
+            heard = match mail.recv_timeout(pause) {
+                Ok(heard) => heard,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Heard::Woken,
+            };
+        }
+    }
+
+    fn act(&mut self, act: Act) {
+        let (link, outer) = (self.link, self.site.outer.as_str());
+        match act {
+            Act::AskMap => {
+                let map = link.transport.map(link.timeout);
+                let _ = self.sender.send(Heard::Map(map));
+            }
+            Act::Listen {
+                arming,
+                map,
+                prefixes,
+            } => self.listen(arming, &map, prefixes),
+            Act::Send(command) => {
+                // What nobody hears of shows that it failed.
+                let _ = link.send(&[command]);
+            }
+            Act::TellPresence => {
+                let _ = link.send(&[link.presence(self.host)]);
+            }
+            Act::Void(full_key) => link.near.void(outer, &full_key),
+            Act::VoidClock => link.near.void_clock(outer),
+            Act::Clear(namespace) => {
+                link.near.void_floor(outer, &namespace);
+                link.near.clear(outer, &namespace);
+            }
+            Act::ClearAll => link.near.clear(outer, b"::"),
+            Act::MoveTo(time) => {
+                link.listening.refused.store(false, Ordering::Relaxed);
+                self.board.validity().move_to(self.generation, time);
+            }
+            Act::End => {
+                self.over.store(true, Ordering::Release);
+                self.board.validity().end(self.generation);
+            }
+            Act::AskIdentity => self.ask_identity(),
+            Act::Wait(until) => self.until = self.until.min(until),
+        }
+    }
+
+    fn listen(&mut self, arming: u64, map: &Map, prefixes: Vec<Vec<u8>>) {
+        self.over.store(true, Ordering::Release);
+        self.over = Arc::default();
+        let prefixes: Arc<[Vec<u8>]> = prefixes.into();
+        for (place, node) in map.nodes.iter().enumerate() {
+            let ear = Ear {
+                arming,
+                node: place,
+                heard: self.sender.clone(),
+                over: self.over.clone(),
+                refused: Arc::default(),
+            };
+            let (transport, node) = (self.link.transport.clone(), node.clone());
+            let (link, prefixes) = (self.link.clone(), prefixes.clone());
+            let hears = move || {
+                be_background();
+                transport.listen(&node, &prefixes, &ear);
+                if ear.is_refused() {
+                    link.listening.refused.store(true, Ordering::Relaxed);
+                }
+                ear.ended();
+            };
+            let thread = Builder::new()
+                .name("polycache-listen".into())
+                .stack_size(256 << 10)
+                .spawn(hears);
+            if thread.is_err() {
+                // It is tried again after a pause, as a connection that ended.
+                let _ = self.sender.send(Heard::Ended { arming });
+            }
+        }
+    }
+
+    /// Copies of another database are kept apart, with a board of their own.
+    fn ask_identity(&mut self) {
+        let identity = match identity(self.link) {
+            Ok(Some(identity)) => identity,
+            Ok(None) => return,
+            // It may be another one, which other processes of the host have seen: it is asked again.
+            Err(_) => {
+                self.gives_up = true;
+                return;
+            }
+        };
+        if self.site.outer.as_bytes().ends_with(&identity) {
+            return;
+        }
+        self.board.validity().end(self.generation);
+        let site = Site::new(&self.link.near, &identity, monotonic());
+        self.link.set_site(site.map(Arc::new));
+        self.gives_up = true;
+    }
+}

@@ -1,0 +1,815 @@
+//! The remote tier: a namespace of a Redis or Valkey, with copies on this host (`spec/remote.md`).
+//!
+//! What is sent, and what replies mean, is `polycache-remote`'s. This is its driver for callers that may block.
+
+mod link;
+mod listener;
+mod load;
+mod near;
+mod site;
+
+pub(crate) use link::{Link, LinkOptions};
+pub(crate) use load::RemoteLoad;
+pub(crate) use near::NearStore;
+
+use super::{Leased, Object, Seen, Tier, TierLoad, NOWHERE};
+use crate::observe::Answer;
+use crate::remote::RemoteStats;
+use crate::Error;
+use link::count;
+use near::AtRemote;
+use polycache_host::{keys, monotonic, Hit, PerProcess, Report, Stats, Store, Token};
+use polycache_operations::{Bounds, Holder, Lease};
+use polycache_remote::{
+    head, look_at_lock, pending_head, unlock, Change, Changed, Changing, Clear, Command, Delete,
+    Event, Fault, Found, Get, Invalidate, Lock, Locked, Names, Record, Reply, Set, Step, Verb,
+    HEAD_LEN, LARGEST_HEADER,
+};
+use site::Mounted;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+/// The head of a record that was read.
+pub(crate) type RecordHead = [u8; HEAD_LEN];
+
+/// One namespace of it.
+#[derive(Clone)]
+pub(crate) struct RemoteTier(Arc<Inner>);
+
+/// Copies, with the number of the database that they are of.
+type MountedOf = (u64, Arc<Mounted>);
+
+struct Inner {
+    shared: Arc<Shared>,
+    /// What the namespace's full keys begin with.
+    prefix: Vec<u8>,
+    /// The same of the root and of each namespace around it, from the outermost on, and of itself.
+    floors: Vec<Vec<u8>>,
+    guards: Arc<dyn Tier>,
+    /// The copies, with the number of the database that they are of.
+    mounted: PerProcess<RwLock<Option<MountedOf>>>,
+}
+
+/// What all namespaces of a cache share; with the last one the link ends.
+struct Shared {
+    link: Arc<Link>,
+    /// The tier of the copies, as a whole.
+    near: Arc<dyn Tier>,
+    lease_timeout: Duration,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.link.close();
+    }
+}
+
+impl RemoteTier {
+    /// # Errors
+    /// `InvalidArgument` for an empty part, `Closed`.
+    pub fn new(
+        link: Link,
+        near: Arc<dyn Tier>,
+        lease_timeout: Duration,
+        parts: &[String],
+    ) -> Result<RemoteTier, Error> {
+        let shared = Arc::new(Shared {
+            link: Arc::new(link),
+            near,
+            lease_timeout,
+        });
+        RemoteTier::of(shared, parts)
+    }
+
+    fn of(shared: Arc<Shared>, parts: &[String]) -> Result<RemoteTier, Error> {
+        let prefix = keys::prefix(parts)?;
+        Ok(RemoteTier(Arc::new(Inner {
+            guards: shared.link.near.guards()?,
+            floors: keys::ancestors(&prefix).collect(),
+            prefix,
+            shared,
+            mounted: PerProcess::new(),
+        })))
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        &self.0.shared.link
+    }
+
+    fn guards(&self) -> &dyn Tier {
+        &*self.0.guards
+    }
+
+    /// The prefix of the namespace at this number: 0 is the root's.
+    fn floor(&self, number: usize) -> &[u8] {
+        self.0.floors.get(number).map_or(&[], Vec::as_slice)
+    }
+
+    fn full_key(&self, key: &[u8]) -> Vec<u8> {
+        [&self.0.prefix, key].concat()
+    }
+
+    /// The name of the guard of a key's loads. Other databases of the directory have others: a loader may well ask one
+    /// for the same key.
+    fn guard_key(&self, key: &[u8]) -> Vec<u8> {
+        let site = self.link().site().1;
+        let outer = site.as_ref().map_or("", |site| site.outer.as_str());
+        [outer.as_bytes(), &self.0.prefix, key].concat()
+    }
+
+    fn names(&self, key: &[u8]) -> Names {
+        let floors: Vec<&[u8]> = self.0.floors.iter().map(Vec::as_slice).collect();
+        Names::new(&self.link().name, &floors, &self.full_key(key))
+    }
+
+    fn lock_names(&self, key: &[u8]) -> Names {
+        let full_key = [&keys::lock_prefix(&self.0.prefix), key].concat();
+        Names::new(&self.link().name, &[b"::"], &full_key)
+    }
+
+    /// The copies; `None` while it is not known whose they would be.
+    fn mounted(&self) -> Option<Arc<Mounted>> {
+        let link = self.link();
+        let number = link.site_number();
+        let there = self
+            .0
+            .mounted
+            .get()
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, mounted)) = &*there {
+            if *of == number {
+                return Some(mounted.clone());
+            }
+        }
+        drop(there);
+        self.mount()
+    }
+
+    #[cold]
+    fn mount(&self) -> Option<Arc<Mounted>> {
+        let link = self.link();
+        let (number, site) = link.site();
+        let site = site?;
+        let mounted = Arc::new(Mounted {
+            values: link.near.values(&site.outer, &self.0.prefix).ok()?,
+            numbers: link.near.numbers(&site.outer).ok()?,
+            site,
+        });
+        let mut there = self
+            .0
+            .mounted
+            .get()
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *there = Some((number, mounted.clone()));
+        Some(mounted)
+    }
+
+    /// A copy that may be served, for a read that is a use of it.
+    #[inline]
+    fn near(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
+        let found = self.copy(key, out)?;
+        if found {
+            self.count_near_hit();
+        }
+        Ok(found)
+    }
+
+    /// A copy that may be served. Nobody is waited for.
+    #[inline]
+    pub fn copy(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
+        let link = self.link();
+        if link.staleness.is_zero() {
+            return Ok(false);
+        }
+        let len = out.len();
+        if let Some(mounted) = self.mounted() {
+            let judged = mounted.site.board().judge();
+            if mounted.values.find(key, out)?.is_some() {
+                if link.is_fresh(judged) {
+                    return Ok(true);
+                }
+                out.truncate(len);
+            } else if link.is_fresh(judged) {
+                return Ok(false);
+            }
+        }
+        // Somebody of this host should hear of writes.
+        link.listening.ask(&self.0.shared.link);
+        Ok(false)
+    }
+
+    /// Tells other hosts that this process lives, before it holds a load or a lock.
+    fn show_presence(&self) {
+        let link = &self.0.shared.link;
+        link.listening.begin(link);
+        link.tell_presence_once();
+    }
+
+    /// Steps a machine to its end.
+    fn drive<D>(
+        &self,
+        key: &[u8],
+        names: &Names,
+        mut step: impl FnMut(&mut AtRemote<'_>, &Names, Event) -> Step<D>,
+    ) -> D {
+        let mounted = self.mounted();
+        let mut near = AtRemote {
+            tier: self,
+            mounted: mounted.as_deref(),
+            key,
+        };
+        let mut event = Event::Woken;
+        loop {
+            match step(&mut near, names, event) {
+                Step::Done(done) => return done,
+                Step::Send(commands) => event = self.link().exchange(&commands),
+                Step::Wait { until } => {
+                    self.link()
+                        .transport
+                        .wait(until.saturating_sub(monotonic()));
+                    event = Event::Woken;
+                }
+            }
+        }
+    }
+
+    /// As [`RemoteTier::drive`], for a machine whose faults are errors.
+    fn attempt<D>(
+        &self,
+        key: &[u8],
+        names: &Names,
+        step: impl FnMut(&mut AtRemote<'_>, &Names, Event) -> Step<Result<D, Fault>>,
+    ) -> Result<D, Error> {
+        self.begin()?;
+        self.drive(key, names, step)
+            .map_err(|fault| self.link().error(fault))
+    }
+
+    fn change(&self, key: &[u8], change: Change<'_>) -> Result<bool, Error> {
+        self.begin()?;
+        let mut machine = Changing::new(change);
+        let names = self.names(key);
+        match self.drive(key, &names, |near, names, event| {
+            machine.step(near, names, event)
+        }) {
+            Changed::Done => Ok(true),
+            Changed::Other => Ok(false),
+            Changed::Fault(fault) => Err(self.link().error(fault)),
+        }
+    }
+
+    /// Appends the entry of what a read found, and says by which head it is on the server.
+    fn entry_of(
+        &self,
+        found: Found,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Option<RecordHead>>, Error> {
+        match found {
+            Found::Near(entry) => {
+                out.extend_from_slice(&entry);
+                Ok(Some(None))
+            }
+            Found::Remote(record) => {
+                out.extend_from_slice(&record[HEAD_LEN..]);
+                Ok(Some(head(&record).try_into().ok()))
+            }
+            Found::Foreign(bytes) => Err(Error::MalformedEntry(format!(
+                "another program stored {} bytes under this key of the remote tier that are no entry",
+                bytes.len()
+            ))),
+            Found::Missing => Ok(None),
+            Found::Fault(fault) => Err(self.link().error(fault)),
+        }
+    }
+
+    /// The record on the server, and its head.
+    fn read_through(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<RecordHead>, Error> {
+        self.begin()?;
+        let mut machine = Get::through(monotonic());
+        let names = self.names(key);
+        let found = self.drive(key, &names, |near, names, event| {
+            machine.step(near, names, event, monotonic())
+        });
+        Ok(self.entry_of(found, out)?.flatten())
+    }
+
+    /// As [`RemoteTier::entry_of`], for a read that is a use of the entry.
+    fn take_found(
+        &self,
+        found: Found,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Option<RecordHead>>, Error> {
+        let counts = &self.link().counts;
+        match found {
+            Found::Near(_) => count(&counts.near_hits),
+            Found::Remote(_) => count(&counts.remote_hits),
+            Found::Foreign(_) | Found::Missing | Found::Fault(_) => {}
+        }
+        self.entry_of(found, out)
+    }
+
+    pub fn count_near_hit(&self) {
+        count(&self.link().counts.near_hits);
+    }
+
+    pub(super) fn count_miss(&self) {
+        count(&self.link().counts.misses);
+    }
+
+    /// Takes back a miss that a load counts again.
+    #[cfg_attr(not(feature = "bindings"), allow(dead_code))]
+    pub fn count_found_later(&self) {
+        count(&self.link().counts.misses_twice);
+    }
+
+    pub(super) fn count_write(&self) {
+        count(&self.link().counts.writes);
+    }
+
+    pub(super) fn count_invalidated_load(&self) {
+        count(&self.link().counts.invalidated_loads);
+    }
+
+    fn still_open(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Err(Error::Closed);
+        }
+        Ok(())
+    }
+
+    /// Before the first command of an operation on a key.
+    fn begin(&self) -> Result<(), Error> {
+        self.still_open()?;
+        let link = self.link();
+        link.know_site().map_err(|fault| link.error(fault))
+    }
+
+    /// Every key on the server that begins with `prefix` and has a value, without the cache's own prefix.
+    fn served_keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        self.still_open()?;
+        let link = self.link();
+        let fault = |fault| link.error(fault);
+        let own = link.name.data_prefix();
+        let pattern = [&escaped(&own), &escaped(prefix), b"*".as_slice()].concat();
+        let mut found = HashSet::new();
+        let primaries = link
+            .transport
+            .map(link.timeout)
+            .map_or(1, |map| map.nodes.len());
+        for primary in 0..primaries {
+            let mut cursor = 0;
+            loop {
+                let (next, keys) = link.scan(primary, cursor, &pattern).map_err(fault)?;
+                let new = keys
+                    .into_iter()
+                    .filter(|key| !found.contains(key))
+                    .collect();
+                found.extend(self.with_value(new).map_err(fault)?);
+                cursor = next;
+                if cursor == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(found
+            .into_iter()
+            .map(|key| key[own.len()..].to_vec())
+            .collect())
+    }
+
+    /// Those keys on the server that a read would find.
+    fn with_value(&self, keys: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Fault> {
+        let link = self.link();
+        let own = link.name.data_prefix().len();
+        // Locks, floors and the rest of our own are no full keys.
+        let keys: Vec<_> = keys
+            .into_iter()
+            .filter(|key| keys::split(&key[own..]).is_some())
+            .collect();
+        if keys.is_empty() {
+            return Ok(keys);
+        }
+        let mut floors: Vec<Vec<u8>> = Vec::new();
+        let mut around = Vec::new();
+        for key in &keys {
+            let of_key = keys::ancestors(&key[own..]).map(|namespace| {
+                floors
+                    .iter()
+                    .position(|floor| *floor == namespace)
+                    .unwrap_or_else(|| {
+                        floors.push(namespace);
+                        floors.len() - 1
+                    })
+            });
+            around.push(of_key.collect::<Vec<usize>>());
+        }
+        let ask = |verb, key, args| Command { verb, key, args };
+        let mut commands: Vec<_> = floors
+            .iter()
+            .map(|floor| ask(Verb::Get, link.name.floor(floor), Vec::new()))
+            .collect();
+        let last = (LARGEST_HEADER - 1).to_string().into_bytes();
+        commands.extend(keys.iter().map(|key| {
+            ask(
+                Verb::GetHeader,
+                key.clone(),
+                vec![b"0".to_vec(), last.clone()],
+            )
+        }));
+        let mut replies = link.send(&commands)?.into_iter();
+        let floors: Vec<u64> = replies.by_ref().take(floors.len()).map(number).collect();
+        let now = self.now();
+        let is_served = |around: &[usize], reply: Reply| {
+            let Reply::Bytes(header) = reply else {
+                return false;
+            };
+            let floor = around.iter().map(|place| floors[*place]).max().unwrap_or(0);
+            Record::parse(&header).is_some_and(|record| record.is_served(floor, now))
+        };
+        Ok(keys
+            .into_iter()
+            .zip(around)
+            .zip(replies)
+            .filter_map(|((key, around), reply)| is_served(&around, reply).then_some(key))
+            .collect())
+    }
+
+    pub fn remote_stats(&self) -> RemoteStats {
+        let link = self.link();
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let lag = self
+            .mounted()
+            .and_then(|mounted| mounted.site.board().judge().lag(monotonic()));
+        RemoteStats {
+            near_hits: now(&link.counts.near_hits),
+            remote_hits: now(&link.counts.remote_hits),
+            round_trips: now(&link.counts.round_trips),
+            faults: now(&link.counts.faults),
+            last_fault: link.last_failure().clone(),
+            is_open: link.is_open(),
+            listens: lag.is_some_and(|lag| lag <= link.staleness),
+            lag,
+            refuses_tracking: link.listening.refused.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn number(reply: Reply) -> u64 {
+    match reply {
+        Reply::Bytes(text) => std::str::from_utf8(&text)
+            .ok()
+            .and_then(|text| text.parse().ok()),
+        _ => None,
+    }
+    .unwrap_or(0)
+}
+
+/// A pattern that matches just these bytes.
+fn escaped(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    for byte in bytes {
+        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\' | b'^') {
+            out.push(b'\\');
+        }
+        out.push(*byte);
+    }
+    out
+}
+
+impl Tier for RemoteTier {
+    fn namespace(&self, parts: &[String]) -> Result<Arc<dyn Tier>, Error> {
+        Ok(Arc::new(RemoteTier::of(self.0.shared.clone(), parts)?))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.shared.near.path()
+    }
+
+    fn prefix(&self) -> &[u8] {
+        &self.0.prefix
+    }
+
+    fn answer(&self) -> Answer {
+        Answer::Remote
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn get(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+        let found = self.find(key, out)?;
+        if found.is_none() {
+            self.count_miss();
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn find(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Hit>, Error> {
+        self.still_open()?;
+        if self.near(key, out)? {
+            return Ok(Some(NOWHERE));
+        }
+        let mut machine = Get::new(monotonic());
+        let names = self.names(key);
+        let found = match self.link().know_site() {
+            Ok(()) => self.drive(key, &names, |near, names, event| {
+                machine.step(near, names, event, monotonic())
+            }),
+            Err(fault) => Found::Fault(fault),
+        };
+        match self.take_found(found, out) {
+            Ok(found) => Ok(found.map(|_| NOWHERE)),
+            // A read that had no answer is a miss; it is counted, and `remote_stats` tells of it.
+            Err(Error::RemoteUnavailable(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn put(&self, key: &[u8], entry: &[u8], _: Option<Object>) -> Result<(), Error> {
+        let mut machine = Set::new(entry);
+        self.attempt(key, &self.names(key), |near, names, event| {
+            machine.step(near, names, event)
+        })?;
+        self.end_loads(key);
+        count(&self.link().counts.writes);
+        Ok(())
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<bool, Error> {
+        let mut machine = Delete::new();
+        let deleted = self.attempt(key, &self.names(key), |near, names, event| {
+            machine.step(near, names, event)
+        })?;
+        self.end_loads(key);
+        if deleted {
+            count(&self.link().counts.deletes);
+        }
+        Ok(deleted)
+    }
+
+    fn store(&self) -> Option<&Store> {
+        None
+    }
+
+    fn directory(&self) -> Option<&Store> {
+        self.0.shared.near.store()
+    }
+
+    fn see(&self, key: &[u8]) -> Result<Option<Seen>, Error> {
+        self.peek(key, &mut Vec::new())
+    }
+
+    fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Seen>, Error> {
+        Ok(self.read_through(key, out)?.map(Seen::Record))
+    }
+
+    fn remove(&self, key: &[u8], seen: &Seen) -> Result<bool, Error> {
+        let Seen::Record(head) = seen else {
+            return Ok(false);
+        };
+        let removed = self.change(key, Change::Remove(head))?;
+        self.end_loads(key);
+        if removed {
+            count(&self.link().counts.deletes);
+        }
+        Ok(removed)
+    }
+
+    fn invalidate_loads(&self, key: &[u8]) -> Result<bool, Error> {
+        let mut machine = Invalidate::new();
+        let done = self.attempt(key, &self.names(key), |near, names, event| {
+            machine.step(near, names, event)
+        });
+        self.end_loads(key);
+        done
+    }
+
+    fn renew(&self, key: &[u8], seen: &Seen, entry: &[u8]) -> Result<bool, Error> {
+        let Seen::Record(head) = seen else {
+            return Ok(false);
+        };
+        self.change(key, Change::Exchange { head, entry })
+    }
+
+    fn add(&self, key: &[u8], entry: &[u8], _: Option<Object>) -> Result<bool, Error> {
+        let added = self.change(key, Change::Add(entry))?;
+        if added {
+            self.end_loads(key);
+            count(&self.link().counts.writes);
+        }
+        Ok(added)
+    }
+
+    fn exchange(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        _: Option<Object>,
+    ) -> Result<bool, Error> {
+        let exchanged = self.renew(key, seen, entry)?;
+        if exchanged {
+            count(&self.link().counts.writes);
+        }
+        Ok(exchanged)
+    }
+
+    fn version(&self, _: &[u8], seen: &Seen) -> Result<Option<u64>, Error> {
+        Ok(match seen {
+            Seen::Record(head) => Record::parse(head).map(|record| record.mark),
+            _ => None,
+        })
+    }
+
+    fn replace(
+        &self,
+        key: &[u8],
+        seen: &Seen,
+        entry: &[u8],
+        object: Option<Object>,
+    ) -> Result<bool, Error> {
+        let replaced = self.exchange(key, seen, entry, object);
+        if replaced.is_err() {
+            // It was superseded; without an answer nothing more can be done.
+            let _ = self.remove(key, seen);
+        }
+        replaced
+    }
+
+    fn begin_load(&self, key: &[u8], bounds: Bounds, now: Duration) -> TierLoad {
+        let lease_timeout = self.0.shared.lease_timeout;
+        let load = RemoteLoad::new(self.clone(), key, bounds, lease_timeout, now);
+        TierLoad::Remote(Box::new(load))
+    }
+
+    fn joins_within(&self) -> Option<Duration> {
+        // A load shows what was there when it began: no longer than that may a read be behind.
+        Some(self.link().staleness)
+    }
+
+    // The load of a key here is a machine of its own: see `begin_load`.
+    fn lease(&self, _: &[u8], _: &mut Vec<u8>) -> Result<Leased, Error> {
+        Ok(Leased {
+            lease: Lease::Bypass,
+            hit: None,
+        })
+    }
+
+    fn beside(&self, _: &[u8], _: Holder) -> Result<Option<Token>, Error> {
+        Ok(None)
+    }
+
+    fn fill(&self, _: &[u8], _: Token, _: &[u8], _: Option<Object>) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn release(&self, _: &[u8], _: Token) {}
+
+    fn is_leased(&self, key: &[u8], token: Token) -> bool {
+        self.guards().is_leased(&self.guard_key(key), token)
+    }
+
+    fn lock(&self, key: &[u8]) -> Result<Option<Token>, Error> {
+        let names = self.lock_names(key);
+        self.show_presence();
+        let attempt = |dead: &[u8]| {
+            let mut machine = Lock::new(dead);
+            self.attempt(key, &names, |near, names, event| {
+                machine.step(near, names, event)
+            })
+        };
+        let mut locked = attempt(&[])?;
+        if let Locked::Doubtful(head) = &locked {
+            if self.link().is_dead(head) {
+                locked = attempt(head)?;
+            }
+        }
+        let Locked::Taken(head) = locked else {
+            return Ok(None);
+        };
+        Ok(Record::parse_head(&head).map(|(born, word)| Token {
+            slot: 0,
+            word,
+            born,
+            beside: false,
+        }))
+    }
+
+    fn unlock(&self, key: &[u8], token: Token) {
+        let head = pending_head(token.born, token.word);
+        // Without an answer it ends with the process, or by its time.
+        let _ = self.link().send(&[unlock(&self.lock_names(key), &head)]);
+    }
+
+    fn is_locked(&self, key: &[u8]) -> Result<bool, Error> {
+        self.still_open()?;
+        let replies = self.link().send(&[look_at_lock(&self.lock_names(key))]);
+        let replies = replies.map_err(|fault| self.link().error(fault))?;
+        Ok(matches!(replies.first(), Some(Reply::Bytes(_))))
+    }
+
+    fn count_joined(&self, found: bool) {
+        let counts = &self.link().counts;
+        count(if found {
+            &counts.joined_hits
+        } else {
+            &counts.misses
+        });
+    }
+
+    fn count_unstored(&self) {
+        count(&self.link().counts.unstored);
+    }
+
+    fn count_wait_timeout(&self) {
+        count(&self.link().counts.wait_timeouts);
+    }
+
+    /// All keys in one go.
+    fn keys(
+        &self,
+        prefix: &[u8],
+        _: u64,
+        _: u64,
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, Error> {
+        let full_keys = self.served_keys(&self.full_key(prefix))?;
+        let len = self.0.prefix.len();
+        out.extend(full_keys.into_iter().map(|key| key[len..].to_vec()));
+        Ok(None)
+    }
+
+    fn full_keys(&self, _: u64, _: u64, out: &mut Vec<Vec<u8>>) -> Result<Option<u64>, Error> {
+        out.extend(self.served_keys(b"")?);
+        Ok(None)
+    }
+
+    fn clear(&self, _: &[String]) -> Result<(), Error> {
+        let mut machine = Clear::default();
+        self.attempt(b"", &self.names(b""), |near, names, event| {
+            machine.step(near, names, event)
+        })?;
+        // Those of this process that load are not joined any more.
+        self.guards().clear(&[])
+    }
+
+    fn clears_slowly(&self) -> bool {
+        false
+    }
+
+    fn stats(&self) -> Result<Stats, Error> {
+        let near = self.0.shared.near.stats()?;
+        let counts = &self.link().counts;
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Ok(Stats {
+            hits: now(&counts.near_hits) + now(&counts.remote_hits) + now(&counts.joined_hits),
+            misses: now(&counts.misses).saturating_sub(now(&counts.misses_twice)),
+            writes: now(&counts.writes),
+            deletes: now(&counts.deletes),
+            invalidated_loads: now(&counts.invalidated_loads),
+            unstored: now(&counts.unstored),
+            wait_timeouts: now(&counts.wait_timeouts),
+            ..near
+        })
+    }
+
+    fn check(&self) -> Result<Report, Error> {
+        self.0.shared.near.check()
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.0.shared.near.flush()
+    }
+
+    fn close(&self) {
+        self.link().close();
+        self.0.shared.near.close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.shared.near.is_closed()
+    }
+
+    fn now(&self) -> u64 {
+        self.link().clock.now()
+    }
+
+    fn remote(&self) -> Option<&RemoteTier> {
+        Some(self)
+    }
+}
+
+impl RemoteTier {
+    /// After a change by this process no caller of it joins a load that began before.
+    fn end_loads(&self, key: &[u8]) {
+        let _ = self.guards().delete(&self.guard_key(key));
+    }
+}

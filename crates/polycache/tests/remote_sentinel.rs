@@ -1,0 +1,199 @@
+//! The remote tier behind a real Sentinel: two caches with a directory each are two hosts.
+
+#[path = "remote/process.rs"]
+mod process;
+#[path = "remote/sentinels.rs"]
+mod sentinels;
+
+use polycache::{Builder, Cache};
+use process::until;
+use redis::sentinel::{SentinelClient, SentinelServerType};
+use sentinels::{role, Watched, SERVICE};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+struct Host {
+    _directory: TempDir,
+    cache: Cache,
+}
+
+fn options(watched: &Watched, of: SentinelServerType) -> Builder {
+    let client = SentinelClient::build(vec![watched.sentinel.url()], SERVICE.to_owned(), None, of);
+    Cache::builder()
+        .remote(client.expect("addresses"))
+        // Machines are slow at times, and a command that waits for its turn is no fault.
+        .timeout(SECOND * 5)
+}
+
+fn host(watched: &Watched) -> Host {
+    let directory = TempDir::new().expect("a directory");
+    let cache = options(watched, SentinelServerType::Master)
+        .path(directory.path())
+        .build()
+        .expect("it opens");
+    Host {
+        _directory: directory,
+        cache,
+    }
+}
+
+/// Waits until a cache serves copies.
+fn listens(cache: &Cache) {
+    until("it listens", || {
+        cache.get::<String>("anything").expect("a read");
+        cache.remote_stats().expect("it is remote").listens
+    });
+}
+
+fn reads(cache: &Cache, key: &str, value: &str) {
+    until("the value is read", || {
+        cache.get::<String>(key).ok().flatten().as_deref() == Some(value)
+    });
+}
+
+fn writes(cache: &Cache, key: &str, value: &str) {
+    until("it can be written", || cache.set(key, value).is_ok());
+}
+
+#[test]
+fn a_replica_takes_the_place_of_its_killed_primary() {
+    let Some(mut watched) = Watched::start() else {
+        return;
+    };
+    let (one, other) = (host(&watched), host(&watched));
+    one.cache.set("k", "before").unwrap();
+    for host in [&one, &other] {
+        listens(&host.cache);
+        reads(&host.cache, "k", "before");
+    }
+    watched.servers[0].kill();
+    until("the replica is the primary", || {
+        role(&watched.servers[1]).as_deref() == Some("master")
+    });
+    writes(&one.cache, "k", "after");
+    reads(&one.cache, "k", "after");
+    reads(&other.cache, "k", "after");
+    for host in [&one, &other] {
+        listens(&host.cache);
+    }
+    // Writes at the new primary are heard of.
+    one.cache.set("k", "at last").unwrap();
+    reads(&other.cache, "k", "at last");
+    assert_eq!(
+        watched.servers[1].ask::<usize>("EXISTS polycache:::k"),
+        Ok(1)
+    );
+}
+
+#[test]
+fn a_primary_that_became_a_replica_is_left() {
+    let Some(watched) = Watched::start() else {
+        return;
+    };
+    let (one, other) = (host(&watched), host(&watched));
+    one.cache.set("k", "before").unwrap();
+    for host in [&one, &other] {
+        listens(&host.cache);
+    }
+    // It refuses as long as it does not know how far the replica is.
+    until("Sentinel begins", || {
+        let told = watched
+            .sentinel
+            .ask::<()>(&format!("SENTINEL FAILOVER {SERVICE}"));
+        told.is_ok()
+    });
+    until("they have changed places", || {
+        let roles = watched.servers.each_ref().map(role);
+        roles == [Some("slave".to_owned()), Some("master".to_owned())]
+    });
+    writes(&one.cache, "k", "after");
+    reads(&other.cache, "k", "after");
+    for host in [&one, &other] {
+        listens(&host.cache);
+    }
+    one.cache.set("k", "at last").unwrap();
+    reads(&other.cache, "k", "at last");
+}
+
+#[test]
+fn a_connection_that_leads_to_a_replica_is_dropped() {
+    let Some(watched) = Watched::start() else {
+        return;
+    };
+    let cache = options(&watched, SentinelServerType::Master)
+        // Without a listener, which would find the other primary, too.
+        .max_staleness(Duration::ZERO)
+        .build()
+        .unwrap();
+    cache.set("k", "v").unwrap();
+    // By hand, and without closing any connection, which a Sentinel would do.
+    let [first, second] = &watched.servers;
+    watched
+        .sentinel
+        .ask::<()>(&format!("SENTINEL REMOVE {SERVICE}"))
+        .unwrap();
+    second.ask::<()>("REPLICAOF NO ONE").unwrap();
+    first
+        .ask::<()>(&format!("REPLICAOF 127.0.0.1 {}", second.port))
+        .unwrap();
+    watched
+        .sentinel
+        .ask::<()>(&format!(
+            "SENTINEL MONITOR {SERVICE} 127.0.0.1 {} 1",
+            second.port
+        ))
+        .unwrap();
+    writes(&cache, "k", "w");
+    assert_eq!(second.ask::<usize>("EXISTS polycache:::k"), Ok(1));
+    assert_eq!(cache.get("k").unwrap(), Some("w".to_owned()));
+}
+
+#[test]
+fn a_client_of_replicas_is_refused() {
+    let Some(watched) = Watched::start() else {
+        return;
+    };
+    let cache = options(&watched, SentinelServerType::Replica)
+        .build()
+        .unwrap();
+    let refused = cache.set("k", "v").unwrap_err();
+    assert_eq!(refused.code(), "remote_unavailable");
+    assert!(refused.to_string().contains("no primary"), "{refused}");
+}
+
+#[test]
+fn a_sentinel_that_hangs_is_not_waited_for() {
+    let Some(watched) = Watched::start() else {
+        return;
+    };
+    let cache = options(&watched, SentinelServerType::Master)
+        .timeout(SECOND / 2)
+        .build()
+        .unwrap();
+    cache.set("k", "v").unwrap();
+    watched.sentinel.hang();
+    let primary = &watched.servers[0];
+    until("no connection is left", || {
+        primary.ask::<usize>("CLIENT KILL TYPE normal").unwrap();
+        let refused = cache.set("k", "w");
+        refused.is_err_and(|error| error.to_string().contains("Sentinel did not tell"))
+    });
+    watched.sentinel.go_on();
+    writes(&cache, "k", "back");
+    reads(&cache, "k", "back");
+}
+
+#[test]
+fn a_sentinel_that_is_gone_ends_no_connection() {
+    let Some(mut watched) = Watched::start() else {
+        return;
+    };
+    let one = host(&watched);
+    one.cache.set("k", "v").unwrap();
+    watched.sentinel.kill();
+    assert_eq!(one.cache.get("k").unwrap(), Some("v".to_owned()));
+    one.cache.set("k", "w").unwrap();
+    assert_eq!(one.cache.get("k").unwrap(), Some("w".to_owned()));
+}
