@@ -120,11 +120,14 @@ impl Cache {
             return Cache::nested(parent.get(), options);
         }
         let py = path.py();
-        if path.is(classes::missing(py)?) {
+        let has_path = !path.is(classes::missing(py)?);
+        let remote = options.get_item("remote")?;
+        let has_remote = remote.is_some_and(|remote| !remote.is_none());
+        if !has_path && !has_remote {
             let tier = MemoryTier::new(py, MemoryTierOptions::read(options)?)?;
             return Ok(Cache::of_memory(tier));
         }
-        let read = Options::read(path, options)?;
+        let read = Options::read(has_path.then_some(path), options)?;
         let builder = read.builder;
         let cache = Cache::failed(py, py.detach(|| builder.build()))?;
         let slow_from = match read.compressor {
@@ -148,8 +151,10 @@ impl Cache {
             clock: read.clock,
             flights: Flights::new(read.bounds, copies, Some(reads), false),
             namespace: read.parts.iter().cloned().collect(),
+            // A memory tier asks the directory whether an object stands, which knows nothing of the server.
             memory: read
                 .memory
+                .filter(|_| !has_remote)
                 .and_then(|options| MemoryOverHost::new(&options, read.parts)),
         }))
     }
@@ -442,6 +447,16 @@ impl Cache {
     fn _stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (stats, memory_hits) = self.tiers().stats(py)?;
         statistics::stats(py, &stats, memory_hits)
+    }
+
+    fn _remote_stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let stats = match &self.tiers {
+            Host(handle) => handle.cache.remote_stats(),
+            InMemory(_) => None,
+        };
+        stats
+            .map(|stats| statistics::remote(py, &stats))
+            .transpose()
     }
 
     fn _machine_stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {

@@ -126,6 +126,16 @@ impl Flight {
         }
     }
 
+    /// Whether its own loader asks for its key.
+    pub fn asks_for_itself(&self, owner: &Owner) -> bool {
+        self.owner.is_same(owner)
+            && !lock(&self.state).over
+            && self
+                .machine
+                .try_lock()
+                .is_ok_and(|machine| machine.is_open_to_itself())
+    }
+
     /// False when it ended just now.
     pub fn join(&self) -> bool {
         let mut state = lock(&self.state);

@@ -113,7 +113,11 @@ impl Flights {
                     newest = Some(flight);
                 }
             }
-            if let Some(newest) = newest.filter(|flight| flight.is_open()) {
+            let joins = |flight: &Arc<Flight>| {
+                let of_owner = begin.as_ref().map(|(owner, _)| owner);
+                flight.is_open() || of_owner.is_some_and(|owner| flight.asks_for_itself(owner))
+            };
+            if let Some(newest) = newest.filter(joins) {
                 if newest.join() {
                     return Ok((newest, false));
                 }

@@ -374,7 +374,7 @@ impl Tiers for Handle {
     }
 
     fn path(&self) -> Option<&Path> {
-        Some(self.cache.path())
+        Some(self.cache.path()).filter(|path| !path.as_os_str().is_empty())
     }
 
     fn flights(&self) -> &Arc<Flights> {

@@ -32,6 +32,7 @@ mod memory;
 mod named;
 mod options;
 mod own;
+mod remote;
 mod statistics;
 mod tiers;
 mod to_python;

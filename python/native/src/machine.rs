@@ -23,6 +23,10 @@ pub trait Machine: Send {
     fn abandon(&mut self);
     /// False once a set, delete or clear came, or a value was stored, or when it runs without a lease.
     fn is_open(&self) -> bool;
+    /// Whether a caller that is the loader itself joins it, and is told so, though it is too old for others.
+    fn is_open_to_itself(&self) -> bool {
+        false
+    }
 }
 
 /// What the caller of a load is to do next.

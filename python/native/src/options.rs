@@ -5,7 +5,7 @@ use crate::jitter::{self, Random};
 use crate::machine::Bounds;
 use crate::memory::{choice, MemoryOptions};
 use crate::types::Types;
-use crate::{duration, encryption, errors};
+use crate::{duration, encryption, errors, remote};
 use polycache::{Builder, Cache, Compressor, Error, Jitter, Serializer, StoreErrors};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -35,18 +35,13 @@ impl Options {
     ///
     /// # Errors
     /// `InvalidArgument`.
-    pub fn read(path: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Options> {
-        let py = path.py();
-        let path = path.extract::<PathBuf>().map_err(|_| {
-            if path.is_instance_of::<PyString>() {
-                let what = "path holds a lone surrogate, which is in no file's name";
-                return errors::invalid_argument(py, what);
-            }
-            let class = errors::class_of(path);
-            errors::invalid_argument(py, &format!("path is str or os.PathLike, not {class}"))
-        })?;
+    pub fn read(path: Option<&Bound<'_, PyAny>>, options: &Bound<'_, PyDict>) -> PyResult<Options> {
+        let builder = match path {
+            Some(path) => Cache::builder().path(Options::path(path)?),
+            None => Cache::builder(),
+        };
         let mut read = Options {
-            builder: Cache::builder().path(path),
+            builder,
             serializer: Serializer::default(),
             compressor: Compressor::default(),
             clock: None,
@@ -60,6 +55,18 @@ impl Options {
             read.builder = read.option(&name, &value)?;
         }
         Ok(read)
+    }
+
+    fn path(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+        let py = path.py();
+        path.extract::<PathBuf>().map_err(|_| {
+            if path.is_instance_of::<PyString>() {
+                let what = "path holds a lone surrogate, which is in no file's name";
+                return errors::invalid_argument(py, what);
+            }
+            let class = errors::class_of(path);
+            errors::invalid_argument(py, &format!("path is str or os.PathLike, not {class}"))
+        })
     }
 
     fn option(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Builder> {
@@ -98,6 +105,10 @@ impl Options {
             }
             "dictionaries" => builder.dictionaries(dictionaries(value)?),
             "encryption" => builder.encryption(encryption::keys(value)?),
+            "remote" => builder.remote(remote::read(value)?),
+            "timeout" => builder.timeout(duration::extract(value)?),
+            "max_staleness" => builder.max_staleness(staleness(value)?),
+            "prefix" => builder.prefix(text(name, value)?),
             "types" => {
                 self.types = Types::read(value)?;
                 builder
@@ -222,6 +233,10 @@ impl MemoryTierOptions {
                 self.clock = Some(CallableClock::new(value.clone().unbind()));
             }
             "clock" => return Err(wrong(name, "a callable", value)),
+            _ if REMOTE.contains(&name) => {
+                let what = format!("{name} is of a remote tier, and means nothing without remote");
+                return Err(errors::invalid_argument(py, &what));
+            }
             _ if NAMES.contains(&name) => {
                 let what = format!("{name}: without a path there is no directory");
                 return Err(errors::invalid_argument(py, &what));
@@ -238,7 +253,10 @@ fn unknown(py: Python<'_>, name: &str) -> PyErr {
     errors::invalid_argument(py, &format!("{name} is not an option: there are {names}"))
 }
 
-const NAMES: [&str; 20] = [
+/// Of the remote tier, beside `remote` itself.
+const REMOTE: [&str; 3] = ["timeout", "max_staleness", "prefix"];
+
+const NAMES: [&str; 24] = [
     "namespace",
     "name",
     "ttl",
@@ -258,6 +276,10 @@ const NAMES: [&str; 20] = [
     "empty_at_boot",
     "flush_every",
     "memory",
+    "remote",
+    "timeout",
+    "max_staleness",
+    "prefix",
     "clock",
 ];
 
@@ -308,6 +330,15 @@ fn size(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
             value,
         )),
     }
+}
+
+/// How far a read may be behind; 0, which is no other duration, means not at all.
+fn staleness(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    if is_number && value.extract::<i64>().is_ok_and(|number| number == 0) {
+        return Ok(Duration::ZERO);
+    }
+    duration::extract(value)
 }
 
 /// A file mode.

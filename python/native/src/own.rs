@@ -70,6 +70,16 @@ impl Owner {
         }
     }
 
+    /// True when both are the same thread, or the same task.
+    pub fn is_same(&self, other: &Owner) -> bool {
+        match (&self.task, &other.task) {
+            (None, None) => self.thread == other.thread && self.forks == other.forks,
+            // A task has one weak reference without a callback.
+            (Some(own), Some(other)) => own.task.is(&other.task),
+            _ => false,
+        }
+    }
+
     /// True when the caller, a task or None, would keep the load from going on by waiting for it: it blocks the
     /// load's event loop, or the load's thread runs the caller's.
     pub fn is_blocked_by(&self, caller: &Bound<'_, PyAny>) -> bool {

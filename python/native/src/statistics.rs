@@ -1,7 +1,7 @@
 //! Statistics, the report of a check and an entry's facts, as keyword arguments of the Python classes.
 
 use crate::tiers::{seconds, Facts};
-use polycache::{MachineStats, ProcessStats, Report, Stats, Usage};
+use polycache::{MachineStats, ProcessStats, RemoteStats, Report, Stats, Usage};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -43,6 +43,20 @@ pub fn stats<'py>(
     });
     dict.set_item("hits", stats.hits + memory_hits)?;
     dict.set_item("memory_hits", memory_hits)?;
+    Ok(dict)
+}
+
+pub fn remote<'py>(py: Python<'py>, stats: &RemoteStats) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("near_hits", stats.near_hits)?;
+    dict.set_item("remote_hits", stats.remote_hits)?;
+    dict.set_item("round_trips", stats.round_trips)?;
+    dict.set_item("faults", stats.faults)?;
+    dict.set_item("last_fault", &stats.last_fault)?;
+    dict.set_item("is_open", stats.is_open)?;
+    dict.set_item("listens", stats.listens)?;
+    dict.set_item("lag", stats.lag.map(|lag| lag.as_secs_f64()))?;
+    dict.set_item("refuses_tracking", stats.refuses_tracking)?;
     Ok(dict)
 }
 

@@ -39,6 +39,7 @@ from .errors import (
     NotEncrypted,
     PolycacheError,
     ReadOnly,
+    RemoteUnavailable,
     TooManyParticipants,
     UnknownCommand,
     UnknownDictionary,
@@ -57,7 +58,7 @@ from .errors import (
 from .missing import MISSING, Missing
 from .options import EncryptionKey, Options
 from .registered_types import Type
-from .statistics import MachineStats, ProcessStats, Report, Stats, Usage
+from .statistics import MachineStats, ProcessStats, RemoteStats, Report, Stats, Usage
 from .update import DELETE, LEAVE, Update
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ __all__ = [
     "PolycacheError",
     "ProcessStats",
     "ReadOnly",
+    "RemoteStats",
+    "RemoteUnavailable",
     "Report",
     "Stats",
     "TooManyParticipants",

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
+from .aside import aside
 from .async_loading import load_async, load_many_async
 from .cache import Cache, name_of_key
 from .durations import Duration
@@ -17,7 +18,7 @@ from .lifetime import lifetime
 from .memoize import Memoized
 from .missing import MISSING, Missing
 from .options import Options
-from .statistics import MachineStats, Report, Stats, Usage
+from .statistics import MachineStats, RemoteStats, Report, Stats, Usage
 from .updating import update_async
 
 K = TypeVar("K", bound=str | bytes)
@@ -28,7 +29,8 @@ T = TypeVar("T")
 class AsyncCache:
     """`Cache` for asyncio: the same arguments, methods and errors, to be awaited.
 
-    Reads and writes run in place, without another thread: they take about a microsecond.
+    Reads and writes run in place, without another thread: they take about a microsecond. With
+    `remote` they run in a thread each, because they may wait for the server.
     (Compressing large values takes longer: use `await asyncio.to_thread(cache.set, ...)` with a
     `Cache`.) Calls that walk the whole directory (`stats`, `check`, `flush`, `delete_prefix`) run
     in a thread, and waiting for another's load never blocks the event loop. There is no
@@ -49,18 +51,21 @@ class AsyncCache:
 
     def _use(self, cache: Cache) -> None:
         self._cache = cache
+        self._is_remote = cache._is_remote
 
     async def get(self, key: str | bytes, default: Any = None) -> Any:
         """See `Cache.get`."""
+        if self._is_remote:
+            return await aside(self._cache, self._cache.get, key, default)
         return self._cache.get(key, default)
 
     async def peek(self, key: str | bytes, default: Any = None) -> Any:
         """See `Cache.peek`."""
-        return self._cache.peek(key, default)
+        return await aside(self._cache, self._cache.peek, key, default)
 
     async def take(self, key: str | bytes, default: Any = None) -> Any:
         """See `Cache.take`."""
-        return self._cache.take(key, default)
+        return await aside(self._cache, self._cache.take, key, default)
 
     async def set(
         self,
@@ -71,19 +76,22 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> None:
         """See `Cache.set`."""
-        self._cache.set(key, value, ttl=ttl, expires_at=expires_at)
+        if self._is_remote:
+            await aside(self._cache, self._cache.set, key, value, ttl=ttl, expires_at=expires_at)
+        else:
+            self._cache.set(key, value, ttl=ttl, expires_at=expires_at)
 
     async def delete(self, key: str | bytes) -> bool:
         """See `Cache.delete`."""
-        return self._cache.delete(key)
+        return await aside(self._cache, self._cache.delete, key)
 
     async def has(self, key: str | bytes) -> bool:
         """See `Cache.has`."""
-        return self._cache.has(key)
+        return await aside(self._cache, self._cache.has, key)
 
     async def ttl(self, key: str | bytes) -> float | None:
         """See `Cache.ttl`."""
-        return self._cache.ttl(key)
+        return await aside(self._cache, self._cache.ttl, key)
 
     async def touch(
         self,
@@ -93,7 +101,7 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> bool:
         """See `Cache.touch`."""
-        return self._cache.touch(key, ttl=ttl, expires_at=expires_at)
+        return await aside(self._cache, self._cache.touch, key, ttl=ttl, expires_at=expires_at)
 
     async def add(
         self,
@@ -104,7 +112,7 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> bool:
         """See `Cache.add`."""
-        return self._cache.add(key, value, ttl=ttl, expires_at=expires_at)
+        return await aside(self._cache, self._cache.add, key, value, ttl=ttl, expires_at=expires_at)
 
     async def replace(
         self,
@@ -115,7 +123,9 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> bool:
         """See `Cache.replace`."""
-        return self._cache.replace(key, value, ttl=ttl, expires_at=expires_at)
+        return await aside(
+            self._cache, self._cache.replace, key, value, ttl=ttl, expires_at=expires_at
+        )
 
     async def compare_and_set(
         self,
@@ -127,7 +137,15 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> bool:
         """See `Cache.compare_and_set`."""
-        return self._cache.compare_and_set(key, version, value, ttl=ttl, expires_at=expires_at)
+        return await aside(
+            self._cache,
+            self._cache.compare_and_set,
+            key,
+            version,
+            value,
+            ttl=ttl,
+            expires_at=expires_at,
+        )
 
     async def update(
         self,
@@ -152,7 +170,9 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> int:
         """See `Cache.increment`."""
-        return self._cache.increment(key, by, initial, ttl=ttl, expires_at=expires_at)
+        return await aside(
+            self._cache, self._cache.increment, key, by, initial, ttl=ttl, expires_at=expires_at
+        )
 
     async def decrement(
         self,
@@ -164,15 +184,17 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> int:
         """See `Cache.decrement`."""
-        return self._cache.decrement(key, by, initial, ttl=ttl, expires_at=expires_at)
+        return await aside(
+            self._cache, self._cache.decrement, key, by, initial, ttl=ttl, expires_at=expires_at
+        )
 
     async def entry(self, key: str | bytes) -> Entry | None:
         """See `Cache.entry`."""
-        return self._cache.entry(key)
+        return await aside(self._cache, self._cache.entry, key)
 
     async def get_many(self, keys: Iterable[str | bytes]) -> dict[str | bytes, Any]:
         """See `Cache.get_many`."""
-        return self._cache.get_many(keys)
+        return await aside(self._cache, self._cache.get_many, keys)
 
     async def set_many(
         self,
@@ -182,11 +204,11 @@ class AsyncCache:
         expires_at: datetime | None = None,
     ) -> None:
         """See `Cache.set_many`."""
-        self._cache.set_many(entries, ttl=ttl, expires_at=expires_at)
+        await aside(self._cache, self._cache.set_many, entries, ttl=ttl, expires_at=expires_at)
 
     async def delete_many(self, keys: Iterable[str | bytes]) -> int:
         """See `Cache.delete_many`."""
-        return self._cache.delete_many(keys)
+        return await aside(self._cache, self._cache.delete_many, keys)
 
     async def delete_prefix(self, prefix: str | bytes) -> int:
         """See `Cache.delete_prefix`."""
@@ -206,7 +228,10 @@ class AsyncCache:
         Cancelling a waiting task disturbs no other. Threads that use the same cache join, too.
         """
         lives = ttl if expires_at is None else lifetime(ttl, expires_at)
-        value = self._cache._hit(key, lives)
+        if self._is_remote:
+            value = await aside(self._cache, self._cache._hit, key, lives)
+        else:
+            value = self._cache._hit(key, lives)
         if value is MISSING:
             return cast(T, await load_async(self._cache, key, loader, lives))
         return cast(T, value)
@@ -259,18 +284,18 @@ class AsyncCache:
         """See `Cache.keys`; other tasks run after some thousand places of the index."""
         cursor: int | None = 0
         while cursor is not None:
-            page, cursor = self._cache._keys_page(prefix, cursor)
+            page, cursor = await aside(self._cache, self._cache._keys_page, prefix, cursor)
             for key in page:
                 yield key
             await asyncio.sleep(0)
 
     async def clear(self) -> None:
         """See `Cache.clear`."""
-        self._cache.clear()
+        await aside(self._cache, self._cache.clear)
 
     def lease(self, key: str | bytes) -> AsyncLease:
         """See `Cache.lease`."""
-        return AsyncLease(self._cache._lock(key))
+        return AsyncLease(self._cache._lock(key), self._cache)
 
     async def stats(self) -> Stats:
         """See `Cache.stats`."""
@@ -279,6 +304,10 @@ class AsyncCache:
     async def machine_stats(self) -> MachineStats | None:
         """See `Cache.machine_stats`."""
         return await asyncio.to_thread(self._cache.machine_stats)
+
+    async def remote_stats(self) -> RemoteStats | None:
+        """See `Cache.remote_stats`."""
+        return self._cache.remote_stats()
 
     async def usage(self, most: int = 10) -> list[Usage] | None:
         """See `Cache.usage`."""
@@ -294,7 +323,7 @@ class AsyncCache:
 
     async def close(self) -> None:
         """See `Cache.close`."""
-        self._cache.close()
+        await aside(self._cache, self._cache.close)
 
     @property
     def closed(self) -> bool:

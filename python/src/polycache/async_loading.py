@@ -8,6 +8,7 @@ from typing import Any
 from weakref import ref
 
 from . import _native
+from .aside import aside
 from .lifetime import Ttl
 from .loading import Loads, again, check_loader, inside, joining, patience, waking
 from .loading_many import Load, LoadAlone, Many, ManyLoads, Wait, itself
@@ -39,9 +40,9 @@ async def load_async(
                 value = await wait(part, began + cache._wait_timeout - monotonic(), here)
             if value is not MISSING:
                 return value
-            part = again(cache, key, task, monotonic() - began)
+            part = await aside(cache, again, cache, key, task, monotonic() - began)
         try:
-            while (step := part.step()) is not None:
+            while (step := await aside(cache, part.step)) is not None:
                 if isinstance(step, tuple):
                     return step[0]
                 if watch is not None:
@@ -49,7 +50,8 @@ async def load_async(
                 await asyncio.sleep(step)
             token = inside.set((*inside.get(), ref(part)))
             try:
-                return part.fill(await awaitable(loader()), ttl, not lenient)
+                loaded = await awaitable(loader())
+                return await aside(cache, part.fill, loaded, ttl, not lenient)
             finally:
                 # A coroutine that is collected ends in another context.
                 with suppress(ValueError):
@@ -74,7 +76,7 @@ async def load_many_async(
     copy: Callable[[Any], Any] = itself,
 ) -> dict[Any, Any]:
     """As `loading_many.load_many`."""
-    asked, found = hits = cache._hits(keys, ttl)
+    asked, found = hits = await aside(cache, cache._hits, keys, ttl)
     if len(found) == len(asked):
         return found
     check_loader(loader)
@@ -83,11 +85,12 @@ async def load_many_async(
     with Many(cache, hits, ttl, (me, here), name, copy) as many:
         if many.watch is not None:
             loader = many.watch.around_async(loader)
-        while (turn := many.turn()) is not None:
+        while (turn := await aside(cache, many.turn)) is not None:
             match turn:
                 case Load(wanted):
                     with many.loading():
-                        many.fill(await awaitable(loader(wanted)))
+                        loaded = await awaitable(loader(wanted))
+                        await aside(cache, many.fill, loaded)
                 case LoadAlone(wanted):
                     many.hand_over(await awaitable(loader(wanted)))
                 case Wait(parts, seconds):

@@ -19,7 +19,7 @@ from .memoize import Memoized, memoized, name_of
 from .missing import MISSING, Missing
 from .observers import Observers
 from .options import Options
-from .statistics import MachineStats, Report, Stats, Usage
+from .statistics import MachineStats, RemoteStats, Report, Stats, Usage
 from .updating import update
 
 K = TypeVar("K", bound=str | bytes)
@@ -39,10 +39,16 @@ class Cache(_native.QuickCache):
     classes by name, with the option `types`; everything else, also an instance of a subclass,
     raises `UnsupportedValue`.
 
-    Without a path the cache is the memory tier alone: the same operations and results, inside this
-    process. It stores and hands out copies; with `memory={"isolation": "none"}` it hands out the
-    object itself, of any class. Options about bytes and directories raise `InvalidArgument`, the
-    cache cannot be pickled, and a child that is forked has a cache of its own from then on.
+    With `remote` other machines share it, too, through a Redis or Valkey: what is read is copied to
+    the directory, or without a path to this process' memory, and served from there for as long as
+    the server tells of every write. Without an answer reads are misses, and writes raise
+    `RemoteUnavailable`.
+
+    Without a path and without `remote` the cache is the memory tier alone: the same operations and
+    results, inside this process. It stores and hands out copies; with
+    `memory={"isolation": "none"}` it hands out the object itself, of any class. Options about bytes
+    and directories raise `InvalidArgument`, the cache cannot be pickled, and a child that is forked
+    has a cache of its own from then on.
 
     Every method may be called from any thread, and from a forked child. Unpickling a cache opens
     its directory again, so it can be handed to processes that multiprocessing spawns; not with
@@ -57,6 +63,8 @@ class Cache(_native.QuickCache):
     """
 
     _options: Options
+    _is_remote: bool
+    """Whether its operations may wait for a server."""
     _is_nested = False
     """Whether another cache opened the handle, so that the end of a block does not close it."""
     # Of all caches over one handle.
@@ -73,6 +81,7 @@ class Cache(_native.QuickCache):
         if options.get("types") is not None:
             options["types"] = dict(options["types"] or {})  # As they are now.
         cache._options = options
+        cache._is_remote = options.get("remote") is not None
         name = options.get("name")
         cache._name = "::".join(cache._namespace()) or "default" if name is None else name
         _log.debug("opened the cache at %s", cache.path or "no path: in memory")
@@ -319,6 +328,7 @@ class Cache(_native.QuickCache):
         nested._options = self._options.copy()
         nested._options["namespace"] = [*self._namespace(), part]
         nested._is_nested = True
+        nested._is_remote = self._is_remote
         nested._options["name"] = self._name
         nested._name = self._name
         nested._observers = self._observers
@@ -345,6 +355,11 @@ class Cache(_native.QuickCache):
         """
         stats = self._machine_stats()
         return None if stats is None else MachineStats._of(**stats)
+
+    def remote_stats(self) -> RemoteStats | None:
+        """What this handle did with its remote tier, and how that is; None without one."""
+        stats = self._remote_stats()
+        return None if stats is None else RemoteStats(**stats)
 
     def usage(self, most: int = 10) -> list[Usage] | None:
         """The `most` namespaces of the directory whose entries take the most space, the largest
@@ -382,12 +397,19 @@ class Cache(_native.QuickCache):
         parts = "".join(f", namespace={parts!r}" for parts in [self._namespace()] if parts)
         closed = " (closed)" if self.closed else ""
         where = "in memory" if self.path is None else repr(str(self.path))
+        if self._is_remote:
+            where = "remote" if self.path is None else f"{where}, remote"
         return f"<polycache.{type(self).__name__} {where}{parts}{closed}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.closed:
             raise Closed("the cache was closed; a closed cache cannot be pickled")
-        if self.path is None:
+        if self._is_remote and not isinstance(self._options.get("remote"), str):
+            raise InvalidArgument(
+                "a cache over a client cannot be pickled, because a connection cannot; give it a "
+                "URL, or open it in the other process"
+            )
+        if self.path is None and not self._is_remote:
             raise InvalidArgument(
                 "a cache without a path is one process' memory: it can be neither copied nor "
                 "pickled; give it a path to share it"
@@ -397,7 +419,8 @@ class Cache(_native.QuickCache):
                 "a cache with encryption cannot be pickled: the pickle would hold its keys; "
                 "open the cache in the other process"
             )
-        return _reopen, (type(self), str(self.path), self._options)
+        path = MISSING if self.path is None else str(self.path)
+        return _reopen, (type(self), path, self._options)
 
 
 def name_of_key(key: str | bytes) -> bytes:
@@ -405,5 +428,5 @@ def name_of_key(key: str | bytes) -> bytes:
     return key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
 
 
-def _reopen(cls: type[Cache], path: str, options: Options) -> Cache:
+def _reopen(cls: type[Cache], path: str | Missing, options: Options) -> Cache:
     return cls(path, **options)

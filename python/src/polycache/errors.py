@@ -213,6 +213,16 @@ class IoError(PolycacheError, OSError):
     retryable = True
 
 
+class RemoteUnavailable(PolycacheError, ConnectionError):
+    """The cache's Redis or Valkey did not answer within `timeout`, or refused the command.
+
+    What a write was to do may have been done all the same.
+    """
+
+    code = "remote_unavailable"
+    retryable = True
+
+
 class IntegerOverflow(PolycacheError):
     """The integer, or the sum, does not fit 64 bits with a sign; nothing was stored."""
 

@@ -3,9 +3,10 @@
 import asyncio
 from time import sleep
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from . import _native
+from .aside import aside
 from .durations import Duration
 from .errors import WaitTimeout
 
@@ -68,23 +69,24 @@ class Lease:
 class AsyncLease:
     """`Lease` for asyncio: the same lock, to be awaited."""
 
-    def __init__(self, lock: _native.Lock) -> None:
+    def __init__(self, lock: _native.Lock, cache: Any) -> None:
         self._lock = lock
+        self._cache = cache
 
     async def acquire(self, wait: bool | Duration = True) -> bool:
         """See `Lease.acquire`."""
         attempt = self._lock.attempt(wait)
-        while not isinstance(step := attempt.step(), bool):
+        while not isinstance(step := await aside(self._cache, attempt.step), bool):
             await asyncio.sleep(step)
         return step
 
     async def release(self) -> None:
         """See `Lease.release`."""
-        self._lock.release()
+        await aside(self._cache, self._lock.release)
 
     async def locked(self) -> bool:
         """See `Lease.locked`."""
-        return self._lock.locked()
+        return await aside(self._cache, self._lock.locked)
 
     async def __aenter__(self) -> Self:
         """See `Lease.__enter__`."""
@@ -98,4 +100,4 @@ class AsyncLease:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._lock.release()
+        await self.release()

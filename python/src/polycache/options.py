@@ -135,5 +135,22 @@ class Options(TypedDict, total=False):
     has changed them (`spec/memory.md`). False: every read goes to the directory. Without a
     directory it is the cache itself. Default: True."""
 
+    remote: Any
+    """The Redis or Valkey by which other machines share the cache: a URL, or a client of the
+    package redis (`redis.Redis`, `redis.asyncio.Redis`, or one that a Sentinel gave), whose
+    settings it takes over. Default: none."""
+
+    timeout: Duration | None
+    """How long the server may take to answer a command, 1 ms to 60 s. Default: "250ms"."""
+
+    max_staleness: Duration | Literal[0] | None
+    """How far a read may be behind writes of other machines, 10 ms to an hour, when a connection
+    has died in silence; otherwise it is as far behind as the server's message takes. With 0 every
+    read asks the server. Default: "1s"."""
+
+    prefix: str | None
+    """What the names of the cache's keys on the server begin with, followed by a colon. It holds no
+    "{" and no "}". Default: "polycache"."""
+
     clock: Callable[[], float] | None
     """Returns milliseconds since 1970; for tests. Default: the system's clock."""

@@ -87,6 +87,30 @@ class ProcessStats(Activity):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteStats:
+    """What a handle did with its remote tier, and how that is."""
+
+    near_hits: int
+    """Reads that a copy on this host answered."""
+    remote_hits: int
+    """Reads that the server answered."""
+    round_trips: int
+    """Round trips, of one or several commands."""
+    faults: int
+    """Reads, writes and loads that had no answer from the server."""
+    last_fault: str
+    """What the last of them was about; empty when there was none."""
+    is_open: bool
+    """Whether the circuit breaker is open: commands fail at once."""
+    listens: bool
+    """Whether copies are served: this host hears of all writes."""
+    lag: float | None
+    """How far behind the copies may be now, in seconds; None while none are served."""
+    refuses_tracking: bool
+    """Whether the server refuses to tell of writes, so that every read goes through to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MachineStats(Activity):
     """What all processes of the machine did with a directory, and what it holds."""
 

@@ -6,6 +6,7 @@ from types import CoroutineType
 from typing import Any
 
 from . import _native
+from .aside import aside
 from .errors import Conflict, InvalidArgument
 from .lifetime import Ttl
 from .missing import MISSING
@@ -41,9 +42,9 @@ async def update_async(
     """See `AsyncCache.update`."""
     _check(function)
     for _ in range(_native.UPDATE_ATTEMPTS):
-        value, found = _native.find_to_update(cache, key, ttl)
+        value, found = await aside(cache, _native.find_to_update, cache, key, ttl)
         new = await _awaitable(function(default if value is MISSING else value))
-        if _is_done(cache, key, found, new, ttl):
+        if await aside(cache, _is_done, cache, key, found, new, ttl):
             return default if new is DELETE or new is LEAVE else new
     raise _conflict()
 

@@ -102,6 +102,10 @@ impl Machine for HostLoad {
     fn is_open(&self) -> bool {
         self.handle.cache.is_open(&self.loading)
     }
+
+    fn is_open_to_itself(&self) -> bool {
+        self.handle.cache.is_open_to_itself(&self.loading)
+    }
 }
 
 /// Locks that all processes of the host see.

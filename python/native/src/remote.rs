@@ -1,0 +1,214 @@
+//! The remote tier's way to a server: the native driver for a URL, or the program's own client (`remote.py`).
+
+use polycache::bindings::remote::{
+    is_background, Command, Ear, Failure, Fault, Map, Node, Reply, Transport, Verb,
+};
+use polycache::Remote;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
+use pyo3::PyTypeInfo;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The option `remote`: a URL, or a client.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub fn read(value: &Bound<'_, PyAny>) -> PyResult<Remote> {
+    let py = value.py();
+    if let Ok(url) = value.cast::<PyString>() {
+        let transport = Remote::from(url.to_str()?).transport();
+        let native = transport.map_err(|error| crate::errors::raise(py, error))?;
+        return Ok(Remote::new(Arc::new(Native(native))));
+    }
+    let connections = py
+        .import("polycache.remote")?
+        .getattr("ClientConnections")?
+        .call1((value,))?;
+    Ok(Remote::new(Arc::new(Client(connections.unbind()))))
+}
+
+/// Lets other Python threads run. Threads of the remote tier itself hold nothing that those want.
+fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if is_background() {
+        return work();
+    }
+    Python::attach(|py| py.detach(work))
+}
+
+/// A driver that knows nothing of Python.
+struct Native(Arc<dyn Transport>);
+
+impl Transport for Native {
+    fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
+        aside(|| self.0.send(commands, timeout))
+    }
+
+    fn scan(
+        &self,
+        primary: usize,
+        cursor: u64,
+        pattern: &[u8],
+        timeout: Duration,
+    ) -> Result<(u64, Vec<Vec<u8>>), Failure> {
+        aside(|| self.0.scan(primary, cursor, pattern, timeout))
+    }
+
+    fn map(&self, timeout: Duration) -> Option<Map> {
+        aside(|| self.0.map(timeout))
+    }
+
+    fn wait(&self, time: Duration) {
+        aside(|| self.0.wait(time));
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+
+    fn listen(&self, node: &Node, prefixes: &[Vec<u8>], ear: &Ear) {
+        self.0.listen(node, prefixes, ear);
+    }
+}
+
+/// A client of the package redis.
+struct Client(Py<PyAny>);
+
+/// Calls Python, if that is still there: at the end of the program it is not.
+fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, Failure> {
+    let done = Python::try_attach(|py| call(py).map_err(|error| failure(py, &error)));
+    done.unwrap_or_else(|| Err(Failure::unreachable("the program ends")))
+}
+
+fn failure(py: Python<'_>, error: &PyErr) -> Failure {
+    let why = error.value(py).to_string();
+    let text = match why.is_empty() {
+        true => error.to_string(),
+        false => why,
+    };
+    // A wrong password, say: the server is there, and refuses.
+    let answered = [
+        "AuthenticationError",
+        "AuthorizationError",
+        "ServerError",
+        "ReadOnlyError",
+    ];
+    let class = error.get_type(py).name().map(|name| name.to_string());
+    let fault = match class.as_deref() {
+        Ok("BusyLoadingError" | "MasterDownError") => Fault::Unavailable,
+        Ok(name) if answered.contains(&name) => Fault::of_error(&text),
+        _ => Fault::Unreachable,
+    };
+    Failure { fault, why: text }
+}
+
+impl Transport for Client {
+    fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
+        let reads = commands
+            .iter()
+            .all(|one| matches!(one.verb, Verb::Get | Verb::GetHeader));
+        let send = |by_digest: bool| {
+            attached(|py| {
+                let lines = commands.iter().map(|command| {
+                    let words = command.words(by_digest);
+                    PyList::new(py, words.iter().map(|word| PyBytes::new(py, word)))
+                });
+                let lines = PyList::new(py, lines.collect::<PyResult<Vec<_>>>()?)?;
+                let arguments = (lines, timeout.as_secs_f64(), reads);
+                let replies = self.0.bind(py).call_method1("send", arguments)?;
+                replies.try_iter()?.map(|one| reply(&one?)).collect()
+            })
+        };
+        let replies: Vec<Reply> = send(true)?;
+        let lacks_script =
+            |reply: &Reply| matches!(reply, Reply::Error(text) if text.starts_with("NOSCRIPT"));
+        // All of them once more: their order is part of what they mean.
+        match replies.iter().any(lacks_script) {
+            true => send(false),
+            false => Ok(replies),
+        }
+    }
+
+    fn scan(
+        &self,
+        _: usize,
+        cursor: u64,
+        pattern: &[u8],
+        timeout: Duration,
+    ) -> Result<(u64, Vec<Vec<u8>>), Failure> {
+        attached(|py| {
+            let arguments = (cursor, PyBytes::new(py, pattern), timeout.as_secs_f64());
+            self.0.bind(py).call_method1("scan", arguments)?.extract()
+        })
+    }
+
+    fn map(&self, _: Duration) -> Option<Map> {
+        // Beacons tell when the connections no longer lead to one server.
+        Some(Map {
+            nodes: vec![Node::single("")],
+        })
+    }
+
+    fn wait(&self, time: Duration) {
+        aside(|| std::thread::sleep(time));
+    }
+
+    fn close(&self) {
+        let _ = attached(|py| self.0.bind(py).call_method0("close").map(drop));
+    }
+
+    fn listen(&self, _: &Node, prefixes: &[Vec<u8>], ear: &Ear) {
+        // The end of the connection is told in any case.
+        let _ = attached(|py| {
+            let prefixes = PyList::new(py, prefixes.iter().map(|one| PyBytes::new(py, one)))?;
+            let hears = Py::new(py, PyEar(ear.clone()))?;
+            self.0.bind(py).call_method1("listen", (prefixes, hears))?;
+            Ok(())
+        });
+    }
+}
+
+/// A reply as the client gives it, without decoding.
+fn reply(value: &Bound<'_, PyAny>) -> PyResult<Reply> {
+    if value.is_none() {
+        return Ok(Reply::Nil);
+    }
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(Reply::Bytes(bytes.as_bytes().to_vec()));
+    }
+    if PyInt::is_type_of(value) {
+        return Ok(Reply::Int(value.extract()?));
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        let parts = list.iter().map(|one| reply(&one));
+        return Ok(Reply::List(parts.collect::<PyResult<_>>()?));
+    }
+    if value.is_instance_of::<PyException>() {
+        return Ok(Reply::Error(value.to_string()));
+    }
+    Ok(Reply::Status)
+}
+
+/// What a listening connection tells.
+#[pyclass(frozen, name = "Ear", module = "polycache._native")]
+struct PyEar(Ear);
+
+#[pymethods]
+impl PyEar {
+    fn armed(&self) {
+        self.0.armed();
+    }
+
+    fn refused(&self) {
+        self.0.refused();
+    }
+
+    fn pushed(&self, keys: Option<Vec<Vec<u8>>>) {
+        self.0.pushed(keys);
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
+}
