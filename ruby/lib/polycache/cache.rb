@@ -39,7 +39,7 @@ module Polycache
       serializer: "messagepack", compressor: "none", dictionaries: nil, encryption: nil,
       types: nil, lease_timeout: "30s", wait_timeout: "60s", store_errors: "report",
       empty_at_boot: false, flush_every: "5s", max_value: "64MiB", memory: nil, name: nil,
-      clock: nil
+      clock: nil, remote: nil, timeout: nil, max_staleness: nil, prefix: nil
     }.freeze
 
     # The result of +entry+. +ttl+ is seconds left (infinity: it does not expire); +created+ and
@@ -156,6 +156,20 @@ module Polycache
     # @param name [String, Symbol, nil] what metrics call the cache and the caches of its nested
     #   namespaces (<tt>require "polycache/opentelemetry"</tt>); nil is the namespace, its parts
     #   joined by "::", or "default". Default: nil.
+    # @param remote [String, nil] the URL of the Redis or Valkey by which the cache is shared with
+    #   other machines ("redis://localhost:6379/0", "unix:///run/redis.sock"). What this machine has
+    #   read stands in +path+, too, or in this process' memory where there is no path, and is served
+    #   from there for as long as the server tells of every write. With +memory+ and no path its
+    #   +max_entries+ and +max_bytes+ bound these copies. nil: the cache is this machine's alone.
+    #   Default: nil.
+    # @param timeout [String, Numeric, nil] how long the server may take to answer a command, 1 ms
+    #   to 60 s. Then a read is a miss, a loaded value is handed out and not stored, and a write
+    #   raises RemoteUnavailable. Default: "250ms".
+    # @param max_staleness [String, Numeric, nil] how far a read may be behind writes of other
+    #   machines, 10 ms to an hour, when a connection has died in silence; otherwise it is as far
+    #   behind as the server's message takes. With 0 every read asks the server. Default: "1s".
+    # @param prefix [String, Symbol, nil] what the names of the cache's keys on the server begin
+    #   with, followed by a colon, without { and }. Default: "polycache".
     # @param clock [#call, nil] returns milliseconds since 1970, for tests; nil is the system's.
     #   Default: nil.
     # @raise [InvalidArgument] for an unknown option or a wrong value
@@ -348,6 +362,17 @@ module Polycache
     #   nil without a directory
     def machine_stats = @tiers.machine_stats
 
+    # What this handle did with its server (option +remote+), and how that is.
+    #
+    # @return [Hash, nil] +:near_hits+ (reads that a copy on this machine answered), +:remote_hits+
+    #   (those that the server answered), +:round_trips+, +:faults+ (reads, writes and loads without
+    #   an answer), +:last_fault+ (what the last one was about; empty: there was none), +:is_open+
+    #   (after several faults commands fail at once for a moment), +:listens+ (copies are served:
+    #   this machine hears of all writes), +:lag+ (seconds that copies may be behind; nil: none are
+    #   served), +:refuses_tracking+ (the server does not tell of writes, so every read asks it);
+    #   nil without a server
+    def remote_stats = @tiers.remote_stats
+
     # The namespaces of the directory whose entries take the most space, the largest first. Reads
     # every key: about 0.2 µs for each entry.
     #
@@ -400,7 +425,8 @@ module Polycache
     #
     # @return [String]
     def inspect
-      where = path ? "path=#{path.inspect}" : "in memory"
+      where = "path=#{path.inspect}" if path
+      where ||= remote_stats ? "remote" : "in memory"
       parts = @namespace.size > 1 ? @namespace : @namespace.first
       "#<#{self.class} #{where}#{" namespace=#{parts.inspect}" if parts}#{" (closed)" if closed?}>"
     end

@@ -183,6 +183,13 @@ module Polycache
     RETRYABLE = true
   end
 
+  # The cache's Redis or Valkey did not answer within +timeout+, or refused the command. What a
+  # write was to do may have been done all the same.
+  class RemoteUnavailable < Error
+    CODE = "remote_unavailable"
+    RETRYABLE = true
+  end
+
   # The integer, or the sum, does not fit 64 bits with a sign; nothing was stored.
   class IntegerOverflow < Error
     CODE = "integer_overflow"
@@ -202,7 +209,8 @@ module Polycache
       DecryptionFailed, NoSpace,
       UnsupportedFilesystem, ForeignDirectory, ReadOnly,
       TooManyParticipants, UnsupportedPlatform, Closed, UnknownCommand, CommandNotAllowed,
-      InvalidNamespace, IoError, WaitTimeout, IntegerOverflow, Conflict
+      InvalidNamespace, IoError, WaitTimeout, RemoteUnavailable, IntegerOverflow,
+      Conflict
     ].to_h { |error| [error::CODE, error] }.freeze
     private_constant :CLASSES
   end

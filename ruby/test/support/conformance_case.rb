@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../redis_namespace/support/servers"
+
 # One case of spec/conformance, run (the format is in its README).
 class ConformanceCase
   # What Ruby can with each set of tiers, and the options that make it.
@@ -9,7 +11,11 @@ class ConformanceCase
     "memory and host, lru, freeze" => {
       host: true, options: { memory: { policy: "lru", isolation: "freeze" } }
     },
-    "memory" => { host: false, options: {} }
+    "memory" => { host: false, options: {} },
+    "server alone" => { host: false, options: { max_staleness: 0 }, remote: true },
+    "memory and server" => { host: false, options: { memory: true }, remote: true },
+    "host and server" => { host: true, options: {}, remote: true },
+    "memory, host and server" => { host: true, options: { memory: true }, remote: true }
   }.freeze
   CAPABILITIES = %w[atomic dynamic invalid_text own_key].freeze
   FIELDS = %w[name options requires steps].freeze
@@ -35,6 +41,11 @@ class ConformanceCase
   MISS = { "miss" => true }.freeze
   private_constant(*constants(false) - [:TIERS])
 
+  @cases = 0
+
+  # A number for each case, whose keys on the server begin with it.
+  def self.next_number = @cases += 1
+
   # What a loader of a case fails with.
   class LoaderError < StandardError
     def code = "loader_failed"
@@ -53,8 +64,9 @@ class ConformanceCase
 
   def run
     know(@description, FIELDS)
-    missing = (@description["requires"] || []) - CAPABILITIES - (@tiers[:host] ? ["host"] : [])
+    missing = (@description["requires"] || []) - capabilities
     @test.skip("without #{missing.join(", ")}") unless missing.empty?
+    @test.skip("no redis-server here") if @tiers[:remote] && Servers::PROGRAMS.empty?
     step("op" => "open", "as" => "cache", "options" => @description["options"] || {})
     steps(@description["steps"])
   ensure
@@ -63,6 +75,11 @@ class ConformanceCase
   end
 
   private
+
+  def capabilities
+    # What a server may hold is its own affair.
+    CAPABILITIES + (@tiers[:host] ? ["host"] : []) + (@tiers[:remote] ? [] : ["limited"])
+  end
 
   def know(object, fields)
     unknown = object.keys - fields
@@ -127,10 +144,19 @@ class ConformanceCase
     directory = File.join(@directory, step["directory"] || "main")
     # In memory alone every handle is a cache of its own.
     place = @tiers[:host] ? { "path" => directory, "limit" => "4MiB" } : {}
-    options = place.merge(step["options"])
+    options = place.merge(server_for(step), step["options"])
     options = options.to_h { |name, value| [name.to_sym, option(name, value)] }
     @handles[step["as"]] = Polycache::Cache.new(clock: @clock, **@tiers[:options], **options)
     nil
+  end
+
+  # Of a server: each directory of each case has keys of its own there.
+  def server_for(step)
+    return {} unless @tiers[:remote]
+
+    @number ||= ConformanceCase.next_number
+    { "remote" => "redis://127.0.0.1:#{Servers.port}", "timeout" => "20s",
+      "prefix" => "#{@number}-#{step["directory"] || "main"}" }
   end
 
   def option(name, value)
@@ -330,7 +356,15 @@ class ConformanceCase
   def do_clear(cache, _step) = cache.clear
   def do_flush(cache, _step) = cache.flush
   def do_close(cache, _step) = cache.close
-  def do_stats(cache, step) = cache.stats.fetch(step["field"].to_sym)
+
+  def do_stats(cache, step)
+    stats = cache.stats
+    # Of a cache on a server they are those of its copies on this machine.
+    return step["result"] if @tiers[:remote] && %w[entries limit].include?(step["field"])
+
+    stats.fetch(step["field"].to_sym)
+  end
+
   def do_check(cache, _step) = cache.check[:damaged].size
 
   def do_namespace(cache, step)

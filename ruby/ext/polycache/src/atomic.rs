@@ -1,8 +1,7 @@
 //! Operations that read and write as one step (`spec/semantics.md`, "Atomic operations").
 
-use crate::cache::Cache;
+use crate::cache::{owned, Cache};
 use crate::error::{invalid, OrRaise};
-use crate::from_ruby::with_value;
 use crate::key::key;
 use crate::to_ruby::make;
 use crate::{duration, number};
@@ -27,8 +26,8 @@ impl Cache {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        with_value(ruby, this.types(ruby), object, |value| {
-            this.cache.add_value(&key, value, ttl)
+        this.write(ruby, object, |cache, value| {
+            cache.add_value(&key, value, ttl)
         })?
         .or_raise(ruby)
     }
@@ -43,8 +42,8 @@ impl Cache {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        with_value(ruby, this.types(ruby), object, |value| {
-            this.cache.replace_value(&key, value, ttl)
+        this.write(ruby, object, |cache, value| {
+            cache.replace_value(&key, value, ttl)
         })?
         .or_raise(ruby)
     }
@@ -61,8 +60,8 @@ impl Cache {
         let key = key(ruby, name)?;
         let version = number::version(ruby, version)?.into();
         let ttl = duration::ttl(ruby, ttl)?;
-        with_value(ruby, this.types(ruby), object, |value| {
-            this.cache.compare_and_set_value(&key, version, value, ttl)
+        this.write(ruby, object, |cache, value| {
+            cache.compare_and_set_value(&key, version, value, ttl)
         })?
         .or_raise(ruby)
     }
@@ -79,7 +78,7 @@ impl Cache {
         let key = key(ruby, name)?;
         let (by, initial) = number::by_and_initial(ruby, by, initial)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        let sum = this.cache.increment_with_ttl(&key, by, initial, ttl);
+        let sum = this.run(|cache| cache.increment_with_ttl(&key, by, initial, ttl))?;
         sum.or_raise(ruby)
     }
 
@@ -95,7 +94,7 @@ impl Cache {
         let key = key(ruby, name)?;
         let (by, initial) = number::by_and_initial(ruby, by, initial)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        let left = this.cache.decrement_with_ttl(&key, by, initial, ttl);
+        let left = this.run(|cache| cache.decrement_with_ttl(&key, by, initial, ttl))?;
         left.or_raise(ruby)
     }
 
@@ -108,10 +107,16 @@ impl Cache {
     ) -> Result<RArray, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
-        let (made, found) = this
-            .cache
-            .find_to_update(&key, |value| make(ruby, &value))
-            .or_raise(ruby)?;
+        let (made, found) = if this.is_remote() {
+            let (value, found) = this
+                .run(|cache| cache.find_to_update(&key, owned))?
+                .or_raise(ruby)?;
+            (value.map(|value| make(ruby, &value)), found)
+        } else {
+            this.cache
+                .find_to_update(&key, |value| make(ruby, &value))
+                .or_raise(ruby)?
+        };
         let found = ruby.obj_wrap(Found(found));
         let value = match made.transpose()? {
             Some(made) => this.give(ruby, made)?,
@@ -132,8 +137,8 @@ impl Cache {
         let key = key(ruby, name)?;
         let ttl = ttl.map(|ttl| duration::ttl(ruby, ttl)).transpose()?;
         let found = <&Found>::try_convert(found)?;
-        with_value(ruby, this.types(ruby), object, |value| {
-            this.cache.set_updated(&key, &found.0, value, ttl)
+        this.write(ruby, object, |cache, value| {
+            cache.set_updated(&key, &found.0, value, ttl)
         })?
         .or_raise(ruby)
     }
@@ -147,7 +152,8 @@ impl Cache {
     ) -> Result<bool, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
-        this.cache.delete_updated(&key, &found.0).or_raise(ruby)
+        this.run(|cache| cache.delete_updated(&key, &found.0))?
+            .or_raise(ruby)
     }
 }
 

@@ -5,7 +5,9 @@ use crate::from_ruby::with_value;
 use crate::key::{key, text};
 use crate::loads::Loads;
 use crate::to_ruby::{build, make, Made};
-use crate::without_gvl::without_gvl;
+use crate::without_gvl::{
+    with_gvl, without_gvl, without_gvl_in_any_case, without_gvl_unless_interrupted,
+};
 use crate::{atomic, duration, landing, options, report};
 use magnus::{
     function, gc::Marker, method, prelude::*, typed_data, value::Opaque, DataTypeFunctions, Error,
@@ -13,6 +15,7 @@ use magnus::{
 };
 use polycache::bindings::{Bindings, MemoryHits, Origin};
 use polycache::{Clock, Doorkeeper, TtlLeft};
+use polycache_host::without_signals;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -25,6 +28,8 @@ const PAGE: u64 = 4096;
 #[magnus(class = "Polycache::Native::Cache", free_immediately, mark, size)]
 pub(crate) struct Cache {
     pub(crate) cache: polycache::Cache,
+    /// Whether operations may ask a server, and wait for it.
+    is_remote: bool,
     clock: Option<ManualClock>,
     /// Of all namespaces of the handle.
     pub(crate) loads: Arc<Loads>,
@@ -99,6 +104,7 @@ impl Cache {
         let observers: Value = options.fetch(ruby.sym_new("observers"))?;
         let cache = builder.build().or_raise(ruby)?;
         Ok(Cache {
+            is_remote: cache.remote_stats().is_some(),
             cache,
             clock,
             loads: Arc::default(),
@@ -155,6 +161,11 @@ impl Cache {
         self.types(ruby).funcall("read", (value,))
     }
 
+    /// Whether operations may ask a server, and wait for it.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.is_remote
+    }
+
     /// Sets the store's time, when it is the user's.
     #[inline]
     pub(crate) fn read_clock(&self, ruby: &Ruby) -> Result<(), Error> {
@@ -165,6 +176,96 @@ impl Cache {
         Ok(())
     }
 
+    /// Runs an operation, which must not touch Ruby. If it may wait for a server, other threads run meanwhile.
+    ///
+    /// # Errors
+    /// An interrupt that came before; then nothing was done.
+    #[inline]
+    pub(crate) fn run<R>(&self, work: impl FnOnce(&polycache::Cache) -> R) -> Result<R, Error> {
+        if self.is_remote {
+            // A signal would end the wait for the server: Ruby has the kernel restart no call.
+            return without_gvl_unless_interrupted(|| without_signals(|| work(&self.cache)));
+        }
+        Ok(work(&self.cache))
+    }
+
+    /// As [`Cache::run`], for what has to be done whatever comes, the end of a load for example.
+    #[inline]
+    pub(crate) fn run_in_any_case<R>(&self, work: impl FnOnce(&polycache::Cache) -> R) -> R {
+        if self.is_remote {
+            return without_gvl_in_any_case(|| without_signals(|| work(&self.cache)));
+        }
+        work(&self.cache)
+    }
+
+    /// As [`Cache::run`], for an operation that writes `object`. Nothing that Ruby could change is looked at without its
+    /// lock.
+    pub(crate) fn write<R>(
+        &self,
+        ruby: &Ruby,
+        object: Value,
+        work: impl FnOnce(&polycache::Cache, &polycache::Value<'_>) -> R,
+    ) -> Result<R, Error> {
+        let types = self.types(ruby);
+        if self.is_remote {
+            let value = with_value(ruby, types, object, own)?;
+            return self.run(|cache| work(cache, &value));
+        }
+        with_value(ruby, types, object, |value| work(&self.cache, value))
+    }
+
+    /// What a copy on this host has of a key. A thread that let go of Ruby's lock would wait for others to get it back,
+    /// up to 100 ms for each that computes.
+    pub(crate) fn get_near(
+        &self,
+        ruby: &Ruby,
+        key: &[u8],
+    ) -> Result<Option<(Made, Origin)>, Error> {
+        self.cache
+            .get_near(key, |value| make(ruby, &value))
+            .or_raise(ruby)?
+            .map(|(made, origin)| Ok((made?, origin)))
+            .transpose()
+    }
+
+    /// What was read of a key, and where.
+    pub(crate) fn get_with_origin(
+        &self,
+        ruby: &Ruby,
+        key: &[u8],
+    ) -> Result<Option<(Made, Origin)>, Error> {
+        let found = if self.is_remote {
+            if let Some(near) = self.get_near(ruby, key)? {
+                return Ok(Some(near));
+            }
+            self.run(|cache| cache.get_with_origin(key, owned))?
+                .or_raise(ruby)?
+                .map(|(value, origin)| (make(ruby, &value), origin))
+        } else {
+            self.cache
+                .get_with_origin(key, |value| make(ruby, &value))
+                .or_raise(ruby)?
+        };
+        found.map(|(made, origin)| Ok((made?, origin))).transpose()
+    }
+
+    /// What was read of a key.
+    pub(crate) fn get_made(&self, ruby: &Ruby, key: &[u8]) -> Result<Option<Made>, Error> {
+        let found = if self.is_remote {
+            if let Some((made, _)) = self.get_near(ruby, key)? {
+                return Ok(Some(made));
+            }
+            self.run(|cache| cache.get_with(key, owned))?
+                .or_raise(ruby)?
+                .map(|value| make(ruby, &value))
+        } else {
+            self.cache
+                .get_with(key, |value| make(ruby, &value))
+                .or_raise(ruby)?
+        };
+        found.transpose()
+    }
+
     /// The memory tier has so many entries, and no room for another; or with 0 it has room.
     fn set_held(&self, held: usize) {
         self.admission.held.store(held, Ordering::Relaxed);
@@ -172,6 +273,10 @@ impl Cache {
 
     /// Whether the memory tier is to keep what was read there.
     pub(crate) fn admits(&self, origin: &Origin) -> bool {
+        // Where a copy of what a server has stands is not known: no read would find it in memory again.
+        if self.is_remote {
+            return false;
+        }
         let Admission { doorkeeper, held } = &*self.admission;
         let held = held.load(Ordering::Relaxed);
         held == 0 || doorkeeper.admits(origin.place(), held)
@@ -181,6 +286,10 @@ impl Cache {
     fn get(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
+        if this.is_remote {
+            let made = this.get_made(ruby, &key)?;
+            return made.map_or(Ok(miss), |made| this.give(ruby, made));
+        }
         // Beside the value, and not with it, so that a hit moves no more than necessary.
         let named = Cell::new(false);
         let value = this
@@ -196,18 +305,26 @@ impl Cache {
     fn peek(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
-        let made = this
-            .cache
-            .peek_with(&key, |value| make(ruby, &value))
-            .or_raise(ruby)?
-            .transpose()?;
-        made.map_or(Ok(miss), |made| this.give(ruby, made))
+        let made = if this.is_remote {
+            this.run(|cache| cache.peek_with(&key, owned))?
+                .or_raise(ruby)?
+                .map(|value| make(ruby, &value))
+        } else {
+            this.cache
+                .peek_with(&key, |value| make(ruby, &value))
+                .or_raise(ruby)?
+        };
+        made.transpose()?
+            .map_or(Ok(miss), |made| this.give(ruby, made))
     }
 
     /// The key's value, whose entry is deleted, or `miss`. Types are made of it before that, because it may fail.
     fn take(ruby: &Ruby, this: &Cache, name: Value, miss: Value) -> Result<Value, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
+        if this.is_remote {
+            return this.take_from_server(ruby, &key, miss);
+        }
         let taken = this
             .cache
             .try_take_with(&key, |value| {
@@ -217,27 +334,47 @@ impl Cache {
         taken.unwrap_or(Ok(miss))
     }
 
+    fn take_from_server(&self, ruby: &Ruby, key: &[u8], miss: Value) -> Result<Value, Error> {
+        // Holds what is made, because the thread lets go of Ruby's lock again after that.
+        let held = ruby.ary_new();
+        let taken = self.run(|cache| {
+            cache.try_take_with(key, |value| {
+                with_gvl(|| {
+                    let made = make(ruby, &value).and_then(|made| self.give(ruby, made));
+                    if let Some(raised) = made.as_ref().err().and_then(Error::value) {
+                        held.store(0, raised)?;
+                    }
+                    held.store(0, made?)
+                })
+            })
+        })?;
+        match taken.or_raise(ruby)? {
+            Some(made) => made.and_then(|()| held.entry(0)),
+            None => Ok(miss),
+        }
+    }
+
     fn touch(ruby: &Ruby, this: &Cache, name: Value, ttl: Value) -> Result<bool, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        this.cache.touch(&key, ttl).or_raise(ruby)
+        this.run(|cache| cache.touch(&key, ttl))?.or_raise(ruby)
     }
 
     fn set(ruby: &Ruby, this: &Cache, name: Value, object: Value, ttl: Value) -> Result<(), Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
-        let types = this.types(ruby);
-        with_value(ruby, types, object, |value| {
-            this.cache.set_value(&key, value, ttl)
+        this.write(ruby, object, |cache, value| {
+            cache.set_value(&key, value, ttl)
         })?
         .or_raise(ruby)
     }
 
     fn delete(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
         this.read_clock(ruby)?;
-        this.cache.delete(key(ruby, name)?).or_raise(ruby)
+        let key = key(ruby, name)?;
+        this.run(|cache| cache.delete(&key))?.or_raise(ruby)
     }
 
     /// How many entries it deleted.
@@ -250,13 +387,15 @@ impl Cache {
 
     fn has(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
         this.read_clock(ruby)?;
-        this.cache.has(key(ruby, name)?).or_raise(ruby)
+        let key = key(ruby, name)?;
+        this.run(|cache| cache.has(&key))?.or_raise(ruby)
     }
 
     /// Seconds, infinity, or nil.
     fn ttl(ruby: &Ruby, this: &Cache, name: Value) -> Result<Option<f64>, Error> {
         this.read_clock(ruby)?;
-        let left = this.cache.ttl(key(ruby, name)?).or_raise(ruby)?;
+        let key = key(ruby, name)?;
+        let left = this.run(|cache| cache.ttl(&key))?.or_raise(ruby)?;
         Ok(left.map(seconds))
     }
 
@@ -271,8 +410,7 @@ impl Cache {
         let prefix = key(ruby, prefix)?;
         let mut found = Vec::new();
         let next = this
-            .cache
-            .keys_page(&prefix, cursor, PAGE, &mut found)
+            .run(|cache| cache.keys_page(&prefix, cursor, PAGE, &mut found))?
             .or_raise(ruby)?;
         let keys = ruby.ary_new_capa(found.len());
         for key in found {
@@ -286,7 +424,7 @@ impl Cache {
 
     fn clear(ruby: &Ruby, this: &Cache) -> Result<(), Error> {
         this.read_clock(ruby)?;
-        this.cache.clear().or_raise(ruby)
+        this.run(polycache::Cache::clear)?.or_raise(ruby)
     }
 
     /// Adds the hits of the memory tier to what the machine counts.
@@ -300,6 +438,11 @@ impl Cache {
         let cache = &this.cache;
         let stats = without_gvl(|| cache.machine_stats())?.or_raise(ruby)?;
         stats.map(|stats| report::machine(ruby, &stats)).transpose()
+    }
+
+    fn remote_stats(ruby: &Ruby, this: &Cache) -> Result<Option<RHash>, Error> {
+        let stats = this.cache.remote_stats();
+        stats.map(|stats| report::remote(ruby, &stats)).transpose()
     }
 
     fn usage(ruby: &Ruby, this: &Cache, most: usize) -> Result<Option<RArray>, Error> {
@@ -330,7 +473,7 @@ impl Cache {
 
     fn close(&self) {
         self.add_memory_hits();
-        self.cache.close();
+        self.run_in_any_case(polycache::Cache::close);
     }
 
     fn is_closed(&self) -> bool {
@@ -343,6 +486,7 @@ impl Cache {
         let clock = this.clock.clone();
         Ok(ruby.obj_wrap(Cache {
             cache,
+            is_remote: this.is_remote,
             clock,
             loads: this.loads.clone(),
             counts: this.counts.clone(),
@@ -381,11 +525,22 @@ impl Cache {
         self.cache.count_wait_timeout();
     }
 
-    fn path(ruby: &Ruby, this: &Cache) -> magnus::RString {
+    /// Nil without a directory.
+    fn path(ruby: &Ruby, this: &Cache) -> Option<magnus::RString> {
         use std::os::unix::ffi::OsStrExt;
-        let path = this.cache.path().as_os_str();
-        ruby.enc_str_new(path.as_bytes(), ruby.filesystem_encoding())
+        let path = this.cache.path().as_os_str().as_bytes();
+        (!path.is_empty()).then(|| ruby.enc_str_new(path, ruby.filesystem_encoding()))
     }
+}
+
+/// A value that borrows nothing: what is kept of one that was read.
+pub(crate) fn owned(value: polycache::Value<'_>) -> polycache::Value<'static> {
+    value.into_owned()
+}
+
+/// The same of one that is to be written.
+pub(crate) fn own(value: &polycache::Value<'_>) -> polycache::Value<'static> {
+    value.clone().into_owned()
 }
 
 /// The time that an entry has left, in seconds.
@@ -415,6 +570,7 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("delete_prefix", method!(Cache::delete_prefix, 1))?;
     class.define_method("has", method!(Cache::has, 1))?;
     class.define_method("ttl", method!(Cache::ttl, 1))?;
+    class.define_method("remote_stats", method!(Cache::remote_stats, 0))?;
     class.define_method("fetch", method!(Cache::fetch, 4))?;
     class.define_method("fetch_with_origin", method!(Cache::fetch_with_origin, 4))?;
     class.define_method("begin_load", method!(Cache::begin_load, 5))?;

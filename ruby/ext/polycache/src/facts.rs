@@ -12,7 +12,7 @@ impl Cache {
     pub(crate) fn facts(ruby: &Ruby, this: &Cache, name: Value) -> Result<Option<RHash>, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
-        let Some(entry) = this.cache.entry(&key).or_raise(ruby)? else {
+        let Some(entry) = this.run(|cache| cache.entry(&key))?.or_raise(ruby)? else {
             return Ok(None);
         };
         let value = this.give(ruby, make(ruby, &entry.value)?)?;

@@ -1,6 +1,6 @@
 //! One loader for all callers of the host: what `ruby/lib/polycache/loading.rb` asks of a directory.
 
-use crate::cache::Cache;
+use crate::cache::{own, owned, Cache};
 use crate::error::{self, OrRaise};
 use crate::from_ruby::{as_read, with_facts, Unfit};
 use crate::key::{key, Key};
@@ -122,9 +122,12 @@ impl Cache {
     ) -> Result<Asked, Error> {
         let mut mine = Mine::new(ruby, this, name, ttl, waited)?;
         if waited.is_nil() {
-            let cache = &this.cache;
-            let step = cache.step(&mine.key, &mut mine.loading, |value| make(ruby, &value));
-            return match step.or_raise(ruby)? {
+            if this.is_remote() {
+                if let Some((made, origin)) = this.get_near(ruby, &mine.key)? {
+                    return hit(made, origin).map(Asked::Value);
+                }
+            }
+            return match mine.take_step(ruby, this)? {
                 LoadStep::Hit(made, origin) => {
                     made.and_then(|made| hit(made, origin)).map(Asked::Value)
                 }
@@ -135,7 +138,11 @@ impl Cache {
                     let id = this.loads.begin(full_key, mine.caller, Some(loader));
                     Ok(Asked::Mine(Box::new(mine), id))
                 }
-                LoadStep::Wait(_) | LoadStep::TimedOut => Ok(Asked::Busy),
+                LoadStep::Wait(_) | LoadStep::TimedOut => {
+                    // It may hold what other callers of this host wait for.
+                    mine.abandon(this);
+                    Ok(Asked::Busy)
+                }
             };
         }
         if mine.is_loaded_here(this) {
@@ -268,6 +275,7 @@ impl Mine {
                         kernel.funcall::<_, _, Value>("sleep", (pause.as_secs_f64(),))
                     });
                     if let Err(error) = slept {
+                        self.abandon(cache);
                         // The caller is gone: others see for themselves.
                         landing::give_up(ruby, cache.loads.end(id, false).joined)?;
                         return Err(error);
@@ -275,6 +283,37 @@ impl Mine {
                 }
             }
         }
+    }
+
+    /// Asks once. No interrupt is looked at after a load was granted.
+    fn take_step(
+        &mut self,
+        ruby: &Ruby,
+        cache: &Cache,
+    ) -> Result<LoadStep<Result<Made, Error>>, Error> {
+        let (key, loading) = (&self.key, &mut self.loading);
+        if !cache.is_remote() {
+            let step = cache.cache.step(key, loading, |value| make(ruby, &value));
+            return step.or_raise(ruby);
+        }
+        let step = cache.run(|cache| cache.step(key, loading, owned))?;
+        Ok(match step.or_raise(ruby)? {
+            LoadStep::Hit(value, origin) => LoadStep::Hit(make(ruby, &value), origin),
+            LoadStep::Load => LoadStep::Load,
+            LoadStep::Wait(pause) => LoadStep::Wait(pause),
+            LoadStep::TimedOut => LoadStep::TimedOut,
+        })
+    }
+
+    fn abandon(&mut self, cache: &Cache) {
+        let (key, loading) = (&self.key, &mut self.loading);
+        cache.run_in_any_case(|cache| cache.abandon(key, loading));
+    }
+
+    /// Its value cannot have an entry.
+    fn cannot_be_stored(&mut self, cache: &Cache) {
+        let (key, loading) = (&self.key, &mut self.loading);
+        cache.run_in_any_case(|cache| cache.unstorable(key, loading));
     }
 
     /// Asks once, for all who join. When the value is there, or there is an error, the load is over.
@@ -285,13 +324,9 @@ impl Mine {
         id: u64,
         hit: &impl Fn(Made, Origin) -> Result<Value, Error>,
     ) -> Result<Stepped, Error> {
-        let step = cache.read_clock(ruby).and_then(|()| {
-            let loading = &mut self.loading;
-            let step = cache
-                .cache
-                .step(&self.key, loading, |value| make(ruby, &value));
-            step.or_raise(ruby)
-        });
+        let step = cache
+            .read_clock(ruby)
+            .and_then(|()| self.take_step(ruby, cache));
         match step {
             Ok(LoadStep::Load) => {
                 cache.loads.loads(id, self.loader(Instant::now()));
@@ -370,7 +405,7 @@ impl Mine {
     fn end_without_value(mut self, cache: &Cache, id: u64) -> Vec<Opaque<Value>> {
         let is_ours = self.is_ours();
         if is_ours {
-            cache.cache.abandon(&self.key, &mut self.loading);
+            self.abandon(cache);
         }
         let ended = cache.loads.end(id, false);
         match is_ours {
@@ -405,7 +440,7 @@ impl Mine {
     ) -> Result<bool, Error> {
         let is_ours = self.is_ours();
         if loaded.is_err() && is_ours {
-            cache.cache.abandon(&self.key, &mut self.loading);
+            self.abandon(cache);
         }
         let stored = loaded.as_ref().is_ok_and(|loaded| loaded.stored);
         let ended = cache.loads.end(id, stored);
@@ -443,8 +478,14 @@ impl Mine {
         }
         let types = cache.types(ruby);
         let filled = with_facts(ruby, types, value, |value, facts| {
-            let (loading, ttl) = (&mut self.loading, self.ttl);
-            let filled = cache.cache.fill(&self.key, loading, value, ttl);
+            let (key, loading, ttl) = (&self.key, &mut self.loading, self.ttl);
+            let filled = if cache.is_remote() {
+                // Other threads may change the object while this one waits for the server.
+                let value = own(value);
+                cache.run_in_any_case(|cache| cache.fill(key, loading, &value, ttl))
+            } else {
+                cache.cache.fill(key, loading, value, ttl)
+            };
             // Here, because another walk would encode types once more.
             let made = facts.named.then(|| to_ruby(ruby, value));
             (filled, facts.changed, made)
@@ -465,13 +506,13 @@ impl Mine {
                 Ok(loaded)
             }
             Err(Unfit::Refused(error)) if cache.cache.store_errors() == StoreErrors::Report => {
-                cache.cache.unstorable(&self.key, &mut self.loading);
+                self.cannot_be_stored(cache);
                 cache.report(ruby, error::to_ruby(ruby, &error))?;
                 loaded.has_no_copies = true;
                 Ok(loaded)
             }
             Err(Unfit::Unencodable(error)) if cache.cache.store_errors() == StoreErrors::Report => {
-                cache.cache.unstorable(&self.key, &mut self.loading);
+                self.cannot_be_stored(cache);
                 cache.report(ruby, error)?;
                 loaded.has_no_copies = true;
                 Ok(loaded)

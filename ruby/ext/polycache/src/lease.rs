@@ -23,7 +23,8 @@ impl Cache {
     ) -> Result<Option<typed_data::Obj<Lock>>, Error> {
         let key = key(ruby, name)?;
         let locking = this.cache.locking(Duration::ZERO);
-        match this.cache.lock_step(&key, &locking).or_raise(ruby)? {
+        let step = this.run(|cache| cache.lock_step(&key, &locking))?;
+        match step.or_raise(ruby)? {
             LockStep::Acquired(token) => Ok(Some(ruby.obj_wrap(Lock(token)))),
             LockStep::Refused | LockStep::Wait(_) => Ok(None),
         }
@@ -36,13 +37,15 @@ impl Cache {
         name: Value,
         lock: typed_data::Obj<Lock>,
     ) -> Result<(), Error> {
-        this.cache.unlock(&key(ruby, name)?, lock.0);
+        let key = key(ruby, name)?;
+        this.run_in_any_case(|cache| cache.unlock(&key, lock.0));
         Ok(())
     }
 
     /// Whether the lock is held.
     pub(crate) fn is_locked(ruby: &Ruby, this: &Cache, name: Value) -> Result<bool, Error> {
-        this.cache.is_locked(&key(ruby, name)?).or_raise(ruby)
+        let key = key(ruby, name)?;
+        this.run(|cache| cache.is_locked(&key))?.or_raise(ruby)
     }
 }
 

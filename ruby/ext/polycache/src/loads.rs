@@ -157,6 +157,7 @@ impl Loads {
         scheduled: bool,
     ) -> Result<Option<Open>, OwnKey> {
         let timeout = cache.lease_timeout();
+        let joins_within = cache.joins_within();
         let mut known = self.lock();
         let mut newest: Option<Open> = None;
         // Loads of a parent's threads, and those of fibers that were never resumed, do not end.
@@ -171,8 +172,13 @@ impl Loads {
             if !caller.can_wait_for(&running.caller, scheduled) {
                 return Err(OwnKey);
             }
+            // A load shows what was there when it began.
+            let is_late = joins_within.is_some_and(|most| running.age() > most);
             let left = running.left(timeout);
-            if !left.is_zero() && newest.as_ref().is_none_or(|newest| newest.id < running.id) {
+            if !is_late
+                && !left.is_zero()
+                && newest.as_ref().is_none_or(|newest| newest.id < running.id)
+            {
                 newest = Some(Open {
                     id: running.id,
                     flight: running.flight,
@@ -204,17 +210,26 @@ impl Running {
     /// How long others may still wait for it. A caller that waits for another process sees by itself when that takes
     /// too long.
     fn left(&self, timeout: Duration) -> Duration {
-        let age = self
-            .loader
-            .map_or(Duration::ZERO, |loader| loader.since.elapsed());
-        timeout.saturating_sub(age)
+        timeout.saturating_sub(self.age())
+    }
+
+    /// How long its loader has run.
+    fn age(&self) -> Duration {
+        self.loader
+            .map_or(Duration::ZERO, |loader| loader.since.elapsed())
     }
 
     /// Whether the key was neither set, deleted, cleared nor filled since.
     fn is_open(&self, cache: &Cache) -> bool {
         match self.loader {
             None => true,
-            Some(loader) => loader.fence.is_some_and(|fence| cache.stands_by(fence)),
+            Some(loader) => match self.key.strip_prefix(cache.prefix()) {
+                Some(key) => loader
+                    .fence
+                    .is_some_and(|fence| cache.stands_by(key, fence)),
+                // Another namespace's, whose callers see to it.
+                None => true,
+            },
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Reads of many keys in one pass: what the next [`PREFETCHED`] reads touch is fetched from memory first.
 
 use crate::cache::Cache;
-use crate::error::OrRaise;
 use crate::key::{key, Key};
 use crate::memory_reader::MemoryReader;
-use crate::to_ruby::make;
 use magnus::{rb_sys::AsRawValue, Error, RArray, RHash, Ruby, Value};
 use polycache::bindings::{Bindings, PREFETCHED};
 use std::ops::Range;
@@ -25,12 +23,7 @@ impl Cache {
                 .collect::<Result<_, _>>()?;
             this.cache.prefetch(&keys);
             for (at, key) in batch.zip(&keys) {
-                let made = this
-                    .cache
-                    .get_with(key, |value| make(ruby, &value))
-                    .or_raise(ruby)?
-                    .transpose()?;
-                if let Some(made) = made {
+                if let Some(made) = this.get_made(ruby, key)? {
                     found.aset(name_at(names, at)?, this.give(ruby, made)?)?;
                 }
             }

@@ -3,10 +3,8 @@
 //! is Ruby's (`Polycache::Memory::MemoryOverHost`), and is called from here.
 
 use crate::cache::Cache;
-use crate::error::OrRaise;
 use crate::key::key;
 use crate::string::symbol_name;
-use crate::to_ruby::make;
 use crate::value_with_origin::{settle, ValueWithOrigin};
 use magnus::{
     encoding::EncodingCapable,
@@ -19,7 +17,6 @@ use magnus::{
     value::{Opaque, OpaqueId},
     DataTypeFunctions, Error, RHash, RModule, RString, Ruby, Symbol, TypedData, Value,
 };
-use polycache::bindings::Bindings;
 
 /// Reads the keys of one namespace.
 #[derive(TypedData)]
@@ -103,14 +100,9 @@ impl MemoryReader {
         }
         cache.read_clock(ruby)?;
         let key = key(ruby, name)?;
-        let found = cache
-            .cache
-            .get_with_origin(&key, |value| make(ruby, &value))
-            .or_raise(ruby)?;
-        let Some((made, origin)) = found else {
+        let Some((made, origin)) = cache.get_with_origin(ruby, &key)? else {
             return Ok(miss);
         };
-        let made = made?;
         let value = made.value;
         if cache.admits(&origin) {
             let found = ValueWithOrigin::wrap(ruby, made, origin);

@@ -89,10 +89,38 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
         }
         builder = builder.empty_at_boot(empty.to_bool());
     }
+    if let Some(url) = given("remote") {
+        builder = builder.remote(text(ruby, "remote", url)?);
+    }
+    if let Some(timeout) = given("timeout") {
+        builder = builder.timeout(duration(ruby, "timeout", timeout)?);
+    }
+    if let Some(staleness) = given("max_staleness") {
+        builder = builder.max_staleness(max_staleness(ruby, staleness)?);
+    }
+    if let Some(prefix) = given("prefix") {
+        builder = builder.prefix(text(ruby, "prefix", prefix)?);
+    }
+    if let Some(entries) = given("max_entries") {
+        builder = builder.max_entries(u64::try_convert(entries)?);
+    }
+    if let Some(bytes) = given("max_bytes") {
+        builder = builder.max_bytes(u64::try_convert(bytes)?);
+    }
     if let Some(every) = given("flush_every") {
         builder = builder.flush_every(flush_every(ruby, every)?);
     }
     Ok(builder)
+}
+
+/// A duration, or 0.
+fn max_staleness(ruby: &Ruby, staleness: Value) -> Result<Duration, Error> {
+    let zero = staleness.is_kind_of(ruby.class_numeric())
+        && staleness.funcall::<_, _, bool>("==", (0,))?;
+    if zero {
+        return Ok(Duration::ZERO);
+    }
+    duration(ruby, "max_staleness", staleness)
 }
 
 /// `None` for never.

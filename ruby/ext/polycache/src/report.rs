@@ -2,7 +2,7 @@
 
 use crate::cache::Counts;
 use magnus::{Error, RArray, RHash, Ruby};
-use polycache::{MachineStats, ProcessStats, Report, Stats, Usage};
+use polycache::{MachineStats, ProcessStats, RemoteStats, Report, Stats, Usage};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A Hash of the counts of a struct. Without `..`: one that is added does not compile until it is shown.
@@ -87,6 +87,23 @@ pub(crate) fn machine(ruby: &Ruby, stats: &MachineStats) -> Result<RHash, Error>
         }))?;
     }
     hash.aset(ruby.sym_new("processes"), processes)?;
+    Ok(hash)
+}
+
+/// # Errors
+/// What Ruby raises: no memory.
+pub(crate) fn remote(ruby: &Ruby, stats: &RemoteStats) -> Result<RHash, Error> {
+    let hash = ruby.hash_new();
+    hash.aset(ruby.sym_new("near_hits"), stats.near_hits)?;
+    hash.aset(ruby.sym_new("remote_hits"), stats.remote_hits)?;
+    hash.aset(ruby.sym_new("round_trips"), stats.round_trips)?;
+    hash.aset(ruby.sym_new("faults"), stats.faults)?;
+    hash.aset(ruby.sym_new("last_fault"), stats.last_fault.as_str())?;
+    hash.aset(ruby.sym_new("is_open"), stats.is_open)?;
+    hash.aset(ruby.sym_new("listens"), stats.listens)?;
+    let lag = stats.lag.map(|lag| lag.as_secs_f64());
+    hash.aset(ruby.sym_new("lag"), lag)?;
+    hash.aset(ruby.sym_new("refuses_tracking"), stats.refuses_tracking)?;
     Ok(hash)
 }
 

@@ -2,9 +2,8 @@
 
 use crate::cache::Cache;
 use crate::copies;
-use crate::error::OrRaise;
 use crate::key::key;
-use crate::to_ruby::{make, named_class, set_class, Made};
+use crate::to_ruby::{named_class, set_class, Made};
 use crate::weigh;
 use magnus::{
     gc::Marker, method, prelude::*, r_hash::ForEach, rb_sys::AsRawValue, typed_data, value::Opaque,
@@ -162,12 +161,8 @@ impl Cache {
     ) -> Result<Value, Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
-        let found = this
-            .cache
-            .get_with_origin(&key, |value| make(ruby, &value))
-            .or_raise(ruby)?;
-        match found {
-            Some((made, origin)) => Ok(ValueWithOrigin::wrap(ruby, made?, origin)),
+        match this.get_with_origin(ruby, &key)? {
+            Some((made, origin)) => Ok(ValueWithOrigin::wrap(ruby, made, origin)),
             None => Ok(miss),
         }
     }

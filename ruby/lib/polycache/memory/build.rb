@@ -13,11 +13,13 @@ module Polycache
       OF_THE_HOST = %i[
         limit mode serializer compressor dictionaries encryption empty_at_boot flush_every max_value
       ].freeze
+      # Options of a server, which mean nothing without one.
+      OF_A_SERVER = %i[timeout max_staleness prefix].freeze
       # Options with and without a directory, beside the namespace and the memory.
       OF_ALL = %i[
         ttl time_to_idle jitter lease_timeout wait_timeout store_errors types clock
       ].freeze
-      private_constant :OF_THE_HOST, :OF_ALL
+      private_constant :OF_THE_HOST, :OF_A_SERVER, :OF_ALL
 
       module_function
 
@@ -28,27 +30,38 @@ module Polycache
       def tiers(options, defaults)
         memory = memory_of(options)
         options = options.merge(types: Types.of(options[:types]))
-        unless options.key?(:path)
+        unless options.key?(:path) || options[:remote]
           raise InvalidArgument, "a cache needs a path, or memory" if options[:memory] == false
 
           return alone(memory || {}, options)
         end
-        return host(options, defaults) unless memory
+        return native(options, defaults, memory) unless memory
 
         core = Core.new(Settings.new(memory, Settings::TIER))
-        MemoryOverHost.new(host(options, defaults), core.root, options[:types])
+        MemoryOverHost.new(native(options, defaults, memory), core.root, options[:types])
       end
 
       # The object that answers +get+ for these tiers.
       def reader(tiers) = tiers.is_a?(MemoryOverHost) ? tiers.reader : tiers
 
-      # An explicit nil is refused: a path that is missing by mistake must not become another cache.
-      def host(options, defaults)
-        raise InvalidArgument, "path is a String or a Pathname, not nil" if options[:path].nil?
-
-        Extension.needed_for("a Cache with a path")
+      # @return [Native::Cache] with a directory, a server, or both
+      def native(options, defaults, memory)
         given = defaults.merge(options.except(:memory))
-        # The extension is given what reports, and takes milliseconds and bytes.
+        if options.key?(:path)
+          # An explicit nil is refused: a path that is missing by mistake must not become another
+          # cache.
+          raise InvalidArgument, "path is a String or a Pathname, not nil" if options[:path].nil?
+
+          Extension.needed_for("a Cache with a path")
+        else
+          Extension.needed_for("a Cache with remote")
+          given = given.merge(copies_in_memory(options, memory))
+        end
+        open_native(given.merge(remote: url_of(options[:remote])), defaults)
+      end
+
+      # The extension is given what reports, and takes milliseconds and bytes.
+      def open_native(given, defaults)
         Native::Cache.open(
           given.merge(
             unstored: Unstored.new(given[:store_errors]),
@@ -57,6 +70,25 @@ module Polycache
             max_value: Size.bytes("max_value", given[:max_value] || defaults[:max_value])
           )
         )
+      end
+
+      # Of a cache on a server that has no directory: the copies are in memory, so the options of a
+      # directory have no defaults, and those of the memory bound the copies.
+      def copies_in_memory(options, memory)
+        settings = Settings.new(memory || {}, Settings::TIER)
+        bounds = { max_entries: settings.max_entries }
+        bounds[:max_bytes] = settings.max_bytes if settings.max_bytes.finite?
+        { flush_every: options[:flush_every], **bounds }
+      end
+
+      # @return [String, nil]
+      def url_of(remote)
+        return remote if remote.nil? || remote.is_a?(String)
+
+        # Not by inspect: it may hold a password.
+        raise InvalidArgument,
+              "remote is the URL of a Redis or Valkey, like \"redis://localhost:6379/0\", not an " \
+              "object of the class #{remote.class}"
       end
 
       # Over the host tier objects are kept in memory only if asked for (spec/memory.md). A hit of a
@@ -77,6 +109,11 @@ module Polycache
       end
 
       def alone(memory, options)
+        remote = OF_A_SERVER.reject { |name| options[name].nil? }
+        unless remote.empty?
+          raise InvalidArgument, "#{remote.join(", ")}: without remote there is no server"
+        end
+
         senseless = OF_THE_HOST.reject { |name| options[name].nil? }
         unless senseless.empty?
           raise InvalidArgument, "#{senseless.join(", ")}: without a path there is no directory"
@@ -92,7 +129,7 @@ module Polycache
         parts.reduce(core.root) { |namespace, part| namespace.namespace(part) }
       end
 
-      private_class_method :host, :memory_of, :alone
+      private_class_method :native, :open_native, :copies_in_memory, :url_of, :memory_of, :alone
     end
   end
 end

@@ -237,6 +237,7 @@ module Polycache
       def keys_page(prefix, cursor) = @native.keys_page(prefix, cursor)
       def stats = @native.stats
       def machine_stats = @native.machine_stats
+      def remote_stats = @native.remote_stats
       def usage(most) = @native.usage(most)
       def check = @native.check
       def flush = @native.flush

@@ -35,6 +35,7 @@ module Polycache
 
       # Nothing: no other process sees this cache.
       def machine_stats = check_open
+      def remote_stats = nil
 
       # Nothing: there is no directory.
       def usage(_most) = check_open
