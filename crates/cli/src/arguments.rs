@@ -57,6 +57,22 @@ pub struct Arguments {
         global = true
     )]
     pub path: Option<PathBuf>,
+    /// The Redis or Valkey of the cache, as a URL: redis://user:password@host:6379/0
+    ///
+    /// Then the command works with what is there, and with no directory: for get, set, delete, keys and clear. POLYCACHE_REMOTE
+    /// keeps a password out of the list of processes.
+    #[arg(
+        short = 'r',
+        long,
+        value_name = "URL",
+        env = "POLYCACHE_REMOTE",
+        hide_env_values = true,
+        global = true
+    )]
+    pub remote: Option<String>,
+    /// What the names of the cache's keys on the server begin with
+    #[arg(long, value_name = "TEXT", default_value = "polycache", global = true)]
+    pub remote_prefix: String,
     /// The namespace, as `keys -A` prints it: shop, or shop:eu for eu nested in shop
     ///
     /// In a part, %3A is a colon and %25 a percent sign. -n shop -n eu is the same as -n shop:eu. `stats`, `top` and `check`

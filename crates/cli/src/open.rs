@@ -4,21 +4,61 @@ use crate::arguments::Arguments;
 use crate::dictionaries;
 use crate::encryption;
 use crate::failure::Failure;
-use crate::namespace;
+use crate::{namespace, text};
 use polycache::{Builder, Cache, Error, Smart};
 use polycache_host::Mode;
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a server may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The cache's options so far.
 pub fn builder(arguments: &Arguments) -> Result<Builder, Failure> {
-    let builder = Cache::builder()
-        .path(path(arguments)?)
-        .namespaces(namespace::parse(&arguments.namespace)?)
-        .mode(arguments.mode);
+    let builder = Cache::builder().namespaces(namespace::parse(&arguments.namespace)?);
+    let builder = match &arguments.remote {
+        // What is there now, for a person who can wait.
+        Some(url) => builder
+            .remote(url.as_str())
+            .prefix(arguments.remote_prefix.as_str())
+            .max_staleness(Duration::ZERO)
+            .timeout(TIMEOUT),
+        None => builder.path(path(arguments)?).mode(arguments.mode),
+    };
     Ok(match encryption::keys()? {
         None => builder,
         Some(keys) => builder.encryption(keys),
     })
+}
+
+/// Refuses a command that tells of a directory.
+pub fn needs_directory(arguments: &Arguments, command: &str) -> Result<(), Failure> {
+    match arguments.remote {
+        Some(_) => Err(Failure::Usage(format!(
+            "{command} tells of a directory: leave out --remote and POLYCACHE_REMOTE. What programs do with a server \
+             they tell themselves (remote_stats)"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a read had no answer from the server, which looks like a miss.
+pub fn answered(cache: &Cache) -> Result<(), Failure> {
+    match cache.remote_stats() {
+        Some(stats) if stats.faults > 0 => {
+            let why = format!("the server did not answer ({})", stats.last_fault);
+            Err(Error::RemoteUnavailable(why).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where the cache is, for a person.
+pub fn place(cache: &Cache) -> String {
+    match cache.remote_stats() {
+        Some(_) => "the server".into(),
+        None => text::path(cache.path()),
+    }
 }
 
 /// Opens the cache for reading; no byte of it is changed.
@@ -49,6 +89,6 @@ pub fn or_make(builder: Builder) -> Result<Cache, Failure> {
 
 fn path(arguments: &Arguments) -> Result<&Path, Failure> {
     arguments.path.as_deref().ok_or_else(|| {
-        Failure::Usage("which cache? Name its directory by --path or by POLYCACHE_PATH".into())
+        Failure::Usage("which cache? Name its directory by --path or by POLYCACHE_PATH, or its server by --remote".into())
     })
 }

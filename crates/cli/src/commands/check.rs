@@ -9,6 +9,7 @@ use polycache::{Error, Report};
 use serde_json::json;
 
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    open::needs_directory(arguments, "check")?;
     let report = match open::to_read(arguments) {
         // If the files do not fit each other, no entry can be verified.
         Err(Failure::Cache(error @ Error::Damaged(_))) => Report {

@@ -3,13 +3,13 @@
 use crate::arguments::{Arguments, Clear};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{namespace, open, text, Outcome};
+use crate::{namespace, open, Outcome};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 
 pub fn run(arguments: &Arguments, clear: &Clear, output: &mut Output) -> Result<Outcome, Failure> {
     let cache = open::existing(arguments)?;
-    let path = text::path(cache.path());
+    let path = open::place(&cache);
     let what = match arguments.namespace.as_slice() {
         [] => format!("the whole cache in {path}"),
         options => {

@@ -53,6 +53,7 @@ fn one(cache: &Cache, key: &[u8], bare: bool, output: &mut Output) -> Result<boo
         other => other?,
     };
     let Some(entry) = entry else {
+        open::answered(cache)?;
         if output.json {
             output.json(&json!({"key": json::key(key), "found": false}))?;
         } else {

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    open::needs_directory(arguments, "stats")?;
     let cache = open::to_read(arguments)?;
     let (machine, stats) = look(&cache)?;
     if output.json {

@@ -20,6 +20,7 @@ use terminal::{Screen, Wait};
 const SHARE_OF_USAGE: u32 = 20;
 
 pub fn run(arguments: &Arguments, top: &Top, output: &mut Output) -> Result<Outcome, Failure> {
+    open::needs_directory(arguments, "top")?;
     let mut source = Source::new(arguments, top.namespaces)?;
     let first = source.sample()?;
     if output.terminal && !output.json && !top.once && std::io::stdin().is_terminal() {

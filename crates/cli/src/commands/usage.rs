@@ -14,6 +14,7 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
     let within = namespace::parse(&arguments.namespace)?;
+    open::needs_directory(arguments, "usage")?;
     let usage = open::to_read(arguments)?.usage(usize::MAX)?;
     let usage = usage.unwrap_or_default().into_iter();
     let usage: Vec<_> = usage
