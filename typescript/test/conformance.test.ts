@@ -27,7 +27,7 @@ interface Case {
 type Step = { op: string } & Record<string, unknown>
 
 // A loader is told that it asks for its own key if it does so before it has awaited anything, as those of the cases do.
-const CAPABILITIES = new Set(['atomic', 'dynamic', 'invalid_text', 'own_key'])
+const CAPABILITIES = new Set(['atomic', 'dynamic', 'invalid_text', 'limited', 'own_key'])
 const MISS = { miss: true }
 
 /** The runner's own error, which getOrSet and update hand on. */
