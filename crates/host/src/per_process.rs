@@ -34,6 +34,8 @@ impl<T: Default + Send> PerProcess<T> {
                 return value;
             }
         }
+        // Otherwise only a process that has opened a directory would.
+        platform::notice_forks();
         // The parent's is leaked: its mutexes may be locked by threads that the child lacks.
         let mine = Box::into_raw(Box::new((platform::forks(), T::default())));
         match self

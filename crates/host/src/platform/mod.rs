@@ -17,16 +17,16 @@ mod unsupported;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) use unix::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    monotonic, no_allocation, no_room, now, open_for_this_process, ticks, too_large, user,
-    Descriptor, WipedWord,
+    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, ticks, too_large,
+    user, Descriptor, WipedWord,
 };
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use unix::{without_signals, SystemIo};
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use unsupported::{
     check, descriptor, forks, is_in_group, is_link, is_locked, keep_in_child, may_not_write,
-    monotonic, no_allocation, no_room, now, open_for_this_process, ticks, too_large, user,
-    Descriptor, WipedWord,
+    monotonic, no_allocation, no_room, notice_forks, now, open_for_this_process, ticks, too_large,
+    user, Descriptor, WipedWord,
 };
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub use unsupported::{without_signals, SystemIo};
@@ -67,6 +67,7 @@ mod tests {
         type Calls = fn() -> u8;
         twins::<fn(Calls) -> u8>(without_signals, unsupported::without_signals);
         twins::<fn(Descriptor)>(keep_in_child, unsupported::keep_in_child);
+        twins::<fn()>(notice_forks, unsupported::notice_forks);
         let words = (WipedWord::new(), unsupported::WipedWord::new());
         twins::<&AtomicU64>(&words.0, &words.1);
     }

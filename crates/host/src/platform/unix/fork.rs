@@ -170,7 +170,7 @@ pub(crate) fn keep_in_child(descriptor: Descriptor) {
     change(descriptor, NONE);
 }
 
-pub(super) fn set_up_once() {
+pub(crate) fn set_up_once() {
     // SAFETY: getpid takes nothing and cannot fail.
     let me = unsafe { libc::getpid() };
     loop {
