@@ -697,3 +697,31 @@ fn a_replica_is_not_read() {
         });
     });
 }
+
+/// A process that does not listen itself voids the copies that others of its host serve, whose database that is now.
+#[test]
+fn after_a_flush_a_process_that_only_writes_voids_the_copies_that_are_served() {
+    somewhere(|server| {
+        let reader = host(&server.url());
+        let shared = || options(&server.url()).path(reader.directory.path());
+        let writers = [
+            shared().build().unwrap(),
+            shared().max_staleness(Duration::ZERO).build().unwrap(),
+        ];
+        listens(&reader.cache);
+        for round in 0..20 {
+            for writer in &writers {
+                writer.set("k", &0).unwrap();
+                command(&server, "FLUSHALL").unwrap();
+                listens(&reader.cache);
+                for number in 1..20 {
+                    let number = round * 20 + number;
+                    writer.set("k", &number).unwrap();
+                    assert_eq!(reader.cache.get("k").unwrap(), Some(number));
+                    // Served from the copy, which the next write voids.
+                    assert_eq!(reader.cache.get("k").unwrap(), Some(number));
+                }
+            }
+        }
+    });
+}

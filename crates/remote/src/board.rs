@@ -52,7 +52,7 @@ impl<'a> Board<'a> {
         let seen = self.seen().load(Ordering::SeqCst);
         let is_unused = now
             .checked_sub(Duration::from_micros(seen))
-            .is_none_or(|absent| absent >= UNUSED);
+            .is_none_or(|absent| seen == 0 || absent >= UNUSED);
         if before != 0 && before != CHANGING && !is_unused {
             return false;
         }
@@ -129,6 +129,14 @@ impl<'a> Board<'a> {
             self.seen().store(now.as_micros() as u64, Ordering::SeqCst);
         }
         leads
+    }
+
+    /// The leader of this generation has seen that the database is another one: the board may be its.
+    pub fn abandon(self, generation: u16) {
+        if self.validity().end(generation) {
+            self.leader().store(0, Ordering::SeqCst);
+            self.seen().store(0, Ordering::SeqCst);
+        }
     }
 
     /// The leader of this generation closes: another one need not wait until it is missed.

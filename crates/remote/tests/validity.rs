@@ -109,6 +109,16 @@ fn who_lost_its_board_serves_no_copy_and_leads_no_more() {
 }
 
 #[test]
+fn a_board_whose_database_is_gone_is_free_at_once() {
+    let words: [BoardWords; 1] = Default::default();
+    let old = board(&words, 7, ms(1000)).expect("it is free");
+    let led = old.lead(1, ms(1000), |_| true).expect("nobody leads");
+    old.abandon(led);
+    assert!(board(&words, 8, ms(1001)).is_some());
+    assert_eq!(old.judge(), Judged::NEVER);
+}
+
+#[test]
 fn a_board_that_a_killed_process_left_half_changed_is_free() {
     let words: [BoardWords; 1] = Default::default();
     words[0][0].store(u64::MAX, std::sync::atomic::Ordering::SeqCst);

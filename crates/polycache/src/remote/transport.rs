@@ -70,6 +70,7 @@ thread_local! {
     static IS_BACKGROUND: Cell<bool> = const { Cell::new(false) };
 }
 
+#[cfg(feature = "bindings")]
 /// Whether this thread is one of the remote tier's own, which no caller waits for: it holds no lock of a language's
 /// interpreter.
 #[must_use]

@@ -134,6 +134,33 @@ impl Link {
         self.site_number.fetch_add(1, Ordering::Release);
     }
 
+    /// Whether other processes serve the same copies.
+    pub fn shares_copies(&self) -> bool {
+        matches!(&self.near, NearStore::Host(store) if !store.is_read_only())
+    }
+
+    /// Asks the database who it is.
+    pub fn ask_identity(&self) -> Command {
+        Command {
+            verb: Verb::Get,
+            key: self.name.id(),
+            args: Vec::new(),
+        }
+    }
+
+    /// The database with this identity, if that is another one than `site`; from then on it is the one in use.
+    pub fn another_site(&self, site: &Site, identity: &[u8]) -> Option<Arc<Site>> {
+        if site.outer.as_bytes().ends_with(identity) {
+            return None;
+        }
+        let (_, now) = self.site();
+        // Another thread may have seen it first.
+        let known = now.filter(|now| now.outer.as_bytes().ends_with(identity));
+        let other = known.or_else(|| Site::new(&self.near, identity, monotonic()).map(Arc::new));
+        self.set_site(other.clone());
+        other
+    }
+
     /// The database with this identity, unless it is known already: two threads may have asked.
     pub fn found_site(&self, identity: &[u8]) -> Option<Arc<Site>> {
         let mut now = self

@@ -32,6 +32,8 @@ pub(crate) struct Listening {
     /// The process in which it runs; 0: it does not.
     process: AtomicU32,
     thread: PerProcess<Mutex<Option<Thread>>>,
+    /// It sleeps until the handle is used.
+    sleeps: AtomicBool,
     /// How often the handle missed fresh copies.
     asked: AtomicU64,
     /// The server refused to tell of writes.
@@ -39,7 +41,7 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    /// A read found no copies that it may serve: somebody should lead.
+    /// An operation found no copies that may be served: somebody should lead, or the database is another one.
     pub fn ask(&self, link: &Arc<Link>) {
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.begin(link);
@@ -50,7 +52,10 @@ impl Listening {
         let process = std::process::id();
         let before = self.process.load(Ordering::Acquire);
         if before == process {
-            return self.wake();
+            if self.sleeps.swap(false, Ordering::AcqRel) {
+                self.wake();
+            }
+            return;
         }
         let begins =
             self.process
@@ -107,7 +112,9 @@ fn work(link: &Weak<Link>) {
                 Some(site) => {
                     let lives = |participant: u64| lives(&link, participant);
                     if link.staleness.is_zero() {
-                        // It hears of nothing, so it does not lead. Others must know all the same who lives here.
+                        // It hears of nothing, so it does not lead, and looks itself whether the database is another
+                        // one. Others must know all the same who lives here.
+                        let _ = look_at_identity(&link, &site);
                         if !site.board().is_led(monotonic(), lives) {
                             let _ = link.send(&[link.presence(link.host())]);
                         }
@@ -124,11 +131,24 @@ fn work(link: &Weak<Link>) {
                 None => RETRY,
             }
         };
-        // A read that finds no fresh copies wakes it.
-        match idle < IDLE_LOOKS {
-            true => std::thread::park_timeout(pause),
-            false => std::thread::park(),
+        if idle < IDLE_LOOKS {
+            std::thread::park_timeout(pause);
+            continue;
         }
+        // An operation that finds no fresh copies wakes it.
+        let sleeps = |sleeps| {
+            let link = open(link)?;
+            link.listening.sleeps.store(sleeps, Ordering::Release);
+            Some(())
+        };
+        if sleeps(true).is_none() {
+            return;
+        }
+        std::thread::park();
+        if sleeps(false).is_none() {
+            return;
+        }
+        idle = 0;
     }
 }
 
@@ -163,11 +183,7 @@ pub(super) fn learn_site(link: &Link) -> Result<Option<Arc<Site>>, Fault> {
 }
 
 fn identity(link: &Link) -> Result<Option<Vec<u8>>, Fault> {
-    let ask = Command {
-        verb: Verb::Get,
-        key: link.name.id(),
-        args: Vec::new(),
-    };
+    let ask = link.ask_identity();
     for _ in 0..2 {
         match link.send(std::slice::from_ref(&ask))?.pop() {
             Some(Reply::Bytes(identity)) => return Ok(Some(identity)),
@@ -183,6 +199,18 @@ fn identity(link: &Link) -> Result<Option<Vec<u8>>, Fault> {
         }])?;
     }
     Ok(None)
+}
+
+/// Copies of another database are kept apart. True if it is another one.
+fn look_at_identity(link: &Link, site: &Site) -> Result<bool, Fault> {
+    let Some(identity) = identity(link)? else {
+        return Ok(false);
+    };
+    if site.outer.as_bytes().ends_with(&identity) {
+        return Ok(false);
+    }
+    link.another_site(site, &identity);
+    Ok(true)
 }
 
 /// The leader's work, until another one leads, or the handle is closed.
@@ -321,21 +349,14 @@ impl Leader<'_> {
 
     /// Copies of another database are kept apart, with a board of their own.
     fn ask_identity(&mut self) {
-        let identity = match identity(self.link) {
-            Ok(Some(identity)) => identity,
-            Ok(None) => return,
-            // It may be another one, which other processes of the host have seen: it is asked again.
-            Err(_) => {
+        match look_at_identity(self.link, self.site) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.board.abandon(self.generation);
                 self.gives_up = true;
-                return;
             }
-        };
-        if self.site.outer.as_bytes().ends_with(&identity) {
-            return;
+            // It may be another one, which other processes of the host have seen: it is asked again.
+            Err(_) => self.gives_up = true,
         }
-        self.board.validity().end(self.generation);
-        let site = Site::new(&self.link.near, &identity, monotonic());
-        self.link.set_site(site.map(Arc::new));
-        self.gives_up = true;
     }
 }

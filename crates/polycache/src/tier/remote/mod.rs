@@ -218,6 +218,10 @@ impl RemoteTier {
         mut step: impl FnMut(&mut AtRemote<'_>, &Names, Event) -> Step<D>,
     ) -> D {
         let mounted = self.mounted();
+        let link = &self.0.shared.link;
+        if !self.is_listening(mounted.as_deref()) {
+            link.listening.ask(link);
+        }
         let mut near = AtRemote {
             tier: self,
             mounted: mounted.as_deref(),
@@ -227,7 +231,7 @@ impl RemoteTier {
         loop {
             match step(&mut near, names, event) {
                 Step::Done(done) => return done,
-                Step::Send(commands) => event = self.link().exchange(&commands),
+                Step::Send(commands) => event = self.send(mounted.as_deref(), key, commands),
                 Step::Wait { until } => {
                     self.link()
                         .transport
@@ -236,6 +240,30 @@ impl RemoteTier {
                 }
             }
         }
+    }
+
+    /// Whether copies may be served now.
+    fn is_listening(&self, mounted: Option<&Mounted>) -> bool {
+        mounted.is_some_and(|mounted| self.link().is_fresh(mounted.site.board().judge()))
+    }
+
+    /// Sends the commands of an operation on a key. While nobody tells this host of writes the database may become
+    /// another one (FLUSHALL), whose copies other processes serve: so it is asked who it is in the same round trip, and
+    /// the key is voided there, too.
+    fn send(&self, mounted: Option<&Mounted>, key: &[u8], mut commands: Vec<Command>) -> Event {
+        let link = self.link();
+        let site = mounted.map(|mounted| &*mounted.site);
+        let asks = site.filter(|_| link.shares_copies() && !self.is_listening(mounted));
+        commands.extend(asks.map(|_| link.ask_identity()));
+        let mut event = link.exchange(&commands);
+        if let (Some(site), Event::Replies(replies)) = (asks, &mut event) {
+            if let Some(Reply::Bytes(identity)) = replies.pop() {
+                if let Some(other) = link.another_site(site, &identity) {
+                    link.near.void(&other.outer, &self.full_key(key));
+                }
+            }
+        }
+        event
     }
 
     /// As [`RemoteTier::drive`], for a machine whose faults are errors.
@@ -754,9 +782,14 @@ impl Tier for RemoteTier {
 
     fn clear(&self, _: &[String]) -> Result<(), Error> {
         let mut machine = Clear::default();
+        let before = self.link().site_number();
         self.attempt(b"", &self.names(b""), |near, names, event| {
             machine.step(near, names, event)
         })?;
+        if let (true, Some(site)) = (before != self.link().site_number(), self.link().site().1) {
+            self.link().near.void_floor(&site.outer, &self.0.prefix);
+            self.link().near.clear(&site.outer, &self.0.prefix);
+        }
         // Those of this process that load are not joined any more.
         self.guards().clear(&[])
     }
