@@ -46,7 +46,7 @@ pub fn hex(bytes: &[u8]) -> String {
 /// The bytes of hexadecimal digits in either case.
 pub fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
     let value = |digit: u8| char::from(digit).to_digit(16);
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     digits
