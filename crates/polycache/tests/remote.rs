@@ -725,3 +725,31 @@ fn after_a_flush_a_process_that_only_writes_voids_the_copies_that_are_served() {
         }
     });
 }
+
+/// With the policy that docs/remote.md tells to set, a full server evicts entries, and never what remembers a clear.
+#[test]
+fn a_full_server_evicts_entries_and_keeps_clears() {
+    everywhere(|server| {
+        let one = host(&server.url());
+        let shop = one.cache.namespace("shop").unwrap();
+        shop.set("before", &vec![1_u8; 1000]).unwrap();
+        shop.clear().unwrap();
+        command(&server, "CONFIG SET maxmemory-policy volatile-lru").unwrap();
+        command(&server, "CONFIG SET maxmemory 6mb").unwrap();
+        let page = "x".repeat(10_000);
+        for number in 0..2000 {
+            shop.set(number.to_string(), &page).unwrap();
+        }
+        assert_eq!(shop.get("1999").unwrap(), Some(page));
+        assert!(shop.keys("").count() < 1000);
+        assert_eq!(shop.get::<Vec<u8>>("before").unwrap(), None);
+        for key in [
+            "polycache:%floor:shop::",
+            "polycache:%clock",
+            "polycache:%id",
+        ] {
+            let there = command(&server, &format!("EXISTS {key}")).unwrap();
+            assert_eq!(there, redis::Value::Int(1), "{key}");
+        }
+    });
+}

@@ -131,6 +131,15 @@ impl<'a> Board<'a> {
         leads
     }
 
+    /// Copies may not be served until the leader has heard of all writes once more. Anybody may say so.
+    pub fn doubt(self) {
+        if self.is_mine() {
+            let validity = self.validity();
+            // Another leader has none yet.
+            let _ = validity.end(validity.generation());
+        }
+    }
+
     /// The leader of this generation has seen that the database is another one: the board may be its.
     pub fn abandon(self, generation: u16) {
         if self.validity().end(generation) {

@@ -131,12 +131,16 @@ pub(crate) fn is_whole(entry: &[u8]) -> bool {
     Header::parse(entry, Verify::Checksum).is_ok()
 }
 
-/// Milliseconds for which the server keeps an entry that is written at `now`; `None`: it does not expire. Readers
-/// look at the entry's own time; the server's is later, so that no host whose clock is behind misses the entry.
+/// Milliseconds for which the server keeps an entry without an expiry of its own. With one, a server that is full
+/// evicts it by `volatile-lru`, which spares the floors: without its floor a cleared entry would come back.
+const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
+
+/// Milliseconds for which the server keeps an entry that is written at `now`. Readers look at the entry's own time;
+/// the server's is later, so that no host whose clock is behind misses the entry.
 pub(crate) fn time_to_live(entry: &[u8], now: u64) -> Option<u64> {
     let header = Header::parse(entry, Verify::Trusted).ok()?;
     match header.expires {
-        0 => None,
+        0 => Some(YEAR),
         expires => {
             let left = expires.saturating_sub(now);
             Some(left + (left / 8).clamp(5_000, 60_000))

@@ -119,6 +119,18 @@ fn a_board_whose_database_is_gone_is_free_at_once() {
 }
 
 #[test]
+fn copies_that_anybody_doubts_are_served_after_the_next_beacon() {
+    let words: [BoardWords; 1] = Default::default();
+    let it = board(&words, 7, ms(1000)).expect("it is free");
+    let led = it.lead(1, ms(1000), |_| true).expect("nobody leads");
+    it.validity().move_to(led, ms(1000));
+    it.doubt();
+    assert_eq!(it.judge(), Judged::NEVER);
+    assert!(it.validity().move_to(led, ms(1001)));
+    assert!(it.judge().is_fresh(ms(1001), D));
+}
+
+#[test]
 fn a_board_that_a_killed_process_left_half_changed_is_free() {
     let words: [BoardWords; 1] = Default::default();
     words[0][0].store(u64::MAX, std::sync::atomic::Ordering::SeqCst);

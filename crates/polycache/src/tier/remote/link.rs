@@ -153,6 +153,8 @@ impl Link {
         if site.outer.as_bytes().ends_with(identity) {
             return None;
         }
+        // Its leader may not have heard of it yet: nobody voids the copies of the old one from now on.
+        site.board().doubt();
         let (_, now) = self.site();
         // Another thread may have seen it first.
         let known = now.filter(|now| now.outer.as_bytes().ends_with(identity));

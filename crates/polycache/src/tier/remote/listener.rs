@@ -110,6 +110,14 @@ fn work(link: &Weak<Link>) {
             used = now;
             match link.site().1.or_else(|| learn_site(&link).ok().flatten()) {
                 Some(site) => {
+                    let site = match site.with_board(&link.near, monotonic()) {
+                        Some(with_board) => {
+                            let with_board = Arc::new(with_board);
+                            link.set_site(Some(with_board.clone()));
+                            with_board
+                        }
+                        None => site,
+                    };
                     let lives = |participant: u64| lives(&link, participant);
                     if link.staleness.is_zero() {
                         // It hears of nothing, so it does not lead, and looks itself whether the database is another

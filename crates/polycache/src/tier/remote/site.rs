@@ -3,7 +3,8 @@
 use super::near::NearStore;
 use crate::tier::Tier;
 use polycache_host::Store;
-use polycache_remote::{Board, BoardWords};
+use polycache_remote::{Board, BoardWords, BOARD_WORDS};
+use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,10 +20,15 @@ enum SharedBoard {
     /// In the directory, by its place.
     Host(Store, usize),
     Own(Box<BoardWords>),
+    /// All boards are other databases': copies are voided, and none is served.
+    None,
 }
 
+/// Of no identity.
+static NOBODYS: BoardWords = [const { AtomicU64::new(0) }; BOARD_WORDS];
+
 impl Site {
-    /// `None` for a text that is no identity, and in a directory whose boards all are other databases'.
+    /// `None` for a text that is no identity.
     pub fn new(near: &NearStore, identity: &[u8], now: Duration) -> Option<Site> {
         let text = std::str::from_utf8(identity).ok()?;
         let number = u64::from_str_radix(text.get(..16)?, 16).ok()?;
@@ -30,13 +36,14 @@ impl Site {
             return None;
         }
         let board = match near {
-            NearStore::Host(store) => {
-                let place = Board::find(store.boards(), number, now)?;
-                SharedBoard::Host(store.clone(), place)
-            }
+            NearStore::Host(store) => match Board::find(store.boards(), number, now) {
+                Some(place) => SharedBoard::Host(store.clone(), place),
+                None => SharedBoard::None,
+            },
             NearStore::Memory(_) => {
                 let words: Box<BoardWords> = Box::default();
-                Board::find(std::iter::once(&*words), number, now)?;
+                // Nobody else has it.
+                let _ = Board::find(std::iter::once(&*words), number, now);
                 SharedBoard::Own(words)
             }
         };
@@ -47,10 +54,24 @@ impl Site {
         })
     }
 
+    pub fn has_board(&self) -> bool {
+        !matches!(self.board, SharedBoard::None)
+    }
+
+    /// The same database, if it has no board, and there is a free one by now.
+    pub fn with_board(&self, near: &NearStore, now: Duration) -> Option<Site> {
+        if self.has_board() {
+            return None;
+        }
+        let identity = self.outer.strip_prefix("%remote-")?;
+        Site::new(near, identity.as_bytes(), now).filter(Site::has_board)
+    }
+
     pub fn board(&self) -> Board<'_> {
         let words = match &self.board {
             SharedBoard::Host(store, place) => store.board(*place),
             SharedBoard::Own(words) => words,
+            SharedBoard::None => &NOBODYS,
         };
         Board::new(words, self.identity)
     }
