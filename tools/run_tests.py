@@ -63,7 +63,7 @@ SECTIONS = [
         counts.summary,
         needs=("python",),
     ),
-    Section("rust", "cargo test --release --no-fail-fast", counts.cargo),
+    Section("rust", "cargo test --release --no-fail-fast", counts.cargo, likes=("servers",)),
     # The oldest Rust that Cargo.toml promises.
     Section("msrv", "tools/msrv.sh", counts.summary, needs=("python", "msrv")),
     # The engines once more, with assertions and checks of overflow, which `release` has not.
@@ -110,6 +110,7 @@ SECTIONS = [
         PYTEST,
         counts.junit,
         needs=("python",),
+        likes=("servers",),
         prepare=("build",),
         folder="python",
     ),
@@ -118,6 +119,7 @@ SECTIONS = [
         MINITEST + " $(find ruby/test -maxdepth 1 -name '*_test.rb')",
         counts.minitest,
         needs=("ruby",),
+        likes=("servers",),
         prepare=("build",),
     ),
     # Metrics, with the real SDK; the section above has a stand-in for it.

@@ -42,9 +42,11 @@ class Runner:
 
     def _run(self, section: Section) -> None:
         started = time.monotonic()
-        for need in section.needs:
+        for need in (*section.needs, *section.likes):
             code = self.have[need] if need in self.have else self.set_up(need)
             self.have[need] = code
+            if code == MISSING and need in section.likes:
+                continue
             if code == MISSING:
                 self._add(section.name, started, Counts(skipped=1), f"no {need} here")
                 return

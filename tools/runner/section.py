@@ -13,7 +13,8 @@ class Section:
     the path of the file that `parser` reads.
 
     `needs` are names that tools/setup.sh knows: when it cannot provide one, the section is skipped
-    and named. `prepare` are make targets that must have succeeded; each is run once for all
+    and named. `likes` are such names, too: without one, the section runs, and skips its tests that
+    need it. `prepare` are make targets that must have succeeded; each is run once for all
     sections. Sections that are not `default` run only when they are asked for by name.
     """
 
@@ -21,6 +22,7 @@ class Section:
     command: str
     parser: Parser
     needs: tuple[str, ...] = ()
+    likes: tuple[str, ...] = ()
     prepare: tuple[str, ...] = ()
     folder: str = "."
     default: bool = True

@@ -50,6 +50,13 @@ def test_a_missing_language_is_skipped_and_named(tmp_path: Path) -> None:
     assert "ruby" in result.note
 
 
+def test_without_what_it_likes_a_section_runs(tmp_path: Path) -> None:
+    (result,) = run(tmp_path, section(PASSES, likes=("servers",)), set_up=MISSING)
+    assert (result.counts, result.note) == (Counts(2, 0, 1), "")
+    (result,) = run(tmp_path, section(PASSES, likes=("servers",)), set_up=100)
+    assert result.counts == Counts(failed=1)
+
+
 def test_a_failing_set_up_is_a_failure(tmp_path: Path) -> None:
     (result,) = run(tmp_path, section(PASSES, needs=("ruby",)), set_up=100)
     assert result.counts == Counts(failed=1)
