@@ -20,6 +20,8 @@ pub use polycache_host::{MemoryHits, Token};
 /// What the remote tier asks of a language's own client.
 #[cfg(feature = "remote")]
 pub mod remote {
+    #[cfg(feature = "bindings-remote")]
+    pub use crate::remote::settings::{Address, Settings, Tls, Topology};
     pub use crate::remote::{is_background, Ear, Failure, Transport};
     pub use polycache_remote::{Command, Fault, Map, Node, Reply, Verb};
 }

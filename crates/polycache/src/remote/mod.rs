@@ -8,6 +8,8 @@ mod redis;
 mod replies;
 #[cfg(feature = "redis-sentinel")]
 mod sentinel;
+#[cfg(feature = "bindings-remote")]
+pub mod settings;
 mod statistics;
 mod transport;
 
