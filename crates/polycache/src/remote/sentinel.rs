@@ -1,6 +1,7 @@
 //! Asks Sentinel for the primary.
 
 use super::redis::Primary;
+use polycache_host::PerProcess;
 use redis::sentinel::SentinelClient;
 use redis::{cmd, Client, Connection, RedisError, RedisResult, Value};
 use std::io;
@@ -10,13 +11,16 @@ use std::time::{Duration, Instant};
 
 /// The crate's client of Sentinel waits for an answer for as long as it takes. So it is asked on a thread, one at a time:
 /// whoever wants the answer meanwhile takes the next one.
-pub(super) struct Sentinel {
-    /// In which it was given to us: its connections are this process' own.
-    process: u32,
-    desk: Arc<Desk>,
+pub(super) enum Sentinel {
+    /// The program's own client, and the process in which it was given to us: its connections are that one's own.
+    Given(u32, Arc<Desk>),
+    /// One for each process, from what makes it.
+    Made(Make, PerProcess<Mutex<Option<Arc<Desk>>>>),
 }
 
-struct Desk {
+type Make = Box<dyn Fn() -> RedisResult<SentinelClient> + Send + Sync>;
+
+pub(super) struct Desk {
     state: Mutex<State>,
     answered: Condvar,
     /// Locked by the thread that asks.
@@ -36,33 +40,51 @@ struct State {
 
 impl Sentinel {
     pub fn new(client: SentinelClient) -> Sentinel {
-        Sentinel {
-            process: std::process::id(),
-            desk: Arc::new(Desk {
-                state: Mutex::default(),
-                answered: Condvar::new(),
-                client: Mutex::new(client),
-            }),
+        Sentinel::Given(std::process::id(), Desk::new(client))
+    }
+
+    /// Of which a forked process has its own.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    #[cfg(feature = "bindings-remote")]
+    pub fn made(
+        make: impl Fn() -> RedisResult<SentinelClient> + Send + Sync + 'static,
+    ) -> RedisResult<Sentinel> {
+        let sentinel = Sentinel::Made(Box::new(make), PerProcess::new());
+        sentinel.desk()?;
+        Ok(sentinel)
+    }
+
+    fn desk(&self) -> RedisResult<Arc<Desk>> {
+        match self {
+            Sentinel::Given(process, desk) if *process == std::process::id() => Ok(desk.clone()),
+            Sentinel::Given(..) => Err(unreachable(
+                "a forked process needs a SentinelClient of its own, and a cache that is built with it",
+            )),
+            Sentinel::Made(make, desks) => {
+                let mut desk = lock(desks.get());
+                match &*desk {
+                    Some(desk) => Ok(desk.clone()),
+                    None => Ok(desk.insert(Desk::new(make()?)).clone()),
+                }
+            }
         }
     }
 }
 
 impl Primary for Sentinel {
     fn find(&self, timeout: Duration) -> RedisResult<Client> {
-        if self.process != std::process::id() {
-            return Err(unreachable(
-                "a forked process needs a SentinelClient of its own, and a cache that is built with it",
-            ));
-        }
+        let desk = self.desk()?;
         let end = Instant::now() + timeout;
-        let mut state = lock(&self.desk.state);
+        let mut state = lock(&desk.state);
         state.asked += 1;
         let mine = state.asked;
         if !state.is_asking {
-            let desk = self.desk.clone();
+            let asking = desk.clone();
             Builder::new()
                 .name("polycache-sentinel".into())
-                .spawn(move || desk.ask())?;
+                .spawn(move || asking.ask())?;
             state.is_asking = true;
         }
         loop {
@@ -81,8 +103,7 @@ impl Primary for Sentinel {
                 )
                 .into());
             }
-            state = self
-                .desk
+            state = desk
                 .answered
                 .wait_timeout(state, left)
                 .unwrap_or_else(PoisonError::into_inner)
@@ -101,6 +122,14 @@ impl Primary for Sentinel {
 }
 
 impl Desk {
+    fn new(client: SentinelClient) -> Arc<Desk> {
+        Arc::new(Desk {
+            state: Mutex::default(),
+            answered: Condvar::new(),
+            client: Mutex::new(client),
+        })
+    }
+
     /// Answers until nobody asks.
     fn ask(&self) {
         let mut client = lock(&self.client);

@@ -1,14 +1,17 @@
 //! The settings of another language's client, as a client of the crate `redis`.
 
+use super::redis::RedisRs;
+use super::sentinel::Sentinel;
 use super::Remote;
 use crate::Error;
 use redis::cluster::ClusterClient;
-use redis::sentinel::{SentinelClientBuilder, SentinelServerType};
+use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use redis::{
     Client, ClientTlsConfig, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError,
     RedisResult, TlsCertificates, TlsMode,
 };
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a client of another language was told. Its own connections are not used: those made by these settings have a
 /// deadline for each command, and hear of writes on a thread of their own, whatever the program does meanwhile.
@@ -116,45 +119,54 @@ impl Settings {
                 }
                 Ok(builder.build()?.into())
             }
-            Topology::Sentinel {
-                name,
-                username,
-                password,
-                tls: encrypted,
-            } => {
-                let tls = self.tls.as_ref().filter(|_| encrypted);
-                let sentinels = self
-                    .addresses
-                    .iter()
-                    .map(|address| self.connection_addr(address, tls));
-                let mut builder =
-                    SentinelClientBuilder::new(sentinels, name, SentinelServerType::Master)?
-                        .set_client_to_redis_db(self.database);
-                if let Some(username) = &self.username {
-                    builder = builder.set_client_to_redis_username(username);
-                }
-                if let Some(password) = &self.password {
-                    builder = builder.set_client_to_redis_password(password);
-                }
-                if let Some(username) = username {
-                    builder = builder.set_client_to_sentinel_username(username);
-                }
-                if let Some(password) = password {
-                    builder = builder.set_client_to_sentinel_password(password);
-                }
-                if let Some(tls) = &self.tls {
-                    builder = builder
-                        .set_client_to_redis_tls_mode(tls.mode())
-                        .set_client_to_redis_certificates(tls.certificates());
-                }
-                if let Some(tls) = tls {
-                    builder = builder
-                        .set_client_to_sentinel_tls_mode(tls.mode())
-                        .set_client_to_sentinel_certificates(tls.certificates());
-                }
-                Ok(builder.build()?.into())
+            Topology::Sentinel { .. } => {
+                let sentinel = Sentinel::made(move || self.sentinel_client())?;
+                Ok(Remote::new(Arc::new(RedisRs::new(sentinel))))
             }
         }
+    }
+
+    fn sentinel_client(&self) -> RedisResult<SentinelClient> {
+        let Topology::Sentinel {
+            name,
+            username,
+            password,
+            tls: encrypted,
+        } = &self.topology
+        else {
+            return Err(unusable("it has no Sentinel"));
+        };
+        let tls = self.tls.as_ref().filter(|_| *encrypted);
+        let sentinels = self
+            .addresses
+            .iter()
+            .map(|address| self.connection_addr(address, tls));
+        let mut builder =
+            SentinelClientBuilder::new(sentinels, name.clone(), SentinelServerType::Master)?
+                .set_client_to_redis_db(self.database);
+        if let Some(username) = &self.username {
+            builder = builder.set_client_to_redis_username(username);
+        }
+        if let Some(password) = &self.password {
+            builder = builder.set_client_to_redis_password(password);
+        }
+        if let Some(username) = username {
+            builder = builder.set_client_to_sentinel_username(username);
+        }
+        if let Some(password) = password {
+            builder = builder.set_client_to_sentinel_password(password);
+        }
+        if let Some(tls) = &self.tls {
+            builder = builder
+                .set_client_to_redis_tls_mode(tls.mode())
+                .set_client_to_redis_certificates(tls.certificates());
+        }
+        if let Some(tls) = tls {
+            builder = builder
+                .set_client_to_sentinel_tls_mode(tls.mode())
+                .set_client_to_sentinel_certificates(tls.certificates());
+        }
+        builder.build()
     }
 
     fn connection_addr(&self, address: &Address, tls: Option<&Tls>) -> ConnectionAddr {
