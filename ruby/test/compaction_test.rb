@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Whatever the extension holds stays where it is when Ruby moves all other objects.
+class CompactionTest < Minitest::Test
+  include Caches
+  include Children
+
+  ROUNDS = 4
+  Point = Struct.new(:x, :y)
+
+  # The clock, the types, who hears of what was not stored; with +memory+ the index of objects, too.
+  { "a directory" => false, "a directory and memory" => true }.each do |where, memory|
+    define_method("test_what_a_cache_holds, with #{where}") do
+      in_a_child do
+        cache = open_cache(memory: memory, clock: -> { 5_000 }, types: { "point" => Point })
+        ROUNDS.times do |round|
+          move_all(round)
+          cache.set("k", Point.new(round, ["a text #{round}"]))
+
+          2.times { assert_equal Point.new(round, ["a text #{round}"]), cache.get("k") }
+          assert_equal({ "a" => [round] }, cache.fetch("k#{round}") { { "a" => [round] } })
+          capture_io { cache.fetch("large") { "x" * 5_000_000 } }
+
+          assert_equal round + 1, cache.stats[:unstored]
+        end
+      end
+    end
+
+    define_method("test_what_callers_wait_for, with #{where}") do
+      in_a_child do
+        cache = open_cache(memory: memory)
+        ROUNDS.times do |round|
+          go = Thread::Queue.new
+          callers = Array.new(3) { Thread.new { cache.fetch("k#{round}") { [go.pop] } } }
+          Thread.pass until callers.all? { |one| one.status == "sleep" }
+          move_all(round)
+          go << "loaded #{round}"
+
+          assert_equal [["loaded #{round}"]] * 3, callers.map(&:value)
+        end
+      end
+    end
+  end
+
+  # A process of its own, because it ends at once when an object is not where it was.
+  def in_a_child(&)
+    skip "this platform does not compact" unless GC.respond_to?(:verify_compaction_references)
+
+    assert_equal "fine\n", said_by(*child do |say|
+      yield
+      say.call("fine")
+    end)
+  end
+
+  # Into pages that are empty; the first time they have to be made.
+  def move_all(round)
+    GC.verify_compaction_references(toward: :empty, double_heap: round.zero?)
+  end
+end
