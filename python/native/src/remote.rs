@@ -1,7 +1,8 @@
 //! The remote tier's way to a server: the native driver for a URL, or the program's own client (`remote.py`).
 
 use polycache::bindings::remote::{
-    by_digest_or_text, is_background, Command, Ear, Failure, Fault, Map, Node, Reply, Transport,
+    by_digest_or_text, is_background, Address, Command, Ear, Failure, Fault, Map, Node, Reply,
+    Settings, Tls, Topology, Transport,
 };
 use polycache::Remote;
 use pyo3::exceptions::PyException;
@@ -18,15 +19,53 @@ use std::time::Duration;
 pub fn read(value: &Bound<'_, PyAny>) -> PyResult<Remote> {
     let py = value.py();
     if let Ok(url) = value.cast::<PyString>() {
-        let transport = Remote::from(url.to_str()?).transport();
-        let native = transport.map_err(|error| crate::errors::raise(py, error))?;
-        return Ok(Remote::new(Arc::new(Native(native))));
+        return native(py, Remote::from(url.to_str()?));
+    }
+    let cluster = py
+        .import("polycache.remote_cluster")?
+        .call_method1("settings", (value,))?;
+    if !cluster.is_none() {
+        let remote = settings(&cluster)?.remote();
+        return native(py, remote.map_err(|error| crate::errors::raise(py, error))?);
     }
     let connections = py
         .import("polycache.remote")?
         .getattr("ClientConnections")?
         .call1((value,))?;
     Ok(Remote::new(Arc::new(Client(connections.unbind()))))
+}
+
+/// What `remote_cluster.py` found out about a client.
+fn settings(found: &Bound<'_, PyAny>) -> PyResult<Settings> {
+    type Pem = Vec<u8>;
+    type Found = (
+        Vec<(String, u16)>,
+        Option<String>,
+        Option<String>,
+        Option<(Option<Pem>, Option<(Pem, Pem)>, bool)>,
+    );
+    let (nodes, username, password, tls): Found = found.extract()?;
+    let addresses = nodes
+        .into_iter()
+        .map(|(host, port)| Address::Tcp(host, port));
+    Ok(Settings {
+        topology: Topology::Cluster,
+        addresses: addresses.collect(),
+        username,
+        password,
+        tls: tls.map(|(authority, client, insecure)| Tls {
+            authority,
+            client,
+            insecure,
+        }),
+        ..Settings::default()
+    })
+}
+
+fn native(py: Python<'_>, remote: Remote) -> PyResult<Remote> {
+    let transport = remote.transport();
+    let native = transport.map_err(|error| crate::errors::raise(py, error))?;
+    Ok(Remote::new(Arc::new(Native(native))))
 }
 
 /// Lets other Python threads run. Threads of the remote tier itself hold nothing that those want.

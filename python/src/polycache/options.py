@@ -137,8 +137,8 @@ class Options(TypedDict, total=False):
 
     remote: Any
     """The Redis or Valkey by which other machines share the cache: a URL, or a client of the
-    package redis (`redis.Redis`, `redis.asyncio.Redis`, or one that a Sentinel gave), whose
-    settings it takes over. Default: none."""
+    package redis (`redis.Redis`, `redis.asyncio.Redis`, one that a Sentinel gave, or a
+    `RedisCluster`), whose settings it takes over. Default: none."""
 
     timeout: Duration | None
     """How long the server may take to answer a command, 1 ms to 60 s. Default: "250ms"."""

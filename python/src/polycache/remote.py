@@ -71,7 +71,8 @@ class ClientConnections:
         if kind is None or settings is None:
             raise InvalidArgument(
                 "remote is a URL, or a client of the package redis (redis.Redis, "
-                f"redis.asyncio.Redis, one of a Sentinel); not {type(client).__qualname__}"
+                "redis.asyncio.Redis, one of a Sentinel, RedisCluster); "
+                f"not {type(client).__qualname__}"
             )
         self._kind = _synchronous(kind)
         self._settings = {
