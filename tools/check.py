@@ -122,6 +122,9 @@ def tests(files: Sequence[str], root: Path) -> list[Step]:
         if any("redis" in file for file in changed):
             command = f"{MINITEST} ruby/test/redis_namespace/*_test.rb"
             steps.append(Step("ruby-namespace", command, "ruby"))
+        if any("remote" in file for file in changed):
+            command = f"{MINITEST} ruby/test/remote_client/*_test.rb"
+            steps.append(Step("ruby-clients", command, "ruby"))
     if under("spec/conformance/", "spec/vectors/"):
         steps += CONFORMANCE
     pages = [
@@ -134,7 +137,8 @@ def tests(files: Sequence[str], root: Path) -> list[Step]:
 
 EXTENSIONS = ("polycache-node", "polycache-python", "polycache-ruby")
 # Their tests load an extension, or the command.
-LOADING = ("typescript", "python", "ruby", "ruby-memory", "docs", *(s.name for s in CONFORMANCE))
+RUBY = ("ruby", "ruby-memory", "ruby-clients")
+LOADING = ("typescript", "python", *RUBY, "docs", *(s.name for s in CONFORMANCE))
 
 
 def is_ts(file: str) -> bool:

@@ -137,6 +137,16 @@ SECTIONS = [
         counts.minitest,
         needs=("ruby", "servers", "clients"),
     ),
+    # The remote tier over clients of the gems: redis-rb 5 with redis-client, and redis-rb 4.
+    Section(
+        "ruby-clients",
+        "for version in 5 4; do env POLYCACHE_REDIS_RB=$version "
+        + MINITEST
+        + " ruby/test/remote_client/*_test.rb || exit 1; done",
+        counts.minitest,
+        needs=("ruby", "servers", "clients"),
+        prepare=("build",),
+    ),
     Section(
         "ruby-memory",
         # With the extension, which copies, and without.

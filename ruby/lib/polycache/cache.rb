@@ -156,10 +156,13 @@ module Polycache
     # @param name [String, Symbol, nil] what metrics call the cache and the caches of its nested
     #   namespaces (<tt>require "polycache/opentelemetry"</tt>); nil is the namespace, its parts
     #   joined by "::", or "default". Default: nil.
-    # @param remote [String, nil] the URL of the Redis or Valkey by which the cache is shared with
-    #   other machines ("redis://localhost:6379/0", "unix:///run/redis.sock"). What this machine has
-    #   read stands in +path+, too, or in this process' memory where there is no path, and is served
-    #   from there for as long as the server tells of every write. With +memory+ and no path its
+    # @param remote [String, Object, nil] the Redis or Valkey by which the cache is shared with
+    #   other machines: a URL ("redis://localhost:6379/0", "rediss://...",
+    #   "unix:///run/redis.sock"), or a client: of the gem redis-client (a RedisClient, its pool or
+    #   its config; one of a Sentinel or a Cluster), or of redis-rb (a Redis). A client's settings
+    #   are copied; its connections are neither used nor changed. What this machine has read stands
+    #   in +path+, too, or in this process' memory where there is no path, and is served from there
+    #   for as long as the server tells of every write. With +memory+ and no path its
     #   +max_entries+ and +max_bytes+ bound these copies. nil: the cache is this machine's alone.
     #   Default: nil.
     # @param timeout [String, Numeric, nil] how long the server may take to answer a command, 1 ms

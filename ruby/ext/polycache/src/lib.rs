@@ -37,6 +37,7 @@ mod packed;
 mod packer;
 mod path;
 mod process;
+mod remote;
 mod report;
 mod string;
 mod to_ruby;

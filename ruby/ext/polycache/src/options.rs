@@ -4,6 +4,7 @@ use crate::duration::duration;
 use crate::encryption;
 use crate::error::{invalid, OrRaise};
 use crate::key::text;
+use crate::remote;
 use magnus::{prelude::*, Error, Integer, RArray, RHash, RString, Ruby, Symbol, TryConvert, Value};
 use polycache::{Builder, Cache, StoreErrors};
 use std::ffi::OsStr;
@@ -89,8 +90,8 @@ pub(crate) fn builder(ruby: &Ruby, options: RHash) -> Result<Builder, Error> {
         }
         builder = builder.empty_at_boot(empty.to_bool());
     }
-    if let Some(url) = given("remote") {
-        builder = builder.remote(text(ruby, "remote", url)?);
+    if let Some(client) = given("remote") {
+        builder = builder.remote(remote::read(ruby, client)?);
     }
     if let Some(timeout) = given("timeout") {
         builder = builder.timeout(duration(ruby, "timeout", timeout)?);

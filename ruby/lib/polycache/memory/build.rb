@@ -57,7 +57,7 @@ module Polycache
           Extension.needed_for("a Cache with remote")
           given = given.merge(copies_in_memory(options, memory))
         end
-        open_native(given.merge(remote: url_of(options[:remote])), defaults)
+        open_native(given.merge(remote: remote_of(options[:remote])), defaults)
       end
 
       # The extension is given what reports, and takes milliseconds and bytes.
@@ -81,14 +81,11 @@ module Polycache
         { flush_every: options[:flush_every], **bounds }
       end
 
-      # @return [String, nil]
-      def url_of(remote)
+      # @return [String, Hash, nil] a URL, or a client's settings
+      def remote_of(remote)
         return remote if remote.nil? || remote.is_a?(String)
 
-        # Not by inspect: it may hold a password.
-        raise InvalidArgument,
-              "remote is the URL of a Redis or Valkey, like \"redis://localhost:6379/0\", not an " \
-              "object of the class #{remote.class}"
+        RemoteClient.settings(remote)
       end
 
       # Over the host tier objects are kept in memory only if asked for (spec/memory.md). A hit of a
@@ -129,7 +126,7 @@ module Polycache
         parts.reduce(core.root) { |namespace, part| namespace.namespace(part) }
       end
 
-      private_class_method :native, :open_native, :copies_in_memory, :url_of, :memory_of, :alone
+      private_class_method :native, :open_native, :copies_in_memory, :remote_of, :memory_of, :alone
     end
   end
 end
