@@ -148,6 +148,32 @@ def test_one_thread_in_the_cluster_loads(remote: Any, tmp_path: Path) -> None:
         cache.close()
 
 
+def test_a_failing_source_is_asked_once_for_all_callers(server: Server, tmp_path: Path) -> None:
+    # Most of them come while the first one asks the server whether it may load.
+    for trial in range(5):
+        with Cache(tmp_path / str(trial), remote=server.url, timeout="5s") as cache:
+            loads: list[int] = []
+            told: list[str] = []
+
+            def load(loads: list[int] = loads) -> str:
+                loads.append(1)
+                until("the others came", lambda: len(callers) == 8)
+                time.sleep(0.1)
+                raise RuntimeError("down")
+
+            def want(cache: Cache = cache, told: list[str] = told, load: Any = load) -> None:
+                with pytest.raises(RuntimeError):
+                    cache.get_or_set("k", load)
+                told.append("down")
+
+            callers = [threading.Thread(target=want) for _ in range(8)]
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join()
+            assert len(told) == 8 and len(loads) <= 2
+
+
 def test_without_a_server(tmp_path: Path) -> None:
     for remote in ("redis://127.0.0.1:1", redis.Redis(port=1)):
         with Cache(tmp_path, remote=remote) as cache:

@@ -38,6 +38,10 @@ pub struct Flight {
 struct State {
     /// When its loader began; until then it waits for another process.
     since: Option<Instant>,
+    /// Its machine is being asked, which over a remote tier takes a round trip; or it answered with a hit.
+    asks: bool,
+    /// A caller joined meanwhile: what the machine finds may be older than what that caller must see.
+    joined_late: bool,
     over: bool,
     /// Another load of the key was stored.
     nudged: bool,
@@ -107,21 +111,23 @@ impl Flight {
 
     /// Whether callers that come now may join.
     pub fn is_open(&self) -> bool {
-        {
+        let asks = {
             let state = lock(&self.state);
             let is_old = |since: Instant| since.elapsed() >= self.rules.lease_timeout;
             if state.over || state.since.is_some_and(is_old) {
                 return false;
             }
-        }
+            state.asks
+        };
         if self.invalidated.load(Ordering::SeqCst) {
             return false;
         }
         match self.machine.try_lock() {
             Ok(machine) => machine.is_open(),
-            // It is being asked for, or its value is being stored. Where the list is the lease, nothing
-            // invalidated it; a lease of the host's may just have ended: a caller that comes now asks for one
-            // itself.
+            // It is being asked for: whoever loads begins later than a caller that comes now.
+            Err(_) if asks => true,
+            // Its value is being stored. Where the list is the lease, nothing invalidated it; a lease of the
+            // host's may just have ended: a caller that comes now asks for one itself.
             Err(_) => self.rules.listed_is_leased,
         }
     }
@@ -140,6 +146,7 @@ impl Flight {
     pub fn join(&self) -> bool {
         let mut state = lock(&self.state);
         state.joined += usize::from(!state.over);
+        state.joined_late |= state.asks;
         !state.over
     }
 
@@ -257,11 +264,15 @@ impl Flight {
     }
 
     pub fn step<'py>(&self, py: Python<'py>) -> PyResult<Step<'py>> {
-        let step = lock(&self.machine).step(py)?;
-        if matches!(step, Step::Load) {
-            lock(&self.state).since = Some(Instant::now());
+        lock(&self.state).asks = true;
+        let step = lock(&self.machine).step(py);
+        let mut state = lock(&self.state);
+        // After a hit until it is settled.
+        state.asks = matches!(step, Ok(Step::Hit(..)));
+        if matches!(step, Ok(Step::Load)) {
+            state.since = Some(Instant::now());
         }
-        Ok(step)
+        step
     }
 
     pub fn fill<'py>(
@@ -330,7 +341,9 @@ impl Flight {
                 return;
             }
             state.over = true;
-            state.answer = answer;
+            // A hit that those who came late look for themselves.
+            let is_old = state.asks && state.joined_late;
+            state.answer = answer.filter(|_| !is_old);
         }
         self.wake_all(py);
     }

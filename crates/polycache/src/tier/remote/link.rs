@@ -33,6 +33,8 @@ pub(crate) struct Link {
     own: PerProcess<Own>,
     /// Moves with `site`.
     site_number: AtomicU64,
+    /// Moves when `site` is another database.
+    database_number: AtomicU64,
     /// When a caller last found that there can be no copies, in microseconds; 0: not yet.
     asked_in_vain: AtomicU64,
     /// By which other hosts know this one, where it has no directory.
@@ -100,6 +102,7 @@ impl Link {
             listening: Listening::default(),
             own: PerProcess::new(),
             site_number: AtomicU64::new(0),
+            database_number: AtomicU64::new(0),
             asked_in_vain: AtomicU64::new(0),
             own_host: crate::random::mark(),
             last_load: AtomicU64::new(0),
@@ -123,15 +126,29 @@ impl Link {
         self.site_number.load(Ordering::Acquire)
     }
 
+    /// The number of the database: a load of another one is not joined.
+    pub fn database_number(&self) -> u64 {
+        self.database_number.load(Ordering::Acquire)
+    }
+
     pub fn set_site(&self, site: Option<Arc<Site>>) {
-        let mut now = self
-            .own
-            .get()
-            .site
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        *now = site;
-        self.site_number.fetch_add(1, Ordering::Release);
+        self.change_site(|now| *now = site);
+    }
+
+    /// Has the site changed, and counts if it is another one then.
+    fn change_site<T>(&self, change: impl FnOnce(&mut Option<Arc<Site>>) -> T) -> T {
+        let own = self.own.get();
+        let mut now = own.site.write().unwrap_or_else(PoisonError::into_inner);
+        let before = now.clone();
+        let done = change(&mut now);
+        let outer = |site: &Option<Arc<Site>>| site.as_ref().map(|site| site.outer.clone());
+        if outer(&before) != outer(&now) {
+            self.database_number.fetch_add(1, Ordering::Release);
+        }
+        if before.as_ref().map(Arc::as_ptr) != now.as_ref().map(Arc::as_ptr) {
+            self.site_number.fetch_add(1, Ordering::Release);
+        }
+        done
     }
 
     /// Whether other processes serve the same copies.
@@ -161,17 +178,12 @@ impl Link {
 
     /// The database with this identity, unless it is known already: two threads may have asked.
     pub fn found_site(&self, identity: &[u8]) -> Option<Arc<Site>> {
-        let mut now = self
-            .own
-            .get()
-            .site
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        if now.is_none() {
-            *now = Some(Arc::new(Site::new(&self.near, identity, monotonic())?));
-            self.site_number.fetch_add(1, Ordering::Release);
-        }
-        now.clone()
+        self.change_site(|now| {
+            if now.is_none() {
+                *now = Some(Arc::new(Site::new(&self.near, identity, monotonic())?));
+            }
+            now.clone()
+        })
     }
 
     /// Sees to it that the database is known before the first command on a key. A change must void the copies that

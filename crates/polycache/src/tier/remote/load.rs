@@ -18,7 +18,7 @@ pub(crate) struct RemoteLoad {
     is_loading: bool,
     /// The name of its guard, and the number of the database that it is of.
     guard_key: Vec<u8>,
-    site: u64,
+    database: u64,
     /// When its loader began.
     since: Option<Instant>,
     /// While its own loader runs: see [`Link::begin_load`](super::link::Link::begin_load).
@@ -55,13 +55,13 @@ impl RemoteLoad {
         // Without an answer the load goes on: it has the same fault.
         let _ = tier.link().know_site();
         // Before the guard's name is.
-        let site = tier.link().site_number();
+        let database = tier.link().database_number();
         RemoteLoad {
             names: tier.names(key),
             machine: Load::new(bounds, now),
             is_loading: false,
             guard_key: tier.guard_key(key),
-            site,
+            database,
             since: None,
             number: None,
             tier,
@@ -79,7 +79,7 @@ impl RemoteLoad {
         let age = self.since.map(|since| since.elapsed());
         (own || age.is_none_or(|age| most.is_none_or(|most| age <= most)))
             // A change after a flush ends the guards of the new database.
-            && self.tier.link().site_number() == self.site
+            && self.tier.link().database_number() == self.database
             && self.tier.guards().is_leased(&self.guard_key, *fence)
     }
 
