@@ -78,7 +78,7 @@ CHECKS = [
         "MYPYPATH=tools:checks/namespace mypy --strict checks/namespace/run.py && "
         "MYPYPATH=python/src mypy --strict checks/namespace/worker.py && "
         "MYPYPATH=tools:checks/packages mypy --strict checks/packages && "
-        "MYPYPATH=python/src:checks/production mypy --strict checks/production && "
+        "MYPYPATH=python/src:python/tests:checks/production mypy --strict checks/production && "
         "MYPYPATH=model mypy --strict model/*.py",
         "python",
     ),

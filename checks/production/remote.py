@@ -1,5 +1,5 @@
-"""Machines that share a cache through a server: short processes, idle handles, kills, servers that are gone or hang, changed
-options, full disks, loaders that take longer than every timeout."""
+"""Machines that share a cache through a server: short processes, idle handles, kills, a server that
+hangs, changed options, full disks, sources that fail or take longer than every timeout."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def idle_handles(place: Place) -> str:
     return outcome
 
 
-@case(GROUP, "workers forked from a process that uses the server, half of them killed", "all use it")
+@case(GROUP, "workers forked from a process that uses the server, half are killed", "all use it")
 def forked_workers(place: Place) -> str:
     workers = place.many(60, 20)
     with a_server() as server:
@@ -164,7 +164,7 @@ def forked_workers(place: Place) -> str:
 
 @case(
     GROUP,
-    "a loader's process is killed beside another one of its machine; a second machine wants the value",
+    "a loader's process is killed, its machine goes on; another machine wants the value",
     "it loads within 5 s",
 )
 def killed_loader(place: Place) -> str:
@@ -179,8 +179,8 @@ def killed_machine(place: Place) -> str:
 def _killed(place: Place, beside: bool, within: float) -> str:
     with a_server() as server, ExitStack() as stack:
         if beside:
-            options = {"remote": server.url, "timeout": PATIENT}
-            listens(stack.enter_context(polycache.Cache(place.path, **options)))
+            neighbour = polycache.Cache(place.path, remote=server.url, timeout=PATIENT)
+            listens(stack.enter_context(neighbour))
         holder = place.python(HOLDS, place.path, server.url)
         assert holder.stdout
         expect(holder.stdout.readline() == "loads\n", "the loader did not begin")
@@ -238,7 +238,7 @@ def slow_source(place: Place) -> str:
     return outcome
 
 
-@case(GROUP, "a server that hangs under 8 threads", "no call takes longer than 5 timeouts, all load")
+@case(GROUP, "a server that hangs under 8 threads", "no call takes 5 timeouts, all load")
 def hung_server(place: Place) -> str:
     with a_server() as server:
         cache = polycache.Cache(place.path, remote=server.url, timeout="200ms")
@@ -276,7 +276,7 @@ def hung_server(place: Place) -> str:
     return outcome
 
 
-@case(GROUP, "a deploy that changes max_staleness, timeout and limit, beside running workers", "nothing is lost")
+@case(GROUP, "a deploy that changes max_staleness, timeout and limit", "nothing is lost")
 def changed_options(place: Place) -> str:
     with a_server() as server:
         old = polycache.Cache(place.path, remote=server.url, timeout=PATIENT)

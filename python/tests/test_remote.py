@@ -152,26 +152,31 @@ def test_a_failing_source_is_asked_once_for_all_callers(server: Server, tmp_path
     # Most of them come while the first one asks the server whether it may load.
     for trial in range(5):
         with Cache(tmp_path / str(trial), remote=server.url, timeout="5s") as cache:
-            loads: list[int] = []
-            told: list[str] = []
+            loads, told = _failing(cache)
+            assert told == 8 and loads <= 2
 
-            def load(loads: list[int] = loads) -> str:
-                loads.append(1)
-                until("the others came", lambda: len(callers) == 8)
-                time.sleep(0.1)
-                raise RuntimeError("down")
 
-            def want(cache: Cache = cache, told: list[str] = told, load: Any = load) -> None:
-                with pytest.raises(RuntimeError):
-                    cache.get_or_set("k", load)
-                told.append("down")
+def _failing(cache: Cache) -> tuple[int, int]:
+    """Loads of a source that fails, and how many of eight callers were told."""
+    loads: list[None] = []
+    told: list[None] = []
 
-            callers = [threading.Thread(target=want) for _ in range(8)]
-            for caller in callers:
-                caller.start()
-            for caller in callers:
-                caller.join()
-            assert len(told) == 8 and len(loads) <= 2
+    def load() -> str:
+        loads.append(None)
+        time.sleep(0.2)
+        raise RuntimeError("down")
+
+    def want() -> None:
+        with pytest.raises(RuntimeError):
+            cache.get_or_set("k", load)
+        told.append(None)
+
+    callers = [threading.Thread(target=want) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    return len(loads), len(told)
 
 
 def test_without_a_server(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 //! The command on a server, and on one that is not there.
 
+#[allow(dead_code)]
+#[path = "../../polycache/tests/remote/process.rs"]
+mod process;
+#[allow(dead_code)]
 #[path = "../../polycache/tests/remote/server.rs"]
 mod server;
 mod support;
