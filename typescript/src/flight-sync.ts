@@ -1,5 +1,6 @@
 import { InvalidArgument } from './errors.ts'
 import {
+  type Brought,
   calling,
   checkOthers,
   Flight,
@@ -9,7 +10,7 @@ import {
   HIT,
   LOAD,
   type LoaderContext,
-  type Loading,
+  type SyncLoading,
   TIMED_OUT,
   timedOut,
   type Waiting,
@@ -21,7 +22,7 @@ export type SyncLoader<T> = (context: LoaderContext) => T
 
 /** One `getOrSetSync` whose key was not there. */
 export interface SyncRequest<T, K> {
-  readonly namespace: Loading<K>
+  readonly namespace: SyncLoading<K>
   readonly key: K
   readonly loader: SyncLoader<T>
   /** Milliseconds; 0 is for ever. */
@@ -73,7 +74,7 @@ export function isLoadedHere(handle: Waiting, name: unknown): boolean {
   return [handle.loads, ...(handle.siblings?.() ?? [])].some((loads) =>
     flightsOf(loads)
       .get(name)
-      ?.some(({ since, load }) => since !== Number.POSITIVE_INFINITY && load.isOpen()),
+      ?.some(({ since, load }) => since !== Number.POSITIVE_INFINITY && load.isOpen(false)),
   )
 }
 
@@ -126,5 +127,7 @@ function run<T, K>(
   { loader, namespace, ttl }: SyncRequest<T, K>,
 ): T {
   const value = given(call([own], () => loader({ signal: undefined })))
-  return fill(own, flying, namespace.handle, value, ttl).own() as T
+  // A load that answers at once.
+  const brought = fill(own, flying, namespace.handle, value, ttl) as Brought
+  return brought.own() as T
 }

@@ -1,6 +1,6 @@
 import { InvalidArgument, WaitTimeout } from './errors.ts'
 import { handOver, type Reporting } from './unstored.ts'
-import { after, orAbort, pause } from './wait.ts'
+import { after, orAbort, pause, then } from './wait.ts'
 
 /** What a loader is given. */
 export interface LoaderContext {
@@ -16,21 +16,30 @@ export const LOAD = 0
 export const HIT = -1
 export const TIMED_OUT = -2
 
-/** One caller's load of one key, as its tiers know it (`spec/semantics.md`, "get_or_set"). */
+/**
+ * One caller's load of one key, as its tiers know it (`spec/semantics.md`, "get_or_set"). Where a tier is a server, the
+ * answers are promises; elsewhere they are not, and then nobody waits a turn for them.
+ */
 export interface Load {
   /** What a `HIT` found. */
   readonly value: unknown
-  /** Whether callers that come now may join. */
-  isOpen(): boolean
+  /** Whether callers that come now may join; with `own` such a caller is its loader. */
+  isOpen(own: boolean): boolean
   /**
    * What to do, after waiting for others for some milliseconds. With `beside` the caller does not wait for another's
    * load, but loads beside it.
    */
-  step(waited: number, beside?: boolean): number
+  step(waited: number, beside?: boolean): number | Promise<number>
   /** Stores what was loaded, and ends the load. `shared` says that others wait for the value, too. */
-  fill(value: unknown, ttl: number, shared: boolean): Brought
+  fill(value: unknown, ttl: number, shared: boolean): Brought | Promise<Brought>
   /** Ends a load that brings nothing. Does nothing after its end. */
   abandon(): void
+}
+
+/** A load that answers at once. */
+export interface SyncLoad extends Load {
+  step(waited: number, beside?: boolean): number
+  fill(value: unknown, ttl: number, shared: boolean): Brought
 }
 
 /** What a load brought. */
@@ -49,11 +58,20 @@ export interface Loading<K> {
   readonly handle: Waiting
   /** The value, or undefined for a miss; counts a hit, and no miss. */
   find(key: K): unknown
+  /** Like `find` where that does not ask a server, and this does. */
+  look?(key: K): Promise<unknown>
+  /** Like `look`, for several keys: the values of those that have one, by identity. */
+  lookMany?(keys: readonly K[]): Promise<Map<unknown, unknown>>
   load(key: K): Load
   /** Equal, as a Map compares, only for equal keys of equal namespaces. */
   identity(key: K): unknown
   /** Makes what a load hands to callers that joined a value by this cache's registered types: handles share loads. */
   finish?(value: unknown): unknown
+}
+
+/** The same where loads answer at once. */
+export interface SyncLoading<K> extends Loading<K> {
+  load(key: K): SyncLoad
 }
 
 /** How a loader ended; `abandoned` when its caller was aborted meanwhile. */
@@ -125,7 +143,11 @@ export class Flight {
   }
 
   isOpen(leaseTimeout: number): boolean {
-    return !this.over && performance.now() - this.since < leaseTimeout && this.load.isOpen()
+    return (
+      !this.over &&
+      performance.now() - this.since < leaseTimeout &&
+      this.load.isOpen(isCalling(this))
+    )
   }
 
   /** Tells the callers that joined what came of it. */
@@ -179,6 +201,10 @@ const flights = new WeakMap<object, Flights>()
 /** The flights whose loaders are being called now: what these ask for synchronously waits for them. */
 export const calling: Flight[] = []
 
+function isCalling(flight: Flight): boolean {
+  return calling.length > 0 && calling.includes(flight)
+}
+
 /**
  * Makes sure that a loader does not ask for its own key.
  * @throws InvalidArgument
@@ -229,7 +255,8 @@ async function flyOn<T, K>(request: Request<T, K>): Promise<T> {
       }
     }
     signal?.throwIfAborted()
-    const value = namespace.find(key)
+    // Not as the next flight: where a server is asked, those who waited would come to know what is there one by one.
+    const value = namespace.look === undefined ? namespace.find(key) : await namespace.look(key)
     if (value !== undefined) return value as T
   }
 }
@@ -262,7 +289,8 @@ async function lead<T, K>(
   const { signal, namespace } = request
   try {
     for (;;) {
-      const next = load.step(performance.now() - began)
+      const step = load.step(performance.now() - began)
+      const next = typeof step === 'number' ? step : await orAbort(step, signal)
       if (next === HIT) return load.value
       if (next === LOAD) break
       if (next === TIMED_OUT) throw timedOut(namespace.handle)
@@ -294,7 +322,9 @@ async function run<T, K>(
       calling.pop()
     }
     const value = await (signal === undefined ? loading : orAbort(Promise.resolve(loading), signal))
-    return fill(own, flying, handle, value, ttl).own()
+    const filled = fill(own, flying, handle, value, ttl)
+    const brought = filled instanceof Promise ? await filled : filled
+    return brought.own()
   } catch (error) {
     // First, because then a caller that joined may load. A caller that cancels has heard of no failure.
     own.load.abandon()
@@ -315,9 +345,12 @@ export function fill(
   handle: Waiting,
   value: unknown,
   ttl: number,
-): Brought {
+): Brought | Promise<Brought> {
   const shared = flying.some((flight) => flight.isJoined)
-  const brought = own.load.fill(value, ttl, shared)
+  return then(own.load.fill(value, ttl, shared), (brought) => tell(own, flying, handle, brought))
+}
+
+function tell(own: Flight, flying: readonly Flight[], handle: Waiting, brought: Brought): Brought {
   if (brought.failure !== undefined) handOver(handle, brought.failure)
   // A stored value answers every caller that waits for the key.
   for (const flight of brought.stored ? flying : [own]) flight.land(brought)

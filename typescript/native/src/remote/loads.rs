@@ -6,7 +6,7 @@ use super::reads::joined;
 use super::writes::Written;
 use super::{milliseconds, with};
 use crate::call::{answer, Answer};
-use crate::{error, mailbox};
+use crate::mailbox;
 use napi::bindgen_prelude::{External, ToNapiValue};
 use napi::sys;
 use polycache::bindings::{

@@ -24,7 +24,7 @@ pub(super) unsafe extern "C" fn near(
         with(call.integer(0)?, |cache| {
             let found = cache.get_near_payload(key, |serializer, payload| {
                 call.fill_behind(4, serializer as u8, payload)?;
-                Ok(payload.len() as f64 + 1.0)
+                Ok::<_, napi::Error>(payload.len() as f64 + 1.0)
             });
             let length = found.map_err(error::cache)?.unwrap_or(Ok(MISS))?;
             Ok(Answer::Number(length))
