@@ -3,6 +3,8 @@ import {
   ABSENT,
   type Brought,
   broughtBy,
+  call,
+  callingNow,
   checkOthers,
   Flight,
   type Flights,
@@ -18,9 +20,9 @@ import {
   timedOut,
   watched,
 } from './flight.ts'
-import { begin, call, end, given, isLoadedHere } from './flight-sync.ts'
+import { begin, end, given, isLoadedHere } from './flight-sync.ts'
 import { type EntriesOf, pairsOf, shown } from './option-names.ts'
-import { after, orAbort, pause, then } from './wait.ts'
+import { after, orAbort, pause, follow } from './wait.ts'
 
 /** Loads the values of several missing keys. A key that it leaves out has no value. */
 export type ManyLoader<K, T> = (
@@ -81,10 +83,11 @@ async function flyManyOn<T, K>(
 ): Promise<Map<unknown, T>> {
   const { signal, namespace } = request
   const leaving = new AbortController()
+  const within = callingNow()
   const leave = () => leaving.abort(signal?.reason)
   signal?.throwIfAborted()
   const known = namespace.lookMany && (await orAbort(namespace.lookMany(request.keys), signal))
-  const group = new Group<T, K>(request, leaving.signal, known)
+  const group = new Group<T, K>(request, within, leaving.signal, known)
   signal?.addEventListener('abort', leave)
   try {
     let began = performance.now()
@@ -119,7 +122,7 @@ export function flyManySync<T, K>(request: ManyRequest<K, SyncManyLoader<K, T>>)
 
 function flyManySyncOn<T, K>(request: ManyRequest<K, SyncManyLoader<K, T>>): Map<unknown, T> {
   const { loader, sleep } = request
-  const group = new Group<T, K>(request, undefined)
+  const group = new Group<T, K>(request, callingNow(), undefined)
   try {
     let began = performance.now()
     for (;;) {
@@ -193,15 +196,18 @@ class Group<T, K> {
   readonly #leaving: AbortSignal | undefined
   #wake: () => void = () => {}
   #hasLeft = false
+  readonly #within: readonly Flight[]
 
   /** `known` are values that were looked for already, by identity. */
   constructor(
     request: ManyRequest<K, unknown>,
+    within: readonly Flight[],
     leaving: AbortSignal | undefined,
     known?: ReadonlyMap<unknown, unknown>,
   ) {
     const { namespace, keys } = request
     this.#request = request
+    this.#within = within
     this.#leaving = leaving
     this.#all = flightsOf(namespace.handle.loads)
     for (const key of keys) {
@@ -292,7 +298,7 @@ class Group<T, K> {
       }
       try {
         const { namespace, ttl } = this.#request
-        const answer = then(fill(flight, one.flying, namespace.handle, value, ttl()), keep)
+        const answer = follow(fill(flight, one.flying, namespace.handle, value, ttl()), keep)
         if (answer !== undefined) filled.push(answer.catch(fail))
       } catch (error) {
         fail(error)
@@ -336,7 +342,7 @@ class Group<T, K> {
     const { key, name } = wanted
     const newest = this.#all.get(name)?.at(-1)
     if (newest?.isOpen(handle.leaseTimeout)) {
-      checkOthers(newest)
+      checkOthers(newest, this.#within)
       if (this.#leaving !== undefined) {
         this.#join(wanted, newest, this.#leaving)
         return
@@ -355,7 +361,7 @@ class Group<T, K> {
     const beside =
       this.#leaving === undefined && (sleep === undefined || isLoadedHere(handle, name))
     const { load } = wanted
-    return then(load.step(waited, beside), (next) => this.#go(wanted, load, next))
+    return follow(load.step(waited, beside), (next) => this.#go(wanted, load, next))
   }
 
   /** Does what a step said. */
@@ -367,7 +373,7 @@ class Group<T, K> {
     else if (next === TIMED_OUT) throw timedOut(this.#request.namespace.handle)
     else if (next === LOAD) {
       const flying = this.#all.get(name) ?? []
-      const flight = begin(new Flight(load), name, this.#all, flying)
+      const flight = begin(new Flight(load, this.#within), name, this.#all, flying)
       this.#granted.add({ wanted, flight, flying })
     } else if (next < this.patience) this.patience = next
   }

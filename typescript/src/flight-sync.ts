@@ -1,7 +1,8 @@
 import { InvalidArgument } from './errors.ts'
 import {
   type Brought,
-  calling,
+  call,
+  callingNow,
   checkOthers,
   Flight,
   type Flights,
@@ -46,7 +47,8 @@ function flySyncOn<T, K>(request: SyncRequest<T, K>): T {
   const name = namespace.identity(key)
   const flying = all.get(name) ?? []
   const newest = flying.at(-1)
-  if (newest?.isOpen(handle.leaseTimeout)) checkOthers(newest)
+  const within = callingNow()
+  if (newest?.isOpen(handle.leaseTimeout)) checkOthers(newest, within)
   const beside = sleep === undefined || isLoadedHere(handle, name)
   const began = performance.now()
   const load = namespace.load(key)
@@ -58,7 +60,7 @@ function flySyncOn<T, K>(request: SyncRequest<T, K>): T {
       if (next === LOAD) break
       sleep?.(next)
     }
-    const own = begin(new Flight(load), name, all, flying)
+    const own = begin(new Flight(load, within), name, all, flying)
     try {
       return run(own, flying, request)
     } finally {
@@ -92,19 +94,6 @@ export function end(own: Flight, name: unknown, all: Flights, flying: Flight[]):
   const at = flying.indexOf(own)
   if (at >= 0) flying.splice(at, 1)
   if (flying.length === 0 && all.get(name) === flying) all.delete(name)
-}
-
-/**
- * Calls a loader; its flights are the keys that it may not ask for.
- * @throws what it throws
- */
-export function call<T>(flights: readonly Flight[], loader: () => T): T {
-  calling.push(...flights)
-  try {
-    return loader()
-  } finally {
-    calling.length -= flights.length
-  }
 }
 
 /**

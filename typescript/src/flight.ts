@@ -1,6 +1,6 @@
 import { InvalidArgument, WaitTimeout } from './errors.ts'
 import { handOver, type Reporting } from './unstored.ts'
-import { after, orAbort, pause, then } from './wait.ts'
+import { after, orAbort, pause, follow } from './wait.ts'
 
 /** What a loader is given. */
 export interface LoaderContext {
@@ -126,6 +126,8 @@ export type Landing = Brought | { readonly error: unknown } | typeof ABSENT | un
 
 /** A load that others of this isolate join: only one of them polls. */
 export class Flight {
+  /** The flights in whose loaders it was asked for. */
+  readonly within: readonly Flight[]
   /** On the monotonic clock, when its loader began; infinite while it waits for another process' load. */
   since: number = Number.POSITIVE_INFINITY
   /** Whether no caller joins any more. */
@@ -134,8 +136,9 @@ export class Flight {
   /** Made for the first one: most loads are not joined. */
   #joined: Set<(landing: Landing) => void> | undefined
 
-  constructor(load: Load) {
+  constructor(load: Load, within: readonly Flight[]) {
     this.load = load
+    this.within = within
   }
 
   get isJoined(): boolean {
@@ -209,8 +212,31 @@ function isCalling(flight: Flight): boolean {
  * Makes sure that a loader does not ask for its own key.
  * @throws InvalidArgument
  */
-export function checkOthers(flight: Flight): void {
-  if (calling.includes(flight)) throw new InvalidArgument('a loader asks for its own key')
+export function checkOthers(flight: Flight, within: readonly Flight[]): void {
+  if (isCalling(flight) || within.includes(flight)) {
+    throw new InvalidArgument('a loader asks for its own key')
+  }
+}
+
+/**
+ * Calls a loader; its flights are the keys that it may not ask for, and those around it.
+ * @throws what it throws
+ */
+export function call<T>(flights: readonly Flight[], loader: () => T): T {
+  const before = calling.length
+  for (const flight of flights) calling.push(...flight.within, flight)
+  try {
+    return loader()
+  } finally {
+    calling.length = before
+  }
+}
+
+const NONE: readonly Flight[] = []
+
+/** The flights whose loaders are being called, for a caller that may be asked to wait before its own is. */
+export function callingNow(): readonly Flight[] {
+  return calling.length === 0 ? NONE : [...calling]
 }
 
 /** Brings the value of a key that was missing a moment ago, with one loader on the whole host. */
@@ -229,20 +255,21 @@ async function flyOn<T, K>(request: Request<T, K>): Promise<T> {
   const { handle } = namespace
   signal?.throwIfAborted()
   const began = performance.now()
+  const within = callingNow()
   const name = namespace.identity(key)
   const all = flightsOf(handle.loads)
   for (;;) {
     const flying = all.get(name) ?? []
     const newest = flying.at(-1)
     if (newest?.isOpen(handle.leaseTimeout)) {
-      checkOthers(newest)
+      checkOthers(newest, within)
       joined?.()
       request.waits?.()
       const landing = await newest.join(handle, signal, began)
       const found = broughtBy(landing, namespace)
       if (found !== undefined) return found.value as T
     } else {
-      const own = new Flight(namespace.load(key))
+      const own = new Flight(namespace.load(key), within)
       flying.push(own)
       all.set(name, flying)
       try {
@@ -314,13 +341,7 @@ async function run<T, K>(
   // Then the callers that wait begin anew: one of them loads beside this one, the others join that.
   const forget = after(handle.leaseTimeout, () => own.land(undefined))
   try {
-    calling.push(own)
-    let loading: T | PromiseLike<T>
-    try {
-      loading = loader({ signal })
-    } finally {
-      calling.pop()
-    }
+    const loading = call([own], () => loader({ signal }))
     const value = await (signal === undefined ? loading : orAbort(Promise.resolve(loading), signal))
     const filled = fill(own, flying, handle, value, ttl)
     const brought = filled instanceof Promise ? await filled : filled
@@ -347,7 +368,7 @@ export function fill(
   ttl: number,
 ): Brought | Promise<Brought> {
   const shared = flying.some((flight) => flight.isJoined)
-  return then(own.load.fill(value, ttl, shared), (brought) => tell(own, flying, handle, brought))
+  return follow(own.load.fill(value, ttl, shared), (brought) => tell(own, flying, handle, brought))
 }
 
 function tell(own: Flight, flying: readonly Flight[], handle: Waiting, brought: Brought): Brought {

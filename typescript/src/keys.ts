@@ -7,7 +7,8 @@ export type Keys = IterableIterator<Key> & AsyncIterable<Key>
 /** Keys that are there at once. */
 export function alsoAwaited(keys: IterableIterator<Key>): Keys {
   async function* each() {
-    yield* keys
+    // Not by yield*, which would ask for this iterator.
+    for (const key of keys) yield key
   }
   return Object.assign(keys, { [Symbol.asyncIterator]: each })
 }

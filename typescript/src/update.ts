@@ -3,7 +3,7 @@ import { Conflict, InvalidArgument } from './errors.ts'
 import { given } from './flight-sync.ts'
 import type { Key } from './key.ts'
 import { givenTtl, type UpdateOptions } from './options.ts'
-import { then } from './wait.ts'
+import { follow } from './wait.ts'
 
 /** What the function of an update returns to delete the key. */
 export const DELETE: unique symbol = Symbol.for('polycache.DELETE')
@@ -73,8 +73,8 @@ function carryOut<T>(
   ttl: number | undefined,
 ): T | undefined | typeof AGAIN | Promise<T | undefined | typeof AGAIN> {
   if (updated === LEAVE) return undefined
-  if (updated === DELETE) return then(found.delete(), (done) => (done ? undefined : AGAIN))
-  return then(found.set(updated, ttl), (stored) => (stored === undefined ? AGAIN : (stored as T)))
+  if (updated === DELETE) return follow(found.delete(), (done) => (done ? undefined : AGAIN))
+  return follow(found.set(updated, ttl), (stored) => (stored === undefined ? AGAIN : (stored as T)))
 }
 
 function conflict(): Conflict {

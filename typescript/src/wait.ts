@@ -22,8 +22,11 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return orAbort(waited, signal)
 }
 
-/** What a function makes of a value, or of what a promise brings; a value is not waited for. */
-export function then<T, R>(
+/**
+ * What a function makes of a value, or of what a promise brings; a value is not waited for. It is not called `then`: a
+ * module with that is taken for a promise where it is imported.
+ */
+export function follow<T, R>(
   given: T | Promise<T>,
   use: (value: T) => R | Promise<R>,
 ): R | Promise<R> {

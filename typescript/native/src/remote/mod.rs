@@ -139,8 +139,14 @@ pub struct NativeRemote {
     clock: Option<Arc<AtomicU64>>,
 }
 
+/// A time with its fraction.
 fn milliseconds(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
+}
+
+/// An option's time, which has none.
+fn whole(ms: f64) -> Duration {
+    Duration::from_millis(ms as u64)
 }
 
 impl NativeRemote {
@@ -174,8 +180,8 @@ impl NativeRemote {
         let mut builder = Cache::builder()
             .serializer(serializer)
             .max_value(options.max_value as u64)
-            .lease_timeout(milliseconds(options.lease_timeout))
-            .wait_timeout(milliseconds(options.wait_timeout))
+            .lease_timeout(whole(options.lease_timeout))
+            .wait_timeout(whole(options.wait_timeout))
             .limit(options.limit.map(|limit| limit as u64))
             .mode(options.mode)
             .empty_at_boot(options.empty_at_boot);
@@ -189,10 +195,10 @@ impl NativeRemote {
             (None, url) => builder.remote(url.unwrap_or_default()),
         };
         if let Some(timeout) = options.timeout {
-            builder = builder.timeout(milliseconds(timeout));
+            builder = builder.timeout(whole(timeout));
         }
         if let Some(staleness) = options.max_staleness {
-            builder = builder.max_staleness(milliseconds(staleness));
+            builder = builder.max_staleness(whole(staleness));
         }
         if let Some(prefix) = options.prefix {
             builder = builder.prefix(prefix);
@@ -201,11 +207,11 @@ impl NativeRemote {
             builder = builder.path(path);
         }
         if let Some(every) = options.flush_every {
-            let every = milliseconds(every);
+            let every = whole(every);
             builder = builder.flush_every((!every.is_zero()).then_some(every));
         }
         if options.time_to_idle > 0.0 {
-            builder = builder.time_to_idle(milliseconds(options.time_to_idle));
+            builder = builder.time_to_idle(whole(options.time_to_idle));
         }
         if let Some(dictionaries) = options.dictionaries {
             builder = builder.dictionaries(dictionaries);
