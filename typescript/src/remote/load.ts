@@ -17,15 +17,15 @@ export class RemoteLoad implements Load {
   constructor(namespace: RemoteNamespace, key: Key) {
     this.#namespace = namespace
     this.#key = key
-    this.#load = namespace.calls.loadBegin(namespace.native.number)
+    this.#load = namespace.calls.loadBegin(namespace.number)
   }
 
   isOpen(own: boolean): boolean {
     if (this.#load === undefined) return false
     // It waits for others, or for the server to say whether it does.
     if (this.#step !== undefined) return true
-    const { calls, native } = this.#namespace
-    return calls.loadOpen(native.number, this.#load, own ? 1 : 0)
+    const { calls, number } = this.#namespace
+    return calls.loadOpen(number, this.#load, own ? 1 : 0)
   }
 
   async step(waited: number): Promise<number> {

@@ -20,7 +20,7 @@ import {
   WriterPool,
 } from '../entry/serializer.ts'
 import { measure } from '../entry/weight.ts'
-import { guarded } from '../host/native.ts'
+import { guarded, typed } from '../host/native.ts'
 import { type Key, KeyBuffer } from '../key.ts'
 import { namespacePrefix } from '../namespace.ts'
 import { type ExpiryOptions, type SetOptions, ttlFrom, ttlOf } from '../options.ts'
@@ -58,6 +58,8 @@ export class RemoteNamespace implements AwaitedNamespace {
   readonly several: Several
   readonly calls: RemoteOperations
   readonly native: NativeRemote
+  /** Its number, for the callbacks. */
+  readonly number: number
   readonly #key: KeyBuffer
   readonly #writers: WriterPool
 
@@ -68,6 +70,7 @@ export class RemoteNamespace implements AwaitedNamespace {
     this.settings = settings
     this.calls = handle.calls
     this.native = guarded(() => parts.reduce((outer, part) => outer.nested(part), handle.native))
+    this.number = this.native.number
     this.#key = new KeyBuffer(namespacePrefix(parts))
     this.#writers = new WriterPool(settings.serializer, settings.types)
     this.several = new RemoteSeveral(this)
@@ -75,14 +78,24 @@ export class RemoteNamespace implements AwaitedNamespace {
 
   /** A copy on this host, at once. What has none is left to a load, or to `look`. */
   find(key: Key): unknown {
-    const at = this.at(key)
+    this.checkKey(key)
+    this.handle.setTime()
+    const { bytes, from, to } = this.#key
     for (;;) {
-      const length = guarded(() => this.calls.near(...at, scratch.bytes))
+      const length = this.#near(bytes, from, to)
       if (length === MISS) return undefined
       if (length <= scratch.bytes.length) return this.finish(this.#take(length))
       scratch.reserve(length)
       // It is read again.
       this.handle.counts.hits--
+    }
+  }
+
+  #near(bytes: Uint8Array, from: number, to: number): number {
+    try {
+      return this.calls.near(this.number, bytes, from, to, scratch.bytes)
+    } catch (failure) {
+      throw typed(failure)
     }
   }
 
@@ -203,7 +216,7 @@ export class RemoteNamespace implements AwaitedNamespace {
 
   clear(): Promise<void> {
     this.handle.check()
-    return asked(this.calls.clear(this.native.number))
+    return asked(this.calls.clear(this.number))
   }
 
   load(key: Key): RemoteLoad {
@@ -250,12 +263,12 @@ export class RemoteNamespace implements AwaitedNamespace {
 
   check(): Promise<CheckReport> {
     this.handle.check()
-    return asked(this.calls.check(this.native.number))
+    return asked(this.calls.check(this.number))
   }
 
   flush(): Promise<void> {
     this.handle.check()
-    return asked(this.calls.flush(this.native.number))
+    return asked(this.calls.flush(this.number))
   }
 
   /**
@@ -266,7 +279,7 @@ export class RemoteNamespace implements AwaitedNamespace {
     this.checkKey(key)
     this.handle.setTime()
     const { bytes, from, to } = this.#key
-    return [this.native.number, bytes, from, to]
+    return [this.number, bytes, from, to]
   }
 
   /** What is handed out of a value that was just decoded or loaded. */
@@ -278,7 +291,7 @@ export class RemoteNamespace implements AwaitedNamespace {
   within<R>(key: Key, call: (at: At) => R): R {
     this.#key.set(key)
     const { bytes, from, to } = this.#key
-    return call([this.native.number, bytes, from, to])
+    return call([this.number, bytes, from, to])
   }
 
   /** Writes a value for a native call. */

@@ -40,7 +40,7 @@ export class RemoteSeveral implements Several {
     entries: Iterable<readonly [Key, unknown]>,
     options: SetOptions | undefined,
   ): Promise<void> {
-    const { settings, calls, native } = this.#namespace
+    const { settings, calls, number } = this.#namespace
     const pack = new Pack()
     const numbers: number[] = []
     let failure: { error: unknown } | undefined
@@ -60,7 +60,7 @@ export class RemoteSeveral implements Several {
       failure = { error }
     }
     const all = Float64Array.from(numbers)
-    await asked(calls.setMany(native.number, pack.bytes, pack.length, all))
+    await asked(calls.setMany(number, pack.bytes, pack.length, all))
     if (failure !== undefined) throw failure.error
   }
 
@@ -81,7 +81,7 @@ export class RemoteSeveral implements Several {
   #packed(keys: Iterable<Key>): Packed {
     const pack = new Pack()
     for (const key of keys) this.#add(pack, key)
-    return [this.#namespace.native.number, pack.bytes, pack.length]
+    return [this.#namespace.number, pack.bytes, pack.length]
   }
 
   #add(pack: Pack, key: Key): void {
