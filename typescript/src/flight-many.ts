@@ -22,7 +22,7 @@ import {
 } from './flight.ts'
 import { begin, end, given, isLoadedHere } from './flight-sync.ts'
 import { type EntriesOf, pairsOf, shown } from './option-names.ts'
-import { after, orAbort, pause, follow } from './wait.ts'
+import { after, follow, orAbort, pause } from './wait.ts'
 
 /** Loads the values of several missing keys. A key that it leaves out has no value. */
 export type ManyLoader<K, T> = (

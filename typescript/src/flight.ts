@@ -1,6 +1,6 @@
 import { InvalidArgument, WaitTimeout } from './errors.ts'
 import { handOver, type Reporting } from './unstored.ts'
-import { after, orAbort, pause, follow } from './wait.ts'
+import { after, follow, orAbort, pause } from './wait.ts'
 
 /** What a loader is given. */
 export interface LoaderContext {

@@ -59,6 +59,29 @@ export class RedisServer {
     return server
   }
 
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  /** It hangs: connections stay open, and nothing is answered. */
+  pause(): void {
+    this.#process.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#process.kill('SIGCONT')
+  }
+
+  /** A command of a client that knows nothing of caches; the first line of its reply. */
+  async plain(...words: string[]): Promise<string> {
+    const socket = createConnection(this.port, '127.0.0.1')
+    const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
+    socket.write(`*${words.length}\r\n${parts.join('')}`)
+    const [reply] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return reply.toString().split('\r\n')[0]
+  }
+
   async stop(): Promise<void> {
     const gone = once(this.#process, 'exit')
     this.#process.kill('SIGKILL')
