@@ -170,10 +170,7 @@ unsafe extern "C" fn end(context: *mut c_void) {
     if let Some(Wakes(wakes)) = inside.wakes.take() {
         // SAFETY: it is there, and nobody calls it from now on.
         unsafe {
-            sys::napi_release_threadsafe_function(
-                wakes,
-                sys::ThreadsafeFunctionReleaseMode::abort,
-            );
+            sys::napi_release_threadsafe_function(wakes, sys::ThreadsafeFunctionReleaseMode::abort);
         }
     }
     drop(inside);

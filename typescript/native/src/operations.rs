@@ -160,7 +160,8 @@ unsafe extern "C" fn prefetch(
     })
 }
 
-pub(crate) type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
+pub(crate) type Callback =
+    unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
 
 const ALL: [(&str, Callback); 24] = [
     ("get", get),

@@ -172,7 +172,7 @@ everywhere((server) => {
 
   test('many keys at once, in the order that they were asked for', async () => {
     const [one, other] = await two()
-    await one.setMany(Array.from({ length: 300 }, (_, at) => [`k${at}`, at]))
+    await one.setMany(Array.from({ length: 300 }, (_, at) => [`k${at}`, at] as const))
     const keys = Array.from({ length: 300 }, (_, at) => `k${299 - at}`)
     const found = await other.getMany([...keys, 'missing'])
     expect([...found.keys()]).toEqual(keys)

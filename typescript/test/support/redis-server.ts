@@ -83,6 +83,7 @@ export class RedisServer {
   }
 
   async stop(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
     const gone = once(this.#process, 'exit')
     this.#process.kill('SIGKILL')
     await gone

@@ -38,7 +38,24 @@ pub trait Payloads {
         f: impl FnOnce(Serializer, &[u8]) -> R,
     ) -> Result<Option<(R, Facts)>, Error>;
 
+    /// The values of several keys, in order, over a remote tier: in one round trip to each server.
+    #[cfg(feature = "remote")]
+    fn get_payloads<R>(
+        &self,
+        keys: &[impl AsRef<[u8]>],
+        f: impl Fn(Serializer, &[u8]) -> R,
+    ) -> Result<Vec<Option<R>>, Error>;
+
     fn set_payload(&self, key: &[u8], payload: Payload<'_>, ttl: Ttl) -> Result<(), Error>;
+
+    /// As [`Bindings::entry_of`](super::Bindings::entry_of).
+    #[cfg(feature = "remote")]
+    fn entry_of_payload(
+        &self,
+        key: &[u8],
+        payload: Payload<'_>,
+        ttl: Ttl,
+    ) -> Result<Vec<u8>, Error>;
 
     fn add_payload(&self, key: &[u8], payload: Payload<'_>, ttl: Ttl) -> Result<bool, Error>;
 
@@ -136,8 +153,32 @@ impl Payloads for Cache {
         self.entry_by(key, reading(f))
     }
 
+    #[cfg(feature = "remote")]
+    fn get_payloads<R>(
+        &self,
+        keys: &[impl AsRef<[u8]>],
+        f: impl Fn(Serializer, &[u8]) -> R,
+    ) -> Result<Vec<Option<R>>, Error> {
+        let Some(remote) = self.tier().remote() else {
+            return Err(Error::InvalidArgument("there is no remote tier".into()));
+        };
+        let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+        self.get_several(remote, &keys, || reading(&f))
+    }
+
     fn set_payload(&self, key: &[u8], payload: Payload<'_>, ttl: Ttl) -> Result<(), Error> {
         self.set_by(key, ttl, writing(payload), || None)
+    }
+
+    #[cfg(feature = "remote")]
+    fn entry_of_payload(
+        &self,
+        key: &[u8],
+        payload: Payload<'_>,
+        ttl: Ttl,
+    ) -> Result<Vec<u8>, Error> {
+        ttl.check()?;
+        self.written(key, writing(payload), ttl)
     }
 
     fn add_payload(&self, key: &[u8], payload: Payload<'_>, ttl: Ttl) -> Result<bool, Error> {

@@ -9,9 +9,7 @@ use crate::call::{answer, Answer};
 use crate::mailbox;
 use napi::bindgen_prelude::{External, ToNapiValue};
 use napi::sys;
-use polycache::bindings::{
-    Bindings, Filled, LoadStep, Loading, LockStep, Payloads, Token,
-};
+use polycache::bindings::{Bindings, Filled, LoadStep, Loading, LockStep, Payloads, Token};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -136,7 +134,9 @@ pub(super) unsafe extern "C" fn lock(
         let longest = milliseconds(call.number(4)?);
         let waited = milliseconds(call.number(5)?);
         let as_answer = |step| match step {
-            LockStep::Acquired(Token { slot, word, born, .. }) => {
+            LockStep::Acquired(Token {
+                slot, word, born, ..
+            }) => {
                 let words = [slot, word, born].map(u64::to_le_bytes);
                 bytes(Some(words.concat()))
             }
@@ -158,7 +158,16 @@ pub(super) unsafe extern "C" fn unlock(
         let [slot, word, born] = call.words(4)?;
         on_key(call, nothing, move |cache, key| {
             let beside = false;
-            Bindings::unlock(cache, key, Token { slot, word, born, beside });
+            Bindings::unlock(
+                cache,
+                key,
+                Token {
+                    slot,
+                    word,
+                    born,
+                    beside,
+                },
+            );
             Ok(())
         })
     })
@@ -169,7 +178,5 @@ pub(super) unsafe extern "C" fn locked(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    ask::<4>(env, info, |call| {
-        on_key(call, boolean, Bindings::is_locked)
-    })
+    ask::<4>(env, info, |call| on_key(call, boolean, Bindings::is_locked))
 }

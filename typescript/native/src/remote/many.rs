@@ -1,16 +1,17 @@
-//! Several keys in one call. A list arrives as bytes, each part behind its length in four bytes, little-endian.
+//! Several keys in one call, and in one round trip to each server. A list arrives as bytes, each part behind its length in four bytes, little-endian.
 
 use super::ask::{ask, bytes, lifetime, nothing, number, on_cache};
 use super::reads::joined;
 use crate::call::Call;
-use napi::{sys, Result};
-use polycache::bindings::Payloads;
+use napi::sys;
+use polycache::bindings::{Bindings, Payloads};
+use polycache::{Cache, Error};
 
 /// What stands for the length of a key's value that is missing.
 const MISSING: u32 = u32::MAX;
 
 /// The parts of a list of the call.
-fn parts<const N: usize>(call: &Call<N>) -> Result<Vec<Vec<u8>>> {
+fn parts<const N: usize>(call: &Call<N>) -> napi::Result<Vec<Vec<u8>>> {
     let mut rest = call.range(1, 0, call.integer(2)? as usize)?;
     let mut parts = Vec::new();
     while let Some((length, behind)) = rest.split_first_chunk() {
@@ -33,8 +34,7 @@ pub(super) unsafe extern "C" fn get(
         let keys = parts(call)?;
         on_cache(call, bytes, move |cache| {
             let mut out = Vec::new();
-            for key in keys {
-                let value = cache.get_payload(&key, joined)?;
+            for value in cache.get_payloads(&keys, joined)? {
                 let length = value.as_ref().map_or(MISSING, |value| value.len() as u32);
                 out.extend_from_slice(&length.to_le_bytes());
                 out.extend_from_slice(&value.unwrap_or_default());
@@ -45,7 +45,7 @@ pub(super) unsafe extern "C" fn get(
 }
 
 /// `setMany(cache, entries, length, numbers)`: for each entry key and payload, and in `numbers` the weight of one that is too heavy
-/// (else 0) and how long it lives. One after the other, up to the first that fails.
+/// (else 0) and how long it lives. Up to the first that cannot be written.
 pub(super) unsafe extern "C" fn set(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -54,19 +54,33 @@ pub(super) unsafe extern "C" fn set(
         let entries = parts(call)?;
         let numbers = call.numbers(3)?.to_vec();
         on_cache(call, nothing, move |cache| {
-            for (entry, numbers) in entries.chunks_exact(2).zip(numbers.chunks_exact(2)) {
-                let ([key, payload], [weight, ttl]) = (entry, numbers) else {
-                    break;
-                };
-                let payload = match *weight as u64 {
-                    0 => Ok(payload.as_slice()),
-                    weight => Err(weight),
-                };
-                cache.set_payload(key, payload, lifetime(*ttl))?;
-            }
-            Ok(())
+            let (written, refused) = written(cache, &entries, &numbers);
+            cache.store_entries(&written).and(refused)
         })
     })
+}
+
+/// Keys with the entries of their payloads, up to the first that cannot be written, and why it cannot.
+fn written(
+    cache: &Cache,
+    entries: &[Vec<u8>],
+    numbers: &[f64],
+) -> (Vec<(Vec<u8>, Vec<u8>)>, Result<(), Error>) {
+    let mut written = Vec::new();
+    for (entry, numbers) in entries.chunks_exact(2).zip(numbers.chunks_exact(2)) {
+        let ([key, payload], [weight, ttl]) = (entry, numbers) else {
+            break;
+        };
+        let payload = match *weight as u64 {
+            0 => Ok(payload.as_slice()),
+            weight => Err(weight),
+        };
+        match cache.entry_of_payload(key, payload, lifetime(*ttl)) {
+            Ok(entry) => written.push((key.clone(), entry)),
+            Err(error) => return (written, Err(error)),
+        }
+    }
+    (written, Ok(()))
 }
 
 /// `deleteMany(cache, keys, length)`: how many had an entry.
@@ -77,11 +91,7 @@ pub(super) unsafe extern "C" fn delete(
     ask::<3>(env, info, |call| {
         let keys = parts(call)?;
         on_cache(call, number, move |cache| {
-            let mut deleted = 0.0;
-            for key in keys {
-                deleted += f64::from(u8::from(cache.delete(key)?));
-            }
-            Ok(deleted)
+            Ok(cache.delete_many(&keys)? as f64)
         })
     })
 }

@@ -82,10 +82,17 @@ fn words_of(facts: &Facts) -> Vec<u8> {
     let is_compressed = u64::from(facts.compressor != CompressorId::None);
     let version = u64::from(facts.version);
     let expires = facts.expires.unwrap_or(0);
-    [facts.created, expires, left, facts.size, version, is_compressed]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect()
+    [
+        facts.created,
+        expires,
+        left,
+        facts.size,
+        version,
+        is_compressed,
+    ]
+    .iter()
+    .flat_map(|word| word.to_le_bytes())
+    .collect()
 }
 
 /// `has(…)`

@@ -211,7 +211,11 @@ pub(super) unsafe extern "C" fn usage(
         let most = call.integer(1)? as usize;
         on_cache(call, object, move |cache| {
             let all = cache.usage(most)?;
-            Ok(all.map(|all| all.into_iter().map(NamespaceUsage::from).collect::<Vec<_>>()))
+            Ok(all.map(|all| {
+                all.into_iter()
+                    .map(NamespaceUsage::from)
+                    .collect::<Vec<_>>()
+            }))
         })
     })
 }
