@@ -341,7 +341,7 @@ class Group<T, K> {
     const { handle } = namespace
     const { key, name } = wanted
     const newest = this.#all.get(name)?.at(-1)
-    if (newest?.isOpen(handle.leaseTimeout)) {
+    if (newest?.isOpen(handle.leaseTimeout, this.#within)) {
       checkOthers(newest, this.#within)
       if (this.#leaving !== undefined) {
         this.#join(wanted, newest, this.#leaving)

@@ -48,7 +48,7 @@ function flySyncOn<T, K>(request: SyncRequest<T, K>): T {
   const flying = all.get(name) ?? []
   const newest = flying.at(-1)
   const within = callingNow()
-  if (newest?.isOpen(handle.leaseTimeout)) checkOthers(newest, within)
+  if (newest?.isOpen(handle.leaseTimeout, within)) checkOthers(newest, within)
   const beside = sleep === undefined || isLoadedHere(handle, name)
   const began = performance.now()
   const load = namespace.load(key)

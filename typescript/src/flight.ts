@@ -145,11 +145,12 @@ export class Flight {
     return !!this.#joined?.size
   }
 
-  isOpen(leaseTimeout: number): boolean {
+  /** Whether a caller may join that was asked for in these flights. */
+  isOpen(leaseTimeout: number, within: readonly Flight[]): boolean {
     return (
       !this.over &&
       performance.now() - this.since < leaseTimeout &&
-      this.load.isOpen(isCalling(this))
+      this.load.isOpen(isCalling(this) || within.includes(this))
     )
   }
 
@@ -261,7 +262,7 @@ async function flyOn<T, K>(request: Request<T, K>): Promise<T> {
   for (;;) {
     const flying = all.get(name) ?? []
     const newest = flying.at(-1)
-    if (newest?.isOpen(handle.leaseTimeout)) {
+    if (newest?.isOpen(handle.leaseTimeout, within)) {
       checkOthers(newest, within)
       joined?.()
       request.waits?.()

@@ -112,7 +112,8 @@ function answers(port: number): Promise<boolean> {
     socket.once('connect', () => socket.write('PING\r\n'))
     socket.once('data', (data) => {
       socket.destroy()
-      resolve(data.toString().startsWith('+PONG'))
+      // One with a password is there, too.
+      resolve(/^(\+PONG|-NOAUTH)/.test(data.toString()))
     })
   })
 }

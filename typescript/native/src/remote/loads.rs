@@ -6,10 +6,11 @@ use super::reads::joined;
 use super::writes::Written;
 use super::{milliseconds, with};
 use crate::call::{answer, Answer};
-use crate::mailbox;
+use crate::{mailbox, workers};
 use napi::bindgen_prelude::{External, ToNapiValue};
 use napi::sys;
 use polycache::bindings::{Bindings, Filled, LoadStep, Loading, LockStep, Payloads, Token};
+use polycache::Cache;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -23,10 +24,49 @@ mod code {
     pub const WAIT: f64 = -4.0;
 }
 
-type Load = Arc<Mutex<Loading>>;
+/// A load that JavaScript has.
+struct Held {
+    loading: Mutex<Loading>,
+    /// Where it is, from its first step until it is over.
+    at: Mutex<Option<(Cache, Vec<u8>)>>,
+}
 
-fn lock_of(load: &Mutex<Loading>) -> MutexGuard<'_, Loading> {
-    load.lock().unwrap_or_else(PoisonError::into_inner)
+type Load = Arc<Held>;
+
+/// Where its isolate ends before the load, others need not wait until it is too old.
+impl Drop for Held {
+    fn drop(&mut self) {
+        let Some((cache, key)) = self.at().take() else {
+            return;
+        };
+        let over = cache.loading_after(Duration::ZERO);
+        let mut loading = std::mem::replace(&mut *self.loading(), over);
+        // Not on this thread: a server is told.
+        workers::run(move || cache.abandon(&key, &mut loading));
+    }
+}
+
+impl Held {
+    fn loading(&self) -> MutexGuard<'_, Loading> {
+        self.loading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn at(&self) -> MutexGuard<'_, Option<(Cache, Vec<u8>)>> {
+        self.at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Before a step.
+    fn go_on(&self, cache: &Cache, key: &[u8]) -> MutexGuard<'_, Loading> {
+        self.at()
+            .get_or_insert_with(|| (cache.clone(), key.to_vec()));
+        self.loading()
+    }
+
+    /// Before its end.
+    fn finish(&self) -> MutexGuard<'_, Loading> {
+        *self.at() = None;
+        self.loading()
+    }
 }
 
 fn wait(left: Duration) -> mailbox::Answer {
@@ -40,7 +80,10 @@ pub(super) unsafe extern "C" fn begin(
 ) -> sys::napi_value {
     answer::<1>(env, info, |call| {
         with(call.integer(0)?, |cache| {
-            let load: Load = Arc::new(Mutex::new(cache.loading_after(Duration::ZERO)));
+            let load: Load = Arc::new(Held {
+                loading: Mutex::new(cache.loading_after(Duration::ZERO)),
+                at: Mutex::default(),
+            });
             // SAFETY: the environment is the one that the engine is in.
             let made = unsafe { External::to_napi_value(env, External::new(load)) };
             made.map(Answer::Made)
@@ -63,7 +106,11 @@ pub(super) unsafe extern "C" fn step(
             LoadStep::TimedOut => number(code::TIMED_OUT),
         };
         on_key(call, as_answer, move |cache, key| {
-            cache.step_payload(key, &mut lock_of(&load), waited, joined)
+            let step = cache.step_payload(key, &mut load.go_on(cache, key), waited, joined);
+            if !matches!(step, Ok(LoadStep::Load | LoadStep::Wait(_))) {
+                drop(load.finish());
+            }
+            step
         })
     })
 }
@@ -78,7 +125,7 @@ pub(super) unsafe extern "C" fn fill(
         let load = call.external::<Load>(7)?.clone();
         on_key(call, boolean, move |cache, key| {
             let payload = written.payload();
-            match cache.fill_payload(key, &mut lock_of(&load), payload, written.lifetime())? {
+            match cache.fill_payload(key, &mut load.finish(), payload, written.lifetime())? {
                 Filled::Stored => Ok(true),
                 Filled::Refused => Ok(false),
                 Filled::Unstored(error) => Err(error),
@@ -95,7 +142,7 @@ pub(super) unsafe extern "C" fn end(
     ask::<5>(env, info, |call| {
         let load = call.external::<Load>(4)?.clone();
         on_key(call, nothing, move |cache, key| {
-            cache.abandon(key, &mut lock_of(&load));
+            cache.abandon(key, &mut load.finish());
             Ok(())
         })
     })
@@ -111,7 +158,7 @@ pub(super) unsafe extern "C" fn open(
         let load = call.external::<Load>(1)?;
         let own = call.integer(2)? == 1;
         with(call.integer(0)?, |cache| {
-            let loading = match load.try_lock() {
+            let loading = match load.loading.try_lock() {
                 Ok(loading) => loading,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => return Ok(Answer::Boolean(false)),
