@@ -9,7 +9,7 @@ let prefixes = 0
 /** What the caches of one test have in common: tests share servers, so each has keys of its own. */
 export class Site {
   readonly server: { readonly url: string }
-  readonly prefix = `test-${process.pid}-${prefixes++}`
+  readonly prefix: string = `test-${process.pid}-${prefixes++}`
 
   constructor(server: { readonly url: string }) {
     this.server = server
