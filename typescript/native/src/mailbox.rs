@@ -3,7 +3,7 @@
 //! A thread-safe function of napi-rs for each promise would open an event of libuv each time; here an environment has
 //! one, and what came while it slept is settled in one go.
 
-use crate::{error, workers};
+use crate::{error, remote, workers};
 use napi::{check_status, sys, JsError, Result};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -174,6 +174,7 @@ unsafe extern "C" fn end(context: *mut c_void) {
         }
     }
     drop(inside);
+    remote::end_all();
     let _ = MAILBOXES.try_with(|all| all.borrow_mut().retain(|one| one.env != mailbox.env));
 }
 

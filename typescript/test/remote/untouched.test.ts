@@ -14,11 +14,14 @@ const USER = { username: 'ada', password: 'secret' }
 const KINDS: Record<string, (port: number) => Promise<Client>> = {
   async ioredis(port) {
     const client = new Redis({ host: '127.0.0.1', port, ...USER, db: 3 })
+    // The server may be gone before.
+    client.on('error', () => {})
     onTestFinished(() => client.disconnect())
     return { client, call: (name, ...words) => client.call(name, ...words) }
   },
   async 'node-redis'(port) {
     const client = createClient({ socket: { host: '127.0.0.1', port }, ...USER, database: 3 })
+    client.on('error', () => {})
     await client.connect()
     onTestFinished(() => client.destroy())
     return { client, call: (...words) => client.sendCommand(words) }

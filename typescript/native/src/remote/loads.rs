@@ -11,7 +11,8 @@ use napi::bindgen_prelude::{External, ToNapiValue};
 use napi::sys;
 use polycache::bindings::{Bindings, Filled, LoadStep, Loading, LockStep, Payloads, Token};
 use polycache::Cache;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 /// What steps answer instead of bytes; as those of a directory.
@@ -33,7 +34,7 @@ struct Held {
 
 type Load = Arc<Held>;
 
-/// Where its isolate ends before the load, others need not wait until it is too old.
+/// Where nobody has it any more, others need not wait until it is too old.
 impl Drop for Held {
     fn drop(&mut self) {
         let Some((cache, key)) = self.at().take() else {
@@ -46,7 +47,50 @@ impl Drop for Held {
     }
 }
 
+/// The loads of an isolate. Not every engine drops what JavaScript had when a worker thread is ended.
+struct Loads(Vec<Weak<Held>>);
+
+impl Drop for Loads {
+    fn drop(&mut self) {
+        for load in self.0.drain(..).filter_map(|load| load.upgrade()) {
+            load.give_up();
+        }
+    }
+}
+
+thread_local! {
+    static LOADS: RefCell<Loads> = const { RefCell::new(Loads(Vec::new())) };
+}
+
+/// The isolate ends.
+pub(crate) fn end_all() {
+    // A thread-local that is gone has done it.
+    let _ = LOADS.try_with(|all| all.replace(Loads(Vec::new())));
+}
+
 impl Held {
+    fn begin(cache: &Cache) -> Load {
+        let load = Arc::new(Held {
+            loading: Mutex::new(cache.loading_after(Duration::ZERO)),
+            at: Mutex::default(),
+        });
+        LOADS.with_borrow_mut(|Loads(all)| {
+            if all.len() == all.capacity() {
+                all.retain(|one| one.strong_count() > 0);
+            }
+            all.push(Arc::downgrade(&load));
+        });
+        load
+    }
+
+    fn give_up(self: Arc<Held>) {
+        let at = self.at().take();
+        if let Some((cache, key)) = at {
+            // A thread may be in a step of it.
+            workers::run(move || cache.abandon(&key, &mut self.loading()));
+        }
+    }
+
     fn loading(&self) -> MutexGuard<'_, Loading> {
         self.loading.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -80,10 +124,7 @@ pub(super) unsafe extern "C" fn begin(
 ) -> sys::napi_value {
     answer::<1>(env, info, |call| {
         with(call.integer(0)?, |cache| {
-            let load: Load = Arc::new(Held {
-                loading: Mutex::new(cache.loading_after(Duration::ZERO)),
-                at: Mutex::default(),
-            });
+            let load = Held::begin(cache);
             // SAFETY: the environment is the one that the engine is in.
             let made = unsafe { External::to_napi_value(env, External::new(load)) };
             made.map(Answer::Made)

@@ -9,6 +9,7 @@ mod settings;
 mod writes;
 
 pub(crate) use ask::CALLBACKS;
+pub(crate) use loads::end_all;
 
 use crate::slab::Slab;
 use crate::statistics::MachineStats;
