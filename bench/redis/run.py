@@ -23,13 +23,11 @@ RUNTIMES = {"node": node, "bun": bun}
 FULL = Pace(rounds=12, seconds=0.08)
 QUICK = Pace(rounds=10, seconds=0.015)
 
-UNBUILT = Subject("polycache-redis", absent="not built yet: the remote tier")
-
 BUNS_OWN = ("bun-redis", "ts-cache-redis")
 
 
 def groups(quick: bool) -> list[Group]:
-    scripts = {runtime: [UNBUILT, *_subjects(runtime)] for runtime in RUNTIMES}
+    scripts = {runtime: _subjects(runtime) for runtime in RUNTIMES}
     others = {
         "python": [python(path) for path in find(FOLDER / "python", ".py")],
         "ruby": [ruby(path) for path in find(FOLDER / "ruby", ".rb")],

@@ -1,12 +1,12 @@
 import type { Duration } from './duration.ts'
 import type { SerializerName } from './entry/serializer.ts'
-import type { Load, Waiting, Watching } from './flight.ts'
+import type { Loading, SyncLoad, Waiting, Watching } from './flight.ts'
 import type { Key } from './key.ts'
 import type { Lock } from './lease.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Bounds } from './memory/policy.ts'
 import type { ExpiryOptions, SetOptions } from './options.ts'
-import type { MachineStats, Usage } from './stats.ts'
+import type { MachineStats, RemoteStats, Usage } from './stats.ts'
 
 /** What one handle did, counted where it is done. */
 export interface Counts {
@@ -46,7 +46,10 @@ export interface AnyHandle extends Waiting {
   readonly closed: boolean
   /** @throws Closed */
   check(): void
-  close(): void
+  /** What was done with the remote tier; absent without one. */
+  remoteStats?(): RemoteStats
+  /** A promise where a server is told. */
+  close(): void | Promise<void>
 }
 
 /** How a cache writes its entries, and what it is called. */
@@ -89,7 +92,7 @@ export interface Found {
    */
   set(value: unknown, ttl: number | undefined): unknown
   /** Deletes the key; false if it was changed since. */
-  delete(): boolean
+  delete(): boolean | Promise<boolean>
 }
 
 /** What is added to a key's integer. */
@@ -175,7 +178,7 @@ export interface AnyNamespace {
   /** Waits for another process, without the event loop; absent where there is none. */
   readonly sleep: ((ms: number) => void) | undefined
   /** Begins a load of the key. */
-  load(key: Key): Load
+  load(key: Key): SyncLoad
   /** The lock of the key's name. */
   lock(key: Key): Lock
   /** Text that is equal for equal keys of equal namespaces only. */
@@ -193,4 +196,38 @@ export interface AnyNamespace {
   holdings(): Holdings
   check(): Promise<CheckReport>
   flush(): Promise<void>
+  /** The same operations for callers that can wait; itself where there is nothing to wait for. */
+  readonly awaited: AwaitedNamespace
+}
+
+type Eventually<F> = F extends (...given: infer A) => infer R
+  ? (...given: A) => R | Promise<R>
+  : never
+
+/** The operations that may have to wait for a server. */
+type Waits =
+  | ('get' | 'peek' | 'entry' | 'put' | 'touch' | 'add' | 'replace' | 'findToUpdate' | 'increment')
+  | ('take' | 'delete' | 'has' | 'ttl' | 'clear')
+
+/** The operations on the keys of one namespace, whose answers may be promises. */
+export type AwaitedNamespace = {
+  readonly [Name in Waits]: Eventually<AnyNamespace[Name]>
+} & Pick<
+  AnyNamespace,
+  'handle' | 'settings' | 'sleep' | 'checkKey' | 'identity' | 'copyOf' | 'lock'
+> &
+  Loading<Key> & {
+    readonly handle: AnyHandle
+    /** Several keys in one go, where that is less work than one after the other. */
+    readonly several?: Several
+  }
+
+/** Operations on several keys, and on what must be asked for. */
+export interface Several {
+  /** In the order of the keys. */
+  get<K extends Key>(keys: Iterable<K>): Promise<Map<K, unknown>>
+  set(entries: Iterable<readonly [Key, unknown]>, options: SetOptions | undefined): Promise<void>
+  delete(keys: Iterable<Key>): Promise<number>
+  deletePrefix(prefix: Key): Promise<number>
+  keys(prefix: Key): AsyncGenerator<Key, void, undefined>
 }

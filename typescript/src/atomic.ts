@@ -1,5 +1,5 @@
-import type { AnyNamespace } from './any-namespace.ts'
-import { count } from './count.ts'
+import type { AnyNamespace, AwaitedNamespace } from './any-namespace.ts'
+import { count, countAside } from './count.ts'
 import { InvalidArgument } from './errors.ts'
 import type { Key } from './key.ts'
 import type { IncrementOptions, SetOptions, UpdateOptions } from './options.ts'
@@ -11,10 +11,12 @@ import { type Updated, update, updateSync } from './update.ts'
  */
 export abstract class AtomicOperations {
   readonly #keys: AnyNamespace
+  readonly #awaited: AwaitedNamespace
 
   /** @internal */
   constructor(keys: AnyNamespace) {
     this.#keys = keys
+    this.#awaited = keys.awaited
   }
 
   /**
@@ -29,7 +31,7 @@ export abstract class AtomicOperations {
 
   /** Like `addSync`. */
   async add(key: Key, value: unknown, options?: SetOptions): Promise<boolean> {
-    return this.addSync(key, value, options)
+    return this.#awaited.add(key, value, options)
   }
 
   /**
@@ -42,7 +44,7 @@ export abstract class AtomicOperations {
 
   /** Like `replaceSync`. */
   async replace(key: Key, value: unknown, options?: SetOptions): Promise<boolean> {
-    return this.replaceSync(key, value, options)
+    return this.#awaited.replace(key, value, options, undefined)
   }
 
   /**
@@ -57,10 +59,7 @@ export abstract class AtomicOperations {
    * @throws what `addSync` does; InvalidArgument for what is not a version
    */
   compareAndSetSync(key: Key, version: bigint, value: unknown, options?: SetOptions): boolean {
-    this.#keys.checkKey(key)
-    if (typeof version !== 'bigint' || BigInt.asUintN(64, version) !== version) {
-      throw new InvalidArgument('a version is the bigint that entry gave: unsigned, of 64 bits')
-    }
+    this.#checkVersion(key, version)
     return this.#keys.replace(key, value, options, version)
   }
 
@@ -71,7 +70,16 @@ export abstract class AtomicOperations {
     value: unknown,
     options?: SetOptions,
   ): Promise<boolean> {
-    return this.compareAndSetSync(key, version, value, options)
+    this.#checkVersion(key, version)
+    return this.#awaited.replace(key, value, options, version)
+  }
+
+  /** @throws InvalidKey, InvalidArgument */
+  #checkVersion(key: Key, version: bigint): void {
+    this.#keys.checkKey(key)
+    if (typeof version !== 'bigint' || BigInt.asUintN(64, version) !== version) {
+      throw new InvalidArgument('a version is the bigint that entry gave: unsigned, of 64 bits')
+    }
   }
 
   /**
@@ -105,7 +113,7 @@ export abstract class AtomicOperations {
     work: (value: T | undefined) => Updated<T> | PromiseLike<Updated<T>>,
     options?: UpdateOptions,
   ): Promise<T | undefined> {
-    return update(this.#keys, key, work, options)
+    return update(this.#awaited, key, work, options)
   }
 
   /**
@@ -122,7 +130,7 @@ export abstract class AtomicOperations {
    *   a sign; InvalidArgument for such a `by` and `initial`; what `getSync` and `addSync` do
    */
   incrementSync(key: Key, by: number | bigint = 1, options?: IncrementOptions): number | bigint {
-    return count(this.#keys, key, by, false, options)
+    return count(this.#keys, { key, by, subtracts: false, options })
   }
 
   /** Like `incrementSync`. */
@@ -131,7 +139,7 @@ export abstract class AtomicOperations {
     by: number | bigint = 1,
     options?: IncrementOptions,
   ): Promise<number | bigint> {
-    return this.incrementSync(key, by, options)
+    return countAside(this.#awaited, { key, by, subtracts: false, options })
   }
 
   /**
@@ -139,7 +147,7 @@ export abstract class AtomicOperations {
    * @throws what `incrementSync` does
    */
   decrementSync(key: Key, by: number | bigint = 1, options?: IncrementOptions): number | bigint {
-    return count(this.#keys, key, by, true, options)
+    return count(this.#keys, { key, by, subtracts: true, options })
   }
 
   /** Like `decrementSync`. */
@@ -148,6 +156,6 @@ export abstract class AtomicOperations {
     by: number | bigint = 1,
     options?: IncrementOptions,
   ): Promise<number | bigint> {
-    return this.decrementSync(key, by, options)
+    return countAside(this.#awaited, { key, by, subtracts: true, options })
   }
 }

@@ -1,4 +1,4 @@
-import type { AnyNamespace, CacheEntry, CheckReport } from './any-namespace.ts'
+import type { AnyNamespace, AwaitedNamespace, CacheEntry, CheckReport } from './any-namespace.ts'
 import { AtomicOperations } from './atomic.ts'
 import type { Duration } from './duration.ts'
 import { InvalidArgument } from './errors.ts'
@@ -14,6 +14,7 @@ import { flySync, type SyncLoader } from './flight-sync.ts'
 import { getMany } from './get-many.ts'
 import { showAs } from './inspect.ts'
 import type { Key } from './key.ts'
+import { alsoAwaited, awaitedOnly, type Keys } from './keys.ts'
 import { Lease } from './lease.ts'
 import { apart, manyOf } from './load-many.ts'
 import { type Memoized, type MemoizeOptions, placeOf } from './memoize.ts'
@@ -28,7 +29,7 @@ import {
   type SetOptions,
   ttlOf,
 } from './options.ts'
-import type { MachineStats, Stats, Usage } from './stats.ts'
+import type { MachineStats, RemoteStats, Stats, Usage } from './stats.ts'
 import { uncloneable } from './uncloneable.ts'
 
 /** What `setMany` takes: pairs, as a Map or a list has them, or an object. */
@@ -49,6 +50,8 @@ export let keysOf: (cache: Cache) => AnyNamespace
  */
 export class Cache extends AtomicOperations {
   readonly #keys: AnyNamespace
+  /** For the methods that return promises. */
+  readonly #awaited: AwaitedNamespace
   /** Whether it opened its handle, and is not the view of a namespace. */
   readonly #isOwner: boolean
 
@@ -67,6 +70,7 @@ export class Cache extends AtomicOperations {
     const keys = options instanceof OfNamespace ? options.keys : open(options)
     super(keys)
     this.#keys = keys
+    this.#awaited = keys.awaited
     this.#isOwner = !(options instanceof OfNamespace)
     uncloneable(this)
     showAs(this, () => factsOf(this.#keys))
@@ -108,7 +112,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `getSync`. */
   async get<T = unknown>(key: Key): Promise<T | undefined> {
-    return this.getSync<T>(key)
+    return this.#awaited.get(key) as T | undefined
   }
 
   /**
@@ -122,7 +126,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `peekSync`. */
   async peek<T = unknown>(key: Key): Promise<T | undefined> {
-    return this.peekSync<T>(key)
+    return this.#awaited.peek(key) as T | undefined
   }
 
   /**
@@ -136,7 +140,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `setSync`. */
   async set(key: Key, value: unknown, options?: SetOptions): Promise<void> {
-    this.setSync(key, value, options)
+    return this.#awaited.put(key, value, options)
   }
 
   /**
@@ -152,7 +156,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `touchSync`. */
   async touch(key: Key, ttl?: Duration | null | ExpiryOptions): Promise<boolean> {
-    return this.touchSync(key, ttl)
+    return this.#awaited.touch(key, ttl)
   }
 
   /**
@@ -167,7 +171,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `takeSync`. */
   async take<T = unknown>(key: Key): Promise<T | undefined> {
-    return this.takeSync<T>(key)
+    return this.#awaited.take(key) as T | undefined
   }
 
   /** Deletes the key and invalidates all loads of it under way; true when it had an entry. */
@@ -177,7 +181,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `deleteSync`. */
   async delete(key: Key): Promise<boolean> {
-    return this.deleteSync(key)
+    return this.#awaited.delete(key)
   }
 
   /** Whether the key has an entry; its value is not decoded. */
@@ -187,7 +191,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `hasSync`. */
   async has(key: Key): Promise<boolean> {
-    return this.hasSync(key)
+    return this.#awaited.has(key)
   }
 
   /** Milliseconds that the key's entry has left, `Infinity` when it does not expire; undefined when there is none. */
@@ -197,7 +201,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `ttlSync`. */
   async ttl(key: Key): Promise<number | undefined> {
-    return this.ttlSync(key)
+    return this.#awaited.ttl(key)
   }
 
   /**
@@ -210,7 +214,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `entrySync`. */
   async entry<T = unknown>(key: Key): Promise<CacheEntry<T> | undefined> {
-    return this.entrySync<T>(key)
+    return this.#awaited.entry(key) as CacheEntry<T> | undefined
   }
 
   /**
@@ -223,7 +227,9 @@ export class Cache extends AtomicOperations {
 
   /** Like `getManySync`. */
   async getMany<T = unknown, K extends Key = Key>(keys: Iterable<K>): Promise<Map<K, T>> {
-    return this.getManySync<T, K>(keys)
+    const { several } = this.#awaited
+    if (several === undefined) return this.getManySync<T, K>(keys)
+    return several.get(this.#listOf(keys)) as Promise<Map<K, T>>
   }
 
   /** Stores several values, one after the other: after an error, those before it are stored. */
@@ -236,7 +242,11 @@ export class Cache extends AtomicOperations {
 
   /** Like `setManySync`. */
   async setMany(entries: Entries, options?: SetOptions): Promise<void> {
-    this.setManySync(entries, options)
+    const { several } = this.#awaited
+    if (several === undefined) return this.setManySync(entries, options)
+    ttlOf(options, this.#keys.settings.lifetime)
+    this.#keys.handle.check()
+    return several.set(pairsOf(entries, 'entries'), options)
   }
 
   /**
@@ -251,7 +261,8 @@ export class Cache extends AtomicOperations {
 
   /** Like `deleteManySync`. */
   async deleteMany(keys: Iterable<Key>): Promise<number> {
-    return this.deleteManySync(keys)
+    const { several } = this.#awaited
+    return several === undefined ? this.deleteManySync(keys) : several.delete(this.#listOf(keys))
   }
 
   /**
@@ -270,7 +281,10 @@ export class Cache extends AtomicOperations {
 
   /** Like `deletePrefixSync`. */
   async deletePrefix(prefix: Key): Promise<number> {
-    return this.deletePrefixSync(prefix)
+    const { several } = this.#awaited
+    if (several === undefined) return this.deletePrefixSync(prefix)
+    this.#keys.checkKey(prefix)
+    return several.deletePrefix(prefix)
   }
 
   /**
@@ -286,7 +300,7 @@ export class Cache extends AtomicOperations {
    *   the key that it loads; with `storeErrors: 'raise'` what `setSync` throws for the loaded value
    */
   async getOrSet<T>(key: Key, loader: Loader<T>, options?: GetOrSetOptions): Promise<T> {
-    const namespace = this.#keys
+    const namespace = this.#awaited
     let ttl: number | undefined
     let signal: AbortSignal | undefined
     if (options !== undefined) {
@@ -343,7 +357,7 @@ export class Cache extends AtomicOperations {
     loader: ManyLoader<K, T>,
     options?: GetOrSetOptions,
   ): Promise<Map<K, T>> {
-    const request = manyOf(this.#keys, keys, loader, options)
+    const request = manyOf(this.#awaited, keys, loader, options)
     return apart(this.#keys, inOrder(request, await flyMany<T, K>(request)))
   }
 
@@ -411,15 +425,20 @@ export class Cache extends AtomicOperations {
   lease(key: Key): Lease {
     const keys = this.#keys
     keys.checkKey(key)
-    return new Lease(keys.lock(key), keys.handle.waitTimeout)
+    return new Lease(this.#awaited.lock(key), keys.handle.waitTimeout)
   }
 
   /**
    * The keys of this namespace, not of those nested in it, that begin with a prefix, in no order, found as the
    * iteration goes on. Text where a key is UTF-8, otherwise bytes.
+   *
+   * They are for `for await`; without `remote` for `for`, too.
    */
-  keys(prefix: Key = ''): IterableIterator<Key> {
-    return this.#keys.keys(prefix)
+  keys(prefix: Key = ''): Keys {
+    const { several } = this.#awaited
+    if (several === undefined) return alsoAwaited(this.#keys.keys(prefix))
+    this.#keys.checkKey(prefix)
+    return awaitedOnly(several.keys(prefix))
   }
 
   /** Clears this namespace and those nested in it, in a short time that does not depend on their size. */
@@ -429,7 +448,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `clearSync`. */
   async clear(): Promise<void> {
-    this.clearSync()
+    return this.#awaited.clear()
   }
 
   /** What the directory holds and what this handle did. Walks the index: some milliseconds. */
@@ -451,6 +470,11 @@ export class Cache extends AtomicOperations {
   /** Like `machineStatsSync`. */
   async machineStats(): Promise<MachineStats | undefined> {
     return this.machineStatsSync()
+  }
+
+  /** What this handle did with its remote tier, and how that is; undefined without one. */
+  remoteStats(): RemoteStats | undefined {
+    return this.#keys.handle.remoteStats?.()
   }
 
   /**
@@ -483,7 +507,7 @@ export class Cache extends AtomicOperations {
 
   /** Like `closeSync`. */
   async close(): Promise<void> {
-    this.closeSync()
+    return this.#keys.handle.close()
   }
 
   /** The end of a `using` block closes what the block opened: not the handle of a namespace. */
@@ -492,7 +516,7 @@ export class Cache extends AtomicOperations {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this[Symbol.dispose]()
+    if (this.#isOwner) await this.close()
   }
 
   /**

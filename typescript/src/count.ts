@@ -1,4 +1,4 @@
-import type { AnyNamespace } from './any-namespace.ts'
+import type { AnyNamespace, AwaitedNamespace } from './any-namespace.ts'
 import { InvalidArgument } from './errors.ts'
 import { given } from './expiry.ts'
 import type { Key } from './key.ts'
@@ -11,20 +11,38 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof IncrementOptions>([
   'expiresAt',
 ])
 
+/** What a call adds to a key's integer, or subtracts from it. */
+export interface Counting {
+  readonly key: Key
+  readonly by: number | bigint
+  readonly subtracts: boolean
+  readonly options: IncrementOptions | undefined
+}
+
 /** Adds to a key's integer, or subtracts from it; returns the sum as `get` would. */
-export function count(
-  namespace: AnyNamespace,
-  key: Key,
-  by: number | bigint,
-  subtracts: boolean,
-  options: IncrementOptions = {},
-): number | bigint {
+export function count(namespace: AnyNamespace, counting: Counting): number | bigint {
+  return asRead(namespace.increment(...checked(namespace, counting)))
+}
+
+/** Like `count`. */
+export async function countAside(
+  namespace: AwaitedNamespace,
+  counting: Counting,
+): Promise<number | bigint> {
+  return asRead(await namespace.increment(...checked(namespace, counting)))
+}
+
+/** @throws InvalidKey, InvalidArgument */
+function checked(
+  namespace: Pick<AnyNamespace, 'checkKey' | 'settings'>,
+  { key, by, subtracts, options = {} }: Counting,
+): Parameters<AnyNamespace['increment']> {
   namespace.checkKey(key)
   checkNames(options, OPTIONS)
   const { initial = 0 } = options
   const addend = { by: integer(by, 'by'), initial: integer(initial, 'initial'), subtracts }
   const ttl = given(options) ?? namespace.settings.lifetime.next()
-  return asRead(namespace.increment(key, addend, ttl))
+  return [key, addend, ttl]
 }
 
 /** Whether an integer has 64 bits with a sign. */

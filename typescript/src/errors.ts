@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'command_not_allowed'
   | 'invalid_namespace'
   | 'io'
+  | 'remote_unavailable'
   | 'wait_timeout'
   | 'conflict'
 

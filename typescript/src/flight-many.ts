@@ -1,7 +1,10 @@
 import { InvalidArgument } from './errors.ts'
 import {
   ABSENT,
+  type Brought,
   broughtBy,
+  call,
+  callingNow,
   checkOthers,
   Flight,
   type Flights,
@@ -17,9 +20,9 @@ import {
   timedOut,
   watched,
 } from './flight.ts'
-import { begin, call, end, given, isLoadedHere } from './flight-sync.ts'
+import { begin, end, given, isLoadedHere } from './flight-sync.ts'
 import { type EntriesOf, pairsOf, shown } from './option-names.ts'
-import { after, orAbort, pause } from './wait.ts'
+import { after, follow, orAbort, pause } from './wait.ts'
 
 /** Loads the values of several missing keys. A key that it leaves out has no value. */
 export type ManyLoader<K, T> = (
@@ -80,15 +83,18 @@ async function flyManyOn<T, K>(
 ): Promise<Map<unknown, T>> {
   const { signal, namespace } = request
   const leaving = new AbortController()
+  const within = callingNow()
   const leave = () => leaving.abort(signal?.reason)
   signal?.throwIfAborted()
-  const group = new Group<T, K>(request, leaving.signal)
+  const known = namespace.lookMany && (await orAbort(namespace.lookMany(request.keys), signal))
+  const group = new Group<T, K>(request, within, leaving.signal, known)
   signal?.addEventListener('abort', leave)
   try {
     let began = performance.now()
     for (;;) {
       const waited = performance.now() - began
-      const granted = group.ask(waited)
+      const asked = group.ask(waited)
+      const granted = asked instanceof Promise ? await orAbort(asked, signal) : asked
       if (granted.length > 0) {
         const loading = performance.now()
         await load(group, granted, request)
@@ -116,11 +122,12 @@ export function flyManySync<T, K>(request: ManyRequest<K, SyncManyLoader<K, T>>)
 
 function flyManySyncOn<T, K>(request: ManyRequest<K, SyncManyLoader<K, T>>): Map<unknown, T> {
   const { loader, sleep } = request
-  const group = new Group<T, K>(request, undefined)
+  const group = new Group<T, K>(request, callingNow(), undefined)
   try {
     let began = performance.now()
     for (;;) {
-      const granted = group.ask(performance.now() - began)
+      // Loads that answer at once.
+      const granted = group.ask(performance.now() - began) as Granted<K>[]
       if (granted.length > 0) {
         const loading = performance.now()
         const keys = granted.map(({ wanted }) => wanted.key)
@@ -163,7 +170,7 @@ async function load<T, K>(
   try {
     const loading = group.call(granted, () => loader(keys, { signal }))
     const loaded = await orAbort(Promise.resolve(loading), signal)
-    group.store(granted, loaded as EntriesOf<K, T | undefined>)
+    await group.store(granted, loaded as EntriesOf<K, T | undefined>)
   } catch (error) {
     for (const { flight } of granted) {
       flight.load.abandon()
@@ -188,16 +195,25 @@ class Group<T, K> {
   /** Ends the waiting for others; without it no load is joined. */
   readonly #leaving: AbortSignal | undefined
   #wake: () => void = () => {}
+  #hasLeft = false
+  readonly #within: readonly Flight[]
 
-  constructor(request: ManyRequest<K, unknown>, leaving: AbortSignal | undefined) {
+  /** `known` are values that were looked for already, by identity. */
+  constructor(
+    request: ManyRequest<K, unknown>,
+    within: readonly Flight[],
+    leaving: AbortSignal | undefined,
+    known?: ReadonlyMap<unknown, unknown>,
+  ) {
     const { namespace, keys } = request
     this.#request = request
+    this.#within = within
     this.#leaving = leaving
     this.#all = flightsOf(namespace.handle.loads)
     for (const key of keys) {
       const name = namespace.identity(key)
       if (this.found.has(name) || this.#left.has(name)) continue
-      const value = namespace.find(key)
+      const value = known === undefined ? namespace.find(key) : known.get(name)
       if (value !== undefined) this.found.set(name, value as T)
       else {
         this.#left.set(name, { key, name, load: undefined, joined: undefined, looked: true })
@@ -214,12 +230,16 @@ class Group<T, K> {
    * caller is to load.
    * @throws InvalidArgument for the own key of a loader; WaitTimeout; what others' loads failed with
    */
-  ask(waited: number): Granted<K>[] {
+  ask(waited: number): Granted<K>[] | Promise<Granted<K>[]> {
     this.patience = Number.POSITIVE_INFINITY
+    const asked: Promise<void>[] = []
     for (const wanted of this.#left.values()) {
-      if (wanted.joined === undefined || this.#isFinished(wanted)) this.#askFor(wanted, waited)
+      if (wanted.joined !== undefined && !this.#isFinished(wanted)) continue
+      const answer = this.#askFor(wanted, waited)
+      if (answer !== undefined) asked.push(answer)
     }
-    return [...this.#granted]
+    if (asked.length === 0) return [...this.#granted]
+    return Promise.all(asked).then(() => [...this.#granted])
   }
 
   /** Waits until a joined load is over, or it is time to ask again; at most this many milliseconds. */
@@ -249,35 +269,52 @@ class Group<T, K> {
    * Stores what was loaded, all of it even if a part fails.
    * @throws InvalidArgument for a key that was not asked for, and then nothing is stored; what `handOver` does
    */
-  store(granted: readonly Granted<K>[], loaded: EntriesOf<K, T | undefined>): void {
+  store(granted: readonly Granted<K>[], loaded: EntriesOf<K, T | undefined>): void | Promise<void> {
     const values = this.#match(granted, loaded)
-    const { namespace, ttl } = this.#request
     const own: [unknown, () => unknown][] = []
     const failures: unknown[] = []
+    const filled: Promise<void>[] = []
     for (const one of granted) {
-      const { wanted, flight, flying } = one
+      const { wanted, flight } = one
       const value = values.get(wanted.name)
+      const end = () => {
+        this.#end(one)
+        this.#left.delete(wanted.name)
+      }
       if (value === undefined) {
         // It was left out, and has no entry. Of others too, only callers that want this key alone load it.
         flight.land(ABSENT)
-      } else {
-        try {
-          own.push([wanted.name, fill(flight, flying, namespace.handle, value, ttl()).own])
-        } catch (error) {
-          failures.push(error)
-          flight.land({ error })
-        }
+        end()
+        continue
       }
-      this.#end(one)
-      this.#left.delete(wanted.name)
+      const fail = (error: unknown) => {
+        failures.push(error)
+        flight.land({ error })
+        end()
+      }
+      const keep = (brought: Brought) => {
+        own.push([wanted.name, brought.own])
+        end()
+      }
+      try {
+        const { namespace, ttl } = this.#request
+        const answer = follow(fill(flight, one.flying, namespace.handle, value, ttl()), keep)
+        if (answer !== undefined) filled.push(answer.catch(fail))
+      } catch (error) {
+        fail(error)
+      }
     }
-    if (failures.length > 0) throw failures[0]
-    // These may run the user's code.
-    for (const [name, value] of own) this.found.set(name, value() as T)
+    const finish = () => {
+      if (failures.length > 0) throw failures[0]
+      // These may run the user's code.
+      for (const [name, value] of own) this.found.set(name, value() as T)
+    }
+    return filled.length === 0 ? finish() : Promise.all(filled).then(finish)
   }
 
   /** Gives back what is left. */
   leave(): void {
+    this.#hasLeft = true
     for (const one of this.#granted) this.#end(one)
     for (const { load } of this.#left.values()) load?.abandon()
   }
@@ -298,14 +335,14 @@ class Group<T, K> {
     return this.#left.has(wanted.name)
   }
 
-  #askFor(wanted: Wanted<K>, waited: number): void {
+  /** A promise where a server is asked. */
+  #askFor(wanted: Wanted<K>, waited: number): void | Promise<void> {
     const { namespace, sleep } = this.#request
     const { handle } = namespace
     const { key, name } = wanted
-    const flying = this.#all.get(name) ?? []
-    const newest = flying.at(-1)
-    if (newest?.isOpen(handle.leaseTimeout)) {
-      checkOthers(newest)
+    const newest = this.#all.get(name)?.at(-1)
+    if (newest?.isOpen(handle.leaseTimeout, this.#within)) {
+      checkOthers(newest, this.#within)
       if (this.#leaving !== undefined) {
         this.#join(wanted, newest, this.#leaving)
         return
@@ -323,11 +360,20 @@ class Group<T, K> {
     // See `flySync`.
     const beside =
       this.#leaving === undefined && (sleep === undefined || isLoadedHere(handle, name))
-    const next = wanted.load.step(waited, beside)
-    if (next === HIT) this.#find(wanted, wanted.load.value)
-    else if (next === TIMED_OUT) throw timedOut(handle)
+    const { load } = wanted
+    return follow(load.step(waited, beside), (next) => this.#go(wanted, load, next))
+  }
+
+  /** Does what a step said. */
+  #go(wanted: Wanted<K>, load: Load, next: number): void {
+    // It was aborted meanwhile, and has no use for what was granted: `leave` ends the load.
+    if (this.#hasLeft) return
+    const { name } = wanted
+    if (next === HIT) this.#find(wanted, load.value)
+    else if (next === TIMED_OUT) throw timedOut(this.#request.namespace.handle)
     else if (next === LOAD) {
-      const flight = begin(new Flight(wanted.load), name, this.#all, flying)
+      const flying = this.#all.get(name) ?? []
+      const flight = begin(new Flight(load, this.#within), name, this.#all, flying)
       this.#granted.add({ wanted, flight, flying })
     } else if (next < this.patience) this.patience = next
   }

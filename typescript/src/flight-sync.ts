@@ -1,6 +1,8 @@
 import { InvalidArgument } from './errors.ts'
 import {
-  calling,
+  type Brought,
+  call,
+  callingNow,
   checkOthers,
   Flight,
   type Flights,
@@ -9,7 +11,7 @@ import {
   HIT,
   LOAD,
   type LoaderContext,
-  type Loading,
+  type SyncLoading,
   TIMED_OUT,
   timedOut,
   type Waiting,
@@ -21,7 +23,7 @@ export type SyncLoader<T> = (context: LoaderContext) => T
 
 /** One `getOrSetSync` whose key was not there. */
 export interface SyncRequest<T, K> {
-  readonly namespace: Loading<K>
+  readonly namespace: SyncLoading<K>
   readonly key: K
   readonly loader: SyncLoader<T>
   /** Milliseconds; 0 is for ever. */
@@ -45,7 +47,8 @@ function flySyncOn<T, K>(request: SyncRequest<T, K>): T {
   const name = namespace.identity(key)
   const flying = all.get(name) ?? []
   const newest = flying.at(-1)
-  if (newest?.isOpen(handle.leaseTimeout)) checkOthers(newest)
+  const within = callingNow()
+  if (newest?.isOpen(handle.leaseTimeout, within)) checkOthers(newest, within)
   const beside = sleep === undefined || isLoadedHere(handle, name)
   const began = performance.now()
   const load = namespace.load(key)
@@ -57,7 +60,7 @@ function flySyncOn<T, K>(request: SyncRequest<T, K>): T {
       if (next === LOAD) break
       sleep?.(next)
     }
-    const own = begin(new Flight(load), name, all, flying)
+    const own = begin(new Flight(load, within), name, all, flying)
     try {
       return run(own, flying, request)
     } finally {
@@ -73,7 +76,7 @@ export function isLoadedHere(handle: Waiting, name: unknown): boolean {
   return [handle.loads, ...(handle.siblings?.() ?? [])].some((loads) =>
     flightsOf(loads)
       .get(name)
-      ?.some(({ since, load }) => since !== Number.POSITIVE_INFINITY && load.isOpen()),
+      ?.some(({ since, load }) => since !== Number.POSITIVE_INFINITY && load.isOpen(false)),
   )
 }
 
@@ -91,19 +94,6 @@ export function end(own: Flight, name: unknown, all: Flights, flying: Flight[]):
   const at = flying.indexOf(own)
   if (at >= 0) flying.splice(at, 1)
   if (flying.length === 0 && all.get(name) === flying) all.delete(name)
-}
-
-/**
- * Calls a loader; its flights are the keys that it may not ask for.
- * @throws what it throws
- */
-export function call<T>(flights: readonly Flight[], loader: () => T): T {
-  calling.push(...flights)
-  try {
-    return loader()
-  } finally {
-    calling.length -= flights.length
-  }
 }
 
 /**
@@ -126,5 +116,7 @@ function run<T, K>(
   { loader, namespace, ttl }: SyncRequest<T, K>,
 ): T {
   const value = given(call([own], () => loader({ signal: undefined })))
-  return fill(own, flying, namespace.handle, value, ttl).own() as T
+  // A load that answers at once.
+  const brought = fill(own, flying, namespace.handle, value, ttl) as Brought
+  return brought.own() as T
 }

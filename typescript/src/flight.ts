@@ -1,6 +1,6 @@
 import { InvalidArgument, WaitTimeout } from './errors.ts'
 import { handOver, type Reporting } from './unstored.ts'
-import { after, orAbort, pause } from './wait.ts'
+import { after, follow, orAbort, pause } from './wait.ts'
 
 /** What a loader is given. */
 export interface LoaderContext {
@@ -16,21 +16,30 @@ export const LOAD = 0
 export const HIT = -1
 export const TIMED_OUT = -2
 
-/** One caller's load of one key, as its tiers know it (`spec/semantics.md`, "get_or_set"). */
+/**
+ * One caller's load of one key, as its tiers know it (`spec/semantics.md`, "get_or_set"). Where a tier is a server, the
+ * answers are promises; elsewhere they are not, and then nobody waits a turn for them.
+ */
 export interface Load {
   /** What a `HIT` found. */
   readonly value: unknown
-  /** Whether callers that come now may join. */
-  isOpen(): boolean
+  /** Whether callers that come now may join; with `own` such a caller is its loader. */
+  isOpen(own: boolean): boolean
   /**
    * What to do, after waiting for others for some milliseconds. With `beside` the caller does not wait for another's
    * load, but loads beside it.
    */
-  step(waited: number, beside?: boolean): number
+  step(waited: number, beside?: boolean): number | Promise<number>
   /** Stores what was loaded, and ends the load. `shared` says that others wait for the value, too. */
-  fill(value: unknown, ttl: number, shared: boolean): Brought
+  fill(value: unknown, ttl: number, shared: boolean): Brought | Promise<Brought>
   /** Ends a load that brings nothing. Does nothing after its end. */
   abandon(): void
+}
+
+/** A load that answers at once. */
+export interface SyncLoad extends Load {
+  step(waited: number, beside?: boolean): number
+  fill(value: unknown, ttl: number, shared: boolean): Brought
 }
 
 /** What a load brought. */
@@ -49,11 +58,20 @@ export interface Loading<K> {
   readonly handle: Waiting
   /** The value, or undefined for a miss; counts a hit, and no miss. */
   find(key: K): unknown
+  /** Like `find` where that does not ask a server, and this does. */
+  look?(key: K): Promise<unknown>
+  /** Like `look`, for several keys: the values of those that have one, by identity. */
+  lookMany?(keys: readonly K[]): Promise<Map<unknown, unknown>>
   load(key: K): Load
   /** Equal, as a Map compares, only for equal keys of equal namespaces. */
   identity(key: K): unknown
   /** Makes what a load hands to callers that joined a value by this cache's registered types: handles share loads. */
   finish?(value: unknown): unknown
+}
+
+/** The same where loads answer at once. */
+export interface SyncLoading<K> extends Loading<K> {
+  load(key: K): SyncLoad
 }
 
 /** How a loader ended; `abandoned` when its caller was aborted meanwhile. */
@@ -108,6 +126,8 @@ export type Landing = Brought | { readonly error: unknown } | typeof ABSENT | un
 
 /** A load that others of this isolate join: only one of them polls. */
 export class Flight {
+  /** The flights in whose loaders it was asked for. */
+  readonly within: readonly Flight[]
   /** On the monotonic clock, when its loader began; infinite while it waits for another process' load. */
   since: number = Number.POSITIVE_INFINITY
   /** Whether no caller joins any more. */
@@ -116,16 +136,22 @@ export class Flight {
   /** Made for the first one: most loads are not joined. */
   #joined: Set<(landing: Landing) => void> | undefined
 
-  constructor(load: Load) {
+  constructor(load: Load, within: readonly Flight[]) {
     this.load = load
+    this.within = within
   }
 
   get isJoined(): boolean {
     return !!this.#joined?.size
   }
 
-  isOpen(leaseTimeout: number): boolean {
-    return !this.over && performance.now() - this.since < leaseTimeout && this.load.isOpen()
+  /** Whether a caller may join that was asked for in these flights. */
+  isOpen(leaseTimeout: number, within: readonly Flight[]): boolean {
+    return (
+      !this.over &&
+      performance.now() - this.since < leaseTimeout &&
+      this.load.isOpen(isCalling(this) || within.includes(this))
+    )
   }
 
   /** Tells the callers that joined what came of it. */
@@ -179,12 +205,39 @@ const flights = new WeakMap<object, Flights>()
 /** The flights whose loaders are being called now: what these ask for synchronously waits for them. */
 export const calling: Flight[] = []
 
+function isCalling(flight: Flight): boolean {
+  return calling.length > 0 && calling.includes(flight)
+}
+
 /**
  * Makes sure that a loader does not ask for its own key.
  * @throws InvalidArgument
  */
-export function checkOthers(flight: Flight): void {
-  if (calling.includes(flight)) throw new InvalidArgument('a loader asks for its own key')
+export function checkOthers(flight: Flight, within: readonly Flight[]): void {
+  if (isCalling(flight) || within.includes(flight)) {
+    throw new InvalidArgument('a loader asks for its own key')
+  }
+}
+
+/**
+ * Calls a loader; its flights are the keys that it may not ask for, and those around it.
+ * @throws what it throws
+ */
+export function call<T>(flights: readonly Flight[], loader: () => T): T {
+  const before = calling.length
+  for (const flight of flights) calling.push(...flight.within, flight)
+  try {
+    return loader()
+  } finally {
+    calling.length = before
+  }
+}
+
+const NONE: readonly Flight[] = []
+
+/** The flights whose loaders are being called, for a caller that may be asked to wait before its own is. */
+export function callingNow(): readonly Flight[] {
+  return calling.length === 0 ? NONE : [...calling]
 }
 
 /** Brings the value of a key that was missing a moment ago, with one loader on the whole host. */
@@ -203,20 +256,21 @@ async function flyOn<T, K>(request: Request<T, K>): Promise<T> {
   const { handle } = namespace
   signal?.throwIfAborted()
   const began = performance.now()
+  const within = callingNow()
   const name = namespace.identity(key)
   const all = flightsOf(handle.loads)
   for (;;) {
     const flying = all.get(name) ?? []
     const newest = flying.at(-1)
-    if (newest?.isOpen(handle.leaseTimeout)) {
-      checkOthers(newest)
+    if (newest?.isOpen(handle.leaseTimeout, within)) {
+      checkOthers(newest, within)
       joined?.()
       request.waits?.()
       const landing = await newest.join(handle, signal, began)
       const found = broughtBy(landing, namespace)
       if (found !== undefined) return found.value as T
     } else {
-      const own = new Flight(namespace.load(key))
+      const own = new Flight(namespace.load(key), within)
       flying.push(own)
       all.set(name, flying)
       try {
@@ -229,7 +283,8 @@ async function flyOn<T, K>(request: Request<T, K>): Promise<T> {
       }
     }
     signal?.throwIfAborted()
-    const value = namespace.find(key)
+    // Not as the next flight: where a server is asked, those who waited would come to know what is there one by one.
+    const value = namespace.look === undefined ? namespace.find(key) : await namespace.look(key)
     if (value !== undefined) return value as T
   }
 }
@@ -262,7 +317,8 @@ async function lead<T, K>(
   const { signal, namespace } = request
   try {
     for (;;) {
-      const next = load.step(performance.now() - began)
+      const step = load.step(performance.now() - began)
+      const next = typeof step === 'number' ? step : await orAbort(step, signal)
       if (next === HIT) return load.value
       if (next === LOAD) break
       if (next === TIMED_OUT) throw timedOut(namespace.handle)
@@ -286,15 +342,11 @@ async function run<T, K>(
   // Then the callers that wait begin anew: one of them loads beside this one, the others join that.
   const forget = after(handle.leaseTimeout, () => own.land(undefined))
   try {
-    calling.push(own)
-    let loading: T | PromiseLike<T>
-    try {
-      loading = loader({ signal })
-    } finally {
-      calling.pop()
-    }
+    const loading = call([own], () => loader({ signal }))
     const value = await (signal === undefined ? loading : orAbort(Promise.resolve(loading), signal))
-    return fill(own, flying, handle, value, ttl).own()
+    const filled = fill(own, flying, handle, value, ttl)
+    const brought = filled instanceof Promise ? await filled : filled
+    return brought.own()
   } catch (error) {
     // First, because then a caller that joined may load. A caller that cancels has heard of no failure.
     own.load.abandon()
@@ -315,9 +367,12 @@ export function fill(
   handle: Waiting,
   value: unknown,
   ttl: number,
-): Brought {
+): Brought | Promise<Brought> {
   const shared = flying.some((flight) => flight.isJoined)
-  const brought = own.load.fill(value, ttl, shared)
+  return follow(own.load.fill(value, ttl, shared), (brought) => tell(own, flying, handle, brought))
+}
+
+function tell(own: Flight, flying: readonly Flight[], handle: Waiting, brought: Brought): Brought {
   if (brought.failure !== undefined) handOver(handle, brought.failure)
   // A stored value answers every caller that waits for the key.
   for (const flight of brought.stored ? flying : [own]) flight.land(brought)

@@ -12,6 +12,7 @@ export * from './errors.ts'
 export type { Loader } from './flight.ts'
 export type { SyncLoader } from './flight-sync.ts'
 export type { Key } from './key.ts'
+export type { Keys } from './keys.ts'
 export type { Lease } from './lease.ts'
 export * from './memory/index.ts'
 export * from './more-errors.ts'
@@ -23,5 +24,6 @@ export type {
   SetOptions,
   UpdateOptions,
 } from './options.ts'
-export type { MachineStats, ProcessStats, Stats, Usage } from './stats.ts'
+export type { RemoteClient } from './remote/settings.ts'
+export type { MachineStats, ProcessStats, RemoteStats, Stats, Usage } from './stats.ts'
 export { DELETE, LEAVE, type Updated } from './update.ts'

@@ -1,15 +1,20 @@
 import { type Duration, milliseconds } from './duration.ts'
 import { InvalidArgument } from './errors.ts'
-import { pause } from './wait.ts'
+import { orAbort, pause } from './wait.ts'
 
 /** The lock of a key's name, as the tiers know it. */
 export interface Lock {
   /** Asks for it: true when the caller has it, false when it waits no longer, else how many milliseconds to wait. */
-  step(waited: number, wait: number): number | boolean
+  step(waited: number, wait: number): number | boolean | Promise<number | boolean>
   /** Gives it back; does nothing if another has it. */
-  release(): void
+  release(): void | Promise<void>
   /** Whether it is held. */
-  isLocked(): boolean
+  isLocked(): boolean | Promise<boolean>
+  /**
+   * Where a server is asked.
+   * @throws InvalidArgument
+   */
+  refuse?(method: string): never
 }
 
 /**
@@ -59,24 +64,42 @@ export class Lease {
     signal?.throwIfAborted()
     const began = performance.now()
     for (;;) {
-      const next = this.#lock.step(performance.now() - began, longest)
+      const step = this.#lock.step(performance.now() - began, longest)
+      const next = step instanceof Promise ? await this.#asked(step, signal) : step
       if (typeof next === 'boolean') return next
       await pause(next, signal)
     }
   }
 
+  /** An answer; when the signal comes first, what that may still bring is given back. */
+  async #asked<T>(step: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    try {
+      return await orAbort(step, signal)
+    } catch (error) {
+      if (signal?.aborted) this.#letGo()
+      throw error
+    }
+  }
+
+  /** Gives it back without waiting. */
+  #letGo(): void {
+    Promise.resolve(this.#lock.release()).catch(() => {})
+  }
+
   /** Whether the caller has the lock now; it does not wait. */
   acquireSync(): boolean {
+    this.#lock.refuse?.('acquire')
     return this.#lock.step(0, 0) === true
   }
 
   /** Gives the lock back. Does nothing when this object does not have it. */
   async release(): Promise<void> {
-    this.#lock.release()
+    await this.#lock.release()
   }
 
   /** Like `release`. */
   releaseSync(): void {
+    this.#lock.refuse?.('release')
     this.#lock.release()
   }
 
@@ -87,16 +110,17 @@ export class Lease {
 
   /** Like `locked`. */
   lockedSync(): boolean {
-    return this.#lock.isLocked()
+    this.#lock.refuse?.('locked')
+    return this.#lock.isLocked() as boolean
   }
 
   /** Releases it, at the end of a `using` block. */
   [Symbol.dispose](): void {
-    this.#lock.release()
+    this.#letGo()
   }
 
   /** Releases it, at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#lock.release()
+    await this.#lock.release()
   }
 }

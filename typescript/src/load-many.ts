@@ -1,4 +1,4 @@
-import type { AnyNamespace } from './any-namespace.ts'
+import type { AwaitedNamespace } from './any-namespace.ts'
 import type { ManyRequest } from './flight-many.ts'
 import type { Key } from './key.ts'
 import { checkLoader, listOf } from './option-names.ts'
@@ -9,7 +9,7 @@ import { type GetOrSetOptions, getOrSetOptions } from './options.ts'
  * @throws InvalidKey, InvalidArgument
  */
 export function manyOf<K extends Key, L>(
-  namespace: AnyNamespace,
+  namespace: AwaitedNamespace,
   keys: Iterable<K>,
   loader: L,
   options: GetOrSetOptions = {},
@@ -31,7 +31,7 @@ export function manyOf<K extends Key, L>(
 }
 
 /** Gives each form in which a key was asked for (text, bytes) a value of its own. */
-export function apart<K extends Key, T>(namespace: AnyNamespace, values: Map<K, T>): Map<K, T> {
+export function apart<K extends Key, T>(namespace: AwaitedNamespace, values: Map<K, T>): Map<K, T> {
   // Texts that are one key are one key of the Map, too.
   if ([...values.keys()].every((key) => typeof key === 'string')) return values
   const given = new Set<string>()

@@ -107,6 +107,17 @@ export class IoError extends PolycacheError {
   }
 }
 
+/**
+ * The cache's Redis or Valkey did not answer within `timeout`, or refused the command. What a write was to do may have been
+ * done all the same.
+ */
+export class RemoteUnavailable extends PolycacheError {
+  readonly code = 'remote_unavailable'
+  override get retryable(): boolean {
+    return true
+  }
+}
+
 /** A Redis command that is not known, so that it cannot be said which of its words are keys. */
 export class UnknownCommand extends PolycacheError {
   readonly code = 'unknown_command'
@@ -141,6 +152,7 @@ nameAll({
   UnsupportedPlatform,
   Closed,
   IoError,
+  RemoteUnavailable,
   UnknownCommand,
   CommandNotAllowed,
   InvalidNamespace,

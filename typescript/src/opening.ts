@@ -4,6 +4,9 @@ import { HostNamespace } from './host/namespace.ts'
 import { MemoryHandle } from './memory/handle.ts'
 import { MemoryNamespace } from './memory/namespace.ts'
 import { type CacheOptions, resolveOptions } from './options.ts'
+import { RemoteHandle } from './remote/handle.ts'
+import { type RemoteDefaults, RemoteNamespace } from './remote/namespace.ts'
+import { synchronous } from './remote/synchronous.ts'
 
 /** What the cache of a nested namespace is made of. */
 export class OfNamespace {
@@ -21,10 +24,23 @@ export function factsOf(keys: AnyNamespace): Record<string, unknown> {
   return { path: keys.path(), namespace: parts, memory: handle.bounds ?? false }
 }
 
+/** A namespace of a cache with a remote tier. */
+function remoteAt(
+  handle: RemoteHandle,
+  parts: readonly string[],
+  settings: RemoteDefaults,
+): AnyNamespace {
+  const awaited = new RemoteNamespace(handle, parts, settings)
+  return synchronous(awaited, (nested) => remoteAt(handle, nested, settings))
+}
+
 /** Opens a cache: its root, or the namespace of its options. */
 export function open(options: CacheOptions): AnyNamespace {
-  const { host, lifetime, name, waiting, parts, memory, clock, types, timeToIdle } =
+  const { host, remote, lifetime, name, waiting, parts, memory, clock, types, timeToIdle } =
     resolveOptions(options)
+  if (remote !== undefined) {
+    return remoteAt(new RemoteHandle(remote.opening, waiting, clock), parts, remote.settings)
+  }
   if (host !== undefined) {
     const handle = new Handle(host.opening, clock, host.memory, waiting, types)
     return new HostNamespace(handle, parts, host.settings)

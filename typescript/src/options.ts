@@ -21,6 +21,10 @@ import {
 } from './memory/options.ts'
 import { namespaceParts } from './namespace.ts'
 import { checkNames, checkSignal } from './option-names.ts'
+import type { RemoteDefaults } from './remote/namespace.ts'
+import type { RemoteOptions } from './remote/native.ts'
+import { resolveRemote } from './remote/options.ts'
+import type { RemoteClient } from './remote/settings.ts'
 import { bytes } from './size.ts'
 import type { StoreErrors } from './unstored.ts'
 
@@ -32,6 +36,24 @@ export interface CacheOptions {
    * `dictionaries`, `encryption`, `emptyAtBoot`, `flushEvery`, `maxValue` and `reader` mean nothing and are refused. Default: none.
    */
   readonly path?: string
+  /**
+   * The Redis or Valkey by which the cache is shared with other machines: its URL, or a client of ioredis or node-redis
+   * whose settings are taken over. Methods answer asynchronously then. What this machine has read stands in `path`, too, or
+   * in this process' memory where there is no path. Default: none.
+   */
+  readonly remote?: string | RemoteClient
+  /**
+   * How long the server may take to answer, 1 ms to 60 s. Then a read is a miss, a loaded value is handed out and not
+   * stored, and a write throws `RemoteUnavailable`. Default: 250ms.
+   */
+  readonly timeout?: Duration
+  /**
+   * How far a read may be behind writes of other machines when a connection has died in silence, 10 ms to an hour; 0: every
+   * read asks the server. Default: 1s.
+   */
+  readonly maxStaleness?: Duration | 0
+  /** What the names of the cache's keys on the server begin with, before a colon. Default: `polycache`. */
+  readonly prefix?: string
   /** The namespace of the keys: text is one part, a list is several. Default: none. */
   readonly namespace?: string | readonly string[]
   /**
@@ -176,6 +198,10 @@ export interface GetOrSetOptions extends SetOptions {
 
 const CACHE_OPTIONS: ReadonlySet<string> = new Set<keyof CacheOptions>([
   'path',
+  'remote',
+  'timeout',
+  'maxStaleness',
+  'prefix',
   'namespace',
   'name',
   'ttl',
@@ -211,6 +237,9 @@ const LONGEST_LEASE = 8 * 3_600_000
 const SHORTEST_FLUSH = 100
 const LONGEST_FLUSH = 24 * 3_600_000
 
+/** What only a directory has a use for, where there is a server, too. */
+const DIRECTORY_OPTIONS = ['limit', 'mode', 'emptyAtBoot', 'flushEvery'] as const
+
 /** What only bytes in a directory have a use for. */
 const HOST_OPTIONS = [
   'limit',
@@ -239,9 +268,16 @@ export interface WaitingOptions {
   readonly storeErrors: StoreErrors
 }
 
-/** What a cache's options say, checked; `host` is absent for one that has the memory tier alone. */
+/** What the options of a cache with a server say, checked. */
+export interface ResolvedRemote {
+  readonly opening: RemoteOptions
+  readonly settings: RemoteDefaults
+}
+
+/** What a cache's options say, checked; `host` and `remote` are absent for one that has the memory tier alone. */
 export interface Resolved {
   readonly host: ResolvedHost | undefined
+  readonly remote: ResolvedRemote | undefined
   readonly lifetime: Lifetime
   readonly name: string
   readonly waiting: WaitingOptions
@@ -276,12 +312,69 @@ export function resolveOptions(options: CacheOptions): Resolved {
     waitTimeout: waitTimeoutOf(options.waitTimeout),
     storeErrors: storeErrorsOf(options.storeErrors),
   }
-  const host =
-    path === undefined
-      ? undefined
-      : resolveHost(path, options, { lifetime, timeToIdle, name, types }, leaseTimeout)
-  if (host === undefined) checkMemoryOnly(options)
-  return { host, lifetime, name, waiting, parts, memory, clock, types, timeToIdle }
+  const given = { lifetime, timeToIdle, name, types }
+  const server = resolveRemote(options)
+  const host = path === undefined ? undefined : resolveHost(path, options, given, leaseTimeout)
+  const remote = server && {
+    opening: { ...server, ...bytesOf(options, waiting, timeToIdle), ...directoryOf(options, host) },
+    settings: { lifetime, name, types, ...formOf(options) },
+  }
+  if (host === undefined && remote === undefined) checkMemoryOnly(options)
+  return { host, remote, lifetime, name, waiting, parts, memory, clock, types, timeToIdle }
+}
+
+function formOf(options: CacheOptions): { serializer: SerializerName; maxValue: number } {
+  return {
+    serializer: serializerOf(options.serializer ?? 'messagepack'),
+    maxValue: bytes(options.maxValue ?? '64MiB', 'maxValue'),
+  }
+}
+
+/** How entries are written where there is a server. */
+function bytesOf(
+  options: CacheOptions,
+  { leaseTimeout, waitTimeout }: WaitingOptions,
+  timeToIdle: number,
+): Omit<RemoteOptions, 'path' | 'emptyAtBoot'> {
+  const { dictionaries, encryption, clock } = options
+  const { serializer, maxValue } = formOf(options)
+  const level = levelOf(options.compressor ?? 'none')
+  // They check what they are given.
+  if (dictionaries !== undefined) dictionariesOf(dictionaries, level)
+  if (encryption !== undefined) encryptionOf(encryption)
+  return {
+    leaseTimeout,
+    waitTimeout,
+    serializer: SERIALIZER_IDS[serializer],
+    level,
+    maxValue,
+    timeToIdle,
+    ...(dictionaries && { dictionaries }),
+    ...(encryption && { encryption }),
+    manualClock: clock !== undefined,
+  }
+}
+
+/** The directory of a cache with a server, which may have none. */
+function directoryOf(
+  options: CacheOptions,
+  host: ResolvedHost | undefined,
+): Pick<RemoteOptions, 'path' | 'limit' | 'mode' | 'emptyAtBoot' | 'flushEvery'> {
+  if (host !== undefined) {
+    const { path, limit, mode, emptyAtBoot, flushEvery } = host.opening
+    return {
+      path,
+      ...(limit !== undefined && { limit }),
+      ...(mode !== undefined && { mode }),
+      emptyAtBoot,
+      flushEvery,
+    }
+  }
+  for (const name of DIRECTORY_OPTIONS) {
+    if (options[name] === undefined) continue
+    throw new InvalidArgument(`${name} is of a directory, and means nothing without a path`)
+  }
+  return { emptyAtBoot: false }
 }
 
 function resolveHost(

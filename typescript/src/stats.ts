@@ -38,6 +38,28 @@ export interface Activity {
   failedLoads: number
 }
 
+/** What a handle did with its remote tier, and how that is. */
+export interface RemoteStats {
+  /** Reads that a copy on this host answered. */
+  nearHits: number
+  /** Reads that the server answered. */
+  remoteHits: number
+  /** Round trips, of one or several commands. */
+  roundTrips: number
+  /** Reads, writes and loads that had no answer from the server. */
+  faults: number
+  /** What the last of them was about; empty when there was none. */
+  lastFault: string
+  /** Whether the circuit breaker is open: commands fail at once. */
+  isOpen: boolean
+  /** Whether copies are served: this host hears of all writes. */
+  listens: boolean
+  /** How far behind the copies may be now, in milliseconds; undefined while none are served. */
+  lag: number | undefined
+  /** Whether the server refuses to tell of writes, so that every read goes through to it. */
+  refusesTracking: boolean
+}
+
 /** What one process has done with a directory since it opened it. */
 export interface ProcessStats extends Activity {
   /** Its process id, as it sees that itself: another container may have the same. */

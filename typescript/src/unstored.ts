@@ -17,6 +17,7 @@ const CODES: ReadonlySet<string> = new Set([
   'value_too_large',
   'no_space',
   'io',
+  'remote_unavailable',
 ])
 
 /**

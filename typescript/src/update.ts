@@ -1,8 +1,9 @@
-import type { AnyNamespace, Found } from './any-namespace.ts'
+import type { AnyNamespace, AwaitedNamespace, Found } from './any-namespace.ts'
 import { Conflict, InvalidArgument } from './errors.ts'
 import { given } from './flight-sync.ts'
 import type { Key } from './key.ts'
 import { givenTtl, type UpdateOptions } from './options.ts'
+import { follow } from './wait.ts'
 
 /** What the function of an update returns to delete the key. */
 export const DELETE: unique symbol = Symbol.for('polycache.DELETE')
@@ -28,7 +29,8 @@ export function updateSync<T>(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = namespace.findToUpdate(key)
     const updated = given(work(found.value as T | undefined), 'function', 'update')
-    const done = carryOut<T>(found, updated, ttl)
+    // What is found at once is stored at once.
+    const done = carryOut<T>(found, updated, ttl) as T | undefined | typeof AGAIN
     if (done !== AGAIN) return done
   }
   throw conflict()
@@ -36,22 +38,24 @@ export function updateSync<T>(
 
 /** See `Cache.update`. */
 export async function update<T>(
-  namespace: AnyNamespace,
+  namespace: AwaitedNamespace,
   key: Key,
   work: (value: T | undefined) => Updated<T> | PromiseLike<Updated<T>>,
   options: UpdateOptions | undefined,
 ): Promise<T | undefined> {
   const ttl = check(namespace, key, work, options)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const found = namespace.findToUpdate(key)
-    const done = carryOut<T>(found, await work(found.value as T | undefined), ttl)
+    const looked = namespace.findToUpdate(key)
+    const found = looked instanceof Promise ? await looked : looked
+    const changed = carryOut<T>(found, await work(found.value as T | undefined), ttl)
+    const done = changed instanceof Promise ? await changed : changed
     if (done !== AGAIN) return done
   }
   throw conflict()
 }
 
 function check(
-  namespace: AnyNamespace,
+  namespace: Pick<AnyNamespace, 'checkKey'>,
   key: Key,
   work: unknown,
   options: UpdateOptions | undefined,
@@ -67,11 +71,10 @@ function carryOut<T>(
   found: Found,
   updated: Updated<T>,
   ttl: number | undefined,
-): T | undefined | typeof AGAIN {
+): T | undefined | typeof AGAIN | Promise<T | undefined | typeof AGAIN> {
   if (updated === LEAVE) return undefined
-  if (updated === DELETE) return found.delete() ? undefined : AGAIN
-  const stored = found.set(updated, ttl)
-  return stored === undefined ? AGAIN : (stored as T)
+  if (updated === DELETE) return follow(found.delete(), (done) => (done ? undefined : AGAIN))
+  return follow(found.set(updated, ttl), (stored) => (stored === undefined ? AGAIN : (stored as T)))
 }
 
 function conflict(): Conflict {

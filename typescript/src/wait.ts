@@ -22,6 +22,17 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return orAbort(waited, signal)
 }
 
+/**
+ * What a function makes of a value, or of what a promise brings; a value is not waited for. It is not called `then`: a
+ * module with that is taken for a promise where it is imported.
+ */
+export function follow<T, R>(
+  given: T | Promise<T>,
+  use: (value: T) => R | Promise<R>,
+): R | Promise<R> {
+  return given instanceof Promise ? given.then(use) : use(given)
+}
+
 /** Calls a function later, unless the answer is called before. It does not keep the process alive. */
 export function after(ms: number, call: () => void): () => void {
   const timer = setTimeout(call, Math.min(ms, LONGEST_TIMER))

@@ -137,7 +137,7 @@ console.log(JSON.stringify([found, keys.length, evicted.length, stats.bytes > 0,
  * compressed ones are loads of several keys, synchronous loads and memoized functions: methods of the class, which no bundler
  * leaves out.
  */
-const MEMORY_SIZE = { minified: 65_000, compressed: 22_000 }
+const MEMORY_SIZE = { minified: 66_000, compressed: 22_500 }
 
 // Once is enough: what npm packs is the same for Bun.
 if (process.versions.bun === undefined) describe('the packages', inspect)

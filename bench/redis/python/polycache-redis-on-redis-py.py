@@ -1,10 +1,9 @@
 """Our remote tier without copies, through connections of redis-py's."""
 
+import polycache
 import redis
 from cache_subject import CacheSubject
 from redis_subject import measure
-
-import polycache
 
 
 class OnRedisPy(CacheSubject):

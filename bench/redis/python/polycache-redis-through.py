@@ -1,9 +1,8 @@
 """Our remote tier without copies: each read asks the server, as each read of a client does."""
 
+import polycache
 from cache_subject import CacheSubject
 from redis_subject import measure
-
-import polycache
 
 
 class Through(CacheSubject):

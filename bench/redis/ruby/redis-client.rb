@@ -9,7 +9,7 @@ class RedisClientSubject < RedisSubject
   def notes = ["JSON"]
   def versions = { "redis-client (gem)" => RedisClient::VERSION }
 
-  def open(port, _directory)
+  def connect(port, _directory)
     @client = RedisClient.config(port: port).new_client
   end
 

@@ -9,7 +9,7 @@ class RedisRb < RedisSubject
   def notes = ["JSON"]
   def versions = { "redis (gem)" => Redis::VERSION }
 
-  def open(port, _directory)
+  def connect(port, _directory)
     @client = Redis.new(port: port)
   end
 

@@ -195,7 +195,7 @@ impl Cache {
     }
 
     #[inline]
-    fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
+    pub(crate) fn get_by<R>(&self, key: &[u8], read: impl Read<R>) -> Result<Option<R>, Error> {
         let mut scratch = Scratch::take();
         let found = self.0.tier.get(key, &mut scratch.entry)?.is_some();
         observe::read(self, key, self.answer(found));

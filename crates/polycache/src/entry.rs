@@ -1,9 +1,10 @@
 //! An entry with its facts, for programs that inspect a cache.
 
+use crate::cache::Read;
 use crate::scratch::Scratch;
 use crate::{ttl, Cache, Error, Serializer, TtlLeft, Value};
 use polycache_entry::{
-    decode_payload, decode_value, decrypt_payload, CompressorId, Header, Verify,
+    decode_payload, decode_value, decrypt_payload, CompressorId, Header, Limits, Verify,
 };
 use std::time::Duration;
 
@@ -76,6 +77,19 @@ impl Cache {
     /// Those of [`Cache::get_with`].
     pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         let key = key.as_ref();
+        let read = |serializer: Serializer, payload: &[u8], limits: &Limits| {
+            Ok(decode_value(serializer, payload, limits)?.into_owned())
+        };
+        let found = self.entry_by(key, read)?;
+        Ok(found.map(|(value, facts)| Entry { value, facts }))
+    }
+
+    /// What reads the payload, and the entry's facts.
+    pub(crate) fn entry_by<R>(
+        &self,
+        key: &[u8],
+        read: impl Read<R>,
+    ) -> Result<Option<(R, Facts)>, Error> {
         self.peek_version(key, |entry, version| {
             let (mut scratch, mut copy) = (Vec::new(), Vec::new());
             let limits = self.limits();
@@ -86,10 +100,8 @@ impl Cache {
                     decrypt_payload(&mut copy, Verify::Trusted, limits, keys, &mut scratch)?
                 }
             };
-            Ok(Entry {
-                value: decode_value(header.serializer, payload, limits)?.into_owned(),
-                facts: self.facts_of(&header, entry, version),
-            })
+            let value = read(header.serializer, payload, limits)?;
+            Ok((value, self.facts_of(&header, entry, version)))
         })?
         .transpose()
     }

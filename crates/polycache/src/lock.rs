@@ -28,9 +28,16 @@ impl Cache {
     /// Begins to wait for the lock of a key's name, at most this long.
     #[must_use]
     pub(crate) fn locking(&self, wait: Duration) -> Locking {
+        self.locking_since(wait, Duration::ZERO)
+    }
+
+    /// As [`Cache::locking`], of a caller that has waited so long already.
+    #[must_use]
+    pub(crate) fn locking_since(&self, wait: Duration, waited: Duration) -> Locking {
+        let now = Instant::now();
         Locking {
             machine: Acquire::new(wait, Duration::ZERO),
-            began: Instant::now(),
+            began: now.checked_sub(waited).unwrap_or(now),
         }
     }
 

@@ -2,6 +2,10 @@
 
 #[path = "conformance/forms.rs"]
 mod forms;
+#[allow(dead_code)]
+#[path = "remote/process.rs"]
+mod process;
+#[allow(dead_code)]
 #[path = "remote/server.rs"]
 mod server;
 

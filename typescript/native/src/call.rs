@@ -1,6 +1,7 @@
 //! One call of a plain Node-API callback: its arguments and its answer.
 
 use crate::error;
+use napi::bindgen_prelude::{External, FromNapiRef};
 use napi::{check_status, sys, JsError, Result};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr;
@@ -89,6 +90,28 @@ impl<const N: usize> Call<N> {
         self.range(place, 0, measured as usize).map(Ok)
     }
 
+    /// The thing behind a handle that this part gave out.
+    pub fn external<T: 'static>(&self, place: usize) -> Result<&T> {
+        // SAFETY: the value belongs to this call, which keeps it alive; one of another type is refused.
+        let found = unsafe { External::<T>::from_napi_ref(self.env, self.arguments[place])? };
+        Ok(found)
+    }
+
+    /// Copies a byte and bytes to the beginning of a Uint8Array when it has room for them.
+    #[inline(always)]
+    pub fn fill_behind(&self, place: usize, first: u8, bytes: &[u8]) -> Result<()> {
+        let (data, length) = self.array(place, sys::TypedarrayType::uint8_array)?;
+        if bytes.len() < length {
+            let data = data.cast::<u8>();
+            // SAFETY: as for `fill_bytes`.
+            unsafe {
+                *data = first;
+                ptr::copy_nonoverlapping(bytes.as_ptr(), data.add(1), bytes.len());
+            }
+        }
+        Ok(())
+    }
+
     /// Copies bytes to the beginning of a Uint8Array when it has room for them.
     #[inline(always)]
     pub fn fill_bytes(&self, place: usize, bytes: &[u8]) -> Result<()> {
@@ -98,6 +121,16 @@ impl<const N: usize> Call<N> {
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), bytes.len()) };
         }
         Ok(())
+    }
+
+    /// The numbers of a Float64Array.
+    pub fn numbers(&self, place: usize) -> Result<&[f64]> {
+        let (data, length) = self.array(place, sys::TypedarrayType::float64_array)?;
+        if length == 0 {
+            return Ok(&[]);
+        }
+        // SAFETY: as for `bytes`; such an array is aligned for its elements.
+        Ok(unsafe { std::slice::from_raw_parts(data.cast(), length) })
     }
 
     /// The words of a BigUint64Array of that length: of a lease, for one.
@@ -159,6 +192,8 @@ pub(crate) enum Answer {
     Boolean(bool),
     /// A number.
     Number(f64),
+    /// What was made already.
+    Made(sys::napi_value),
 }
 
 /// Runs a callback's body; what it refuses is thrown.
@@ -178,6 +213,10 @@ pub(crate) fn answer<const N: usize>(
             Ok(Answer::Nothing) => sys::Status::napi_ok,
             Ok(Answer::Boolean(truth)) => sys::napi_get_boolean(env, truth, &mut value),
             Ok(Answer::Number(number)) => sys::napi_create_double(env, number, &mut value),
+            Ok(Answer::Made(made)) => {
+                value = made;
+                sys::Status::napi_ok
+            }
             Err(failure) => {
                 JsError::from(failure).throw_into(env);
                 sys::Status::napi_ok

@@ -35,6 +35,22 @@ pub(crate) fn entry(error: polycache_entry::Error) -> napi::Error {
     failure(error.code(), carried, &error)
 }
 
+/// An error of a cache with a remote tier.
+#[cold]
+pub(crate) fn cache(error: polycache::Error) -> napi::Error {
+    use polycache::Error as E;
+    match &error {
+        E::EntryTooLarge { size, limit } | E::ValueTooLarge { size, limit } => {
+            failure(error.code(), Some((*size, *limit)), &error)
+        }
+        // Of the one value that this part makes itself, an integer; its class adds the path to the reason.
+        E::UnsupportedValue { reason, .. } | E::WrongType { reason, .. } => {
+            failure(error.code(), None, reason)
+        }
+        _ => failure(error.code(), None, &error),
+    }
+}
+
 /// A value that can't be counted up and down.
 #[cold]
 pub(crate) fn not_an_integer() -> napi::Error {

@@ -3,7 +3,7 @@
 
 use crate::call::{answer, Answer, Call};
 use crate::namespace::Namespace;
-use crate::{conditional, error, loads, registry, seen};
+use crate::{conditional, error, loads, registry, remote, seen};
 use napi::bindgen_prelude::{Env, FromNapiValue, Object, Unknown};
 use napi::{check_status, sys, Result};
 use napi_derive::napi;
@@ -160,7 +160,8 @@ unsafe extern "C" fn prefetch(
     })
 }
 
-type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
+pub(crate) type Callback =
+    unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
 
 const ALL: [(&str, Callback); 24] = [
     ("get", get),
@@ -192,8 +193,18 @@ const ALL: [(&str, Callback); 24] = [
 /// An object with the callbacks; made once for each isolate.
 #[napi]
 pub fn operations(env: &Env) -> Result<Object<'_>> {
+    made(env, &ALL)
+}
+
+/// The same of caches with a remote tier. The first argument is the number of such a cache.
+#[napi]
+pub fn remote_operations(env: &Env) -> Result<Object<'_>> {
+    made(env, &remote::CALLBACKS)
+}
+
+fn made<'env>(env: &'env Env, callbacks: &[(&str, Callback)]) -> Result<Object<'env>> {
     let mut all = Object::new(env)?;
-    for (name, callback) in ALL {
+    for (name, callback) in callbacks {
         let mut function = ptr::null_mut();
         // SAFETY: the name is valid for its length during the call; the callback takes no data.
         let status = unsafe {
@@ -201,7 +212,7 @@ pub fn operations(env: &Env) -> Result<Object<'_>> {
                 env.raw(),
                 name.as_ptr().cast(),
                 name.len() as isize,
-                Some(callback),
+                Some(*callback),
                 ptr::null_mut(),
                 &mut function,
             )

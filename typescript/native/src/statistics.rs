@@ -55,6 +55,16 @@ pub struct NamespaceUsage {
     pub bytes: f64,
 }
 
+impl From<polycache_host::Usage> for NamespaceUsage {
+    fn from(one: polycache_host::Usage) -> NamespaceUsage {
+        NamespaceUsage {
+            namespace: one.namespace,
+            entries: one.entries as f64,
+            bytes: one.bytes as f64,
+        }
+    }
+}
+
 /// Finds the namespaces that take the most space, at most so many.
 pub struct Usage(pub(crate) Store, pub(crate) usize);
 
@@ -67,11 +77,6 @@ impl Task for Usage {
     }
 
     fn resolve(&mut self, _: Env, usage: Self::Output) -> Result<Self::JsValue> {
-        let all = usage.into_iter().map(|one| NamespaceUsage {
-            namespace: one.namespace,
-            entries: one.entries as f64,
-            bytes: one.bytes as f64,
-        });
-        Ok(all.collect())
+        Ok(usage.into_iter().map(NamespaceUsage::from).collect())
     }
 }

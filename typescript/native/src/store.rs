@@ -103,6 +103,25 @@ pub struct DirectoryStats {
     pub failed_flushes: f64,
 }
 
+impl From<Stats> for DirectoryStats {
+    fn from(stats: Stats) -> DirectoryStats {
+        DirectoryStats {
+            entries: stats.entries as f64,
+            bytes: stats.bytes as f64,
+            limit: stats.limit as f64,
+            max_record: stats.max_record as f64,
+            evicted_by_age: stats.evicted_by_age as f64,
+            evicted_by_conflict: stats.evicted_by_conflict as f64,
+            evicted_by_failed_put: stats.evicted_by_failed_put as f64,
+            expired: stats.expired as f64,
+            reinserted: stats.reinserted as f64,
+            blocks_claimed: stats.blocks_claimed as f64,
+            floor_overflows: stats.floor_overflows as f64,
+            failed_flushes: stats.failed_flushes as f64,
+        }
+    }
+}
+
 /// A store that can be closed under the objects that use it: the mapping goes with the last buffer
 /// over it, not when the garbage collector gets to these objects.
 pub(crate) struct Handle {
@@ -258,20 +277,7 @@ impl NativeStore {
         let stats: Stats = self
             .handle
             .with(|store| store.stats().map_err(error::host))?;
-        Ok(DirectoryStats {
-            entries: stats.entries as f64,
-            bytes: stats.bytes as f64,
-            limit: stats.limit as f64,
-            max_record: stats.max_record as f64,
-            evicted_by_age: stats.evicted_by_age as f64,
-            evicted_by_conflict: stats.evicted_by_conflict as f64,
-            evicted_by_failed_put: stats.evicted_by_failed_put as f64,
-            expired: stats.expired as f64,
-            reinserted: stats.reinserted as f64,
-            blocks_claimed: stats.blocks_claimed as f64,
-            floor_overflows: stats.floor_overflows as f64,
-            failed_flushes: stats.failed_flushes as f64,
-        })
+        Ok(DirectoryStats::from(stats))
     }
 
     /// What all processes of the machine did with the directory.

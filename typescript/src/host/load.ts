@@ -2,7 +2,7 @@ import type { Counts } from '../any-namespace.ts'
 import type { Scratch } from '../entry/scratch.ts'
 import { type PayloadWriter, readPayload, type WriterPool } from '../entry/serializer.ts'
 import { measure } from '../entry/weight.ts'
-import { type Brought, HIT, LOAD, type Load, TIMED_OUT } from '../flight.ts'
+import { type Brought, HIT, LOAD, type SyncLoad, TIMED_OUT } from '../flight.ts'
 import type { Key } from '../key.ts'
 import type { Lock } from '../lease.ts'
 import type { Lifetime } from '../lifetime.ts'
@@ -52,7 +52,7 @@ export interface LoadedInto {
 }
 
 /** The machine of `crates/operations`, over a directory: see `native/src/loads.rs`. */
-export class HostLoad implements Load {
+export class HostLoad implements SyncLoad {
   value: unknown
   readonly #into: LoadedInto
   readonly #key: Key

@@ -78,6 +78,7 @@ export class HostNamespace implements AnyNamespace {
   readonly handle: Handle
   readonly parts: readonly string[]
   readonly settings: Settings
+  readonly awaited: HostNamespace = this
   readonly sleep: (ms: number) => void = sleep
   readonly #key: KeyBuffer
   readonly #native: NativeNamespace

@@ -20,6 +20,7 @@ import {
   MalformedEntry,
   NotEncrypted,
   ReadOnly,
+  RemoteUnavailable,
   TooManyParticipants,
   UnknownDictionary,
   UnknownEncryptionKey,
@@ -30,6 +31,7 @@ import {
   UnsupportedSerializer,
   UnsupportedVersion,
 } from '../more-errors.ts'
+import type { NativeRemote, RemoteOperations, RemoteOptions } from '../remote/native.ts'
 import type { MachineStats, Usage } from '../stats.ts'
 
 /**
@@ -256,6 +258,7 @@ export interface Native {
   /** Runs the command `polycache` with these arguments, the program's name first; gives its exit code. */
   cli(commandLine: string[]): number
   NativeStore: { open(options: OpenOptions): NativeStore }
+  NativeRemote: { open(options: RemoteOptions): NativeRemote }
   NativeEncryption: {
     of(keys: readonly { id: number; key: Uint8Array }[]): NativeEncryption
   }
@@ -264,6 +267,7 @@ export interface Native {
   }
   detach(buffer: ArrayBuffer): void
   operations(): Operations
+  remoteOperations(): RemoteOperations
   encodeEntry(
     header: EntryHeader,
     payload: Uint8Array,
@@ -332,6 +336,7 @@ const PLAIN: Record<string, new (message: string, options?: ErrorOptions) => Pol
   closed: Closed,
   integer_overflow: IntegerOverflow,
   io: IoError,
+  remote_unavailable: RemoteUnavailable,
 }
 
 /** The typed error for an error of the native part: code, two numbers and the message, each on a line. */

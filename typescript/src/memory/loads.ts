@@ -2,8 +2,8 @@ import {
   type Brought,
   HIT,
   LOAD,
-  type Load,
   type Loading,
+  type SyncLoad,
   TIMED_OUT,
   type Waiting,
 } from '../flight.ts'
@@ -39,7 +39,7 @@ export interface LoadedInto<K> {
 }
 
 /** The load of a key where there is no directory: the list of loads under way, which writes invalidate, is the lease. */
-export class LocalLoad<K> implements Load {
+export class LocalLoad<K> implements SyncLoad {
   value: unknown
   readonly #loads: Map<K, Lease>
   readonly #key: K

@@ -25,6 +25,7 @@ export class MemoryNamespace implements AnyNamespace {
   readonly handle: MemoryHandle
   readonly parts: readonly string[]
   readonly settings: Defaults
+  readonly awaited: MemoryNamespace = this
   /** No other process has these keys. */
   readonly sleep: undefined
   readonly #prefix: string

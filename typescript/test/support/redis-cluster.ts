@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { RedisServer } from './redis-server.ts'
+import { RedisServer, until } from './redis-server.ts'
 
 /** A cluster of three primaries of the tests' own, on the loopback interface. */
 export class RedisCluster {
@@ -16,6 +16,10 @@ export class RedisCluster {
     )
     const nodes = servers.map(({ port }) => `127.0.0.1:${port}`)
     execFileSync('redis-cli', ['--cluster', 'create', ...nodes, '--cluster-yes'])
+    // Each comes to know by itself that all slots have a primary.
+    for (const server of servers) {
+      await until(async () => !(await server.plain('GET', 'k')).startsWith('-CLUSTERDOWN'))
+    }
     return new RedisCluster(servers)
   }
 

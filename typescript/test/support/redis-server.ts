@@ -59,7 +59,31 @@ export class RedisServer {
     return server
   }
 
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  /** It hangs: connections stay open, and nothing is answered. */
+  pause(): void {
+    this.#process.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#process.kill('SIGCONT')
+  }
+
+  /** A command of a client that knows nothing of caches; the first line of its reply. */
+  async plain(...words: string[]): Promise<string> {
+    const socket = createConnection(this.port, '127.0.0.1')
+    const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
+    socket.write(`*${words.length}\r\n${parts.join('')}`)
+    const [reply] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return reply.toString().split('\r\n')[0]
+  }
+
   async stop(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
     const gone = once(this.#process, 'exit')
     this.#process.kill('SIGKILL')
     await gone
@@ -88,7 +112,8 @@ function answers(port: number): Promise<boolean> {
     socket.once('connect', () => socket.write('PING\r\n'))
     socket.once('data', (data) => {
       socket.destroy()
-      resolve(data.toString().startsWith('+PONG'))
+      // One with a password is there, too.
+      resolve(/^(\+PONG|-NOAUTH)/.test(data.toString()))
     })
   })
 }

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from redis_subject import RedisSubject
-
 import polycache
+from redis_subject import RedisSubject
 
 
 class CacheSubject(RedisSubject):

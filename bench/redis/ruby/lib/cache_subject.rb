@@ -5,7 +5,7 @@ require "redis_subject"
 
 # What our subjects share: a cache over the benchmark's Redis.
 class CacheSubject < RedisSubject
-  def open(port, directory)
+  def connect(port, directory)
     remote = "redis://127.0.0.1:#{port}"
     @cache = Polycache::Cache.new(path: directory, remote: remote, serializer: "json", **options)
                              .namespace(name)

@@ -23,7 +23,7 @@ class RedisSubject
     @kind = kind
     @small = value == "small"
     @value = VALUES.fetch(value)
-    open(redis_port, directory)
+    connect(redis_port, directory)
   end
 
   def versions = {}
@@ -64,7 +64,9 @@ class RedisSubject
     delete("check")
   end
 
-  def items_of(name) = (0...100).to_h { |number| ["#{name}-#{number}", SMALL.merge("id" => number)] }
+  def items_of(name)
+    (0...100).to_h { |number| ["#{name}-#{number}", SMALL.merge("id" => number)] }
+  end
 
   def one
     set("key", @value)

@@ -1,12 +1,12 @@
 //! One caller's load of a key, step by step.
 
-use crate::cache::reading;
+use crate::cache::{reading, Read, Write};
+use crate::conditional::writing_value;
 use crate::observe::{self, Answer};
 use crate::origin::Origin;
 use crate::scratch::Scratch;
 use crate::tier::{AtKey, TierLoad};
 use crate::{Cache, Error, StoreErrors, Ttl, Value};
-use polycache_entry::{encode, EntryOptions};
 use polycache_host::Token;
 use polycache_operations::{Bounds, Done, Event, Step};
 use std::time::{Duration, Instant};
@@ -93,6 +93,17 @@ pub(super) fn step<R>(
     f: impl FnOnce(Value<'_>) -> R,
 ) -> Result<LoadStep<R>, Error> {
     let now = loading.now();
+    step_by(cache, key, loading, now, reading(f))
+}
+
+/// As [`step`], `now` after its caller began to wait.
+pub(super) fn step_by<R>(
+    cache: &Cache,
+    key: &[u8],
+    loading: &mut Loading,
+    now: Duration,
+    read: impl Read<R>,
+) -> Result<LoadStep<R>, Error> {
     let mut scratch = Scratch::take();
     let mut at = AtKey::new(cache.tier(), key, &mut scratch.entry);
     let bounds = loading.bounds;
@@ -105,7 +116,7 @@ pub(super) fn step<R>(
         Step::Done(Done::Hit) => {
             observe::read(cache, key, cache.tier().answer());
             let origin = Origin::of(hit.expect("a hit has a place"), &scratch.entry);
-            let value = cache.read_used(key, &mut scratch, reading(f));
+            let value = cache.read_used(key, &mut scratch, read);
             value.map(|value| LoadStep::Hit(value, origin))
         }
         Step::Load => {
@@ -129,13 +140,18 @@ pub(super) fn fill(
     value: &Value<'_>,
     ttl: Ttl,
 ) -> Result<Filled, Error> {
+    fill_by(cache, key, loading, writing_value(value), ttl)
+}
+
+pub(super) fn fill_by(
+    cache: &Cache,
+    key: &[u8],
+    loading: &mut Loading,
+    write: impl Write,
+    ttl: Ttl,
+) -> Result<Filled, Error> {
     let mut scratch = Scratch::take();
-    let written = cache.write(
-        key,
-        |options: &EntryOptions<'_>, out: &mut Vec<u8>| encode(value, options, out),
-        ttl,
-        &mut scratch.entry,
-    );
+    let written = cache.write(key, write, ttl, &mut scratch.entry);
     let filled = match written {
         Ok(()) => fill_entry(cache, key, loading, &scratch.entry),
         Err(error) => {

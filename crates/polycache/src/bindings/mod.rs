@@ -2,6 +2,7 @@
 //! and locks step by step, where a value was read, keys page by page. They change with those packages.
 
 mod load;
+mod payload;
 
 use crate::cache::reading;
 use crate::conditional::writing_value;
@@ -15,6 +16,7 @@ pub use crate::origin::Origin;
 pub use crate::prefetch::PREFETCHED;
 pub use crate::update::{Found, ATTEMPTS as UPDATE_ATTEMPTS};
 pub use load::{Filled, LoadStep, Loading};
+pub use payload::{Payload, Payloads};
 pub use polycache_host::{MemoryHits, Token};
 
 /// What the remote tier asks of a language's own client.

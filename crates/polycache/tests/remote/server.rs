@@ -1,6 +1,6 @@
 //! A real server that a test starts on a free port of the loopback interface, and stops after it.
 
-use crate::process::{free_ports, Process};
+use super::process::{free_ports, Process};
 use std::ops::{Deref, DerefMut};
 
 /// The servers that `tools/setup.sh servers` installs.

@@ -1,0 +1,160 @@
+import type { CheckReport, Holdings } from '../any-namespace.ts'
+import { typed } from '../host/native.ts'
+import type { MachineStats, Usage } from '../stats.ts'
+
+/** Where a server listens. */
+export interface RemoteAddress {
+  host?: string
+  port?: number
+  /** A socket in the file system. */
+  path?: string
+}
+
+/** How connections are encrypted; all in PEM. */
+export interface RemoteTls {
+  ca?: Uint8Array
+  cert?: Uint8Array
+  key?: Uint8Array
+  insecure: boolean
+}
+
+/** What a client was told, for `native/src/remote/settings.rs`. */
+export interface RemoteSettings {
+  /** The server, the first nodes of a Cluster, or the Sentinels. */
+  addresses: RemoteAddress[]
+  cluster: boolean
+  sentinel?: { name: string; username?: string; password?: string; tls: boolean }
+  username?: string
+  password?: string
+  database: number
+  tls?: RemoteTls
+}
+
+/** How a cache with a remote tier is opened; times are milliseconds. */
+export interface RemoteOptions {
+  url?: string
+  settings?: RemoteSettings
+  timeout?: number
+  maxStaleness?: number
+  prefix?: string
+  path?: string
+  limit?: number
+  mode?: number
+  emptyAtBoot: boolean
+  /** 0 for never. */
+  flushEvery?: number
+  leaseTimeout: number
+  waitTimeout: number
+  serializer: number
+  level: number
+  maxValue: number
+  timeToIdle: number
+  dictionaries?: readonly Uint8Array[]
+  encryption?: readonly { id: number; key: Uint8Array }[]
+  manualClock: boolean
+}
+
+/** A namespace of such a cache. */
+export interface NativeRemote {
+  readonly number: number
+  /** Empty without a directory. */
+  readonly path: string
+  nested(part: string): NativeRemote
+  setClock(now: number): void
+  stats(): {
+    hits: number
+    misses: number
+    writes: number
+    deletes: number
+    invalidatedLoads: number
+    holdings: Holdings
+  }
+  machineStats(): MachineStats | null
+  foundLater(): void
+  remoteStats(): NativeRemoteStats
+}
+
+/** As `RemoteStats`, but for what is absent. */
+export interface NativeRemoteStats {
+  nearHits: number
+  remoteHits: number
+  roundTrips: number
+  faults: number
+  lastFault: string
+  isOpen: boolean
+  listens: boolean
+  lag?: number | null
+  refusesTracking: boolean
+}
+
+/** A load of one key. */
+export interface NativeLoad {
+  readonly __load: never
+}
+
+/** What an update found. */
+export interface NativeFound {
+  readonly __found: never
+}
+
+/** What `near` answers for a key without a copy, and `ttl` for one without an entry. */
+export const MISS = -1
+
+/** A key: the number of the cache, and where the key is. */
+export type At = [cache: number, bytes: Uint8Array, from: number, to: number]
+/** A payload with what `measure` in `entry/weight.ts` says, and how long it lives. */
+export type Written = [payload: Uint8Array, measured: number, ttl: number]
+/** Several keys: see `pack.ts`. */
+export type Packed = [cache: number, bytes: Uint8Array, length: number]
+
+/** The callbacks of `native/src/remote`, which say what they do. */
+export interface RemoteOperations {
+  near(...at: [...At, out: Uint8Array]): number
+  get(...at: At): Promise<ArrayBuffer | undefined>
+  peek(...at: At): Promise<ArrayBuffer | undefined>
+  entry(...at: At): Promise<ArrayBuffer | undefined>
+  has(...at: At): Promise<boolean>
+  ttl(...at: At): Promise<number>
+  find(...at: At): Promise<[NativeFound, ArrayBuffer | undefined]>
+  keys(...at: At): Promise<ArrayBuffer>
+  set(...write: [...At, ...Written]): Promise<void>
+  add(...write: [...At, ...Written]): Promise<boolean>
+  replace(...write: [...At, ...Written]): Promise<boolean>
+  compareAndSet(...write: [...At, ...Written, version: BigUint64Array]): Promise<boolean>
+  setUpdated(...write: [...At, ...Written, found: NativeFound]): Promise<boolean>
+  deleteUpdated(...at: [...At, found: NativeFound]): Promise<boolean>
+  delete(...at: At): Promise<boolean>
+  deletePrefix(...at: At): Promise<number>
+  touch(...at: [...At, ttl: number]): Promise<boolean>
+  increment(
+    ...at: [...At, ttl: number, integers: BigUint64Array, subtracts: number]
+  ): Promise<ArrayBuffer>
+  clear(cache: number): Promise<void>
+  flush(cache: number): Promise<void>
+  check(cache: number): Promise<CheckReport>
+  usage(cache: number, most: number): Promise<Usage[] | null>
+  close(cache: number): Promise<void>
+  getMany(...keys: Packed): Promise<ArrayBuffer>
+  setMany(...entries: [...Packed, numbers: Float64Array]): Promise<void>
+  deleteMany(...keys: Packed): Promise<number>
+  loadBegin(cache: number): NativeLoad
+  loadStep(...at: [...At, load: NativeLoad, waited: number]): Promise<ArrayBuffer | number>
+  loadFill(...write: [...At, ...Written, load: NativeLoad]): Promise<boolean>
+  loadEnd(...at: [...At, load: NativeLoad]): Promise<void>
+  loadOpen(cache: number, load: NativeLoad, own: number): boolean
+  lockStep(...at: [...At, wait: number, waited: number]): Promise<ArrayBuffer | number>
+  unlock(...at: [...At, words: BigUint64Array]): Promise<void>
+  locked(...at: At): Promise<boolean>
+}
+
+/**
+ * What a call of the native part brings.
+ * @throws the typed error of what it failed with
+ */
+export async function asked<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (failure) {
+    throw typed(failure)
+  }
+}

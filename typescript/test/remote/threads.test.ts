@@ -1,0 +1,88 @@
+/** Calls that are under way when their thread or their process ends, and many handles. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { runProgram } from '../support/program.ts'
+import { everywhere, listening, Site } from '../support/remote-caches.ts'
+
+const WORKER = new URL('../support/remote-worker.ts', import.meta.url)
+
+everywhere((server) => {
+  test('worker threads that are ended in mid-call', async () => {
+    const site = new Site(server())
+    const cache = await listening(site.open())
+    for (let turn = 0; turn < 8; turn++) {
+      const workerData = { url: server().url, prefix: site.prefix }
+      const worker = new Worker(WORKER, { workerData })
+      await once(worker, 'message')
+      await worker.terminate()
+    }
+    await cache.set('k', 'v')
+    expect(await cache.get('k')).toBe('v')
+    expect(await cache.getOrSet('held', () => 'own')).toBe('own')
+  })
+
+  test('a process that exits in mid-call', () => {
+    const site = new Site(server())
+    const said = runProgram(
+      `
+      const { Cache } = await source('index.ts')
+      const [url, prefix] = process.argv.slice(-2)
+      const cache = new Cache({ remote: url, prefix })
+      await cache.set('k', 1)
+      for (let at = 0; at < 200; at++) cache.set('k' + at, at)
+      console.log(await cache.get('k'))
+      process.exit(0)
+      `,
+      server().url,
+      site.prefix,
+    )
+    expect(said.trim()).toBe('1')
+  })
+
+  test('a process with nothing to do ends, though its cache is open', () => {
+    const site = new Site(server())
+    const said = runProgram(
+      `
+      const { Cache } = await source('index.ts')
+      const [url, prefix] = process.argv.slice(-2)
+      const cache = new Cache({ remote: url, prefix })
+      // The answer is waited for by nobody, and comes all the same.
+      cache.set('k', 1).then(() => console.log('stored'))
+      `,
+      server().url,
+      site.prefix,
+    )
+    expect(said.trim()).toBe('stored')
+  })
+
+  test('one loader for two processes, and a process that is killed while it loads', async () => {
+    const site = new Site(server())
+    const cache = site.open()
+    const program = `
+      const { Cache } = await source('index.ts')
+      const [url, prefix] = process.argv.slice(-2)
+      const cache = new Cache({ remote: url, prefix })
+      console.log(await cache.getOrSet('k', () => 'theirs'))
+      cache.getOrSet('held', () => { process.kill(process.pid, 'SIGKILL') })
+    `
+    expect(await cache.getOrSet('k', () => 'ours')).toBe('ours')
+    let said = ''
+    try {
+      runProgram(program, server().url, site.prefix)
+    } catch (killed) {
+      said = String((killed as { stdout: unknown }).stdout)
+    }
+    expect(said.trim()).toBe('ours')
+    // Another host's: it is found dead.
+    expect(await cache.getOrSet('held', () => 'own')).toBe('own')
+  })
+
+  test('two hundred handles that nobody uses', async () => {
+    const site = new Site(server())
+    const caches = Array.from({ length: 200 }, () => site.open())
+    await caches[0].set('k', 'v')
+    expect(await caches[199].get('k')).toBe('v')
+    await Promise.all(caches.map((cache) => cache.close()))
+  })
+})
