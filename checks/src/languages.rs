@@ -67,6 +67,16 @@ impl Language {
         }
     }
 
+    /// Why its workers cannot have a server; `None` when they can.
+    pub fn no_remote(self) -> Option<&'static str> {
+        (self == Language::TypeScript).then_some("no remote tier")
+    }
+
+    /// Why its workers cannot have a Cluster; `None` when they can.
+    pub fn no_cluster(self) -> Option<&'static str> {
+        (self != Language::Rust).then_some("its package knows no Cluster")
+    }
+
     /// The command that starts a worker, without the worker's arguments.
     pub fn command(self) -> std::io::Result<Command> {
         let script = |name: &str| repository().join("checks/workers").join(name);
