@@ -53,6 +53,9 @@ pub struct Options {
     /// The option `max_staleness`, in milliseconds
     #[arg(long, default_value_t = 400)]
     staleness: u64,
+    /// Only these troubles, in this order
+    #[arg(long, value_delimiter = ',')]
+    troubles: Vec<Trouble>,
     /// Deals the troubles out to the servers, instead of making each on every one
     #[arg(long)]
     deal: bool,
@@ -92,6 +95,10 @@ pub fn run(options: &Options) -> Fallible<bool> {
             true => Trouble::CLUSTER.to_vec(),
             false => Trouble::SINGLE.to_vec(),
         };
+        if !options.troubles.is_empty() {
+            let possible = options.troubles.iter();
+            plan = possible.filter(|one| plan.contains(one)).copied().collect();
+        }
         if options.deal && program != CLUSTER {
             let dealt = plan.into_iter().skip(place).step_by(singles);
             plan = dealt.collect();

@@ -15,7 +15,7 @@ use redis::ConnectionLike;
 use std::time::Duration;
 
 /// A kind of trouble. Its number stands in logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 #[repr(u8)]
 pub enum Trouble {
     /// A host's connections end, several times.
