@@ -79,30 +79,42 @@ impl Language {
 
     /// The command that starts a worker, without the worker's arguments.
     pub fn command(self) -> std::io::Result<Command> {
-        let script = |name: &str| repository().join("checks/workers").join(name);
+        self.program("worker")
+    }
+
+    /// The command that starts this language's part of the matrix of `make check-remote`.
+    pub fn matrix(self) -> std::io::Result<Command> {
+        self.program("matrix")
+    }
+
+    fn program(self, name: &str) -> std::io::Result<Command> {
+        let script = |ending: &str| {
+            let workers = repository().join("checks/workers");
+            workers.join(format!("{name}.{ending}"))
+        };
         Ok(match self {
             Language::Rust => {
                 let mut command = Command::new(std::env::current_exe()?);
-                command.arg("worker");
+                command.arg(name);
                 command
             }
             Language::TypeScript => {
                 let mut command = Command::new("node");
                 command.arg("--disable-warning=ExperimentalWarning");
-                command.arg(script("worker.ts"));
+                command.arg(script("ts"));
                 command
             }
             Language::Python => {
                 let mut command = Command::new("python");
                 command.env("PYTHONPATH", repository().join("python/src"));
                 command.args(["-X", "faulthandler"]);
-                command.arg(script("worker.py"));
+                command.arg(script("py"));
                 command
             }
             Language::Ruby => {
                 let mut command = Command::new("ruby");
                 command.arg("-I").arg(repository().join("ruby/lib"));
-                command.arg(script("worker.rb"));
+                command.arg(script("rb"));
                 command
             }
         })

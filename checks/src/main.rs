@@ -46,8 +46,10 @@ enum Command {
         /// The folder `logs` that a failed run left
         logs: PathBuf,
     },
-    /// The Rust worker; started by the other two
+    /// The Rust worker; started by the others
     Worker(worker::Options),
+    /// The Rust part of the matrix; started by `remote`
+    Matrix(remote::matrix_worker::Options),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Remote(options) => remote::run(&options),
         Command::Judge { logs } => judge_again(&logs),
         Command::Worker(options) => worker::run(&options).map(|()| true),
+        Command::Matrix(options) => remote::matrix_worker::run(&options).map(|()| true),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

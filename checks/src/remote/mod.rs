@@ -29,6 +29,10 @@ pub const KEYS: u8 = 16;
 /// Time after a trouble in which connections are made again.
 const REST: Duration = Duration::from_millis(700);
 
+/// A host is at work again once it has read as many values. Tenths of a second that it may take.
+const AT_WORK: u64 = 500;
+const PATIENCE: u32 = 100;
+
 /// No machine is that slow: reads a second, which only bound a hang.
 const SLOWEST: u64 = 1_500;
 
@@ -228,7 +232,7 @@ impl Check<'_> {
             }
         }
         while Instant::now() < deadline && !ended(stage)? {
-            let hits = stage.hits();
+            let hits: u64 = stage.hits().into_iter().sum();
             progress.show(&format!("check-remote: {hits} of {reads} reads"));
             // Once all were made, they come again.
             let next = match to_come.next() {
@@ -243,7 +247,7 @@ impl Check<'_> {
                         trouble.name()
                     ));
                     trouble.make(stage, &mut random)?;
-                    pause(REST)?;
+                    settle(stage)?;
                 }
                 None => pause(Duration::from_millis(100))?,
             }
@@ -264,6 +268,20 @@ impl Check<'_> {
         }
         Ok(false)
     }
+}
+
+/// Waits until both hosts read values again: circuit breakers are open for a while.
+fn settle(stage: &mut Stage) -> Fallible<()> {
+    pause(REST)?;
+    let before = stage.hits();
+    for _ in 0..PATIENCE {
+        let hits = stage.hits().into_iter().zip(before);
+        if hits.into_iter().all(|(hits, before)| hits > before + AT_WORK) {
+            break;
+        }
+        pause(Duration::from_millis(100))?;
+    }
+    Ok(())
 }
 
 /// Whether a worker has ended before it was told to.

@@ -90,6 +90,7 @@ pub struct Setting {
 /// A log that is read while it is written.
 struct Counted {
     path: PathBuf,
+    host: usize,
     read: u64,
     hits: u64,
 }
@@ -175,6 +176,7 @@ impl Stage {
             .arg(self.folder.join("go-on"));
         self.counted.push(Counted {
             path: log.clone(),
+            host,
             read: 0,
             hits: 0,
         });
@@ -195,9 +197,13 @@ impl Stage {
         mine.map(|(place, _)| place).collect()
     }
 
-    /// Reads that have found a value so far.
-    pub fn hits(&mut self) -> u64 {
-        self.counted.iter_mut().map(Counted::count).sum()
+    /// Reads that have found a value so far, on each host.
+    pub fn hits(&mut self) -> [u64; HOSTS] {
+        let mut hits = [0; HOSTS];
+        for counted in &mut self.counted {
+            hits[counted.host] += counted.count();
+        }
+        hits
     }
 
     /// Logs what the driver did.
