@@ -212,6 +212,14 @@ SECTIONS = [
         counts.summary,
         prepare=("build",),
     ),
+    # One server, one of each kind of trouble.
+    Section(
+        "remote-check",
+        "QUICK=1 make --no-print-directory check-remote ARGS='--servers redis-server'",
+        counts.summary,
+        needs=("servers",),
+        prepare=("build",),
+    ),
     Section(
         "production",
         "QUICK=1 make --no-print-directory test-production",

@@ -68,6 +68,13 @@ const OF_A_HOST: [u8; 3] = [70, 90, 95];
 /// A write is a round trip, and makes a read of each host one.
 const OF_A_SERVER: [u8; 3] = [85, 95, 97];
 
+/// Over a server, so many keys are in the middle of things: each is read and written thousands of times a second. The
+/// others get so many of 100 operations: long enough without one, for a copy that should be gone to show.
+const HOT: u8 = 16;
+const COLD: u8 = 3;
+/// And so many are written by both hosts.
+const SHARED: u8 = 8;
+
 /// After a write that the server did not answer.
 const BREATH: Duration = Duration::from_millis(5);
 
@@ -101,10 +108,13 @@ pub fn run(options: &Options) -> Fallible<()> {
         if random.u32(..options.operations_a_clear) == 0 {
             worker.clear(random.u8(..namespaces::COUNT))?;
         }
-        let key = random.u8(..options.keys);
+        let key = match worker.remote && random.u8(..100) >= COLD {
+            true => random.u8(..HOT),
+            false => random.u8(..options.keys),
+        };
         let name = &names[usize::from(key)];
         let dice = random.u8(..100);
-        let read = if dice < set || worker.only_reads(key, options.keys) {
+        let read = if dice < set || worker.only_reads(key) {
             worker.get(key, name)?
         } else if dice < delete {
             worker.set(key, name)?;
@@ -244,10 +254,9 @@ impl Worker {
         }
     }
 
-    /// Of the keys that hosts share, the last quarter is written by the second host alone, and the quarter before by
-    /// the first: what a host writes itself is never old there.
-    fn only_reads(&self, key: u8, keys: u8) -> bool {
-        self.remote && key >= keys / 2 && u16::from(key / (keys / 4) % 2) != self.number % 2
+    /// Most keys are written by one host alone: what a host writes itself is never old there.
+    fn only_reads(&self, key: u8) -> bool {
+        self.remote && key >= SHARED && u16::from(key / 4 % 2) != self.number % 2
     }
 
     /// A write that failed: where there is a server, it may happen later, or not.

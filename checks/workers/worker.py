@@ -31,6 +31,12 @@ OF_A_HOST = (0.7, 0.9, 0.95)
 # A write is a round trip, and makes a read of each host one.
 OF_A_SERVER = (0.85, 0.95, 0.97)
 
+# Over a server, so many keys are in the middle of things. The others get this part of operations.
+HOT = 16
+COLD = 0.03
+# And so many are written by both hosts.
+SHARED = 8
+
 # Seconds after a write that the server did not answer.
 BREATH = 0.005
 
@@ -105,7 +111,8 @@ class Worker:
             operations += 1
             if self.random.random() * self.operations_a_clear < 1:
                 self.clear(int(self.random.random() * len(self.namespaces)))
-            key = int(self.random.random() * len(self.names))
+            hot = self.remote and self.random.random() >= COLD
+            key = int(self.random.random() * (HOT if hot else len(self.names)))
             dice = self.random.random()
             if dice < sets or self.only_reads(key):
                 found = self.get(key)
@@ -172,10 +179,8 @@ class Worker:
         self.log.now(CLEAR_DONE, namespace, 0, 0, begin, now())
 
     def only_reads(self, key: int) -> bool:
-        """Of the keys that hosts share, the last quarter is written by the second host alone, and
-        the quarter before by the first: what a host writes itself is never old there."""
-        keys = len(self.names)
-        return self.remote and key >= keys // 2 and key // (keys // 4) % 2 != self.number % 2
+        """Most keys are written by one host alone: what a host writes itself is never old there."""
+        return self.remote and key >= SHARED and key // 4 % 2 != self.number % 2
 
     def unacknowledged(self) -> None:
         """A write that failed: it may happen later, or not."""

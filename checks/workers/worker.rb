@@ -21,6 +21,12 @@ OF_A_HOST = [70, 90, 95].freeze
 # A write is a round trip, and makes a read of each host one.
 OF_A_SERVER = [85, 95, 97].freeze
 
+# Over a server, so many keys are in the middle of things. The others get so many of 100 operations.
+HOT = 16
+COLD = 3
+# And so many are written by both hosts.
+SHARED = 8
+
 # Seconds after a write that the server did not answer.
 BREATH = 0.005
 
@@ -81,7 +87,8 @@ class Worker
   # Whether it was a read that counts.
   def operate
     clear(@random.rand(@namespaces.size)) if @random.rand(@operations_a_clear).zero?
-    key = @random.rand(@names.size)
+    hot = @remote && @random.rand(100) >= COLD
+    key = @random.rand(hot ? HOT : @names.size)
     sets, deletes, loads = @remote ? OF_A_SERVER : OF_A_HOST
     return get(key) if only_reads?(key)
 
@@ -147,12 +154,8 @@ class Worker
     unacknowledged
   end
 
-  # Of the keys that hosts share, the last quarter is written by the second host alone, and the quarter
-  # before by the first: what a host writes itself is never old there.
-  def only_reads?(key)
-    keys = @names.size
-    @remote && key >= keys / 2 && key / (keys / 4) % 2 != @number % 2
-  end
+  # Most keys are written by one host alone: what a host writes itself is never old there.
+  def only_reads?(key) = @remote && key >= SHARED && key / 4 % 2 != @number % 2
 
   # A write that failed: it may happen later, or not.
   def unacknowledged

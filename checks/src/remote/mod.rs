@@ -9,6 +9,8 @@ mod proxy;
 mod report;
 mod servers;
 mod stage;
+#[cfg(test)]
+mod tests;
 mod trouble;
 
 use crate::coherence::finished;
@@ -23,8 +25,8 @@ use stage::{Servers, Setting, Stage};
 use std::time::{Duration, Instant};
 pub use trouble::Trouble;
 
-/// Few, so that writes supersede each other quickly.
-pub const KEYS: u8 = 16;
+/// Few of them are hot, where writes supersede each other quickly, and many are not (`worker.rs`).
+pub const KEYS: u8 = 200;
 
 /// Time after a trouble in which connections are made again.
 const REST: Duration = Duration::from_millis(700);

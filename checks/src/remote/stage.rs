@@ -18,8 +18,8 @@ use std::time::Duration;
 /// Bytes of a host's directory: nothing is evicted from it.
 const LIMIT: u64 = 64 << 20;
 
-/// About so many operations of a worker lie between two clears.
-const OPERATIONS_A_CLEAR: u32 = 2000;
+/// About so many operations of a worker lie between two clears: copies that should be gone must not be removed by one.
+const OPERATIONS_A_CLEAR: u32 = 20_000;
 
 /// How old a load may be before others load beside it.
 const LEASE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub enum Trouble {
     /// A host's connections end, several times.
     Cut,
-    /// Those by which a host listens end, several times.
+    /// Those by which a host listens end, several times, and new ones take a while to be armed.
     ListenerCut,
     /// A host's connections fall silent.
     Hang,
@@ -136,7 +136,18 @@ impl Trouble {
         let longer = bound * 5 / 2;
         match self {
             Cut => again(stage, host, 6, |proxy| proxy.cut(Side::All)),
-            ListenerCut => again(stage, host, 6, |proxy| proxy.cut(Side::Listening)),
+            ListenerCut => {
+                for _ in 0..2 {
+                    during(stage, &[host], bound, |proxy, on| {
+                        proxy.hang(Side::Listening, on);
+                        if on {
+                            proxy.cut(Side::Listening);
+                        }
+                    })?;
+                    pause(bound * 3 / 2)?;
+                }
+                Ok(())
+            }
             HalfClose => again(stage, host, 6, |proxy| proxy.half_close(Side::All)),
             LostReplies => again(stage, host, 12, Proxy::swallow),
             Hang => during(stage, &[host], longer, |proxy, on| proxy.hang(Side::All, on)),
