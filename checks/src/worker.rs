@@ -41,6 +41,9 @@ pub struct Options {
     staleness: u64,
     /// It works on while this file is there
     go_on: Option<PathBuf>,
+    /// Microseconds to sleep after each operation
+    #[arg(default_value_t = 0)]
+    pace: u64,
 }
 
 /// Nanoseconds of CLOCK_MONOTONIC, which all languages can read.
@@ -105,6 +108,9 @@ pub fn run(options: &Options) -> Fallible<()> {
             goes_on = options.go_on.as_ref().is_some_and(|file| file.exists());
         }
         operations = operations.wrapping_add(1);
+        if options.pace > 0 {
+            std::thread::sleep(Duration::from_micros(options.pace));
+        }
         if random.u32(..options.operations_a_clear) == 0 {
             worker.clear(random.u8(..namespaces::COUNT))?;
         }

@@ -24,7 +24,8 @@ const VALUES: Record<string, unknown> = {
 }
 
 const [path = '', remote = '', me = ''] = process.argv.slice(2)
-const cache = new Cache({ path, remote, timeout: '10s' })
+const server = { remote, timeout: '10s' }
+const cache = new Cache({ path, ...server })
 
 async function write(): Promise<string> {
   for (const [name, value] of Object.entries(VALUES)) await cache.set(`${me}-${name}`, value)

@@ -99,9 +99,9 @@ class Worker:
         self.random = random.Random(seed)
         self.operations_a_clear = operations_a_clear
 
-    def work(self, reads: int, go_on: str = "") -> None:
+    def work(self, reads: int, go_on: str = "", pace: int = 0) -> None:
         """Over a server a read counts that has found a value, and work goes on while the file
-        `go_on` is there."""
+        `go_on` is there, with `pace` microseconds of sleep after each operation."""
         sets, deletes, loads = OF_A_SERVER if self.remote else OF_A_HOST
         operations = 0
         goes_on = True
@@ -109,6 +109,8 @@ class Worker:
             if operations % 256 == 0:
                 goes_on = os.path.exists(go_on)
             operations += 1
+            if pace:
+                time.sleep(pace / 1e6)
             if self.random.random() * self.operations_a_clear < 1:
                 self.clear(int(self.random.random() * len(self.namespaces)))
             hot = self.remote and self.random.random() >= COLD
@@ -237,13 +239,14 @@ class Worker:
 def main(directory: str, log: str, *words: str) -> None:
     worker, seed, reads, keys, lease_timeout, operations_a_clear = map(int, words[:6])
     options: dict[str, Any] = {"lease_timeout": lease_timeout / 1000}
-    go_on = ""
+    go_on, pace = "", "0"
     if words[6:]:
-        options["remote"], timeout, staleness, go_on = words[6:]
+        options["remote"], timeout, staleness, go_on, pace = words[6:]
         options |= {"timeout": int(timeout) / 1000, "max_staleness": int(staleness) / 1000}
     cache = Cache(directory, **options)
     remote = "remote" in options
-    Worker(cache, Log(log), worker, keys, seed, operations_a_clear, remote).work(reads, go_on)
+    work = Worker(cache, Log(log), worker, keys, seed, operations_a_clear, remote).work
+    work(reads, go_on, int(pace))
 
 
 main(*sys.argv[1:])

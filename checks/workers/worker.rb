@@ -68,13 +68,15 @@ class Worker
     @remote = remote
   end
 
-  # Over a server a read counts that has found a value, and work goes on while the file +go_on+ is there.
-  def work(reads, go_on = nil)
+  # Over a server a read counts that has found a value, and work goes on while the file +go_on+ is there,
+  # with +pace+ microseconds of sleep after each operation.
+  def work(reads, go_on = nil, pace = 0)
     operations = 0
     goes_on = true
     while reads.positive? || goes_on
       goes_on = go_on && File.exist?(go_on) if (operations % 256).zero?
       operations += 1
+      sleep(pace / 1e6) if pace.positive?
       reads -= 1 if operate
     end
     @log.flush
@@ -226,7 +228,7 @@ end
 
 directory, log, *words = ARGV
 number, seed, reads, keys, lease_timeout, operations_a_clear = words.first(6).map(&:to_i)
-remote, timeout, staleness, go_on = words.drop(6)
+remote, timeout, staleness, go_on, pace = words.drop(6)
 options =
   if remote
     { remote:, timeout: timeout.to_i / 1000r, max_staleness: staleness.to_i / 1000r }
@@ -236,4 +238,4 @@ options =
   end
 cache = Polycache::Cache.new(path: directory, lease_timeout: lease_timeout / 1000r, **options)
 worker = Worker.new(cache, Log.new(log), number, keys:, seed:, operations_a_clear:, remote: !remote.nil?)
-worker.work(reads, go_on)
+worker.work(reads, go_on, pace.to_i)

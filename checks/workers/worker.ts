@@ -111,6 +111,9 @@ function randomFrom(seed: number): (bound: number) => number {
   }
 }
 
+/** A cache, or one of a package that has no remote tier. */
+type WithStats = { remoteStats?(): { nearHits: number; remoteHits: number } | undefined }
+
 class Worker {
   readonly #namespaces: Cache[]
   readonly #log: Log
@@ -141,15 +144,20 @@ class Worker {
     this.#remote = remote
   }
 
-  /** Over a server a read counts that has found a value, and work goes on while the file `goOn` is there. */
-  async work(reads: number, goOn = ''): Promise<void> {
+  /**
+   * Over a server a read counts that has found a value, and work goes on while the file `goOn` is there, with
+   * a pause of `pace` microseconds, at least a millisecond, after each operation.
+   */
+  async work(reads: number, goOn = '', pace = 0): Promise<void> {
     let goesOn = true
     for (let left = reads, operations = 0; left > 0 || goesOn; operations++) {
       if (operations % 256 === 0) goesOn = existsSync(goOn)
+      if (pace > 0) await setTimeout(pace / 1000)
       if (await this.#operate()) left--
     }
     this.#log.flush()
-    const { nearHits = 0, remoteHits = 0 } = this.#namespaces[0]?.remoteStats?.() ?? {}
+    const stats: WithStats = this.#namespaces[0] ?? {}
+    const { nearHits = 0, remoteHits = 0 } = stats.remoteStats?.() ?? {}
     const answered = { worker: 0, counter: remoteHits }
     this.#log.now(FINISHED, 0, answered, now(), BigInt(nearHits))
   }
@@ -312,7 +320,7 @@ const [path = '', log = '', ...words] = process.argv.slice(2)
 const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] = words
   .slice(0, 6)
   .map(Number)
-const [remote, timeout, staleness, goOn] = words.slice(6)
+const [remote, timeout, staleness, goOn, pace] = words.slice(6)
 const server = remote !== undefined && {
   remote,
   timeout: { ms: Number(timeout) },
@@ -321,4 +329,4 @@ const server = remote !== undefined && {
 const cache = new Cache({ path, leaseTimeout: { ms }, ...server })
 const isRemote = remote !== undefined
 const worker = new Worker(cache, new Log(log), number, keys, seed, operationsAClear, isRemote)
-await worker.work(reads, goOn)
+await worker.work(reads, goOn, Number(pace ?? 0))

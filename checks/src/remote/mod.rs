@@ -38,8 +38,13 @@ const PATIENCE: u32 = 100;
 /// No machine is that slow: reads a second, which only bound a hang.
 const SLOWEST: u64 = 1_500;
 
-/// The part of reads without trouble, and what runs at least take, in percent.
-const CALM: u64 = 40;
+/// The parts of reads without trouble, in percent: by workers that never rest, and by those that leave processors
+/// idle, so that delays are the servers' and not the scheduler's.
+const BUSY: u64 = 30;
+const CALM: u64 = 10;
+
+/// The sleep of workers that rest.
+const PACE: Duration = Duration::from_micros(400);
 
 /// What may be asked of it.
 #[derive(clap::Args)]
@@ -96,7 +101,8 @@ pub fn run(options: &Options) -> Fallible<bool> {
         if program != CLUSTER {
             check.matrix(program)?;
         }
-        check.meet(program, "calm", reads(CALM), &[])?;
+        check.meet(program, Ground::Busy, reads(BUSY), &[])?;
+        check.meet(program, Ground::Calm, reads(CALM), &[])?;
         let mut plan = match program == CLUSTER {
             true => Trouble::CLUSTER.to_vec(),
             false => Trouble::SINGLE.to_vec(),
@@ -109,13 +115,34 @@ pub fn run(options: &Options) -> Fallible<bool> {
             let dealt = plan.into_iter().skip(place).step_by(singles);
             plan = dealt.collect();
         }
-        check.meet(program, "troubled", reads(100 - CALM), &plan)?;
+        check.meet(program, Ground::Troubled, reads(100 - BUSY - CALM), &plan)?;
     }
     Ok(check.outcome.finish())
 }
 
 /// What stands for a Cluster among the programs.
 const CLUSTER: &str = "cluster";
+
+/// How a run goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    /// Workers never rest.
+    Busy,
+    /// They rest.
+    Calm,
+    /// They never rest, and there is trouble.
+    Troubled,
+}
+
+impl Ground {
+    fn name(self) -> &'static str {
+        match self {
+            Ground::Busy => "busy",
+            Ground::Calm => "calm",
+            Ground::Troubled => "troubled",
+        }
+    }
+}
 
 struct Check<'a> {
     options: &'a Options,
@@ -151,7 +178,14 @@ impl Check<'_> {
     }
 
     /// A run on one server.
-    fn meet(&mut self, program: &str, name: &str, reads: u64, plan: &[Trouble]) -> Fallible<()> {
+    fn meet(
+        &mut self,
+        program: &str,
+        ground: Ground,
+        reads: u64,
+        plan: &[Trouble],
+    ) -> Fallible<()> {
+        let name = ground.name();
         let mut folder = Folder::new(&format!("{program}-{name}"))?;
         let is_cluster = program == CLUSTER;
         let servers = match is_cluster {
@@ -167,13 +201,18 @@ impl Check<'_> {
         let setting = Setting {
             staleness: Duration::from_millis(self.options.staleness),
             // Without trouble nothing may be lost to a machine that is slow at times.
-            timeout: match plan {
-                [] => Duration::from_secs(10),
-                _ => Duration::from_millis(200),
+            timeout: match ground {
+                Ground::Troubled => Duration::from_millis(200),
+                _ => Duration::from_secs(10),
+            },
+            pace: match ground {
+                Ground::Calm => PACE,
+                _ => Duration::ZERO,
             },
             seed: self.seed,
         };
-        let mut stage = Stage::new(&folder.path, servers, setting, !plan.is_empty())?;
+        let proxies = ground == Ground::Troubled;
+        let mut stage = Stage::new(&folder.path, servers, setting, proxies)?;
         let mut present = self.present.clone();
         if is_cluster {
             present.retain(|language| language.no_cluster().is_none());

@@ -83,6 +83,8 @@ pub struct Setting {
     pub staleness: Duration,
     /// The option `timeout`.
     pub timeout: Duration,
+    /// Their sleep after each operation.
+    pub pace: Duration,
     /// Of the workers' choices.
     pub seed: u64,
 }
@@ -173,7 +175,8 @@ impl Stage {
             .arg(&at.remote)
             .arg(self.setting.timeout.as_millis().to_string())
             .arg(self.setting.staleness.as_millis().to_string())
-            .arg(self.folder.join("go-on"));
+            .arg(self.folder.join("go-on"))
+            .arg(self.setting.pace.as_micros().to_string());
         self.counted.push(Counted {
             path: log.clone(),
             host,

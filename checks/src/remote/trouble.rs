@@ -32,6 +32,8 @@ pub enum Trouble {
     Delay,
     /// Pushes alone take longer, on one host.
     ListenerLate,
+    /// Replies alone take longer, on one host: it hears of a write before the reply to an earlier read.
+    RepliesLate,
     /// Connections end in one direction.
     HalfClose,
     /// Replies are lost, with their connections, after the server has executed the commands.
@@ -60,7 +62,7 @@ use Trouble::*;
 
 impl Trouble {
     /// All that a single server may meet.
-    pub const SINGLE: [Trouble; 15] = [
+    pub const SINGLE: [Trouble; 16] = [
         Cut,
         ListenerHangs,
         WorkersKilled,
@@ -76,10 +78,11 @@ impl Trouble {
         HalfClose,
         ServerHangs,
         ListenerLate,
+        RepliesLate,
     ];
 
     /// All that a Cluster may meet.
-    pub const CLUSTER: [Trouble; 11] = [
+    pub const CLUSTER: [Trouble; 12] = [
         Cut,
         Failover,
         ListenerHangs,
@@ -91,6 +94,7 @@ impl Trouble {
         BehindOurBack,
         Unanswered,
         ListenerCut,
+        RepliesLate,
     ];
 
     /// What it is called.
@@ -103,6 +107,7 @@ impl Trouble {
             Unanswered => "replies held back",
             Delay => "everything 30 ms late",
             ListenerLate => "pushes 100 ms late",
+            RepliesLate => "replies 25 ms late",
             HalfClose => "connections half closed",
             LostReplies => "replies lost",
             WorkersStopped => "listener and others stopped",
@@ -162,6 +167,9 @@ impl Trouble {
             }),
             ListenerLate => during(stage, &[host], longer, |proxy, on| {
                 proxy.delay(Side::Listening, late(on, 100));
+            }),
+            RepliesLate => during(stage, &[host], bound * 4, |proxy, on| {
+                proxy.delay(Side::Data, late(on, 25));
             }),
             WorkersStopped => {
                 for place in stage.of_host(host) {
