@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures Redis clients of Node and Bun; `make bench-redis` calls it."""
+"""Measures Redis clients of Node, Bun, Python and Ruby; `make bench-redis` calls it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.bench import Bench, Group, main
-from harness.subject import Subject, bun, find, node
+from harness.subject import Subject, bun, environment, find, node, python, ruby
 from harness.turns import Pace
 
 FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+TOOLS = Path(os.environ.get("POLYCACHE_TOOLS") or ROOT / "target" / "tools")
+# Where setup.sh unpacks the clients of Ruby.
+GEMS = TOOLS / "debian" / "trixie" / "usr" / "share" / "rubygems-integration" / "all" / "gems"
+LIBRARIES = TOOLS / "debian" / "trixie" / "usr" / "lib" / "ruby" / "vendor_ruby"
 RUNTIMES = {"node": node, "bun": bun}
 
 FULL = Pace(rounds=12, seconds=0.08)
@@ -24,17 +29,22 @@ BUNS_OWN = ("bun-redis", "ts-cache-redis")
 
 
 def groups(quick: bool) -> list[Group]:
-    return [group for runtime in RUNTIMES for group in _of(runtime, quick)]
+    scripts = {runtime: [UNBUILT, *_subjects(runtime)] for runtime in RUNTIMES}
+    others = {
+        "python": [python(path) for path in find(FOLDER / "python", ".py")],
+        "ruby": [ruby(path) for path in find(FOLDER / "ruby", ".rb")],
+    }
+    every = [*scripts.items(), *others.items()]
+    return [group for language, subjects in every for group in _of(language, subjects, quick)]
 
 
-def _of(runtime: str, quick: bool) -> list[Group]:
+def _of(language: str, subjects: Sequence[Subject], quick: bool) -> list[Group]:
     pace = QUICK if quick else FULL
-    subjects = [UNBUILT, *_subjects(runtime)]
+    gems = [*sorted(GEMS.glob("*/lib")), LIBRARIES]
+    around = environment(python=[FOLDER / "python" / "lib"], ruby=[FOLDER / "ruby" / "lib", *gems])
 
     def group(what: str, operations: int, **options: Any) -> Group:
-        return Group(
-            f"{runtime}, {what}", subjects, pace=pace, options=options, operations=operations
-        )
+        return Group(f"{language}, {what}", subjects, pace, options, around, operations=operations)
 
     some = [
         group("small value", 8, kind="one", value="small"),
@@ -59,11 +69,11 @@ def _or_absent(subject: Subject, runtime: str) -> Subject:
 
 BENCH = Bench(
     name="redis",
-    title="Redis clients of Node and Bun",
+    title="Redis clients of Node, Bun, Python and Ruby",
     baseline="ioredis",
     groups=groups,
     notes=(
-        "Timed with mitata; a round's figure is the median of its batches.",
+        "JavaScript is timed with mitata; a round's figure is the median of its batches.",
         "Calls are awaited one after the other, over loopback TCP.",
         "DELETE includes a SET, and that of a batch 100, as on ts-cache's page.",
     ),

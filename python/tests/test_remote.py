@@ -296,6 +296,34 @@ def test_rights_and_passwords(own: Server, tmp_path: Path) -> None:
             cache["k"] = 1
 
 
+def test_many_keys_take_one_round_trip(remote: Any) -> None:
+    with Cache(remote=remote, timeout=5, max_staleness=0) as cache:
+        cache.set("warm", "up")
+        values = {f"k{number}": {"number": number} for number in range(100)}
+
+        def round_trips(work: Callable[[], object]) -> int:
+            before = stats(cache).round_trips
+            work()
+            return stats(cache).round_trips - before
+
+        assert round_trips(lambda: cache.set_many(values)) == 1
+        assert round_trips(lambda: cache.get_many(values)) == 1
+        assert cache.get_many([*values, "none"]) == values
+        assert cache.get_many([b"k1", "k1"]) == {b"k1": {"number": 1}, "k1": {"number": 1}}
+        # An entry before one that cannot be written is stored, one after it is not.
+        with pytest.raises(polycache.UnsupportedValue):
+            cache.set_many({"before": 1, "bad": object(), "after": 2})
+        assert cache.get_many(["before", "bad", "after"]) == {"before": 1}
+        with pytest.raises(polycache.InvalidKey):
+            cache.get_many(["k1", 7])  # type: ignore[list-item]
+        deleted = []
+        assert round_trips(lambda: deleted.append(cache.delete_many([*values, "none"]))) == 1
+        assert deleted == [100]
+        assert cache.get_many(values) == {}
+        loaded = cache.get_or_set_many(values, lambda keys: dict.fromkeys(keys, "loaded"))
+        assert loaded == dict.fromkeys(values, "loaded")
+
+
 def test_reading_through(remote: Any, tmp_path: Path) -> None:
     with Cache(tmp_path, remote=remote, max_staleness=0, timeout="5s") as cache:
         cache["k"] = 1

@@ -11,6 +11,12 @@ class RemoteTest < Minitest::Test
   # The port that nobody listens on.
   NOBODY = "redis://127.0.0.1:1"
 
+  def round_trips(cache)
+    before = cache.remote_stats.fetch(:round_trips)
+    yield
+    cache.remote_stats.fetch(:round_trips) - before
+  end
+
   everywhere "what one host writes another reads" do
     one = open_host
     other = open_host
@@ -38,6 +44,26 @@ class RemoteTest < Minitest::Test
     assert_predicate other.get("k"), :frozen?
     one.set("k", ["second"])
     until_true("the other host hears of it") { other.get("k") == ["second"] }
+  end
+
+  everywhere "many keys take one round trip" do
+    cache = open_remote(max_staleness: 0)
+    cache.set("warm", "up")
+    values = (0...100).to_h { |number| ["k#{number}", { "number" => number }] }
+
+    assert_equal(1, round_trips(cache) { cache.set_many(values) })
+    assert_equal(1, round_trips(cache) { assert_equal values, cache.get_many(values.keys) })
+    assert_equal values, cache.get_many([*values.keys, "none"])
+    # An entry before one that cannot be written is stored, one after it is not.
+    assert_raises(Polycache::UnsupportedValue) do
+      cache.set_many({ "before" => 1, "bad" => Object.new, "after" => 2 })
+    end
+    assert_equal({ "before" => 1 }, cache.get_many(%w[before bad after]))
+    assert_equal(1, round_trips(cache) { assert_equal 100, cache.delete_many([*values.keys, "no"]) })
+    assert_empty cache.get_many(values.keys)
+    loaded = cache.get_or_set_many(%w[k1 k2]) { |keys| keys.to_h { |key| [key, "loaded"] } }
+
+    assert_equal({ "k1" => "loaded", "k2" => "loaded" }, loaded)
   end
 
   everywhere "a clear is everybody's" do

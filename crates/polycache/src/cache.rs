@@ -267,7 +267,7 @@ impl Cache {
     }
 
     #[inline(always)]
-    fn set_by(
+    pub(crate) fn set_by(
         &self,
         key: &[u8],
         ttl: Ttl,

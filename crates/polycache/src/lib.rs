@@ -54,6 +54,8 @@ mod keys;
 mod lease;
 mod lock;
 mod machine;
+#[cfg(feature = "remote")]
+mod many;
 mod memory;
 #[cfg(feature = "metrics")]
 pub mod metrics;

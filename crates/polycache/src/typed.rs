@@ -116,6 +116,16 @@ impl Cache {
     ) -> Result<HashMap<K, T>, Error> {
         self.still_open()?;
         let keys = keys.into_iter();
+        #[cfg(feature = "remote")]
+        if let Some(remote) = self.tier().remote() {
+            let keys: Vec<K> = keys.collect();
+            let bytes: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+            let values = self.get_several(remote, &bytes, || crate::cache::reading_typed)?;
+            let found = keys.into_iter().zip(values);
+            return Ok(found
+                .filter_map(|(key, value)| Some((key, value?)))
+                .collect());
+        }
         let mut found = HashMap::with_capacity(keys.size_hint().0);
         self.each_prefetched(keys, |key| {
             if let Some(value) = self.get(&key)? {
@@ -167,6 +177,15 @@ impl Cache {
         let ttl = ttl.into();
         ttl.check()?;
         self.still_open()?;
+        #[cfg(feature = "remote")]
+        if let Some(remote) = self.tier().remote() {
+            let entries: Vec<(K, T)> = entries.into_iter().collect();
+            let entries = entries.iter().map(|(key, value)| {
+                let write = crate::conditional::writing(value);
+                (key.as_ref().to_vec(), write)
+            });
+            return self.set_several(remote, entries, ttl);
+        }
         for (key, value) in entries {
             self.set_with_ttl(key, &value, ttl)?;
         }
@@ -189,7 +208,12 @@ impl Cache {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, Error> {
-        self.still_open()?;
+        #[cfg(feature = "remote")]
+        if let Some(remote) = self.tier().remote() {
+            let keys: Vec<K> = keys.into_iter().collect();
+            let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+            return self.delete_several(remote, &keys);
+        }
         keys.into_iter()
             .try_fold(0, |deleted, key| Ok(deleted + u64::from(self.delete(key)?)))
     }

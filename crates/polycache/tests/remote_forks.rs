@@ -1,19 +1,21 @@
 //! A process that opened no directory, and forks: its child has connections and mutexes of its own.
 #![cfg(target_os = "linux")]
 
-#[path = "remote/server.rs"]
-mod server;
+#[allow(dead_code)]
+#[path = "remote/process.rs"]
+mod process;
 
 use polycache::Cache;
-use server::{Server, PROGRAMS};
+use process::{free_ports, Process};
 use std::time::Duration;
 
 /// Parent and child use the server at the same time. On one connection each would read the other's replies.
 #[test]
 fn a_child_shares_no_connection_with_its_parent() {
-    let Some(server) = PROGRAMS.into_iter().find_map(Server::start) else {
+    let Some(server) = Process::start(free_ports(1)[0], ["--save", ""]) else {
         return;
     };
+    server.answers();
     let cache = Cache::builder()
         .remote(server.url())
         .max_staleness(Duration::ZERO)

@@ -2,7 +2,7 @@
 
 use crate::command::{number, Command, Verb};
 use crate::fault::Fault;
-use crate::names::Names;
+use crate::names::{Names, Pushed};
 use crate::near::{Near, Place};
 use crate::reply::Reply;
 use crate::script::Script;
@@ -43,10 +43,14 @@ impl Clear {
                 Ok(Some(Reply::Int(n))) => {
                     let n = number(n.unsigned_abs());
                     self.state = State::Raising;
+                    let namespace = match names.remote.understand(floor) {
+                        Pushed::Floor(namespace) => namespace.to_vec(),
+                        _ => Vec::new(),
+                    };
                     let sweep = Command {
                         verb: Verb::SortedAdd,
                         key: names.remote.sweep(),
-                        args: vec![n.clone(), floor.clone()],
+                        args: vec![n.clone(), namespace],
                     };
                     Step::Send(vec![
                         Command::run(Script::Floor, floor.clone(), vec![n]),

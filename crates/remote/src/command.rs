@@ -1,6 +1,7 @@
 //! A command to a server.
 
 use crate::record::LARGEST_HEADER;
+use crate::reply::Reply;
 use crate::script::Script;
 
 /// One command of one key. Clients of a Cluster send it to the primary that owns the key.
@@ -30,7 +31,9 @@ pub enum Verb {
 }
 
 impl Command {
-    pub(crate) fn get(key: Vec<u8>) -> Command {
+    /// Reads a key.
+    #[must_use]
+    pub fn get(key: Vec<u8>) -> Command {
         Command {
             verb: Verb::Get,
             key,
@@ -38,7 +41,9 @@ impl Command {
         }
     }
 
-    pub(crate) fn get_header(key: Vec<u8>) -> Command {
+    /// Reads the header of what is there.
+    #[must_use]
+    pub fn get_header(key: Vec<u8>) -> Command {
         Command {
             verb: Verb::GetHeader,
             key,
@@ -46,8 +51,9 @@ impl Command {
         }
     }
 
-    /// `px`: milliseconds to live; `None`: for ever.
-    pub(crate) fn set(key: Vec<u8>, value: Vec<u8>, px: Option<u64>) -> Command {
+    /// Stores a value. `px`: milliseconds to live; `None`: for ever.
+    #[must_use]
+    pub fn set(key: Vec<u8>, value: Vec<u8>, px: Option<u64>) -> Command {
         let mut args = vec![value];
         if let Some(px) = px {
             args.push(b"PX".to_vec());
@@ -58,6 +64,22 @@ impl Command {
             key,
             args,
         }
+    }
+
+    /// Stores a value if there is none.
+    #[must_use]
+    pub fn set_new(key: Vec<u8>, value: Vec<u8>) -> Command {
+        Command {
+            verb: Verb::Set,
+            key,
+            args: vec![value, b"NX".to_vec()],
+        }
+    }
+
+    /// Whether it changes nothing, so that it may be sent twice.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        matches!(self.verb, Verb::Get | Verb::GetHeader)
     }
 
     pub(crate) fn run(script: Script, key: Vec<u8>, args: Vec<Vec<u8>>) -> Command {
@@ -86,6 +108,16 @@ impl Command {
         words.extend(self.args.iter().cloned());
         words
     }
+}
+
+/// The number of a clock or a floor; 0 for what is none.
+#[must_use]
+pub fn parse_number(reply: &Reply) -> u64 {
+    let Reply::Bytes(text) = reply else {
+        return 0;
+    };
+    let text = std::str::from_utf8(text).ok();
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// A number in decimal.

@@ -1,6 +1,6 @@
 //! What an operation knows of the clock and the floors.
 
-use crate::command::{number, Command};
+use crate::command::{number, parse_number, Command};
 use crate::names::Names;
 use crate::near::{Copied, Near, Place};
 use crate::reply::Reply;
@@ -65,10 +65,7 @@ impl<Fence: Clone> Floors<Fence> {
     /// Takes the replies to what was asked.
     pub fn take<N: Near<Fence = Fence>>(&mut self, near: &mut N, replies: Vec<Reply>) {
         for ((one, fence), reply) in self.asked.drain(..).zip(replies) {
-            let found = match reply {
-                Reply::Bytes(bytes) => parse(&bytes),
-                _ => 0,
-            };
+            let found = parse_number(&reply);
             let filled = fence.is_some_and(|fence| near.fill(place(one), fence, &copy_of(found)));
             if !filled {
                 near.void(place(one));
@@ -96,13 +93,6 @@ impl<Fence: Clone> Floors<Fence> {
     pub fn born(&self) -> u64 {
         self.known.iter().flatten().copied().max().unwrap_or(0)
     }
-}
-
-fn parse(text: &[u8]) -> u64 {
-    std::str::from_utf8(text)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(0)
 }
 
 /// The entry that stands for a number in the directory.

@@ -26,13 +26,14 @@ mod reply;
 mod script;
 mod set;
 mod step;
+mod sweep;
 mod validity;
 
 pub use board::{Board, BoardWords, BOARD_WORDS};
 pub use breaker::{Breaker, Permit};
 pub use change::{Change, Changed, Changing};
 pub use clear::Clear;
-pub use command::{Command, Verb};
+pub use command::{parse_number, Command, Verb};
 pub use delete::Delete;
 pub use fault::Fault;
 pub use get::{Found, Get};
@@ -48,4 +49,7 @@ pub use reply::Reply;
 pub use script::Script;
 pub use set::Set;
 pub use step::{Event, Step};
+pub use sweep::{
+    end_swept, keep_sweep, leave_sweep, next_swept, remove_cleared, swept, take_sweep, Swept,
+};
 pub use validity::{Judged, Validity};

@@ -63,6 +63,12 @@ impl RemoteName {
         self.join(b":%sweep")
     }
 
+    /// Which host gives that space back.
+    #[must_use]
+    pub fn sweeper(&self) -> Vec<u8> {
+        self.join(b":%sweeper")
+    }
+
     /// The key under which a full key is stored.
     #[must_use]
     pub fn value(&self, full_key: &[u8]) -> Vec<u8> {
@@ -83,7 +89,7 @@ impl RemoteName {
         match rest {
             b"%clock" => Pushed::Clock,
             b"%id" => Pushed::Id,
-            b"%sweep" => Pushed::Other,
+            b"%sweep" | b"%sweeper" => Pushed::Other,
             full_key => Pushed::Value(full_key),
         }
     }

@@ -26,6 +26,12 @@ impl Reply {
         }
     }
 
+    /// Whether the server does not know a script by its digest: it executed nothing.
+    #[must_use]
+    pub fn lacks_script(&self) -> bool {
+        matches!(self, Reply::Error(text) if text.starts_with("NOSCRIPT"))
+    }
+
     /// Whether the server did what it was asked: a script's 1.
     pub(crate) fn is_one(&self) -> bool {
         matches!(self, Reply::Int(1))

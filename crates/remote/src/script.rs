@@ -19,11 +19,15 @@ pub enum Script {
     Clear,
     /// `floor n`: raises it.
     Floor,
+    /// `sweep`: the cleared namespace that waits longest, and the number of its clear.
+    NextSwept,
+    /// `sweep n member`: takes a namespace off, unless it was cleared again.
+    Swept,
 }
 
 impl Script {
     /// All of them.
-    pub const ALL: [Script; 7] = [
+    pub const ALL: [Script; 9] = [
         Script::Acquire,
         Script::Exchange,
         Script::Remove,
@@ -31,6 +35,8 @@ impl Script {
         Script::Delete,
         Script::Clear,
         Script::Floor,
+        Script::NextSwept,
+        Script::Swept,
     ];
 
     /// The SHA-1 of its text, in hexadecimal digits: what EVALSHA calls it.
@@ -90,6 +96,11 @@ impl Script {
             Script::Floor => {
                 "if (tonumber(redis.call('GET', KEYS[1])) or 0) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end\n\
                  return 1"
+            }
+            Script::NextSwept => "return redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')",
+            Script::Swept => {
+                "if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[2])) ~= tonumber(ARGV[1]) then return 0 end\n\
+                 return redis.call('ZREM', KEYS[1], ARGV[2])"
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::options::{part, MemoryTierOptions, Options};
 use crate::own::Owner;
 use crate::tiers::Tiers;
 use crate::{entries, errors, key, many, statistics};
+use polycache::bindings::Bindings;
 use polycache::{Compressor, Error};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -360,6 +361,11 @@ impl Cache {
         let mut stood = 0;
         let several = many::keys(keys)?;
         self.check_open(keys.py())?;
+        if let Host(handle) = &self.tiers {
+            if handle.cache.is_remote() {
+                return handle.delete_on_servers(several);
+            }
+        }
         for key in several {
             stood += usize::from(self.delete(&key?)?);
         }

@@ -176,6 +176,9 @@ impl Handle {
         found: &Bound<'py, PyDict>,
     ) -> PyResult<()> {
         let py = found.py();
+        if self.cache.is_remote() {
+            return self.read_from_servers(keys, found);
+        }
         let mut keys = keys.fuse();
         loop {
             let mut batch = Vec::new();
@@ -207,6 +210,28 @@ impl Handle {
                 }
             }
         }
+    }
+
+    /// The same over a remote tier, which has no memory tier before it: in one round trip.
+    fn read_from_servers<'py>(
+        &self,
+        keys: Bound<'py, PyIterator>,
+        found: &Bound<'py, PyDict>,
+    ) -> PyResult<()> {
+        let py = found.py();
+        let keys: Vec<Bound<'py, PyAny>> = keys.collect::<PyResult<_>>()?;
+        let bytes: Vec<&[u8]> = keys.iter().map(key::bytes).collect::<PyResult<_>>()?;
+        self.read_clock(py)?;
+        let values = self.cache.get_from_servers(&bytes);
+        let values = values.map_err(|error| errors::raise(py, error))?;
+        for (key, value) in keys.iter().zip(values.unwrap_or_default()) {
+            if let Some(value) = value {
+                let named = Cell::new(false);
+                let value = to_python::object(py, value, &named)?;
+                found.set_item(key, self.finished(value, &named)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// The same from the host tier.

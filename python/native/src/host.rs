@@ -16,7 +16,7 @@ use load::{HostLoad, HostLocks};
 use polycache::bindings::Bindings;
 use polycache::{Error, MachineStats, Report, Stats, Ttl, Usage, Value};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyIterator, PyList};
 use pyo3::{PyTraverseError, PyVisit};
 use std::cell::Cell;
 use std::path::Path;
@@ -52,6 +52,45 @@ impl Handle {
     ) -> PyResult<()> {
         let cache = &self.cache;
         self.store_by(key, value, |value| cache.set_value(bytes, value, ttl))
+    }
+
+    /// Stores several values over a remote tier, in one round trip; those before one that cannot be written.
+    fn store_on_servers<'py>(
+        &self,
+        pairs: &mut dyn Iterator<Item = PyResult<Pair<'py>>>,
+        ttl: Ttl,
+    ) -> PyResult<()> {
+        let mut py = None;
+        let mut entries = Vec::new();
+        let mut written = || {
+            for pair in &mut *pairs {
+                let (key, value) = pair?;
+                py = Some(key.py());
+                self.read_clock(key.py())?;
+                let bytes = key::bytes(&key)?;
+                let types = self.flights.types();
+                let entry = from_python::with_value(&value, self.serializer, types, |value, _| {
+                    self.cache.entry_of(bytes, value, ttl)
+                });
+                entries.push((bytes.to_vec(), failed(key.py(), entry?)?));
+            }
+            Ok(())
+        };
+        let refused = written();
+        let Some(py) = py else {
+            return refused;
+        };
+        failed(py, self.cache.store_entries(&entries)).and(refused)
+    }
+
+    /// Deletes several keys over a remote tier, in one round trip. How many had an entry.
+    pub fn delete_on_servers(&self, keys: Bound<'_, PyIterator>) -> PyResult<usize> {
+        let py = keys.py();
+        let keys: Vec<Bound<'_, PyAny>> = keys.collect::<PyResult<_>>()?;
+        let bytes: Vec<&[u8]> = keys.iter().map(key::bytes).collect::<PyResult<_>>()?;
+        self.read_clock(py)?;
+        let deleted = failed(py, self.cache.delete_many(&bytes))?;
+        Ok(usize::try_from(deleted).unwrap_or(usize::MAX))
     }
 
     /// Reads a value and has it written, and lets go of the object that memory has of the key.
@@ -115,6 +154,9 @@ impl Tiers for Handle {
         ttl: TtlArgument<'_, '_>,
     ) -> PyResult<()> {
         let ttl = ttl.read()?;
+        if self.cache.is_remote() {
+            return self.store_on_servers(entries, ttl);
+        }
         for pair in entries {
             let (key, value) = pair?;
             self.store(&key, key::bytes(&key)?, &value, ttl)?;

@@ -1,7 +1,7 @@
 //! The remote tier's way to a server: the native driver for a URL, or the program's own client (`remote.py`).
 
 use polycache::bindings::remote::{
-    is_background, Command, Ear, Failure, Fault, Map, Node, Reply, Transport, Verb,
+    by_digest_or_text, is_background, Command, Ear, Failure, Fault, Map, Node, Reply, Transport,
 };
 use polycache::Remote;
 use pyo3::exceptions::PyException;
@@ -105,10 +105,8 @@ fn failure(py: Python<'_>, error: &PyErr) -> Failure {
 
 impl Transport for Client {
     fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
-        let reads = commands
-            .iter()
-            .all(|one| matches!(one.verb, Verb::Get | Verb::GetHeader));
-        let send = |by_digest: bool| {
+        let reads = commands.iter().all(Command::reads);
+        by_digest_or_text(|by_digest| {
             attached(|py| {
                 let lines = commands.iter().map(|command| {
                     let words = command.words(by_digest);
@@ -119,15 +117,7 @@ impl Transport for Client {
                 let replies = self.0.bind(py).call_method1("send", arguments)?;
                 replies.try_iter()?.map(|one| reply(&one?)).collect()
             })
-        };
-        let replies: Vec<Reply> = send(true)?;
-        let lacks_script =
-            |reply: &Reply| matches!(reply, Reply::Error(text) if text.starts_with("NOSCRIPT"));
-        // All of them once more: their order is part of what they mean.
-        match replies.iter().any(lacks_script) {
-            true => send(false),
-            false => Ok(replies),
-        }
+        })
     }
 
     fn scan(

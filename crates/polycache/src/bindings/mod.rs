@@ -22,8 +22,8 @@ pub use polycache_host::{MemoryHits, Token};
 pub mod remote {
     #[cfg(feature = "bindings-remote")]
     pub use crate::remote::settings::{Address, Settings, Tls, Topology};
-    pub use crate::remote::{is_background, Ear, Failure, Transport};
-    pub use polycache_remote::{Command, Fault, Map, Node, Reply, Verb};
+    pub use crate::remote::{by_digest_or_text, is_background, Ear, Failure, Transport};
+    pub use polycache_remote::{Command, Fault, Map, Node, Reply};
 }
 
 /// A [`Cache`] as the packages of other languages use it.
@@ -168,6 +168,34 @@ pub trait Bindings {
     /// # Errors
     /// `Closed`.
     fn delete_updated(&self, key: &[u8], found: &Found) -> Result<bool, Error>;
+
+    /// The values of several keys, in order, over a remote tier: in one round trip to each server. Else `None`.
+    ///
+    /// # Errors
+    /// Those of [`Cache::get_with`], for the first key that cannot be read.
+    #[cfg(feature = "remote")]
+    fn get_from_servers(
+        &self,
+        keys: &[impl AsRef<[u8]>],
+    ) -> Result<Option<Vec<Option<Value<'static>>>>, Error>;
+
+    /// A value's entry, for [`Bindings::store_entries`].
+    ///
+    /// # Errors
+    /// Those of [`Cache::set_value`] for what cannot be written.
+    #[cfg(feature = "remote")]
+    fn entry_of(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<Vec<u8>, Error>;
+
+    /// Stores keys with their entries, in order, over a remote tier: in one round trip to each server.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where there is no remote tier; those of [`Cache::set_value`], for the first that could not be stored.
+    #[cfg(feature = "remote")]
+    fn store_entries(&self, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<(), Error>;
+
+    /// Whether entries are on servers.
+    #[must_use]
+    fn is_remote(&self) -> bool;
 
     /// Fetches what reads of these keys will touch from memory, for a caller that goes on to read them: some
     /// [`PREFETCHED`] keys at a time.
@@ -395,6 +423,40 @@ impl Bindings for Cache {
 
     fn delete_updated(&self, key: &[u8], found: &Found) -> Result<bool, Error> {
         Cache::delete_updated(self, key, found)
+    }
+
+    #[cfg(feature = "remote")]
+    fn get_from_servers(
+        &self,
+        keys: &[impl AsRef<[u8]>],
+    ) -> Result<Option<Vec<Option<Value<'static>>>>, Error> {
+        let Some(remote) = self.tier().remote() else {
+            return Ok(None);
+        };
+        let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+        let read = || reading(|value: Value<'_>| value.into_owned());
+        self.get_several(remote, &keys, read).map(Some)
+    }
+
+    #[cfg(feature = "remote")]
+    fn entry_of(&self, key: &[u8], value: &Value<'_>, ttl: Ttl) -> Result<Vec<u8>, Error> {
+        ttl.check()?;
+        self.written(key, writing_value(value), ttl)
+    }
+
+    #[cfg(feature = "remote")]
+    fn store_entries(&self, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<(), Error> {
+        match self.tier().remote() {
+            Some(remote) => self.store_written(remote, entries),
+            None => Err(Error::InvalidArgument("there is no remote tier".into())),
+        }
+    }
+
+    fn is_remote(&self) -> bool {
+        #[cfg(feature = "remote")]
+        return self.tier().remote().is_some();
+        #[cfg(not(feature = "remote"))]
+        return false;
     }
 
     fn prefetch(&self, keys: &[impl AsRef<[u8]>]) {

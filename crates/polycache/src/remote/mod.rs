@@ -2,6 +2,7 @@
 
 #[cfg(feature = "redis-cluster")]
 mod cluster;
+mod deadline;
 mod hearing;
 mod pool;
 mod redis;
@@ -16,7 +17,7 @@ mod transport;
 pub use statistics::RemoteStats;
 pub(crate) use transport::be_background;
 #[cfg(feature = "bindings")]
-pub use transport::is_background;
+pub use transport::{by_digest_or_text, is_background};
 pub use transport::{Ear, Failure, Transport};
 
 use self::redis::RedisRs;

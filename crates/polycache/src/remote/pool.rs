@@ -1,7 +1,8 @@
 //! Connections to one server that nobody uses at the moment.
 
+use super::deadline::Deadline;
 use polycache_host::PerProcess;
-use redis::{Client, Connection, ConnectionLike, RedisResult};
+use redis::{cmd, Client, Connection, RedisResult};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,15 +37,26 @@ impl Pool {
     }
 
     /// A connection that still answers.
-    pub fn take(&self, timeout: Duration) -> RedisResult<Option<Connection>> {
+    ///
+    /// # Errors
+    /// One did not answer in time. The others are of the same server: none of them is waited for.
+    pub fn take(&self, deadline: Deadline) -> RedisResult<Option<Connection>> {
         loop {
             let Some((since, mut connection)) = self.idle().connections.pop() else {
                 return Ok(None);
             };
-            limit(&connection, timeout)?;
-            // A write must not be the one to find out that the server has closed a connection in its rest.
-            if since.elapsed() < RESTED || connection.check_connection() {
+            if since.elapsed() < RESTED {
                 return Ok(Some(connection));
+            }
+            // A write must not be the one to find out that the server has closed a connection in its rest.
+            deadline.limit(&connection)?;
+            match cmd("PING").exec(&mut connection) {
+                Ok(()) => return Ok(Some(connection)),
+                Err(error) if error.is_timeout() => {
+                    self.clear();
+                    return Err(error);
+                }
+                Err(_) => {}
             }
         }
     }
@@ -72,16 +84,6 @@ impl Pool {
 }
 
 /// A new connection.
-pub(super) fn open(client: &Client, timeout: Duration) -> RedisResult<Connection> {
-    let connection = client.get_connection_with_timeout(timeout)?;
-    limit(&connection, timeout)?;
-    Ok(connection)
-}
-
-/// How long the next read or write may take.
-pub(super) fn limit(connection: &Connection, timeout: Duration) -> RedisResult<()> {
-    // The system takes 0 for no limit.
-    let timeout = Some(timeout.max(Duration::from_millis(1)));
-    connection.set_read_timeout(timeout)?;
-    connection.set_write_timeout(timeout)
+pub(super) fn open(client: &Client, deadline: Deadline) -> RedisResult<Connection> {
+    client.get_connection_with_timeout(deadline.left()?)
 }

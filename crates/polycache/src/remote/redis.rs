@@ -1,14 +1,16 @@
 //! The crate `redis` as the remote tier's client, for one server at a time.
 
+use super::deadline::Deadline;
 use super::hearing::{hear, CONNECT};
 use super::pool::{open, Pool};
-use super::replies::{failure, has_code, lacks_script, only_read, reply, scan, scanned};
-use super::transport::{Ear, Failure, Transport};
+use super::replies::{failure, has_code, reply, scan, scanned};
+use super::transport::{by_digest_or_text, Ear, Failure, Transport};
+use polycache_host::PerProcess;
 use polycache_remote::{Command, Map, Node, Reply};
 use redis::{pack_command, Client, Connection, ConnectionLike, RedisError, RedisResult, Value};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where the primary is.
 pub(super) trait Primary: Send + Sync {
@@ -39,7 +41,7 @@ pub(super) struct RedisRs<P> {
     primary: P,
     pool: Pool,
     /// Where the last connection was made to.
-    address: Mutex<String>,
+    address: PerProcess<Mutex<String>>,
 }
 
 impl<P> fmt::Debug for RedisRs<P> {
@@ -53,12 +55,15 @@ impl<P: Primary> RedisRs<P> {
         RedisRs {
             primary,
             pool: Pool::default(),
-            address: Mutex::default(),
+            address: PerProcess::new(),
         }
     }
 
     fn address(&self) -> MutexGuard<'_, String> {
-        self.address.lock().unwrap_or_else(PoisonError::into_inner)
+        self.address
+            .get()
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A client of the primary. Connections to another one are not used again.
@@ -74,13 +79,11 @@ impl<P: Primary> RedisRs<P> {
         Ok(client)
     }
 
-    fn connect(&self, timeout: Duration) -> RedisResult<Connection> {
-        let began = Instant::now();
-        let client = self.find(timeout)?;
-        let left = timeout.saturating_sub(began.elapsed());
-        let mut connection = open(&client, left.max(Duration::from_millis(1)))?;
+    fn connect(&self, deadline: Deadline) -> RedisResult<Connection> {
+        let client = self.find(deadline.left()?)?;
+        let mut connection = open(&client, deadline)?;
+        deadline.limit(&connection)?;
         self.primary.verify(&mut connection)?;
-        super::pool::limit(&connection, timeout)?;
         Ok(connection)
     }
 
@@ -91,19 +94,23 @@ impl<P: Primary> RedisRs<P> {
         packed: &[u8],
         count: usize,
         read: bool,
-        timeout: Duration,
+        deadline: Deadline,
     ) -> RedisResult<Vec<Value>> {
-        let mut connection = match self.pool.take(timeout)? {
-            Some(connection) => connection,
-            None => self.connect(timeout)?,
+        let request = |connection: &mut Connection| {
+            deadline.limit(connection)?;
+            connection.req_packed_commands(packed, 0, count)
         };
-        let mut replies = connection.req_packed_commands(packed, 0, count);
+        let mut connection = match self.pool.take(deadline)? {
+            Some(connection) => connection,
+            None => self.connect(deadline)?,
+        };
+        let mut replies = request(&mut connection);
         if leads_nowhere(&replies) {
             // The others are of the same server.
             self.pool.clear();
             if read {
-                connection = self.connect(timeout)?;
-                replies = connection.req_packed_commands(packed, 0, count);
+                connection = self.connect(deadline)?;
+                replies = request(&mut connection);
             }
         }
         if !leads_nowhere(&replies) && replies.is_ok() {
@@ -123,20 +130,16 @@ fn leads_nowhere(replies: &RedisResult<Vec<Value>>) -> bool {
 
 impl<P: Primary> Transport for RedisRs<P> {
     fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
-        let packed = |by_digest: bool| -> Vec<u8> {
-            commands
+        let deadline = Deadline::after(timeout);
+        let reads = commands.iter().all(Command::reads);
+        by_digest_or_text(|by_digest| {
+            let packed: Vec<u8> = commands
                 .iter()
                 .flat_map(|command| pack_command(&command.words(by_digest)))
-                .collect()
-        };
-        let reads = only_read(commands);
-        let exchange = |packed: &[u8]| self.exchange(packed, commands.len(), reads, timeout);
-        let mut replies = exchange(&packed(true)).map_err(failure)?;
-        if replies.iter().any(lacks_script) {
-            // All of them once more: their order is part of what they mean.
-            replies = exchange(&packed(false)).map_err(failure)?;
-        }
-        Ok(replies.into_iter().map(reply).collect())
+                .collect();
+            let replies = self.exchange(&packed, commands.len(), reads, deadline);
+            Ok(replies.map_err(failure)?.into_iter().map(reply).collect())
+        })
     }
 
     fn scan(
@@ -147,7 +150,8 @@ impl<P: Primary> Transport for RedisRs<P> {
         timeout: Duration,
     ) -> Result<(u64, Vec<Vec<u8>>), Failure> {
         let packed = scan(cursor, pattern);
-        let mut replies = self.exchange(&packed, 1, true, timeout).map_err(failure)?;
+        let exchanged = self.exchange(&packed, 1, true, Deadline::after(timeout));
+        let mut replies = exchanged.map_err(failure)?;
         scanned(replies.pop())
     }
 

@@ -1,22 +1,11 @@
 //! What the crate `redis` returns, in the words of the remote tier.
 
 use super::transport::Failure;
-use polycache_remote::{Command, Fault, Reply, Verb};
+use polycache_remote::{Fault, Reply};
 use redis::{cmd, RedisError, ServerError, Value};
 
 /// Keys that one step of a SCAN looks at.
 const STEP: u32 = 1000;
-
-/// Whether none of them changes anything, so that they may be sent twice.
-pub(super) fn only_read<'a>(commands: impl IntoIterator<Item = &'a Command>) -> bool {
-    commands
-        .into_iter()
-        .all(|one| matches!(one.verb, Verb::Get | Verb::GetHeader))
-}
-
-pub(super) fn lacks_script(reply: &Value) -> bool {
-    has_code(reply, "NOSCRIPT")
-}
 
 pub(super) fn has_code(reply: &Value, code: &str) -> bool {
     matches!(reply, Value::ServerError(error) if error.code() == code)

@@ -76,9 +76,7 @@ impl Settings {
     /// `InvalidArgument` for settings that cannot be used.
     pub fn remote(self) -> Result<Remote, Error> {
         self.client().map_err(|error| {
-            Error::InvalidArgument(format!(
-                "remote has settings that cannot be used: {error}"
-            ))
+            Error::InvalidArgument(format!("remote has settings that cannot be used: {error}"))
         })
     }
 
@@ -194,10 +192,13 @@ impl Tls {
 
     fn certificates(&self) -> TlsCertificates {
         TlsCertificates {
-            client_tls: self.client.clone().map(|(certificate, key)| ClientTlsConfig {
-                client_cert: certificate,
-                client_key: key,
-            }),
+            client_tls: self
+                .client
+                .clone()
+                .map(|(certificate, key)| ClientTlsConfig {
+                    client_cert: certificate,
+                    client_key: key,
+                }),
             root_cert: self.authority.clone(),
         }
     }

@@ -66,6 +66,21 @@ pub trait Transport: Send + Sync {
     fn listen(&self, node: &Node, prefixes: &[Vec<u8>], ear: &Ear);
 }
 
+/// Sends commands by the digests of their scripts; once more, as text, where the server does not know one. All of them:
+/// their order is part of what they mean.
+///
+/// # Errors
+/// Those of `send`.
+pub fn by_digest_or_text<E>(
+    mut send: impl FnMut(bool) -> Result<Vec<Reply>, E>,
+) -> Result<Vec<Reply>, E> {
+    let replies = send(true)?;
+    match replies.iter().any(Reply::lacks_script) {
+        true => send(false),
+        false => Ok(replies),
+    }
+}
+
 thread_local! {
     static IS_BACKGROUND: Cell<bool> = const { Cell::new(false) };
 }

@@ -22,7 +22,16 @@ impl Drop for Process {
 impl Process {
     /// `None` where redis-server is not installed.
     pub fn start<'a>(port: u16, words: impl IntoIterator<Item = &'a str>) -> Option<Process> {
-        let child = Command::new("redis-server")
+        Process::of("redis-server", port, words)
+    }
+
+    /// `None` where the program is not installed.
+    pub fn of<'a>(
+        program: &str,
+        port: u16,
+        words: impl IntoIterator<Item = &'a str>,
+    ) -> Option<Process> {
+        let child = Command::new(program)
             .args(words)
             .args(["--bind", "127.0.0.1", "--port", &port.to_string()])
             .stdout(Stdio::null())
@@ -36,11 +45,17 @@ impl Process {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// A client that knows nothing of the cache.
+    pub fn plain(&self) -> redis::Connection {
+        let client = redis::Client::open(self.url()).expect("a URL");
+        client.get_connection().expect("it answers")
+    }
+
     /// Sends one command, its words separated by spaces.
     pub fn ask<T: redis::FromRedisValue>(&self, words: &str) -> redis::RedisResult<T> {
         let client = redis::Client::open(self.url())?;
         let mut command = redis::Cmd::new();
-        words.split(' ').for_each(|word| {
+        words.split_whitespace().for_each(|word| {
             command.arg(word);
         });
         command.query(&mut client.get_connection()?)
@@ -61,11 +76,16 @@ impl Process {
     }
 
     fn signal(&self, name: &str) {
-        let process = self.child.id().to_string();
+        let process = self.id().to_string();
         let told = Command::new("kill")
             .args([&format!("-{name}"), &process])
             .status();
         assert!(told.expect("kill is there").success());
+    }
+
+    /// The process' id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn kill(&mut self) {
@@ -90,6 +110,6 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -42,19 +42,16 @@ impl Proxy {
         Proxy { port, state }
     }
 
-    #[allow(dead_code)]
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
     /// From now on no byte passes; connections stay, and new ones are accepted.
-    #[allow(dead_code)]
     pub fn hang(&self, hangs: bool) {
         self.state.hangs.store(hangs, Ordering::Relaxed);
     }
 
     /// The next reply is lost, and its connection with it.
-    #[allow(dead_code)]
     pub fn swallow(&self) {
         self.state.swallows.store(true, Ordering::Relaxed);
     }

@@ -361,7 +361,13 @@ impl Cache {
         this.run(|cache| cache.touch(&key, ttl))?.or_raise(ruby)
     }
 
-    fn set(ruby: &Ruby, this: &Cache, name: Value, object: Value, ttl: Value) -> Result<(), Error> {
+    pub(crate) fn set(
+        ruby: &Ruby,
+        this: &Cache,
+        name: Value,
+        object: Value,
+        ttl: Value,
+    ) -> Result<(), Error> {
         this.read_clock(ruby)?;
         let key = key(ruby, name)?;
         let ttl = duration::ttl(ruby, ttl)?;
@@ -566,7 +572,9 @@ pub(crate) fn define(ruby: &Ruby, native: RModule) -> Result<(), Error> {
     class.define_method("touch", method!(Cache::touch, 2))?;
     class.define_method("facts", method!(Cache::facts, 1))?;
     class.define_method("set", method!(Cache::set, 3))?;
+    class.define_method("set_many", method!(Cache::set_many, 2))?;
     class.define_method("delete", method!(Cache::delete, 1))?;
+    class.define_method("delete_many", method!(Cache::delete_many, 1))?;
     class.define_method("delete_prefix", method!(Cache::delete_prefix, 1))?;
     class.define_method("has", method!(Cache::has, 1))?;
     class.define_method("ttl", method!(Cache::ttl, 1))?;

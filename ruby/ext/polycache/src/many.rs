@@ -1,8 +1,13 @@
-//! Reads of many keys in one pass: what the next [`PREFETCHED`] reads touch is fetched from memory first.
+//! Operations on many keys. What the next [`PREFETCHED`] reads of a directory touch is fetched from memory first; over a
+//! remote tier all take one round trip.
 
 use crate::cache::Cache;
+use crate::duration;
+use crate::error::OrRaise;
+use crate::from_ruby::with_value;
 use crate::key::{key, Key};
 use crate::memory_reader::MemoryReader;
+use crate::to_ruby::make;
 use magnus::{rb_sys::AsRawValue, Error, RArray, RHash, Ruby, Value};
 use polycache::bindings::{Bindings, PREFETCHED};
 use std::ops::Range;
@@ -16,11 +21,11 @@ impl Cache {
         found: RHash,
     ) -> Result<RHash, Error> {
         this.read_clock(ruby)?;
+        if this.is_remote() {
+            return this.get_from_servers(ruby, names, found);
+        }
         for batch in batches(names) {
-            let keys: Vec<Key> = batch
-                .clone()
-                .map(|at| key(ruby, name_at(names, at)?))
-                .collect::<Result<_, _>>()?;
+            let keys = keys(ruby, names, batch.clone())?;
             this.cache.prefetch(&keys);
             for (at, key) in batch.zip(&keys) {
                 if let Some(made) = this.get_made(ruby, key)? {
@@ -30,6 +35,65 @@ impl Cache {
         }
         Ok(found)
     }
+
+    /// The same over a remote tier: in one round trip.
+    fn get_from_servers(&self, ruby: &Ruby, names: RArray, found: RHash) -> Result<RHash, Error> {
+        let keys = keys(ruby, names, 0..names.len())?;
+        let values = self
+            .run(|cache| cache.get_from_servers(&keys))?
+            .or_raise(ruby)?;
+        for (at, value) in values.unwrap_or_default().into_iter().enumerate() {
+            if let Some(value) = value {
+                let made = make(ruby, &value)?;
+                found.aset(name_at(names, at)?, self.give(ruby, made)?)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Stores several values, in order: `pairs` of keys and values. After an error those before it are stored.
+    pub(crate) fn set_many(
+        ruby: &Ruby,
+        this: &Cache,
+        pairs: RArray,
+        ttl: Value,
+    ) -> Result<(), Error> {
+        this.read_clock(ruby)?;
+        let pair = |at| RArray::to_ary(name_at(pairs, at)?)?.to_value_array::<2>();
+        if !this.is_remote() {
+            return (0..pairs.len()).try_for_each(|at| {
+                let [name, object] = pair(at)?;
+                Cache::set(ruby, this, name, object, ttl)
+            });
+        }
+        let ttl = duration::ttl(ruby, ttl)?;
+        let mut entries = Vec::with_capacity(pairs.len());
+        let written = (0..pairs.len()).try_for_each(|at| {
+            let [name, object] = pair(at)?;
+            let key = key(ruby, name)?;
+            let types = this.types(ruby);
+            let entry = with_value(ruby, types, object, |value| {
+                this.cache.entry_of(&key, value, ttl)
+            })?;
+            entries.push((key.to_vec(), entry.or_raise(ruby)?));
+            Ok(())
+        });
+        this.run(|cache| cache.store_entries(&entries))?
+            .or_raise(ruby)
+            .and(written)
+    }
+
+    /// Deletes several keys. How many had an entry.
+    pub(crate) fn delete_many(ruby: &Ruby, this: &Cache, names: RArray) -> Result<u64, Error> {
+        this.read_clock(ruby)?;
+        let keys = keys(ruby, names, 0..names.len())?;
+        this.run(|cache| cache.delete_many(&keys))?.or_raise(ruby)
+    }
+}
+
+/// The keys at these places.
+fn keys(ruby: &Ruby, names: RArray, places: Range<usize>) -> Result<Vec<Key>, Error> {
+    places.map(|at| key(ruby, name_at(names, at)?)).collect()
 }
 
 impl MemoryReader {
@@ -42,6 +106,10 @@ impl MemoryReader {
         miss: Value,
     ) -> Result<RHash, Error> {
         let cache = this.cache(ruby);
+        if cache.is_remote() {
+            // Nothing of it is kept in memory.
+            return Cache::get_many(ruby, &cache, names, found);
+        }
         let mut keys: Vec<Key> = Vec::new();
         for batch in batches(names) {
             keys.clear();

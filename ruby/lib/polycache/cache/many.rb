@@ -30,13 +30,13 @@ module Polycache
         pairs = ManyArguments.pairs(values)
         check_ttl(expires_in)
         ManyArguments.check_open(@tiers)
-        pairs.each_pair { |key, value| set(key, value, ttl: expires_in) }
+        @tiers.set_many([*pairs.each_pair], expires_in)
         nil
       end
 
       # @param keys [Enumerable<String, Symbol>]
       # @return [Integer] how many entries stood there
-      def delete_many(keys) = listed(keys).count { |key| delete(key) }
+      def delete_many(keys) = @tiers.delete_many([*listed(keys)])
 
       # Deletes the keys of this namespace (not of nested ones) that begin with +prefix+. It is not
       # one step: keys written meanwhile may stay.

@@ -85,6 +85,12 @@ module Polycache
       end
 
       # Whether there was an entry that a read would have served.
+      def set_many(pairs, ttl)
+        pairs.each { |key, value| set(key, value, ttl) }
+      end
+
+      def delete_many(keys) = keys.count { |key| delete(key) }
+
       def delete(key)
         check_open
         key = Key.of(key)

@@ -143,6 +143,12 @@ module Polycache
         forget(key)
       end
 
+      def set_many(pairs, ttl)
+        @native.set_many(pairs, ttl)
+      ensure
+        forget_all(pairs.map(&:first))
+      end
+
       def touch(key, ttl)
         @native.touch(key, ttl)
       ensure
@@ -201,6 +207,12 @@ module Polycache
         @native.delete(key)
       ensure
         forget(key)
+      end
+
+      def delete_many(keys)
+        @native.delete_many(keys)
+      ensure
+        forget_all(keys)
       end
 
       def take(key, default)
@@ -321,6 +333,14 @@ module Polycache
         @native.held = @store.held
       rescue InvalidKey
         nil # The host tier says so.
+      end
+
+      def forget_all(keys)
+        keys.each do |key|
+          forget(key)
+        rescue InvalidKey
+          nil # The host tier says so.
+        end
       end
 
       def forget_prefix(prefix)

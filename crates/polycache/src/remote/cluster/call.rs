@@ -1,9 +1,8 @@
 //! A node, and a round trip to it whose two halves are apart: several nodes work at the same time.
 
-use crate::remote::pool::{limit, open, Pool};
-use redis::{Client, Connection, RedisError, RedisResult, Value};
-use std::io;
-use std::time::{Duration, Instant};
+use crate::remote::deadline::Deadline;
+use crate::remote::pool::{open, Pool};
+use redis::{Client, Connection, RedisResult, Value};
 
 /// A node and the connections to it.
 pub(super) struct Peer {
@@ -34,9 +33,9 @@ pub(super) struct Call<'a> {
     count: usize,
     /// It only reads: it is sent again if a connection that had rested was closed.
     reads: bool,
-    deadline: Instant,
+    deadline: Deadline,
     /// Where the replies are to be read.
-    sent: RedisResult<Connection>,
+    sent: Option<RedisResult<Connection>>,
     /// That connection comes from the pool, so it may have been closed meanwhile.
     rested: bool,
 }
@@ -48,7 +47,7 @@ impl<'a> Call<'a> {
         packed: Vec<u8>,
         count: usize,
         reads: bool,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Call<'a> {
         let mut call = Call {
             peer,
@@ -56,22 +55,22 @@ impl<'a> Call<'a> {
             count,
             reads,
             deadline,
-            sent: Err(late()),
+            sent: None,
             rested: false,
         };
-        let rested = call.left().and_then(|left| call.peer.pool.take(left));
-        call.rested = matches!(rested, Ok(Some(_)));
-        call.sent = match rested {
-            Ok(Some(connection)) => call.send(connection),
-            Ok(None) => call.connect(),
-            Err(error) => Err(error),
-        };
+        call.sent = Some(call.peer.pool.take(deadline).and_then(|rested| {
+            call.rested = rested.is_some();
+            match rested {
+                Some(connection) => call.send(connection),
+                None => call.connect(),
+            }
+        }));
         call
     }
 
     /// Reads the replies.
     pub fn end(mut self) -> RedisResult<Vec<Value>> {
-        let sent = std::mem::replace(&mut self.sent, Err(late()));
+        let sent = self.sent.take().unwrap_or_else(|| self.connect());
         match sent.and_then(|connection| self.read(connection)) {
             Err(error) if error.is_connection_dropped() => {
                 // The others are of the same server.
@@ -85,27 +84,19 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn left(&self) -> RedisResult<Duration> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        match left.is_zero() {
-            true => Err(late()),
-            false => Ok(left),
-        }
-    }
-
     fn connect(&self) -> RedisResult<Connection> {
-        let connection = open(&self.peer.client, self.left()?)?;
+        let connection = open(&self.peer.client, self.deadline)?;
         self.send(connection)
     }
 
     fn send(&self, mut connection: Connection) -> RedisResult<Connection> {
-        limit(&connection, self.left()?)?;
+        self.deadline.limit(&connection)?;
         connection.send_packed_command(&self.packed)?;
         Ok(connection)
     }
 
     fn read(&self, mut connection: Connection) -> RedisResult<Vec<Value>> {
-        limit(&connection, self.left()?)?;
+        self.deadline.limit(&connection)?;
         let mut replies = Vec::with_capacity(self.count);
         while replies.len() < self.count {
             match connection.recv_response()? {
@@ -117,8 +108,4 @@ impl<'a> Call<'a> {
         self.peer.pool.give_back(connection);
         Ok(replies)
     }
-}
-
-fn late() -> RedisError {
-    io::Error::from(io::ErrorKind::TimedOut).into()
 }

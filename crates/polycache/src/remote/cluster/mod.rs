@@ -8,10 +8,12 @@ mod call;
 mod settings;
 mod slots;
 
+use super::deadline::Deadline;
 use super::hearing::hear;
-use super::replies::{failure, has_code, lacks_script, only_read, reply, scan, scanned};
+use super::replies::{failure, has_code, reply, scan, scanned};
 use super::transport::{Ear, Failure, Transport};
 use call::{Call, Peer};
+use polycache_host::PerProcess;
 use polycache_remote::{slot_of_key, Command, Fault, Map, Node, Reply};
 use redis::cluster::{ClusterClient, NodeAddress};
 use redis::{cmd, pack_command, ErrorKind, RedisError, RedisResult, Value};
@@ -20,7 +22,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often a command is sent at most, to follow MOVED and ASK and to send a script's text.
 const ATTEMPTS: usize = 6;
@@ -29,7 +31,8 @@ const ATTEMPTS: usize = 6;
 pub(super) struct RedisCluster {
     client: ClusterClient,
     seeds: Vec<Arc<Peer>>,
-    state: Mutex<State>,
+    /// A thread that the child of a fork lacks may have locked it.
+    state: PerProcess<Mutex<State>>,
     /// A node said or showed that the slots are others.
     is_stale: AtomicBool,
     /// Who is asked for the slots first: one that is behind must not be asked for ever.
@@ -67,14 +70,17 @@ impl RedisCluster {
         RedisCluster {
             seeds: seeds.collect(),
             client,
-            state: Mutex::default(),
+            state: PerProcess::new(),
             is_stale: AtomicBool::new(true),
             turn: AtomicUsize::new(0),
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state
+            .get()
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn peer(&self, address: &NodeAddress) -> RedisResult<Arc<Peer>> {
@@ -93,7 +99,7 @@ impl RedisCluster {
     }
 
     /// Who owns which slots, as far as it is known; asked for where it is not, or may be wrong.
-    fn slots(&self, deadline: Instant) -> Result<Arc<Slots>, Failure> {
+    fn slots(&self, deadline: Deadline) -> Result<Arc<Slots>, Failure> {
         let known = self.state().slots.clone();
         // One caller asks, the others go by what was known.
         let asks = self.is_stale.swap(false, Ordering::AcqRel);
@@ -108,7 +114,7 @@ impl RedisCluster {
     }
 
     /// The slots, as the first node tells them that answers.
-    fn ask_anyone(&self, known: &Slots, deadline: Instant) -> Result<Arc<Slots>, Failure> {
+    fn ask_anyone(&self, known: &Slots, deadline: Deadline) -> Result<Arc<Slots>, Failure> {
         let members = known.members.iter();
         let mut peers: Vec<_> = members
             .filter_map(|member| self.peer(&member.address).ok())
@@ -121,13 +127,11 @@ impl RedisCluster {
         peers.extend(self.seeds.iter().cloned());
         let mut why = Failure::unreachable("the Cluster has no node");
         for peer in peers {
-            let now = Instant::now();
-            if now >= deadline {
+            if deadline.left().is_err() {
                 break;
             }
             // One that hangs leaves time for another one.
-            let end = now + (deadline - now) / 2;
-            let call = Call::begin(&peer, cluster("SLOTS"), 1, true, end);
+            let call = Call::begin(&peer, cluster("SLOTS"), 1, true, deadline.half());
             match call.end().map_err(failure) {
                 Ok(answer) => match Slots::parse(&answer[0], &peer.host) {
                     Some(slots) => return Ok(self.learn(slots)),
@@ -163,7 +167,7 @@ impl RedisCluster {
         commands: &[Command],
         errands: Vec<Errand>,
         replies: &mut [Option<Reply>],
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Vec<Errand>, Failure> {
         let mut groups: Vec<(NodeAddress, Vec<Errand>)> = Vec::new();
         for errand in errands {
@@ -181,7 +185,7 @@ impl RedisCluster {
             .zip(&groups)
             .map(|(peer, (_, group))| {
                 let (packed, count) = pack(commands, group);
-                let reads = only_read(group.iter().map(|one| &commands[one.index]));
+                let reads = group.iter().all(|one| commands[one.index].reads());
                 Call::begin(peer, packed, count, reads, deadline)
             })
             .collect();
@@ -210,7 +214,7 @@ impl RedisCluster {
         replies: &mut [Option<Reply>],
         again: &mut Vec<Errand>,
     ) {
-        let unknown = answers.iter().any(lacks_script);
+        let unknown = answers.iter().any(|answer| has_code(answer, "NOSCRIPT"));
         let mut answers = answers.into_iter();
         for mut errand in group {
             if errand.asks {
@@ -242,7 +246,7 @@ impl RedisCluster {
 
     /// What each primary says of all slots and of its own; `None` unless all of these are primaries that answer,
     /// agree, and move nothing.
-    fn agreed(&self, asked: &Slots, deadline: Instant) -> Option<Slots> {
+    fn agreed(&self, asked: &Slots, deadline: Deadline) -> Option<Slots> {
         let peers: RedisResult<Vec<_>> = asked
             .members
             .iter()
@@ -273,7 +277,7 @@ impl RedisCluster {
 
 impl Transport for RedisCluster {
     fn send(&self, commands: &[Command], timeout: Duration) -> Result<Vec<Reply>, Failure> {
-        let deadline = Instant::now() + timeout;
+        let deadline = Deadline::after(timeout);
         let slots = self.slots(deadline)?;
         let mut errands = Vec::with_capacity(commands.len());
         for (index, command) in commands.iter().enumerate() {
@@ -293,11 +297,7 @@ impl Transport for RedisCluster {
             if errands.is_empty() {
                 break;
             }
-            if Instant::now() >= deadline {
-                return Err(Failure::unreachable(format!(
-                    "no answer within {timeout:?}"
-                )));
-            }
+            deadline.left().map_err(failure)?;
             errands = self.attempt(commands, errands, &mut replies, deadline)?;
         }
         let replies: Option<Vec<Reply>> = replies.into_iter().collect();
@@ -311,7 +311,7 @@ impl Transport for RedisCluster {
         pattern: &[u8],
         timeout: Duration,
     ) -> Result<(u64, Vec<Vec<u8>>), Failure> {
-        let deadline = Instant::now() + timeout;
+        let deadline = Deadline::after(timeout);
         let slots = self.slots(deadline)?;
         let Some(member) = slots.members.get(primary) else {
             // There are fewer than before.
@@ -327,7 +327,7 @@ impl Transport for RedisCluster {
     }
 
     fn map(&self, timeout: Duration) -> Option<Map> {
-        let deadline = Instant::now() + timeout;
+        let deadline = Deadline::after(timeout);
         // Twice: those that were asked first may name others.
         for _ in 0..2 {
             let asked = self.slots(deadline).ok()?;
@@ -347,7 +347,7 @@ impl Transport for RedisCluster {
     }
 
     fn close(&self) {
-        for peer in self.state().peers.values() {
+        for peer in self.seeds.iter().chain(self.state().peers.values()) {
             peer.close();
         }
     }

@@ -7,7 +7,7 @@ use crate::remote::{Failure, Transport};
 use crate::Error;
 use polycache_host::{monotonic, without_signals, Clock, PerProcess};
 use polycache_remote::{
-    presence, Breaker, Command, Event, Fault, HolderId, Judged, Permit, RemoteName, Reply, Verb,
+    presence, Breaker, Command, Event, Fault, HolderId, Judged, Permit, RemoteName, Reply,
     PRESENCE_MS, UNLISTED,
 };
 use std::collections::HashMap;
@@ -141,11 +141,7 @@ impl Link {
 
     /// Asks the database who it is.
     pub fn ask_identity(&self) -> Command {
-        Command {
-            verb: Verb::Get,
-            key: self.name.id(),
-            args: Vec::new(),
-        }
+        Command::get(self.name.id())
     }
 
     /// The database with this identity, if that is another one than `site`; from then on it is the one in use.
@@ -251,15 +247,8 @@ impl Link {
 
     /// What tells other hosts who lives here.
     pub fn presence(&self, host: u64) -> Command {
-        Command {
-            verb: Verb::Set,
-            key: self.name.presence(host),
-            args: vec![
-                presence(&self.living()),
-                b"PX".to_vec(),
-                PRESENCE_MS.to_string().into_bytes(),
-            ],
-        }
+        let living = presence(&self.living());
+        Command::set(self.name.presence(host), living, Some(PRESENCE_MS))
     }
 
     /// Tells of this process before it first holds something; from then on the host's leader does.
@@ -321,6 +310,12 @@ impl Link {
         pattern: &[u8],
     ) -> Result<(u64, Vec<Vec<u8>>), Fault> {
         self.guarded(|| self.transport.scan(primary, cursor, pattern, self.timeout))
+    }
+
+    /// How many primaries there are, as far as it is known.
+    pub fn primaries(&self) -> usize {
+        let map = self.transport.map(self.timeout);
+        map.map_or(1, |map| map.nodes.len())
     }
 
     fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Fault> {

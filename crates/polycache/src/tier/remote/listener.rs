@@ -6,9 +6,10 @@
 use super::link::Link;
 use super::near::NearStore;
 use super::site::Site;
+use super::sweep::Sweeping;
 use crate::remote::{be_background, Ear};
 use polycache_host::{monotonic, without_signals, PerProcess};
-use polycache_remote::{Act, Board, Command, Fault, Heard, Listener, Map, Reply, Verb};
+use polycache_remote::{Act, Board, Command, Fault, Heard, Listener, Map, Reply};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -200,11 +201,7 @@ fn identity(link: &Link) -> Result<Option<Vec<u8>>, Fault> {
         }
         let (one, other) = (crate::random::mark(), crate::random::mark());
         let new = format!("{one:016x}{other:016x}").into_bytes();
-        link.send(&[Command {
-            verb: Verb::Set,
-            key: link.name.id(),
-            args: vec![new, b"NX".to_vec()],
-        }])?;
+        link.send(&[Command::set_new(link.name.id(), new)])?;
     }
     Ok(None)
 }
@@ -239,6 +236,7 @@ fn lead(link: &Arc<Link>, site: &Arc<Site>, generation: u16) {
         over: Arc::default(),
         gives_up: false,
         until: monotonic(),
+        sweeping: Sweeping::default(),
     };
     let mut listener = Listener::new(link.name.clone(), host, link.staleness, first_beacon);
     leader.run(&mut listener, &mail);
@@ -258,6 +256,7 @@ struct Leader<'a> {
     /// The database is another one than before, or did not tell.
     gives_up: bool,
     until: Duration,
+    sweeping: Sweeping,
 }
 
 impl Leader<'_> {
@@ -301,6 +300,7 @@ impl Leader<'_> {
             }
             Act::TellPresence => {
                 let _ = link.send(&[link.presence(self.host)]);
+                self.sweeping.look(link);
             }
             Act::Void(full_key) => link.near.void(outer, &full_key),
             Act::VoidClock => link.near.void_clock(outer),

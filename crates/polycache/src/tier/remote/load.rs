@@ -140,7 +140,7 @@ impl RemoteLoad {
         loop {
             next = match next {
                 Loaded::Send(commands) => {
-                    let event = self.tier.send(mounted.as_deref(), at.key, commands);
+                    let event = self.tier.send(mounted.as_deref(), &[at.key], commands);
                     let now = now + began.elapsed();
                     self.machine
                         .step(&mut near, &mut guard, names, event, now)?

@@ -5,8 +5,11 @@
 mod link;
 mod listener;
 mod load;
+mod many;
 mod near;
+mod served_keys;
 mod site;
+mod sweep;
 
 pub(crate) use link::{Link, LinkOptions};
 pub(crate) use load::RemoteLoad;
@@ -22,11 +25,9 @@ use polycache_host::{keys, monotonic, Hit, PerProcess, Report, Stats, Store, Tok
 use polycache_operations::{Bounds, Holder, Lease};
 use polycache_remote::{
     head, look_at_lock, pending_head, unlock, Change, Changed, Changing, Clear, Command, Delete,
-    Event, Fault, Found, Get, Invalidate, Lock, Locked, Names, Record, Reply, Set, Step, Verb,
-    HEAD_LEN, LARGEST_HEADER,
+    Event, Fault, Found, Get, Invalidate, Lock, Locked, Names, Record, Reply, Set, Step, HEAD_LEN,
 };
 use site::Mounted;
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -231,7 +232,7 @@ impl RemoteTier {
         loop {
             match step(&mut near, names, event) {
                 Step::Done(done) => return done,
-                Step::Send(commands) => event = self.send(mounted.as_deref(), key, commands),
+                Step::Send(commands) => event = self.send(mounted.as_deref(), &[key], commands),
                 Step::Wait { until } => {
                     self.link()
                         .transport
@@ -247,10 +248,10 @@ impl RemoteTier {
         mounted.is_some_and(|mounted| self.link().is_fresh(mounted.site.board().judge()))
     }
 
-    /// Sends the commands of an operation on a key. While nobody tells this host of writes the database may become
+    /// Sends the commands of operations on these keys. While nobody tells this host of writes the database may become
     /// another one (FLUSHALL), whose copies other processes serve: so it is asked who it is in the same round trip, and
-    /// the key is voided there, too.
-    fn send(&self, mounted: Option<&Mounted>, key: &[u8], mut commands: Vec<Command>) -> Event {
+    /// the keys are voided there, too.
+    fn send(&self, mounted: Option<&Mounted>, keys: &[&[u8]], mut commands: Vec<Command>) -> Event {
         let link = self.link();
         let site = mounted.map(|mounted| &*mounted.site);
         let asks = site.filter(|_| link.shares_copies() && !self.is_listening(mounted));
@@ -259,7 +260,9 @@ impl RemoteTier {
         if let (Some(site), Event::Replies(replies)) = (asks, &mut event) {
             if let Some(Reply::Bytes(identity)) = replies.pop() {
                 if let Some(other) = link.another_site(site, &identity) {
-                    link.near.void(&other.outer, &self.full_key(key));
+                    for key in keys {
+                        link.near.void(&other.outer, &self.full_key(key));
+                    }
                 }
             }
         }
@@ -377,96 +380,6 @@ impl RemoteTier {
         link.know_site().map_err(|fault| link.error(fault))
     }
 
-    /// Every key on the server that begins with `prefix` and has a value, without the cache's own prefix.
-    fn served_keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
-        self.still_open()?;
-        let link = self.link();
-        let fault = |fault| link.error(fault);
-        let own = link.name.data_prefix();
-        let pattern = [&escaped(&own), &escaped(prefix), b"*".as_slice()].concat();
-        let mut found = HashSet::new();
-        let primaries = link
-            .transport
-            .map(link.timeout)
-            .map_or(1, |map| map.nodes.len());
-        for primary in 0..primaries {
-            let mut cursor = 0;
-            loop {
-                let (next, keys) = link.scan(primary, cursor, &pattern).map_err(fault)?;
-                let new = keys
-                    .into_iter()
-                    .filter(|key| !found.contains(key))
-                    .collect();
-                found.extend(self.with_value(new).map_err(fault)?);
-                cursor = next;
-                if cursor == 0 {
-                    break;
-                }
-            }
-        }
-        Ok(found
-            .into_iter()
-            .map(|key| key[own.len()..].to_vec())
-            .collect())
-    }
-
-    /// Those keys on the server that a read would find.
-    fn with_value(&self, keys: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Fault> {
-        let link = self.link();
-        let own = link.name.data_prefix().len();
-        // Locks, floors and the rest of our own are no full keys.
-        let keys: Vec<_> = keys
-            .into_iter()
-            .filter(|key| keys::split(&key[own..]).is_some())
-            .collect();
-        if keys.is_empty() {
-            return Ok(keys);
-        }
-        let mut floors: Vec<Vec<u8>> = Vec::new();
-        let mut around = Vec::new();
-        for key in &keys {
-            let of_key = keys::ancestors(&key[own..]).map(|namespace| {
-                floors
-                    .iter()
-                    .position(|floor| *floor == namespace)
-                    .unwrap_or_else(|| {
-                        floors.push(namespace);
-                        floors.len() - 1
-                    })
-            });
-            around.push(of_key.collect::<Vec<usize>>());
-        }
-        let ask = |verb, key, args| Command { verb, key, args };
-        let mut commands: Vec<_> = floors
-            .iter()
-            .map(|floor| ask(Verb::Get, link.name.floor(floor), Vec::new()))
-            .collect();
-        let last = (LARGEST_HEADER - 1).to_string().into_bytes();
-        commands.extend(keys.iter().map(|key| {
-            ask(
-                Verb::GetHeader,
-                key.clone(),
-                vec![b"0".to_vec(), last.clone()],
-            )
-        }));
-        let mut replies = link.send(&commands)?.into_iter();
-        let floors: Vec<u64> = replies.by_ref().take(floors.len()).map(number).collect();
-        let now = self.now();
-        let is_served = |around: &[usize], reply: Reply| {
-            let Reply::Bytes(header) = reply else {
-                return false;
-            };
-            let floor = around.iter().map(|place| floors[*place]).max().unwrap_or(0);
-            Record::parse(&header).is_some_and(|record| record.is_served(floor, now))
-        };
-        Ok(keys
-            .into_iter()
-            .zip(around)
-            .zip(replies)
-            .filter_map(|((key, around), reply)| is_served(&around, reply).then_some(key))
-            .collect())
-    }
-
     pub fn remote_stats(&self) -> RemoteStats {
         let link = self.link();
         let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -485,28 +398,6 @@ impl RemoteTier {
             refuses_tracking: link.listening.refused.load(Ordering::Relaxed),
         }
     }
-}
-
-fn number(reply: Reply) -> u64 {
-    match reply {
-        Reply::Bytes(text) => std::str::from_utf8(&text)
-            .ok()
-            .and_then(|text| text.parse().ok()),
-        _ => None,
-    }
-    .unwrap_or(0)
-}
-
-/// A pattern that matches just these bytes.
-fn escaped(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    for byte in bytes {
-        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\' | b'^') {
-            out.push(b'\\');
-        }
-        out.push(*byte);
-    }
-    out
 }
 
 impl Tier for RemoteTier {
@@ -790,8 +681,8 @@ impl Tier for RemoteTier {
             self.link().near.void_floor(&site.outer, &self.0.prefix);
             self.link().near.clear(&site.outer, &self.0.prefix);
         }
-        // Those of this process that load are not joined any more.
-        self.guards().clear(&[])
+        self.link().near.end_guards();
+        Ok(())
     }
 
     fn clears_slowly(&self) -> bool {

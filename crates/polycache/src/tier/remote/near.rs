@@ -60,6 +60,11 @@ impl NearStore {
             .and_then(|tier| tier.clear(&parts_of(outer, prefix)));
     }
 
+    /// No load of this host that began before is joined any more.
+    pub fn end_guards(&self) {
+        self.clear(GUARDS, b"::");
+    }
+
     /// Removes the copy of a full key, and invalidates the lease to make it.
     pub fn void(&self, outer: &str, full_key: &[u8]) {
         let Some(end) = full_key.windows(2).position(|pair| pair == b"::") else {

@@ -1,67 +1,17 @@
-//! The remote tier on a real Redis Cluster: two caches with a directory each are two hosts.
+//! A real Redis Cluster.
 
-#[path = "remote/nodes.rs"]
-mod nodes;
-#[path = "remote/process.rs"]
-mod process;
-#[path = "remote/proxy.rs"]
-mod proxy;
-
-use nodes::Cluster;
+use crate::hosts::{host, host_with, listens, options, reads, SECOND};
+use crate::nodes::Cluster;
+use crate::process::{until, Process};
+use crate::proxy::Proxy;
 use polycache::{Cache, Error};
 use polycache_remote::slot_of_key;
-use process::{until, Process};
-use proxy::Proxy;
 use redis::cluster::{ClusterClient, NodeAddress};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Barrier;
 use std::time::Duration;
-use tempfile::TempDir;
 
-const SECOND: Duration = Duration::from_secs(1);
 const KEYS: usize = 60;
-
-struct Host {
-    _directory: TempDir,
-    cache: Cache,
-}
-
-fn host_of(client: ClusterClient) -> Host {
-    // Machines are slow at times, and a command that waits for its turn is no fault.
-    host_with(client, SECOND * 5)
-}
-
-fn host_with(client: ClusterClient, timeout: Duration) -> Host {
-    let directory = TempDir::new().expect("a directory");
-    let cache = Cache::builder()
-        .remote(client)
-        .timeout(timeout)
-        .path(directory.path())
-        .build()
-        .expect("it opens");
-    Host {
-        _directory: directory,
-        cache,
-    }
-}
-
-fn host(cluster: &Cluster) -> Host {
-    host_of(cluster.client())
-}
-
-/// Waits until a cache serves copies.
-fn listens(cache: &Cache) {
-    until("it listens", || {
-        cache.get::<String>("anything").expect("a read");
-        cache.remote_stats().expect("it is remote").listens
-    });
-}
-
-fn reads(cache: &Cache, key: &str, value: &str) {
-    until("the value is read", || {
-        cache.get::<String>(key).ok().flatten().as_deref() == Some(value)
-    });
-}
 
 /// What a user's key is called on the servers.
 fn stored(key: &str) -> String {
@@ -81,7 +31,7 @@ fn hosts_share_the_keys_of_all_primaries() {
     let Some(cluster) = Cluster::start(0, "") else {
         return;
     };
-    let (one, other) = (host(&cluster), host(&cluster));
+    let (one, other) = (host(cluster.client()), host(cluster.client()));
     for number in 0..KEYS {
         one.cache.set(format!("k{number}"), &number).unwrap();
     }
@@ -145,7 +95,7 @@ fn writes_at_each_primary_are_heard_of() {
     let Some(cluster) = Cluster::start(0, "") else {
         return;
     };
-    let one = host(&cluster);
+    let one = host(cluster.client());
     for primary in 0..3 {
         let key = key_of(primary);
         one.cache.set(&key, "ours").unwrap();
@@ -169,7 +119,7 @@ fn a_script_that_a_node_forgot_is_sent_as_text() {
     let Some(cluster) = Cluster::start(0, "") else {
         return;
     };
-    let one = host(&cluster);
+    let one = host(cluster.client());
     for round in 1..=2 {
         for primary in 0..3 {
             assert_eq!(one.cache.increment(key_of(primary), 1).unwrap(), round);
@@ -191,7 +141,7 @@ fn a_password_reaches_every_node() {
         node.ask::<()>("ACL SETUSER default off").unwrap();
     }
     let first = format!("redis://shop:secret@127.0.0.1:{}", cluster.nodes[0].port);
-    let one = host_of(ClusterClient::new([first]).unwrap());
+    let one = host(ClusterClient::new([first]).unwrap());
     for primary in 0..3 {
         one.cache.set(key_of(primary), "v").unwrap();
     }
@@ -228,7 +178,7 @@ fn a_slot_moves_while_it_is_read() {
     let Some(cluster) = Cluster::start(0, "") else {
         return;
     };
-    let (one, other) = (host(&cluster), host(&cluster));
+    let (one, other) = (host(cluster.client()), host(cluster.client()));
     let key = key_of(0);
     let slot = slot_of_key(stored(&key).as_bytes());
     one.cache.set(&key, &0).unwrap();
@@ -275,7 +225,7 @@ fn a_slot_that_is_half_moved_is_read_and_no_copy_is_served() {
     let Some(cluster) = Cluster::start(0, "") else {
         return;
     };
-    let one = host(&cluster);
+    let one = host(cluster.client());
     let key = key_of(0);
     let slot = slot_of_key(stored(&key).as_bytes());
     let (from, to) = (&cluster.nodes[0], &cluster.nodes[1]);
@@ -307,7 +257,7 @@ fn a_replica_takes_the_place_of_its_killed_primary() {
     let Some(mut cluster) = Cluster::start(3, "") else {
         return;
     };
-    let (one, other) = (host(&cluster), host(&cluster));
+    let (one, other) = (host(cluster.client()), host(cluster.client()));
     let (key, elsewhere) = (key_of(0), key_of(1));
     for key in [&key, &elsewhere] {
         one.cache.set(key, "before").unwrap();
@@ -362,7 +312,7 @@ fn a_primary_that_hangs_is_given_up_and_the_others_answer() {
     let Some(cluster) = Cluster::start(0, "--cluster-require-full-coverage no") else {
         return;
     };
-    let one = host_with(cluster.client(), SECOND / 2);
+    let one = host_with(options(cluster.client()).timeout(SECOND / 2));
     let hangs = dispensable();
     let (hung, other) = (key_of(hangs), key_of((hangs + 1) % 3));
     for key in [&hung, &other] {

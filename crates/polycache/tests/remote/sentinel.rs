@@ -1,60 +1,19 @@
-//! The remote tier behind a real Sentinel: two caches with a directory each are two hosts.
+//! Primaries that a real Sentinel names.
 
-#[path = "remote/process.rs"]
-mod process;
-#[path = "remote/sentinels.rs"]
-mod sentinels;
-
-use polycache::{Builder, Cache};
-use process::until;
+use crate::hosts::{self, host_with, listens, reads, writes, Host, SECOND};
+use crate::process::until;
+use crate::sentinels::{role, Watched, SERVICE};
+use polycache::Builder;
 use redis::sentinel::{SentinelClient, SentinelServerType};
-use sentinels::{role, Watched, SERVICE};
 use std::time::Duration;
-use tempfile::TempDir;
-
-const SECOND: Duration = Duration::from_secs(1);
-
-struct Host {
-    _directory: TempDir,
-    cache: Cache,
-}
 
 fn options(watched: &Watched, of: SentinelServerType) -> Builder {
-    let client = SentinelClient::build(vec![watched.sentinel.url()], SERVICE.to_owned(), None, of);
-    Cache::builder()
-        .remote(client.expect("addresses"))
-        // Machines are slow at times, and a command that waits for its turn is no fault.
-        .timeout(SECOND * 5)
+    let client = SentinelClient::build(vec![watched.sentinel.url()], SERVICE, None, of);
+    hosts::options(client.expect("addresses"))
 }
 
 fn host(watched: &Watched) -> Host {
-    let directory = TempDir::new().expect("a directory");
-    let cache = options(watched, SentinelServerType::Master)
-        .path(directory.path())
-        .build()
-        .expect("it opens");
-    Host {
-        _directory: directory,
-        cache,
-    }
-}
-
-/// Waits until a cache serves copies.
-fn listens(cache: &Cache) {
-    until("it listens", || {
-        cache.get::<String>("anything").expect("a read");
-        cache.remote_stats().expect("it is remote").listens
-    });
-}
-
-fn reads(cache: &Cache, key: &str, value: &str) {
-    until("the value is read", || {
-        cache.get::<String>(key).ok().flatten().as_deref() == Some(value)
-    });
-}
-
-fn writes(cache: &Cache, key: &str, value: &str) {
-    until("it can be written", || cache.set(key, value).is_ok());
+    host_with(options(watched, SentinelServerType::Master))
 }
 
 #[test]

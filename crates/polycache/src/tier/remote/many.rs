@@ -1,0 +1,302 @@
+//! Operations on many keys: their commands go out together, in one round trip to each server.
+
+use super::link::count;
+use super::near::AtRemote;
+use super::RemoteTier;
+use crate::Error;
+use polycache_host::monotonic;
+use polycache_remote::{Command, Delete, Event, Found, Get, Names, Reply, Set, Step};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Keys of one round trip, and bytes of their entries: it has to end within the timeout.
+const MOST_KEYS: usize = 512;
+const MOST_BYTES: usize = 1 << 20;
+
+/// Where a question that several operations ask is sent once: the number of the clock, or of a floor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shared {
+    /// A read asks before it reads its key.
+    First,
+    /// A write asks after it wrote its key.
+    Last,
+}
+
+/// The commands of one round trip.
+struct Together {
+    shared: Shared,
+    commands: Vec<Command>,
+    /// Questions that are sent last.
+    questions: Vec<Command>,
+    /// By their keys.
+    places: HashMap<Vec<u8>, Place>,
+}
+
+/// Where a reply will be.
+#[derive(Clone, Copy)]
+enum Place {
+    Command(usize),
+    Question(usize),
+}
+
+impl Together {
+    fn new(shared: Shared) -> Together {
+        Together {
+            shared,
+            commands: Vec::new(),
+            questions: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, command: Command) -> Place {
+        if !command.reads() {
+            self.commands.push(command);
+            return Place::Command(self.commands.len() - 1);
+        }
+        if let Some(place) = self.places.get(&command.key) {
+            return *place;
+        }
+        let key = command.key.clone();
+        let place = match self.shared {
+            Shared::First => {
+                self.commands.push(command);
+                Place::Command(self.commands.len() - 1)
+            }
+            Shared::Last => {
+                self.questions.push(command);
+                Place::Question(self.questions.len() - 1)
+            }
+        };
+        self.places.insert(key, place);
+        place
+    }
+
+    /// The place among all commands.
+    fn index(&self, place: Place) -> usize {
+        match place {
+            Place::Command(index) => index,
+            Place::Question(index) => self.commands.len() + index,
+        }
+    }
+}
+
+/// One key's operation.
+struct Under<D> {
+    names: Names,
+    /// What its next step is told, if it is to have one now.
+    event: Option<Event>,
+    /// Where the replies to what it sent will be.
+    sent: Vec<Place>,
+    done: Option<D>,
+}
+
+impl RemoteTier {
+    /// The entries of the keys that are there, each a use of it, in the order of the keys.
+    ///
+    /// # Errors
+    /// `Closed`, or what a single read gives, for the first key that cannot be read.
+    pub fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        self.still_open()?;
+        let mut entries = Vec::with_capacity(keys.len());
+        let mut missing = Vec::new();
+        for (index, key) in keys.iter().enumerate() {
+            let mut entry = Vec::new();
+            let is_near = self.near(key, &mut entry)?;
+            entries.push(is_near.then_some(entry));
+            if !is_near {
+                missing.push(index);
+            }
+        }
+        for missing in missing.chunks(MOST_KEYS) {
+            let keys: Vec<&[u8]> = missing.iter().map(|index| keys[*index]).collect();
+            for (index, found) in missing.iter().zip(self.find_many(&keys)) {
+                let mut entry = Vec::new();
+                match self.take_found(found, &mut entry) {
+                    Ok(Some(_)) => entries[*index] = Some(entry),
+                    // A read that had no answer is a miss.
+                    Ok(None) | Err(Error::RemoteUnavailable(_)) => self.count_miss(),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    fn find_many(&self, keys: &[&[u8]]) -> Vec<Found> {
+        if let Err(fault) = self.link().know_site() {
+            return keys.iter().map(|_| Found::Fault(fault)).collect();
+        }
+        let now = monotonic();
+        let mut machines: Vec<_> = keys.iter().map(|_| Get::new(now)).collect();
+        self.drive_many(keys, Shared::First, |index, near, names, event| {
+            machines[index].step(near, names, event, monotonic())
+        })
+    }
+
+    /// Stores entries, in order. What became of each.
+    pub fn put_many(&self, entries: &[(Vec<u8>, Vec<u8>)]) -> Vec<Result<(), Error>> {
+        let mut done = Vec::with_capacity(entries.len());
+        let mut rest = entries;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |(_, entry): &&(Vec<u8>, Vec<u8>)| {
+                bytes += entry.len();
+                bytes <= MOST_BYTES
+            };
+            let fitting = rest.iter().take(MOST_KEYS).take_while(fits).count();
+            let (these, others) = rest.split_at(fitting.max(1));
+            done.extend(self.put_together(these));
+            rest = others;
+        }
+        done
+    }
+
+    fn put_together(&self, entries: &[(Vec<u8>, Vec<u8>)]) -> Vec<Result<(), Error>> {
+        if let Err(error) = self.begin() {
+            return entries.iter().map(|_| Err(error.clone())).collect();
+        }
+        let keys: Vec<&[u8]> = entries.iter().map(|(key, _)| key.as_slice()).collect();
+        let mut machines: Vec<_> = entries.iter().map(|(_, entry)| Set::new(entry)).collect();
+        let done = self.drive_many(&keys, Shared::Last, |index, near, names, event| {
+            machines[index].step(near, names, event)
+        });
+        let done = done.into_iter().zip(keys);
+        done.map(|(done, key)| {
+            done.map_err(|fault| self.link().error(fault))?;
+            self.end_loads(key);
+            self.count_write();
+            Ok(())
+        })
+        .collect()
+    }
+
+    /// Deletes keys. Which of them had an entry.
+    ///
+    /// # Errors
+    /// `Closed`, `RemoteUnavailable`; others may have been deleted all the same.
+    pub fn delete_many(&self, keys: &[&[u8]]) -> Result<Vec<bool>, Error> {
+        let mut deleted = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(MOST_KEYS) {
+            self.begin()?;
+            let mut machines: Vec<_> = keys.iter().map(|_| Delete::new()).collect();
+            let done = self.drive_many(keys, Shared::First, |index, near, names, event| {
+                machines[index].step(near, names, event)
+            });
+            for (key, stood) in keys.iter().zip(done) {
+                let stood = stood.map_err(|fault| self.link().error(fault))?;
+                self.end_loads(key);
+                if stood {
+                    count(&self.link().counts.deletes);
+                }
+                deleted.push(stood);
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Steps a machine for each key to its end, as [`RemoteTier::drive`] does for one.
+    fn drive_many<D>(
+        &self,
+        keys: &[&[u8]],
+        shared: Shared,
+        mut step: impl FnMut(usize, &mut AtRemote<'_>, &Names, Event) -> Step<D>,
+    ) -> Vec<D> {
+        let mounted = self.mounted();
+        let link = &self.0.shared.link;
+        if !self.is_listening(mounted.as_deref()) {
+            link.listening.ask(link);
+        }
+        let mut all: Vec<Under<D>> = keys
+            .iter()
+            .map(|key| Under {
+                names: self.names(key),
+                event: Some(Event::Woken),
+                sent: Vec::new(),
+                done: None,
+            })
+            .collect();
+        loop {
+            let mut together = Together::new(shared);
+            let mut until: Option<Duration> = None;
+            for (index, (one, key)) in all.iter_mut().zip(keys).enumerate() {
+                let Some(event) = one.event.take() else {
+                    continue;
+                };
+                let mut near = AtRemote {
+                    tier: self,
+                    mounted: mounted.as_deref(),
+                    key,
+                };
+                match step(index, &mut near, &one.names, event) {
+                    Step::Done(done) => one.done = Some(done),
+                    Step::Send(commands) => {
+                        let sent = commands.into_iter().map(|command| together.add(command));
+                        one.sent = sent.collect();
+                    }
+                    Step::Wait { until: its } => {
+                        until = Some(until.map_or(its, |until| until.min(its)));
+                        one.event = Some(Event::Woken);
+                    }
+                }
+            }
+            if !together.commands.is_empty() || !together.questions.is_empty() {
+                let questions = std::mem::take(&mut together.questions);
+                let commands = together.commands.iter().cloned().chain(questions).collect();
+                let event = self.send(mounted.as_deref(), keys, commands);
+                for one in all.iter_mut().filter(|one| !one.sent.is_empty()) {
+                    let sent = std::mem::take(&mut one.sent);
+                    one.event = Some(match &event {
+                        Event::Replies(replies) => {
+                            let reply = |place| reply(replies, together.index(place));
+                            Event::Replies(sent.into_iter().map(reply).collect())
+                        }
+                        other => other.clone(),
+                    });
+                }
+            } else if let Some(until) = until {
+                link.transport.wait(until.saturating_sub(monotonic()));
+            } else {
+                return all.into_iter().filter_map(|one| one.done).collect();
+            }
+        }
+    }
+}
+
+/// A reply; several operations may have asked for it.
+fn reply(replies: &[Reply], index: usize) -> Reply {
+    replies.get(index).cloned().unwrap_or(Reply::Nil)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(name: &str) -> Command {
+        Command::get(name.into())
+    }
+
+    /// The places of what three operations send: each its own key, and the same question.
+    fn places(shared: Shared, own: fn(&str) -> Command) -> Vec<(usize, usize)> {
+        let mut together = Together::new(shared);
+        let added: Vec<_> = ["a", "b", "c"]
+            .into_iter()
+            .map(|key| (together.add(own(key)), together.add(command("floor"))))
+            .collect();
+        let places = added.into_iter();
+        places
+            .map(|(own, question)| (together.index(own), together.index(question)))
+            .collect()
+    }
+
+    #[test]
+    fn a_question_of_writes_is_asked_once_behind_them_all() {
+        let set = |key: &str| Command::set(key.into(), Vec::new(), None);
+        assert_eq!(places(Shared::Last, set), [(0, 3), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn a_question_of_reads_is_asked_once_before_the_second() {
+        assert_eq!(places(Shared::First, command), [(0, 1), (2, 1), (3, 1)]);
+    }
+}

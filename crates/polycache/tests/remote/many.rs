@@ -1,0 +1,173 @@
+//! Several keys in one call.
+
+use crate::hosts::{everywhere, host, host_with, listens, options, somewhere, SECOND};
+use crate::nodes::Cluster;
+use crate::process::until;
+use polycache::{Cache, Error};
+use std::collections::HashMap;
+use std::time::Duration;
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("k{number}")).collect()
+}
+
+fn round_trips(cache: &Cache, work: impl FnOnce()) -> u64 {
+    let now = || cache.remote_stats().expect("it is remote").round_trips;
+    let before = now();
+    work();
+    now() - before
+}
+
+/// A cache that reads through: nobody listens, so all round trips are the operations'.
+fn reads_through(url: String) -> Cache {
+    let options = options(url).max_staleness(Duration::ZERO);
+    let cache = options.build().expect("it opens");
+    cache.set("warm", "up").expect("it answers");
+    cache
+}
+
+#[test]
+fn many_keys_take_one_round_trip() {
+    everywhere(|server| {
+        let cache = reads_through(server.url()).namespace("shop").unwrap();
+        let names = names(100);
+        let entries: Vec<(&String, usize)> = names.iter().zip(0..).collect();
+        assert_eq!(round_trips(&cache, || cache.set_many(entries).unwrap()), 1);
+        let mut found = HashMap::new();
+        let read = || found = cache.get_many::<usize, _>(&names).unwrap();
+        assert_eq!(round_trips(&cache, read), 1);
+        assert_eq!(found.len(), 100);
+        assert_eq!(found[&names[42]], 42);
+        let mut deleted = 0;
+        let some = names.iter().chain([&names[0]]).skip(50);
+        let delete = || deleted = cache.delete_many(some).unwrap();
+        assert_eq!(round_trips(&cache, delete), 1);
+        assert_eq!(deleted, 51);
+        assert_eq!(cache.get_many::<usize, _>(&names).unwrap().len(), 49);
+        let stats = cache.stats().unwrap();
+        assert_eq!((stats.hits, stats.misses), (149, 51));
+        assert_eq!((stats.writes, stats.deletes), (101, 51));
+    });
+}
+
+#[test]
+fn many_keys_of_a_cluster_take_one_round_trip() {
+    let Some(cluster) = Cluster::start(0, "") else {
+        return;
+    };
+    let (one, other) = (host(cluster.client()), host(cluster.client()));
+    let names = names(100);
+    let entries = names.iter().zip(0_usize..);
+    one.cache.set_many(entries).unwrap();
+    let found = other.cache.get_many::<usize, _>(&names).unwrap();
+    assert_eq!(found.len(), 100);
+    assert!(found.iter().all(|(name, number)| **name == names[*number]));
+    assert_eq!(other.cache.delete_many(&names).unwrap(), 100);
+    until("the other host hears of it", || {
+        one.cache.get_many::<usize, _>(&names).unwrap().is_empty()
+    });
+}
+
+#[test]
+fn copies_are_made_of_many_keys_and_voided() {
+    somewhere(|server| {
+        let (one, other) = (host(server.url()), host(server.url()));
+        let names = names(1300);
+        let all = |value: usize| names.iter().map(move |name| (name, value));
+        one.cache.set_many(all(1)).unwrap();
+        listens(&other.cache);
+        let read = |value| {
+            let found = other.cache.get_many::<usize, _>(&names).unwrap();
+            found.len() == names.len() && found.values().all(|found| *found == value)
+        };
+        assert!(read(1));
+        let before = other.cache.remote_stats().unwrap();
+        assert!(read(1));
+        let after = other.cache.remote_stats().unwrap();
+        assert_eq!(after.near_hits - before.near_hits, 1300);
+        one.cache.set_many(all(2)).unwrap();
+        until("the other host hears of all", || read(2));
+        // Its own writes it sees at once.
+        other.cache.set_many(all(3)).unwrap();
+        assert!(read(3));
+        other.cache.delete_many(&names[..1000]).unwrap();
+        assert_eq!(other.cache.get_many::<usize, _>(&names).unwrap().len(), 300);
+    });
+}
+
+#[test]
+fn the_last_value_of_a_key_that_is_set_twice_stays() {
+    somewhere(|server| {
+        let one = host(server.url());
+        let twice = [("k", 1), ("other", 2), ("k", 3)];
+        one.cache.set_many(twice).unwrap();
+        assert_eq!(one.cache.get("k").unwrap(), Some(3));
+        let same = one.cache.get_many::<i32, _>(["k", "k", "none"]).unwrap();
+        assert_eq!(same, HashMap::from([("k", 3)]));
+        assert_eq!(one.cache.delete_many(["k", "k"]).unwrap(), 1);
+    });
+}
+
+/// A clear that comes between the writes and the reads of the floors is noticed by all of them.
+#[test]
+fn a_clear_of_another_host_meets_many_writes() {
+    somewhere(|server| {
+        let (one, other) = (host(server.url()), host(server.url()));
+        listens(&one.cache);
+        listens(&other.cache);
+        let names = names(50);
+        let shop = one.cache.namespace("shop").unwrap();
+        let clears = other.cache.namespace("shop").unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..50).for_each(|_| clears.clear().unwrap()));
+            for round in 0..200_usize {
+                let entries = names.iter().map(|name| (name, round));
+                shop.set_many(entries).unwrap();
+            }
+        });
+        // Nothing is left that only some hosts serve.
+        until("all hosts agree", || {
+            let read = |cache: &Cache| cache.get_many::<usize, _>(&names).unwrap();
+            read(&shop) == read(&clears)
+        });
+        clears.clear().unwrap();
+        until("the clear is heard of", || {
+            shop.get_many::<usize, _>(&names).unwrap().is_empty()
+        });
+    });
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_told_and_the_rest_is_done() {
+    somewhere(|server| {
+        let one = host_with(options(server.url()).max_value(1000));
+        let mut plain = server.plain();
+        let foreign = redis::cmd("SET")
+            .arg("polycache:::b")
+            .arg("theirs")
+            .exec(&mut plain);
+        foreign.unwrap();
+        one.cache.set("a", "ours").unwrap();
+        let failed = one.cache.get_many::<String, _>(["a", "b"]).unwrap_err();
+        assert!(matches!(failed, Error::MalformedEntry(_)), "{failed:?}");
+        let long = "x".repeat(5000);
+        let values = [("c", "short"), ("d", long.as_str()), ("e", "later")];
+        one.cache.set_many(values).unwrap_err();
+        assert!(one.cache.has("c").unwrap());
+        assert!(!one.cache.has("e").unwrap());
+    });
+}
+
+#[test]
+fn without_a_server_many_keys_are_missed_and_writes_report() {
+    let url = "redis://127.0.0.1:1".to_owned();
+    let options = options(url).timeout(SECOND / 10);
+    let cache = options.build().unwrap();
+    let names = names(1000);
+    assert!(cache.get_many::<usize, _>(&names).unwrap().is_empty());
+    let stored = cache.set_many(names.iter().zip(0_usize..));
+    assert_eq!(stored.unwrap_err().code(), "remote_unavailable");
+    let deleted = cache.delete_many(&names);
+    assert_eq!(deleted.unwrap_err().code(), "remote_unavailable");
+    assert_eq!(cache.stats().unwrap().misses, 1000);
+}
