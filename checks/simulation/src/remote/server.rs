@@ -258,6 +258,9 @@ impl Cluster {
                 }
                 (Reply::Int(1), higher)
             }
+            // Nothing is kept to be swept: REMOVE is what a sweep changes.
+            Verb::Run(Script::NextSwept) => (Reply::List(Vec::new()), false),
+            Verb::Run(Script::Swept) => (Reply::Int(0), false),
         }
     }
 }
