@@ -67,9 +67,22 @@ impl Language {
         }
     }
 
-    /// Why its workers cannot have a server; `None` when they can.
+    /// Why its workers cannot have a server; `None` when they can. Its package says so itself: one that refuses for
+    /// another reason is no package without a remote tier, and its workers will show it.
     pub fn no_remote(self) -> Option<&'static str> {
-        (self == Language::TypeScript).then_some("no remote tier")
+        let folder = std::env::temp_dir().join(format!("polycache-probe-{}", std::process::id()));
+        let started = self.matrix().and_then(|mut command| {
+            command
+                .arg(&folder)
+                .args(["redis://127.0.0.1:1", self.name()])
+                .stdin(Stdio::null())
+                .output()
+        });
+        // Whether it was made is of no interest.
+        let _ = std::fs::remove_dir_all(folder);
+        let said = started.map_or(Vec::new(), |output| output.stderr);
+        let refused = String::from_utf8_lossy(&said).contains("there is no option remote;");
+        refused.then_some("no remote tier")
     }
 
     /// Why its workers cannot have a Cluster; `None` when they can.

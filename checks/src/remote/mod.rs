@@ -81,7 +81,10 @@ pub fn run(options: &Options) -> Fallible<bool> {
     let mut outcome = Outcome::default();
     let mut present = Vec::new();
     for language in &options.languages {
-        match language.missing().or(language.no_remote().map(str::to_owned)) {
+        let why = language
+            .missing()
+            .or_else(|| language.no_remote().map(str::to_owned));
+        match why {
             None => present.push(*language),
             Some(why) => outcome.skip(&format!("{} workers", language.name()), &why),
         }

@@ -32,6 +32,8 @@ pub enum Trouble {
     Delay,
     /// Pushes alone take longer, on one host.
     ListenerLate,
+    /// Pushes take longer, and then the connection falls silent: what it heard last was old already.
+    LateThenSilent,
     /// Replies alone take longer, on one host: it hears of a write before the reply to an earlier read.
     RepliesLate,
     /// Connections end in one direction.
@@ -62,7 +64,7 @@ use Trouble::*;
 
 impl Trouble {
     /// All that a single server may meet.
-    pub const SINGLE: [Trouble; 16] = [
+    pub const SINGLE: [Trouble; 17] = [
         Cut,
         ListenerHangs,
         WorkersKilled,
@@ -79,10 +81,11 @@ impl Trouble {
         ServerHangs,
         ListenerLate,
         RepliesLate,
+        LateThenSilent,
     ];
 
     /// All that a Cluster may meet.
-    pub const CLUSTER: [Trouble; 12] = [
+    pub const CLUSTER: [Trouble; 13] = [
         Cut,
         Failover,
         ListenerHangs,
@@ -95,6 +98,7 @@ impl Trouble {
         Unanswered,
         ListenerCut,
         RepliesLate,
+        LateThenSilent,
     ];
 
     /// What it is called.
@@ -107,6 +111,7 @@ impl Trouble {
             Unanswered => "replies held back",
             Delay => "everything 30 ms late",
             ListenerLate => "pushes 100 ms late",
+            LateThenSilent => "pushes 100 ms late, then silence",
             RepliesLate => "replies 25 ms late",
             HalfClose => "connections half closed",
             LostReplies => "replies lost",
@@ -168,6 +173,16 @@ impl Trouble {
             ListenerLate => during(stage, &[host], longer, |proxy, on| {
                 proxy.delay(Side::Listening, late(on, 100));
             }),
+            LateThenSilent => {
+                let slow = |proxy: &Proxy, on| proxy.delay(Side::Listening, late(on, 100));
+                let proxies = stage.hosts[host].proxies.iter();
+                proxies.for_each(|proxy| slow(proxy, true));
+                pause(bound * 2)?;
+                during(stage, &[host], longer, |proxy, on| {
+                    proxy.hang(Side::Listening, on);
+                    slow(proxy, on);
+                })
+            }
             RepliesLate => during(stage, &[host], bound * 4, |proxy, on| {
                 proxy.delay(Side::Data, late(on, 25));
             }),
