@@ -111,7 +111,7 @@ impl Trouble {
             Unanswered => "replies held back",
             Delay => "everything 30 ms late",
             ListenerLate => "pushes 100 ms late",
-            LateThenSilent => "pushes 100 ms late, then silence",
+            LateThenSilent => "pushes 50 ms late, then silence",
             RepliesLate => "replies 25 ms late",
             HalfClose => "connections half closed",
             LostReplies => "replies lost",
@@ -174,14 +174,17 @@ impl Trouble {
                 proxy.delay(Side::Listening, late(on, 100));
             }),
             LateThenSilent => {
-                let slow = |proxy: &Proxy, on| proxy.delay(Side::Listening, late(on, 100));
-                let proxies = stage.hosts[host].proxies.iter();
-                proxies.for_each(|proxy| slow(proxy, true));
-                pause(bound * 2)?;
-                during(stage, &[host], longer, |proxy, on| {
-                    proxy.hang(Side::Listening, on);
-                    slow(proxy, on);
-                })
+                let slow = |proxy: &Proxy, on| proxy.delay(Side::Listening, late(on, 50));
+                for _ in 0..2 {
+                    let proxies = stage.hosts[host].proxies.iter();
+                    proxies.for_each(|proxy| slow(proxy, true));
+                    pause(bound * 2)?;
+                    during(stage, &[host], longer, |proxy, on| {
+                        proxy.hang(Side::Listening, on);
+                        slow(proxy, on);
+                    })?;
+                }
+                Ok(())
             }
             RepliesLate => during(stage, &[host], bound * 4, |proxy, on| {
                 proxy.delay(Side::Data, late(on, 25));
