@@ -118,11 +118,7 @@ fn wait(workers: &mut [Worker], reads: u64) -> Fallible<bool> {
 }
 
 /// One test: that all workers of a language came to their end.
-pub fn finished(
-    outcome: &mut Outcome,
-    workers: &mut [Worker],
-    language: Language,
-) -> Fallible<()> {
+pub fn finished(outcome: &mut Outcome, workers: &mut [Worker], language: Language) -> Fallible<()> {
     let mut bad = Vec::new();
     for worker in workers.iter_mut() {
         let ended = worker.ended()?;

@@ -321,9 +321,7 @@ impl Worker {
     /// A read that failed.
     fn failed(&mut self, key: u8, name: &str, error: &Error, begin: u64, end: u64) -> Fallible<()> {
         match error {
-            Error::MalformedEntry(_) if self.remote => {
-                self.read(Op::Malformed, key, 0, begin, end)
-            }
+            Error::MalformedEntry(_) if self.remote => self.read(Op::Malformed, key, 0, begin, end),
             error => self.foreign(key, name, &error.to_string(), begin, end),
         }
     }

@@ -114,5 +114,8 @@ impl Behind {
 /// What a worker's key is called on the server.
 fn stored(key: u8) -> String {
     let name = value::key(key);
-    format!("polycache:{}", namespaces::full_key(namespaces::of(key), &name))
+    format!(
+        "polycache:{}",
+        namespaces::full_key(namespaces::of(key), &name)
+    )
 }

@@ -149,9 +149,14 @@ impl Key<'_> {
                 }
                 if let Some(end) = own[host].after(made).filter(|end| last > end.by) {
                     let late = last - end.by;
-                    judged
-                        .violations
-                        .push(self.violation(Kind::Backwards, *serial, host, end, last, late));
+                    judged.violations.push(self.violation(
+                        Kind::Backwards,
+                        *serial,
+                        host,
+                        end,
+                        last,
+                        late,
+                    ));
                 }
             }
         }
@@ -277,15 +282,15 @@ impl Key<'_> {
             let overlaps = |begin: u64, end: u64| begin < begun && end > begun;
             let mut writes = key.values.values();
             let mut removals = key.removals.iter();
-            let doubtful = writes.any(|value| {
-                overlaps(value.begun.unwrap_or(0), value.over.unwrap_or(u64::MAX))
-            }) || removals.any(|one| {
-                let late = match one.by {
-                    By::Clear => self.history.bound,
-                    _ => 0,
-                };
-                overlaps(one.at.begin, one.at.end + late)
-            });
+            let doubtful = writes
+                .any(|value| overlaps(value.begun.unwrap_or(0), value.over.unwrap_or(u64::MAX)))
+                || removals.any(|one| {
+                    let late = match one.by {
+                        By::Clear => self.history.bound,
+                        _ => 0,
+                    };
+                    overlaps(one.at.begin, one.at.end + late)
+                });
             if !doubtful {
                 violations.push(Violation {
                     kind: Kind::Vanished,

@@ -50,7 +50,10 @@ fn values() -> Vec<(&'static str, Value<'static>)> {
         ("float", Value::Float(1.5)),
         ("true", Value::Bool(true)),
         ("null", Value::Null),
-        ("list", Value::List(vec![Value::Int(1), text("two"), Value::Null])),
+        (
+            "list",
+            Value::List(vec![Value::Int(1), text("two"), Value::Null]),
+        ),
         (
             "map",
             Value::Map(vec![

@@ -320,7 +320,10 @@ fn settle(stage: &mut Stage) -> Fallible<()> {
     let before = stage.hits();
     for _ in 0..PATIENCE {
         let hits = stage.hits().into_iter().zip(before);
-        if hits.into_iter().all(|(hits, before)| hits > before + AT_WORK) {
+        if hits
+            .into_iter()
+            .all(|(hits, before)| hits > before + AT_WORK)
+        {
             break;
         }
         pause(Duration::from_millis(100))?;

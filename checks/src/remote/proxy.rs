@@ -163,7 +163,10 @@ impl State {
         client.set_nodelay(true)?;
         server.set_nodelay(true)?;
         let listens = Arc::new(AtomicBool::new(false));
-        for (from, to, way) in [(&client, &server, Way::There), (&server, &client, Way::Back)] {
+        for (from, to, way) in [
+            (&client, &server, Way::There),
+            (&server, &client, Way::Back),
+        ] {
             let (from, to) = (from.try_clone()?, to.try_clone()?);
             let (state, listens) = (self.clone(), listens.clone());
             std::thread::spawn(move || state.pass(from, to, way, &listens));

@@ -242,7 +242,9 @@ impl Cluster {
     pub fn client(&self) -> Fallible<redis::cluster::ClusterClient> {
         let urls = self.nodes.iter().map(|node| node.port);
         let urls = urls.map(|port| format!("redis://127.0.0.1:{port}"));
-        Ok(redis::cluster::ClusterClient::new(urls.collect::<Vec<_>>())?)
+        Ok(redis::cluster::ClusterClient::new(
+            urls.collect::<Vec<_>>(),
+        )?)
     }
 }
 

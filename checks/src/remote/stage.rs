@@ -238,7 +238,8 @@ impl Counted {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         for record in bytes.chunks_exact(RECORD) {
-            let is_hit = record[24] == Op::Read as u8 && record[16..24].iter().any(|byte| *byte > 0);
+            let is_hit =
+                record[24] == Op::Read as u8 && record[16..24].iter().any(|byte| *byte > 0);
             self.hits += u64::from(is_hit);
             self.read += RECORD as u64;
         }

@@ -256,7 +256,11 @@ fn another_programs_writes_count_as_another_hosts() {
 
 #[test]
 fn nothing_is_read_that_was_not_written() {
-    let read = |at| Hand::new().set(THERE, 1, 30..40).read(HERE, of(THERE, 1), at);
+    let read = |at| {
+        Hand::new()
+            .set(THERE, 1, 30..40)
+            .read(HERE, of(THERE, 1), at)
+    };
     assert_eq!(read(20..30).found(), []);
     assert_eq!(read(20..29).found(), [Kind::Foreign]);
     let never = Hand::new().read(HERE, of(THERE, 1), 10..20);
@@ -283,7 +287,13 @@ fn without_trouble_no_write_is_lost() {
     let set = || Hand::new().set(HERE, 1, 200..220);
     let missed = |history: Hand| history.miss(THERE, 230..240).found();
     assert_eq!(missed(set()), [Kind::Vanished]);
-    assert_eq!(Hand::new().set(HERE, 1, 200..231).miss(THERE, 230..240).found(), []);
+    assert_eq!(
+        Hand::new()
+            .set(HERE, 1, 200..231)
+            .miss(THERE, 230..240)
+            .found(),
+        []
+    );
     // What may have ended it, before the miss or beside the set.
     assert_eq!(missed(set().delete(THERE, 225..260)), []);
     assert_eq!(missed(set().delete(THERE, 190..210)), []);

@@ -160,7 +160,9 @@ impl Trouble {
             }
             HalfClose => again(stage, host, 6, |proxy| proxy.half_close(Side::All)),
             LostReplies => again(stage, host, 12, Proxy::swallow),
-            Hang => during(stage, &[host], longer, |proxy, on| proxy.hang(Side::All, on)),
+            Hang => during(stage, &[host], longer, |proxy, on| {
+                proxy.hang(Side::All, on)
+            }),
             ListenerHangs => during(stage, &[host], longer, |proxy, on| {
                 proxy.hang(Side::Listening, on);
             }),
