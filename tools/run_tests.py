@@ -216,7 +216,8 @@ SECTIONS = [
     Section(
         "remote-check",
         "QUICK=1 make --no-print-directory check-remote ARGS='--servers redis-server "
-        "--troubles lost-replies,late-then-silent,workers-killed,behind-our-back,flush,server-killed'",
+        "--troubles lost-replies,late-then-silent,workers-killed,behind-our-back,flush,"
+        "server-killed'",
         counts.summary,
         needs=("servers",),
         prepare=("build",),

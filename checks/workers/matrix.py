@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from polycache import MISSING, Cache, PolycacheError
 
@@ -22,7 +22,7 @@ VALUES: dict[str, object] = {
     "list": [1, "two", None],
     "map": {"a": 1, "b": [2.5]},
     "set": {7},
-    "time": datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc),
+    "time": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
 }
 
 

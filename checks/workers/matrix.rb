@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The Ruby part of the matrix of `make check-remote`: does what each line says, and answers by a line.
-# See ../src/remote/matrix.rs.
+# The Ruby part of the matrix of `make check-remote`: does what each line says, and answers by a
+# line. See ../src/remote/matrix.rs.
 
 require "polycache"
 require "set"
@@ -25,17 +25,19 @@ MISSING = Polycache::Cache::MISSING
 
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
-def write(cache, me)
-  VALUES.each { |name, value| cache.set("#{me}-#{name}", value) }
-  cache.set("#{me}-lives", "x", ttl: 1000)
-  cache.set("#{me}-ends", "x", ttl: 1)
+def write(cache, mine)
+  VALUES.each { |name, value| cache.set("#{mine}-#{name}", value) }
+  cache.set("#{mine}-lives", "x", ttl: 1000)
+  cache.set("#{mine}-ends", "x", ttl: 1)
   "ok"
 end
 
 def read(cache, who)
   VALUES.each do |name, value|
     found = cache.get("#{who}-#{name}", MISSING)
-    return "#{who}-#{name} is #{found.inspect}" unless found.instance_of?(value.class) && found == value
+    next if found.instance_of?(value.class) && found == value
+
+    return "#{who}-#{name} is #{found.inspect}"
   end
   left = cache.ttl("#{who}-lives")
   left&.between?(990, 1000) ? "ok" : "#{who}-lives has #{left} left"
@@ -45,13 +47,13 @@ def gone(cache, who)
   cache.key?("#{who}-ends") ? "#{who}-ends has not ended" : "ok"
 end
 
-def load_at(cache, me, key, at)
+def load_at(cache, mine, key, moment)
   ran = "found"
-  sleep([(at / 1e9) - now, 0].max)
+  sleep([(moment / 1e9) - now, 0].max)
   value = cache.get_or_set(key) do
     ran = "loaded"
     sleep(0.1)
-    "#{me}-#{Process.pid}"
+    "#{mine}-#{Process.pid}"
   end
   "#{ran} #{value}"
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The Ruby worker of `make check-coherence`, `make torture` and `make check-remote`; see ../README.md.
+# The Ruby worker of `make check-coherence`, `make torture` and `make check-remote`; see
+# ../README.md.
 
 require "polycache"
 
@@ -68,8 +69,8 @@ class Worker
     @remote = remote
   end
 
-  # Over a server a read counts that has found a value, and work goes on while the file +go_on+ is there,
-  # with +pace+ microseconds of sleep after each operation.
+  # Over a server a read counts that has found a value, and work goes on while the file +go_on+ is
+  # there, with +pace+ microseconds of sleep after each operation.
   def work(reads, go_on = nil, pace = 0)
     operations = 0
     goes_on = true
@@ -167,8 +168,8 @@ class Worker
 
   def cache(key) = @namespaces[key % @namespaces.size]
 
-  # The loader takes up to 30 microseconds, so that others can set and delete meanwhile. Whether a value
-  # was there.
+  # The loader takes up to 30 microseconds, so that others can set and delete meanwhile. Whether a
+  # value was there.
   def get_or_set(key)
     made = make(key)
     pause = @random.rand(30_000)
@@ -237,5 +238,6 @@ options =
     { memory: { isolation: "freeze" } }
   end
 cache = Polycache::Cache.new(path: directory, lease_timeout: lease_timeout / 1000r, **options)
-worker = Worker.new(cache, Log.new(log), number, keys:, seed:, operations_a_clear:, remote: !remote.nil?)
+remote = !remote.nil?
+worker = Worker.new(cache, Log.new(log), number, keys:, seed:, operations_a_clear:, remote:)
 worker.work(reads, go_on, pace.to_i)
