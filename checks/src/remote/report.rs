@@ -135,7 +135,7 @@ fn line(name: &str, delays: &mut [u64]) {
     // Most writes leave no copy behind: the others alone say how late pushes are.
     let usual = delays.get(none + late / 2).copied().unwrap_or(0) as f64 / 1e6;
     println!(
-        "  {name:<32} p50 {:>8.3}  p99 {:>8.3}  max {:>8.3}  ({} writes; after {late} a stale read, p50 {usual:.3})",
+        "  {name:<36} p50 {:>8.3}  p99 {:>8.3}  max {:>8.3}  ({} writes; after {late} a stale read, p50 {usual:.3})",
         ms(0.5),
         ms(0.99),
         ms(1.0),

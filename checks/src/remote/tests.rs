@@ -33,7 +33,7 @@ struct Hand(BTreeMap<u16, Vec<Record>>);
 
 impl Hand {
     fn new() -> Hand {
-        Hand::default().add(0, Op::Bound, 0, BOUND..0)
+        Hand::default().add(0, Op::Bound, 0, begun(BOUND))
     }
 
     fn set(self, worker: u16, number: u32, at: Range<u64>) -> Hand {
@@ -43,21 +43,21 @@ impl Hand {
 
     /// A set that was never acknowledged.
     fn unanswered(self, worker: u16, number: u32, begin: u64) -> Hand {
-        self.add(worker, Op::Set, of(worker, number), begin..0)
+        self.add(worker, Op::Set, of(worker, number), begun(begin))
     }
 
     fn load(self, worker: u16, number: u32, at: Range<u64>) -> Hand {
-        self.add(worker, Op::Load, of(worker, number), at.start..0)
+        self.add(worker, Op::Load, of(worker, number), begun(at.start))
             .add(worker, Op::LoadDone, of(worker, number), at)
     }
 
     fn delete(self, worker: u16, at: Range<u64>) -> Hand {
-        self.add(worker, Op::Delete, 0, at.start..0)
+        self.add(worker, Op::Delete, 0, begun(at.start))
             .add(worker, Op::DeleteDone, 0, at)
     }
 
     fn clear(self, worker: u16, at: Range<u64>) -> Hand {
-        self.add_to(NAMESPACE, worker, Op::Clear, 0, at.start..0)
+        self.add_to(NAMESPACE, worker, Op::Clear, 0, begun(at.start))
             .add_to(NAMESPACE, worker, Op::ClearDone, 0, at)
     }
 
@@ -273,7 +273,7 @@ fn nothing_is_read_that_was_not_written() {
 fn garbage_is_read_only_where_somebody_left_it() {
     let read = |at| {
         Hand::new()
-            .add(PLAIN, Op::Garbage, 0, 30..0)
+            .add(PLAIN, Op::Garbage, 0, begun(30))
             .add(PLAIN, Op::DeleteDone, 0, 30..40)
             .add(HERE, Op::Malformed, 0, at)
             .found()
@@ -315,4 +315,9 @@ fn delays_are_from_a_write_to_the_last_stale_read() {
     let mut delays = history.delays();
     delays.sort_unstable();
     assert_eq!(delays, [0, 30]);
+}
+
+/// Of what is logged before it is done.
+fn begun(begin: u64) -> Range<u64> {
+    begin..0
 }
