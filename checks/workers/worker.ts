@@ -156,8 +156,8 @@ class Worker {
       if (await this.#operate()) left--
     }
     this.#log.flush()
-    const stats: WithStats = this.#namespaces[0] ?? {}
-    const { nearHits = 0, remoteHits = 0 } = stats.remoteStats?.() ?? {}
+    const cache: object = this.#cache(0)
+    const { nearHits = 0, remoteHits = 0 } = (cache as WithStats).remoteStats?.() ?? {}
     const answered = { worker: 0, counter: remoteHits }
     this.#log.now(FINISHED, 0, answered, now(), BigInt(nearHits))
   }
