@@ -135,6 +135,11 @@ KILLS ?= 500
 torture: build ## kills writers at random while others go on, then checks what is left; KILLS=25 for a short look
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
+.PHONY: check-remote
+check-remote: build ## two hosts, Redis, Valkey and a Cluster, with trouble of every kind: no read is further behind than it may be; READS=1000000, QUICK=1 for a short look
+	@tools/setup.sh servers
+	@$(CHECKS_PROGRAM) remote --reads $(if $(QUICK),20000 --deal,$(READS)) $(ARGS)
+
 CASES ?=
 .PHONY: test-production
 test-production: build typescript-dist ## runs the cache as production does, and prints cases and outcomes; CASES="space" for some, QUICK=1 for a short look

@@ -222,6 +222,16 @@ SECTIONS = [
         counts.summary,
         prepare=("build",),
     ),
+    # One server, and the troubles that have found most: half a minute.
+    Section(
+        "remote-check",
+        "QUICK=1 make --no-print-directory check-remote ARGS='--servers redis-server "
+        "--troubles lost-replies,late-then-silent,workers-killed,behind-our-back,flush,"
+        "server-killed'",
+        counts.summary,
+        needs=("servers",),
+        prepare=("build",),
+    ),
     Section(
         "production",
         "QUICK=1 make --no-print-directory test-production",

@@ -3,8 +3,9 @@
 use crate::judge::judge;
 use crate::languages::Language;
 use crate::outcome::{Fallible, Outcome};
+use crate::process::Worker;
 use crate::progress::Progress;
-use crate::run::{Ground, Run, Worker, CROWDED, LEASE_TIMEOUTS, ROOMY};
+use crate::run::{Ground, Run, CROWDED, LEASE_TIMEOUTS, ROOMY};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -116,7 +117,8 @@ fn wait(workers: &mut [Worker], reads: u64) -> Fallible<bool> {
     Ok(false)
 }
 
-fn finished(outcome: &mut Outcome, workers: &mut [Worker], language: Language) -> Fallible<()> {
+/// One test: that all workers of a language came to their end.
+pub fn finished(outcome: &mut Outcome, workers: &mut [Worker], language: Language) -> Fallible<()> {
     let mut bad = Vec::new();
     for worker in workers.iter_mut() {
         let ended = worker.ended()?;

@@ -192,6 +192,14 @@ impl History {
                     work.reads += 1;
                     self.foreign.push((log.worker, record));
                 }
+                // Of the remote tier, which has a history of its own.
+                Op::Malformed
+                | Op::Flush
+                | Op::Loss
+                | Op::Unsteady
+                | Op::Trouble
+                | Op::Bound
+                | Op::Garbage => {}
                 Op::Finished => work.ended = true,
                 Op::Died => {
                     gone = record.begin;

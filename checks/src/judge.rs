@@ -31,6 +31,8 @@ pub enum Kind {
     Vanished,
     /// A read returned a value that was never written.
     Foreign,
+    /// A read of a host returned an older value than the host had written or read.
+    Backwards,
 }
 
 /// One violation, with the data that its story needs.

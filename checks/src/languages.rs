@@ -67,32 +67,67 @@ impl Language {
         }
     }
 
+    /// Why its workers cannot have a server; `None` when they can. Its package says so itself: one that refuses for
+    /// another reason is no package without a remote tier, and its workers will show it.
+    pub fn no_remote(self) -> Option<&'static str> {
+        let folder = std::env::temp_dir().join(format!("polycache-probe-{}", std::process::id()));
+        let started = self.matrix().and_then(|mut command| {
+            command
+                .arg(&folder)
+                .args(["redis://127.0.0.1:1", self.name()])
+                .stdin(Stdio::null())
+                .output()
+        });
+        // Whether it was made is of no interest.
+        let _ = std::fs::remove_dir_all(folder);
+        let said = started.map_or(Vec::new(), |output| output.stderr);
+        let refused = String::from_utf8_lossy(&said).contains("there is no option remote;");
+        refused.then_some("no remote tier")
+    }
+
+    /// Why its workers cannot have a Cluster; `None` when they can.
+    pub fn no_cluster(self) -> Option<&'static str> {
+        (self != Language::Rust).then_some("its package knows no Cluster")
+    }
+
     /// The command that starts a worker, without the worker's arguments.
     pub fn command(self) -> std::io::Result<Command> {
-        let script = |name: &str| repository().join("checks/workers").join(name);
+        self.program("worker")
+    }
+
+    /// The command that starts this language's part of the matrix of `make check-remote`.
+    pub fn matrix(self) -> std::io::Result<Command> {
+        self.program("matrix")
+    }
+
+    fn program(self, name: &str) -> std::io::Result<Command> {
+        let script = |ending: &str| {
+            let workers = repository().join("checks/workers");
+            workers.join(format!("{name}.{ending}"))
+        };
         Ok(match self {
             Language::Rust => {
                 let mut command = Command::new(std::env::current_exe()?);
-                command.arg("worker");
+                command.arg(name);
                 command
             }
             Language::TypeScript => {
                 let mut command = Command::new("node");
                 command.arg("--disable-warning=ExperimentalWarning");
-                command.arg(script("worker.ts"));
+                command.arg(script("ts"));
                 command
             }
             Language::Python => {
                 let mut command = Command::new("python");
                 command.env("PYTHONPATH", repository().join("python/src"));
                 command.args(["-X", "faulthandler"]);
-                command.arg(script("worker.py"));
+                command.arg(script("py"));
                 command
             }
             Language::Ruby => {
                 let mut command = Command::new("ruby");
                 command.arg("-I").arg(repository().join("ruby/lib"));
-                command.arg(script("worker.rb"));
+                command.arg(script("rb"));
                 command
             }
         })

@@ -38,7 +38,8 @@ pub enum Op {
     LoadDone = 7,
     /// A read returned a value that was never stored under this key, or an error.
     Foreign = 8,
-    /// The worker finished.
+    /// The worker finished. Over a server `end` is how many reads a copy answered, and the value how many the
+    /// server did.
     Finished = 9,
     /// The worker was killed and has ended; written by the driver.
     Died = 10,
@@ -46,6 +47,20 @@ pub enum Op {
     Clear = 11,
     /// The clear was acknowledged.
     ClearDone = 12,
+    /// A read found something on the server that is no value of ours.
+    Malformed = 13,
+    /// Everything was removed by another program or by a server's end; written by the driver, as what follows.
+    Flush = 14,
+    /// Writes of this time may have been lost, or not, by a failover.
+    Loss = 15,
+    /// Reads that began in this time are not judged.
+    Unsteady = 16,
+    /// This trouble was made; its number is in place of the key.
+    Trouble = 17,
+    /// The run's bound, `max_staleness`, in place of the begin.
+    Bound = 18,
+    /// Another program begins to overwrite the key with what is no value of ours. A `DeleteDone` follows.
+    Garbage = 19,
 }
 
 impl Op {
@@ -53,7 +68,7 @@ impl Op {
         use Op::*;
         [
             Read, Set, SetDone, Delete, DeleteDone, Load, LoadDone, Foreign, Finished, Died, Clear,
-            ClearDone,
+            ClearDone, Malformed, Flush, Loss, Unsteady, Trouble, Bound, Garbage,
         ]
         .into_iter()
         .find(|op| *op as u8 == byte)

@@ -28,6 +28,12 @@ pub fn name(namespace: u8) -> String {
     }
 }
 
+/// A key's full name (`spec/keys.md`).
+pub fn full_key(namespace: u8, key: &str) -> String {
+    let parts = NAMESPACES[usize::from(namespace % COUNT)];
+    format!("{}::{key}", parts.join(":"))
+}
+
 /// The caches of all namespaces, by number.
 pub fn open(cache: &Cache) -> Result<Vec<Cache>, Error> {
     let nested = |parts: &&[&str]| {

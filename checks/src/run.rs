@@ -1,13 +1,12 @@
 //! A run: a folder with a cache and logs, and worker processes.
 
 use crate::languages::Language;
-use crate::log::{self, Log, Op, Record, Writer, RECORD};
+use crate::log::{self, Log};
 use crate::outcome::Fallible;
-use crate::worker::{self, now};
+use crate::process::Worker;
+use crate::worker;
 use polycache::Cache;
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// The ground that the workers share.
@@ -93,27 +92,14 @@ impl Run {
         self.last = self.last.checked_add(1).ok_or("too many workers")?;
         let number = self.last;
         let log = log::path(&self.folder.join("logs"), number, language.name());
-        let output = log.with_extension("out");
-        let file = File::create(&output)?;
-        let child = language
-            .command()?
+        let mut command = language.command()?;
+        command
             .arg(self.folder.join("cache"))
             .arg(&log)
             .args([u64::from(number), self.seed + u64::from(number), reads].map(|n| n.to_string()))
             .args([u64::from(KEYS), lease_timeout.as_millis() as u64].map(|n| n.to_string()))
-            .arg(self.ground.operations_a_clear.to_string())
-            .stdin(Stdio::null())
-            .stdout(file.try_clone()?)
-            .stderr(file)
-            .spawn()?;
-        Ok(Worker {
-            number,
-            language,
-            child,
-            log,
-            output,
-            ended: None,
-        })
+            .arg(self.ground.operations_a_clear.to_string());
+        Worker::start(number, language, command, log)
     }
 
     /// The logs of all workers, and of a reader that reads every key after they have ended.
@@ -150,92 +136,4 @@ fn disk_space(path: &Path) -> Fallible<u64> {
         }
     }
     Ok(bytes)
-}
-
-/// A worker process; killed when it is dropped.
-pub struct Worker {
-    /// Its number in values and logs.
-    pub number: u16,
-    /// Its language.
-    pub language: Language,
-    child: Child,
-    log: PathBuf,
-    output: PathBuf,
-    ended: Option<ExitStatus>,
-}
-
-impl Worker {
-    /// How it ended, if it has.
-    pub fn ended(&mut self) -> Fallible<Option<ExitStatus>> {
-        if self.ended.is_none() {
-            self.ended = self.child.try_wait()?;
-        }
-        Ok(self.ended)
-    }
-
-    /// Records that it has logged so far.
-    pub fn logged(&self) -> u64 {
-        std::fs::metadata(&self.log).map_or(0, |file| file.len() / RECORD as u64)
-    }
-
-    /// Kills it with SIGKILL, waits until the kernel has removed it, and logs that. False when it had
-    /// already ended.
-    pub fn kill(&mut self) -> Fallible<bool> {
-        if self.ended()?.is_some() {
-            return Ok(false);
-        }
-        self.child.kill()?;
-        self.ended = Some(self.child.wait()?);
-        if self.ended.is_some_and(|status| status.code().is_some()) {
-            return Ok(false);
-        }
-        Writer::open(&self.log)?.now(Record {
-            op: Op::Died,
-            key: 0,
-            serial: 0,
-            begin: now(),
-            end: 0,
-        })?;
-        Ok(true)
-    }
-
-    /// Stops it with SIGSTOP.
-    pub fn stop(&self) {
-        self.signal(libc::SIGSTOP);
-    }
-
-    /// Lets it continue.
-    pub fn resume(&self) {
-        self.signal(libc::SIGCONT);
-    }
-
-    /// Lowers its priority, in favour of workers that are starting.
-    pub fn step_back(&self) {
-        // SAFETY: the call takes no pointers. The process is our child and has not been waited for, so
-        // its id is still its own.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, self.child.id(), 10) };
-    }
-
-    fn signal(&self, signal: libc::c_int) {
-        // SAFETY: the call takes no pointers. A child that has not been waited for keeps its id.
-        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
-    }
-
-    /// The last lines that it printed.
-    pub fn output(&self) -> String {
-        let bytes = std::fs::read(&self.output).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(12)..].join("\n          ")
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        if self.ended.is_none() {
-            // It may have ended already.
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use crate::judge::Violation;
 use crate::log::{Log, Op, Record};
 use crate::namespaces;
+use crate::remote::Trouble;
 use crate::value::name;
 
 /// Most lines of a story; lines that name the violation's values come first.
@@ -48,6 +49,7 @@ pub fn tell(logs: &[Log], start: u64, violation: &Violation) {
 fn is_about(record: &Record, key: u8) -> bool {
     match record.op {
         Op::Clear | Op::ClearDone => namespaces::covers(record.key, key),
+        Op::Flush | Op::Loss | Op::Trouble | Op::Unsteady => true,
         _ => record.key == key,
     }
 }
@@ -64,6 +66,12 @@ fn deed(record: &Record) -> String {
         (Op::LoadDone, serial) => format!("loaded {}", name(serial)),
         (Op::DeleteDone, _) => "deleted".into(),
         (Op::ClearDone, _) => format!("cleared {}", namespaces::name(record.key)),
+        (Op::Flush, _) => "emptied the server".into(),
+        (Op::Loss, _) => "may have lost writes".into(),
+        (Op::Trouble, _) => {
+            let trouble = Trouble::of(record.key);
+            format!("trouble: {}", trouble.map_or("?", Trouble::name))
+        }
         (Op::Foreign, _) => "read something foreign".into(),
         (op, serial) => format!("{op:?} {}", name(serial)),
     }

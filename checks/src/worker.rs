@@ -5,7 +5,8 @@ use crate::namespaces;
 use crate::outcome::Fallible;
 use crate::value::{self, Serial};
 use fastrand::Rng;
-use polycache::{Cache, TypedCache, Value};
+use polycache::{Cache, Error, Remote, TypedCache, Value};
+use redis::cluster::{ClusterClient, NodeAddress};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -29,6 +30,20 @@ pub struct Options {
     lease_timeout: u64,
     /// About so many operations lie between two clears
     operations_a_clear: u32,
+    /// For `make check-remote`: a URL, or `cluster:port=port,port=port`, its nodes' ports on this machine and
+    /// those by which to reach them
+    remote: Option<String>,
+    /// Milliseconds that the server may take
+    #[arg(default_value_t = 250)]
+    timeout: u64,
+    /// Milliseconds that copies may be old
+    #[arg(default_value_t = 1000)]
+    staleness: u64,
+    /// It works on while this file is there
+    go_on: Option<PathBuf>,
+    /// Microseconds to sleep after each operation
+    #[arg(default_value_t = 0)]
+    pace: u64,
 }
 
 /// Nanoseconds of CLOCK_MONOTONIC, which all languages can read.
@@ -51,36 +66,94 @@ fn begin() -> u64 {
     time
 }
 
-/// Works until it has done this many reads.
+/// Of 100 operations: where sets begin after gets, then deletes, then loads.
+const OF_A_HOST: [u8; 3] = [70, 90, 95];
+/// A write is a round trip, and makes a read of each host one.
+const OF_A_SERVER: [u8; 3] = [85, 95, 97];
+
+/// Over a server, so many keys are in the middle of things: each is read and written thousands of times a second. The
+/// others get so many of 100 operations: long enough without one, for a copy that should be gone to show.
+const HOT: u8 = 16;
+const COLD: u8 = 3;
+/// And so many are written by both hosts.
+const SHARED: u8 = 8;
+
+/// After a write that the server did not answer.
+const BREATH: Duration = Duration::from_millis(5);
+
+/// Works until it has done this many reads; over a server, until as many have found a value.
 pub fn run(options: &Options) -> Fallible<()> {
-    let cache = Cache::builder()
+    let mut cache = Cache::builder()
         .path(&options.cache)
-        .lease_timeout(Duration::from_millis(options.lease_timeout))
-        .build()?;
+        .lease_timeout(Duration::from_millis(options.lease_timeout));
+    if let Some(remote) = &options.remote {
+        cache = cache
+            .remote(server(remote)?)
+            .timeout(Duration::from_millis(options.timeout))
+            .max_staleness(Duration::from_millis(options.staleness));
+    }
+    let cache = cache.build()?;
     let mut worker = Worker::new(&cache, &options.log, options.worker)?;
+    worker.remote = options.remote.is_some();
+    let [set, delete, load] = match worker.remote {
+        true => OF_A_SERVER,
+        false => OF_A_HOST,
+    };
     let names: Vec<String> = (0..options.keys).map(value::key).collect();
     let mut random = Rng::with_seed(options.seed);
-    let mut reads = 0;
-    while reads < options.reads {
+    let (mut reads, mut operations) = (0, 0u32);
+    let mut goes_on = true;
+    while reads < options.reads || goes_on {
+        if operations % 256 == 0 {
+            goes_on = options.go_on.as_ref().is_some_and(|file| file.exists());
+        }
+        operations = operations.wrapping_add(1);
+        if options.pace > 0 {
+            std::thread::sleep(Duration::from_micros(options.pace));
+        }
         if random.u32(..options.operations_a_clear) == 0 {
             worker.clear(random.u8(..namespaces::COUNT))?;
         }
-        let key = random.u8(..options.keys);
+        let key = match worker.remote && random.u8(..100) >= COLD {
+            true => random.u8(..HOT),
+            false => random.u8(..options.keys),
+        };
         let name = &names[usize::from(key)];
-        match random.u8(..100) {
-            0..70 => {
-                worker.get(key, name)?;
-                reads += 1;
-            }
-            70..90 => worker.set(key, name)?,
-            90..95 => worker.delete(key, name)?,
-            _ => {
-                worker.get_or_set(key, name, random.u64(..30_000))?;
-                reads += 1;
-            }
-        }
+        let dice = random.u8(..100);
+        let read = if dice < set || worker.only_reads(key) {
+            worker.get(key, name)?
+        } else if dice < delete {
+            worker.set(key, name)?;
+            continue;
+        } else if dice < load {
+            worker.delete(key, name)?;
+            continue;
+        } else {
+            worker.get_or_set(key, name, random.u64(..30_000))?
+        };
+        reads += u64::from(read || !worker.remote);
     }
     worker.finish()
+}
+
+/// The server, or the Cluster, of this name.
+pub fn server(name: &str) -> Fallible<Remote> {
+    let Some(nodes) = name.strip_prefix("cluster:") else {
+        return Ok(name.into());
+    };
+    let at = |port: &str| -> Fallible<NodeAddress> {
+        Ok(NodeAddress::new("127.0.0.1", port.parse::<u16>()?))
+    };
+    let (mut first, mut by) = (Vec::new(), Vec::new());
+    for node in nodes.split(',') {
+        let (port, reached) = node.split_once('=').ok_or("a node is port=port")?;
+        first.push(format!("redis://127.0.0.1:{port}"));
+        by.push((at(port)?, at(reached)?));
+    }
+    let client = ClusterClient::builder(first)
+        .node_address_map(by.into_iter().collect())
+        .build()?;
+    Ok(client.into())
 }
 
 /// Reads every key once: what is left after all workers have ended.
@@ -99,6 +172,8 @@ struct Worker {
     typed: Option<Vec<TypedCache<String>>>,
     log: Writer,
     number: u16,
+    /// Its cache has a server, which may be away.
+    remote: bool,
     /// Values made.
     counter: u32,
     text: String,
@@ -115,6 +190,7 @@ impl Worker {
             typed,
             log: Writer::open(log)?,
             number,
+            remote: false,
             counter: 0,
             text: String::new(),
             scratch: String::new(),
@@ -123,10 +199,13 @@ impl Worker {
 
     fn finish(mut self) -> Fallible<()> {
         self.log.flush()?;
-        self.now(Op::Finished, 0, 0, now(), 0)
+        let stats = self.caches.first().and_then(Cache::remote_stats);
+        let stats = stats.unwrap_or_default();
+        self.now(Op::Finished, 0, stats.remote_hits, now(), stats.near_hits)
     }
 
-    fn get(&mut self, key: u8, name: &str) -> Fallible<()> {
+    /// Whether a value was found.
+    fn get(&mut self, key: u8, name: &str) -> Fallible<bool> {
         let begun = begin();
         let mut parse =
             |text: &str| value::parse(name, text, &mut self.scratch).ok_or_else(|| text.to_owned());
@@ -142,41 +221,67 @@ impl Worker {
         };
         let end = now();
         match read {
-            Ok(None) => self.read(Op::Read, key, 0, begun, end),
-            Ok(Some(Ok(serial))) => self.read(Op::Read, key, serial, begun, end),
-            Ok(Some(Err(found))) => self.foreign(key, name, &found, begun, end),
-            Err(error) => self.foreign(key, name, &error.to_string(), begun, end),
+            Ok(None) => self.read(Op::Read, key, 0, begun, end)?,
+            Ok(Some(Ok(serial))) => {
+                self.read(Op::Read, key, serial, begun, end)?;
+                return Ok(true);
+            }
+            Ok(Some(Err(found))) => self.foreign(key, name, &found, begun, end)?,
+            Err(error) => self.failed(key, name, &error, begun, end)?,
         }
+        Ok(false)
     }
 
     fn set(&mut self, key: u8, name: &str) -> Fallible<()> {
         let serial = self.make(name);
         let begun = begin();
         self.now(Op::Set, key, serial, begun, 0)?;
-        self.cache(key).set(name, &self.text)?;
-        self.now(Op::SetDone, key, serial, begun, now())
+        match self.cache(key).set(name, &self.text) {
+            Ok(()) => self.now(Op::SetDone, key, serial, begun, now()),
+            Err(error) => self.unacknowledged(error),
+        }
     }
 
     fn delete(&mut self, key: u8, name: &str) -> Fallible<()> {
         let begun = begin();
         self.now(Op::Delete, key, 0, begun, 0)?;
-        self.cache(key).delete(name)?;
-        self.now(Op::DeleteDone, key, 0, begun, now())
+        match self.cache(key).delete(name) {
+            Ok(_) => self.now(Op::DeleteDone, key, 0, begun, now()),
+            Err(error) => self.unacknowledged(error),
+        }
     }
 
     fn clear(&mut self, namespace: u8) -> Fallible<()> {
         let begun = begin();
         self.now(Op::Clear, namespace, 0, begun, 0)?;
-        self.caches[usize::from(namespace)].clear()?;
-        self.now(Op::ClearDone, namespace, 0, begun, now())
+        match self.caches[usize::from(namespace)].clear() {
+            Ok(()) => self.now(Op::ClearDone, namespace, 0, begun, now()),
+            Err(error) => self.unacknowledged(error),
+        }
+    }
+
+    /// Most keys are written by one host alone: what a host writes itself is never old there.
+    fn only_reads(&self, key: u8) -> bool {
+        self.remote && key >= SHARED && u16::from(key / 4 % 2) != self.number % 2
+    }
+
+    /// A write that failed: where there is a server, it may happen later, or not.
+    fn unacknowledged(&self, error: Error) -> Fallible<()> {
+        match error {
+            Error::RemoteUnavailable(_) if self.remote => {
+                std::thread::sleep(BREATH);
+                Ok(())
+            }
+            error => Err(error.into()),
+        }
     }
 
     fn cache(&self, key: u8) -> &Cache {
         &self.caches[usize::from(namespaces::of(key))]
     }
 
-    /// The loader takes `pause` nanoseconds, so that others can set and delete meanwhile.
-    fn get_or_set(&mut self, key: u8, name: &str, pause: u64) -> Fallible<()> {
+    /// The loader takes `pause` nanoseconds, so that others can set and delete meanwhile. Whether a value was there.
+    fn get_or_set(&mut self, key: u8, name: &str, pause: u64) -> Fallible<bool> {
         let serial = self.make(name);
         let text = self.text.clone();
         let mut loaded = 0;
@@ -199,13 +304,25 @@ impl Worker {
         };
         let end = now();
         match found {
-            Ok(_) if loaded > 0 => self.now(Op::LoadDone, key, serial, loaded, end),
+            Ok(_) if loaded > 0 => self.now(Op::LoadDone, key, serial, loaded, end)?,
             Ok(text) => match value::parse(name, &text, &mut self.scratch) {
-                Some(serial) => self.read(Op::Read, key, serial, begun, end),
-                None => self.foreign(key, name, &text, begun, end),
+                Some(serial) => {
+                    self.read(Op::Read, key, serial, begun, end)?;
+                    return Ok(true);
+                }
+                None => self.foreign(key, name, &text, begun, end)?,
             },
-            Err(error) if loaded > 0 => Err(error.into()),
-            Err(error) => self.foreign(key, name, &error.to_string(), begun, end),
+            Err(error) if loaded > 0 => return Err(error.into()),
+            Err(error) => self.failed(key, name, &error, begun, end)?,
+        }
+        Ok(false)
+    }
+
+    /// A read that failed.
+    fn failed(&mut self, key: u8, name: &str, error: &Error, begin: u64, end: u64) -> Fallible<()> {
+        match error {
+            Error::MalformedEntry(_) if self.remote => self.read(Op::Malformed, key, 0, begin, end),
+            error => self.foreign(key, name, &error.to_string(), begin, end),
         }
     }
 

@@ -1,4 +1,5 @@
-"""The Python worker of `make check-coherence` and `make torture`; see ../README.md."""
+"""The Python worker of `make check-coherence`, `make torture` and `make check-remote`; see
+../README.md."""
 
 from __future__ import annotations
 
@@ -7,13 +8,16 @@ import os
 import random
 import struct
 import sys
+import time
 from time import CLOCK_MONOTONIC, clock_gettime_ns
+from typing import Any
 
-from polycache import MISSING, Cache, PolycacheError
+from polycache import MISSING, Cache, MalformedEntry, PolycacheError, RemoteUnavailable
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = range(1, 10)
 
 CLEAR, CLEAR_DONE = 11, 12
+MALFORMED = 13
 
 # The namespaces that the keys are spread over, in the order of src/namespaces.rs.
 NAMESPACES: list[list[str]] = [[], ["a"], ["a", "b"], ["c"]]
@@ -21,6 +25,20 @@ NAMESPACES: list[list[str]] = [[], ["a"], ["a", "b"], ["c"]]
 # begin, end, counter and worker of the value, operation, key.
 RECORD = struct.Struct("<QQIIBB6x")
 BUFFERED = 128 * RECORD.size
+
+# Of 100 operations: where sets begin after gets, then deletes, then loads.
+OF_A_HOST = (0.7, 0.9, 0.95)
+# A write is a round trip, and makes a read of each host one.
+OF_A_SERVER = (0.85, 0.95, 0.97)
+
+# Over a server, so many keys are in the middle of things. The others get this part of operations.
+HOT = 16
+COLD = 0.03
+# And so many are written by both hosts.
+SHARED = 8
+
+# Seconds after a write that the server did not answer.
+BREATH = 0.005
 
 
 def now() -> int:
@@ -63,9 +81,17 @@ def parse(key: str, found: object) -> tuple[int, int] | None:
 
 class Worker:
     def __init__(
-        self, cache: Cache, log: Log, number: int, keys: int, seed: int, operations_a_clear: int
+        self,
+        cache: Cache,
+        log: Log,
+        number: int,
+        keys: int,
+        seed: int,
+        operations_a_clear: int,
+        remote: bool,
     ) -> None:
         self.namespaces = [functools.reduce(Cache.namespace, parts, cache) for parts in NAMESPACES]
+        self.remote = remote
         self.log = log
         self.number = number
         self.counter = 0
@@ -73,68 +99,101 @@ class Worker:
         self.random = random.Random(seed)
         self.operations_a_clear = operations_a_clear
 
-    def work(self, reads: int) -> None:
-        while reads > 0:
+    def work(self, reads: int, go_on: str = "", pace: int = 0) -> None:
+        """Over a server a read counts that has found a value, and work goes on while the file
+        `go_on` is there, with `pace` microseconds of sleep after each operation."""
+        sets, deletes, loads = OF_A_SERVER if self.remote else OF_A_HOST
+        operations = 0
+        goes_on = True
+        while reads > 0 or goes_on:
+            if operations % 256 == 0:
+                goes_on = os.path.exists(go_on)
+            operations += 1
+            if pace:
+                time.sleep(pace / 1e6)
             if self.random.random() * self.operations_a_clear < 1:
                 self.clear(int(self.random.random() * len(self.namespaces)))
-            key = int(self.random.random() * len(self.names))
+            hot = self.remote and self.random.random() >= COLD
+            key = int(self.random.random() * (HOT if hot else len(self.names)))
             dice = self.random.random()
-            if dice < 0.7:
-                self.get(key)
-                reads -= 1
-            elif dice < 0.9:
+            if dice < sets or self.only_reads(key):
+                found = self.get(key)
+            elif dice < deletes:
                 self.set(key)
-            elif dice < 0.95:
+                continue
+            elif dice < loads:
                 self.delete(key)
+                continue
             else:
-                self.get_or_set(key)
-                reads -= 1
+                found = self.get_or_set(key)
+            reads -= found or not self.remote
         self.log.flush()
-        self.log.now(FINISHED, 0, 0, 0, now(), 0)
+        stats = self.namespaces[0].remote_stats()
+        near, remote = (stats.near_hits, stats.remote_hits) if stats else (0, 0)
+        self.log.now(FINISHED, 0, remote, 0, now(), near)
 
-    def get(self, key: int) -> None:
+    def get(self, key: int) -> bool:
+        """Whether a value was found."""
         begin = now()
         try:
             found = self.cache(key).get(self.names[key], MISSING)
         except PolycacheError as error:
-            self.foreign(key, error, begin, now())
-            return
-        self.read(key, found, begin, now())
+            return self.failed(key, error, begin, now())
+        return self.read(key, found, begin, now())
 
-    def read(self, key: int, found: object, begin: int, end: int) -> None:
+    def read(self, key: int, found: object, begin: int, end: int) -> bool:
         if found is MISSING:
             self.log.buffered(READ, key, 0, 0, begin, end)
-            return
+            return False
         serial = parse(self.names[key], found)
         if serial is None:
             self.foreign(key, found, begin, end)
-        else:
-            self.log.buffered(READ, key, *serial, begin, end)
+            return False
+        self.log.buffered(READ, key, *serial, begin, end)
+        return True
 
     def set(self, key: int) -> None:
         made = self.make(key)
         begin = now()
         self.log.now(SET, key, self.counter, self.number, begin, 0)
-        self.cache(key).set(self.names[key], made)
+        try:
+            self.cache(key).set(self.names[key], made)
+        except RemoteUnavailable:
+            return self.unacknowledged()
         self.log.now(SET_DONE, key, self.counter, self.number, begin, now())
 
     def delete(self, key: int) -> None:
         begin = now()
         self.log.now(DELETE, key, 0, 0, begin, 0)
-        self.cache(key).delete(self.names[key])
+        try:
+            self.cache(key).delete(self.names[key])
+        except RemoteUnavailable:
+            return self.unacknowledged()
         self.log.now(DELETE_DONE, key, 0, 0, begin, now())
 
     def clear(self, namespace: int) -> None:
         begin = now()
         self.log.now(CLEAR, namespace, 0, 0, begin, 0)
-        self.namespaces[namespace].clear()
+        try:
+            self.namespaces[namespace].clear()
+        except RemoteUnavailable:
+            return self.unacknowledged()
         self.log.now(CLEAR_DONE, namespace, 0, 0, begin, now())
+
+    def only_reads(self, key: int) -> bool:
+        """Most keys are written by one host alone: what a host writes itself is never old there."""
+        return self.remote and key >= SHARED and key // 4 % 2 != self.number % 2
+
+    def unacknowledged(self) -> None:
+        """A write that failed: it may happen later, or not."""
+        time.sleep(BREATH)
 
     def cache(self, key: int) -> Cache:
         return self.namespaces[key % len(self.namespaces)]
 
-    def get_or_set(self, key: int) -> None:
-        """The loader takes up to 30 microseconds, so that others can set and delete meanwhile."""
+    def get_or_set(self, key: int) -> bool:
+        """The loader takes up to 30 microseconds, so that others can set and delete meanwhile.
+        Whether a value was there."""
         made = self.make(key)
         pause = int(self.random.random() * 30_000)
         loaded = 0
@@ -154,27 +213,40 @@ class Worker:
         except PolycacheError as error:
             if loaded:
                 raise
-            self.foreign(key, error, begin, now())
-            return
+            return self.failed(key, error, begin, now())
         end = now()
         if loaded:
             self.log.now(LOAD_DONE, key, self.counter, self.number, loaded, end)
-        else:
-            self.read(key, found, begin, end)
+            return False
+        return self.read(key, found, begin, end)
 
     def make(self, key: int) -> str:
         self.counter += 1
         return value(self.names[key], self.number, self.counter)
+
+    def failed(self, key: int, error: PolycacheError, begin: int, end: int) -> bool:
+        if self.remote and isinstance(error, MalformedEntry):
+            self.log.buffered(MALFORMED, key, 0, 0, begin, end)
+        else:
+            self.foreign(key, error, begin, end)
+        return False
 
     def foreign(self, key: int, found: object, begin: int, end: int) -> None:
         print(f"{self.names[key]} gave, by a read begun at {begin}: {found!r:.400}", flush=True)
         self.log.now(FOREIGN, key, 0, 0, begin, end)
 
 
-def main(directory: str, log: str, *numbers: str) -> None:
-    worker, seed, reads, keys, lease_timeout, operations_a_clear = map(int, numbers)
-    cache = Cache(directory, lease_timeout=lease_timeout / 1000)
-    Worker(cache, Log(log), worker, keys, seed, operations_a_clear).work(reads)
+def main(directory: str, log: str, *words: str) -> None:
+    worker, seed, reads, keys, lease_timeout, operations_a_clear = map(int, words[:6])
+    options: dict[str, Any] = {"lease_timeout": lease_timeout / 1000}
+    go_on, pace = "", "0"
+    if words[6:]:
+        options["remote"], timeout, staleness, go_on, pace = words[6:]
+        options |= {"timeout": int(timeout) / 1000, "max_staleness": int(staleness) / 1000}
+    cache = Cache(directory, **options)
+    remote = "remote" in options
+    work = Worker(cache, Log(log), worker, keys, seed, operations_a_clear, remote).work
+    work(reads, go_on, int(pace))
 
 
 main(*sys.argv[1:])

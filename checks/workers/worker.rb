@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# The Ruby worker of `make check-coherence` and `make torture`; see ../README.md.
+# The Ruby worker of `make check-coherence`, `make torture` and `make check-remote`; see
+# ../README.md.
 
 require "polycache"
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = (1..9).to_a
 CLEAR = 11
 CLEAR_DONE = 12
+MALFORMED = 13
 
 # The namespaces that the keys are spread over, in the order of src/namespaces.rs.
 NAMESPACES = [[], ["a"], %w[a b], ["c"]].freeze
@@ -14,6 +16,20 @@ NAMESPACES = [[], ["a"], %w[a b], ["c"]].freeze
 # begin, end, counter and worker of the value, operation, key.
 RECORD = "Q<Q<L<L<CCx6"
 BUFFERED = 128 * 32
+
+# Of 100 operations: where sets begin after gets, then deletes, then loads.
+OF_A_HOST = [70, 90, 95].freeze
+# A write is a round trip, and makes a read of each host one.
+OF_A_SERVER = [85, 95, 97].freeze
+
+# Over a server, so many keys are in the middle of things. The others get so many of 100 operations.
+HOT = 16
+COLD = 3
+# And so many are written by both hosts.
+SHARED = 8
+
+# Seconds after a write that the server did not answer.
+BREATH = 0.005
 
 MISSING = Polycache::Cache::MISSING
 
@@ -42,7 +58,7 @@ class Log
 end
 
 class Worker
-  def initialize(cache, log, number, keys:, seed:, operations_a_clear:)
+  def initialize(cache, log, number, keys:, seed:, operations_a_clear:, remote:)
     @namespaces = NAMESPACES.map { |parts| parts.reduce(cache, :namespace) }
     @log = log
     @number = number
@@ -50,47 +66,65 @@ class Worker
     @names = Array.new(keys) { |key| "hot-#{key}" }
     @random = Random.new(seed)
     @operations_a_clear = operations_a_clear
+    @remote = remote
   end
 
-  def work(reads)
-    while reads.positive?
-      clear(@random.rand(@namespaces.size)) if @random.rand(@operations_a_clear).zero?
-      key = @random.rand(@names.size)
-      case @random.rand(100)
-      when 0...70
-        get(key)
-        reads -= 1
-      when 70...90 then set(key)
-      when 90...95 then delete(key)
-      else
-        get_or_set(key)
-        reads -= 1
-      end
+  # Over a server a read counts that has found a value, and work goes on while the file +go_on+ is
+  # there, with +pace+ microseconds of sleep after each operation.
+  def work(reads, go_on = nil, pace = 0)
+    operations = 0
+    goes_on = true
+    while reads.positive? || goes_on
+      goes_on = go_on && File.exist?(go_on) if (operations % 256).zero?
+      operations += 1
+      sleep(pace / 1e6) if pace.positive?
+      reads -= 1 if operate
     end
     @log.flush
-    @log.now(FINISHED, 0, 0, 0, now, 0)
+    stats = @namespaces[0].remote_stats
+    @log.now(FINISHED, 0, stats ? stats[:remote_hits] : 0, 0, now, stats ? stats[:near_hits] : 0)
   end
 
   private
 
+  # Whether it was a read that counts.
+  def operate
+    clear(@random.rand(@namespaces.size)) if @random.rand(@operations_a_clear).zero?
+    hot = @remote && @random.rand(100) >= COLD
+    key = @random.rand(hot ? HOT : @names.size)
+    sets, deletes, loads = @remote ? OF_A_SERVER : OF_A_HOST
+    return get(key) if only_reads?(key)
+
+    case @random.rand(100)
+    when 0...sets then get(key) || !@remote
+    when sets...deletes then set(key)
+    when deletes...loads then delete(key)
+    else get_or_set(key) || !@remote
+    end
+  end
+
+  # Whether a value was found.
   def get(key)
     from = now
     found = cache(key).get(@names[key], MISSING)
     till = now
     read(key, found, from, till)
   rescue Polycache::Error => e
-    foreign(key, e, from, now)
+    failed(key, e, from, now)
   end
 
   def read(key, found, from, till)
-    return @log.buffered(READ, key, 0, 0, from, till) if MISSING.equal?(found)
-
+    if MISSING.equal?(found)
+      @log.buffered(READ, key, 0, 0, from, till)
+      return false
+    end
     counter, worker = parse(@names[key], found)
     if counter
       @log.buffered(READ, key, counter, worker, from, till)
     else
       foreign(key, found, from, till)
     end
+    !counter.nil?
   end
 
   def set(key)
@@ -99,6 +133,9 @@ class Worker
     @log.now(SET, key, @counter, @number, from, 0)
     cache(key).set(@names[key], made)
     @log.now(SET_DONE, key, @counter, @number, from, now)
+    false
+  rescue Polycache::RemoteUnavailable
+    unacknowledged
   end
 
   def delete(key)
@@ -106,6 +143,9 @@ class Worker
     @log.now(DELETE, key, 0, 0, from, 0)
     cache(key).delete(@names[key])
     @log.now(DELETE_DONE, key, 0, 0, from, now)
+    false
+  rescue Polycache::RemoteUnavailable
+    unacknowledged
   end
 
   def clear(namespace)
@@ -113,11 +153,23 @@ class Worker
     @log.now(CLEAR, namespace, 0, 0, from, 0)
     @namespaces[namespace].clear
     @log.now(CLEAR_DONE, namespace, 0, 0, from, now)
+  rescue Polycache::RemoteUnavailable
+    unacknowledged
+  end
+
+  # Most keys are written by one host alone: what a host writes itself is never old there.
+  def only_reads?(key) = @remote && key >= SHARED && key / 4 % 2 != @number % 2
+
+  # A write that failed: it may happen later, or not.
+  def unacknowledged
+    sleep(BREATH)
+    false
   end
 
   def cache(key) = @namespaces[key % @namespaces.size]
 
-  # The loader takes up to 30 microseconds, so that others can set and delete meanwhile.
+  # The loader takes up to 30 microseconds, so that others can set and delete meanwhile. Whether a
+  # value was there.
   def get_or_set(key)
     made = make(key)
     pause = @random.rand(30_000)
@@ -131,13 +183,14 @@ class Worker
       made
     end
     till = now
-    return @log.now(LOAD_DONE, key, @counter, @number, loaded, till) if loaded
+    return read(key, found, from, till) unless loaded
 
-    read(key, found, from, till)
+    @log.now(LOAD_DONE, key, @counter, @number, loaded, till)
+    false
   rescue Polycache::Error => e
     raise if loaded
 
-    foreign(key, e, from, now)
+    failed(key, e, from, now)
   end
 
   def make(key)
@@ -158,6 +211,15 @@ class Worker
     [counter, worker] if counter && found == value(key, worker, counter)
   end
 
+  def failed(key, error, from, till)
+    if @remote && error.is_a?(Polycache::MalformedEntry)
+      @log.buffered(MALFORMED, key, 0, 0, from, till)
+    else
+      foreign(key, error, from, till)
+    end
+    false
+  end
+
   def foreign(key, found, from, till)
     puts "#{@names[key]} gave, by a read begun at #{from}: #{found.inspect[0, 400]}"
     $stdout.flush
@@ -165,9 +227,17 @@ class Worker
   end
 end
 
-directory, log, *numbers = ARGV
-number, seed, reads, keys, lease_timeout, operations_a_clear = numbers.map(&:to_i)
-# Over a directory Ruby has a memory tier only if the caller asks for one.
-memory = { isolation: "freeze" }
-cache = Polycache::Cache.new(path: directory, lease_timeout: lease_timeout / 1000r, memory: memory)
-Worker.new(cache, Log.new(log), number, keys:, seed:, operations_a_clear:).work(reads)
+directory, log, *words = ARGV
+number, seed, reads, keys, lease_timeout, operations_a_clear = words.first(6).map(&:to_i)
+remote, timeout, staleness, go_on, pace = words.drop(6)
+options =
+  if remote
+    { remote:, timeout: timeout.to_i / 1000r, max_staleness: staleness.to_i / 1000r }
+  else
+    # Over a directory Ruby has a memory tier only if the caller asks for one.
+    { memory: { isolation: "freeze" } }
+  end
+cache = Polycache::Cache.new(path: directory, lease_timeout: lease_timeout / 1000r, **options)
+remote = !remote.nil?
+worker = Worker.new(cache, Log.new(log), number, keys:, seed:, operations_a_clear:, remote:)
+worker.work(reads, go_on, pace.to_i)

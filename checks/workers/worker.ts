@@ -1,6 +1,7 @@
-/** The TypeScript worker of `make check-coherence` and `make torture`; see ../README.md. */
+/** The TypeScript worker of `make check-coherence`, `make torture` and `make check-remote`; see ../README.md. */
 
-import { openSync, writeSync } from 'node:fs'
+import { existsSync, openSync, writeSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { Cache } from '../../typescript/src/index.ts'
 
 const READ = 1
@@ -14,11 +15,26 @@ const FOREIGN = 8
 const FINISHED = 9
 const CLEAR = 11
 const CLEAR_DONE = 12
+const MALFORMED = 13
 
 /** The namespaces that the keys are spread over, in the order of src/namespaces.rs. */
 const NAMESPACES = [[], ['a'], ['a', 'b'], ['c']]
 
 const RECORD = 32
+
+/** Of 100 operations: where sets begin after gets, then deletes, then loads. */
+const OF_A_HOST = [70, 90, 95] as const
+/** A write is a round trip, and makes a read of each host one. */
+const OF_A_SERVER = [85, 95, 97] as const
+
+/** Over a server, so many keys are in the middle of things. The others get so many of 100 operations. */
+const HOT = 16
+const COLD = 3
+/** And so many are written by both hosts. */
+const SHARED = 8
+
+/** Milliseconds after a write that the server did not answer. */
+const BREATH = 5
 
 const now = process.hrtime.bigint
 
@@ -95,6 +111,9 @@ function randomFrom(seed: number): (bound: number) => number {
   }
 }
 
+/** A cache, or one of a package that has no remote tier. */
+type WithStats = { remoteStats?(): { nearHits: number; remoteHits: number } | undefined }
+
 class Worker {
   readonly #namespaces: Cache[]
   readonly #log: Log
@@ -102,6 +121,7 @@ class Worker {
   readonly #names: string[]
   readonly #random: (bound: number) => number
   readonly #operationsAClear: number
+  readonly #remote: boolean
   #counter = 0
 
   constructor(
@@ -111,6 +131,7 @@ class Worker {
     keys: number,
     seed: number,
     operationsAClear: number,
+    remote: boolean,
   ) {
     this.#namespaces = NAMESPACES.map((parts) =>
       parts.reduce((outer, part) => outer.namespace(part), cache),
@@ -120,76 +141,128 @@ class Worker {
     this.#names = Array.from({ length: keys }, (_, key) => `hot-${key}`)
     this.#random = randomFrom(seed)
     this.#operationsAClear = operationsAClear
+    this.#remote = remote
   }
 
-  async work(reads: number): Promise<void> {
-    for (let left = reads; left > 0; ) {
-      if (this.#random(this.#operationsAClear) === 0) this.#clear(this.#random(NAMESPACES.length))
-      const key = this.#random(this.#names.length)
-      const dice = this.#random(100)
-      if (dice < 70) {
-        this.#get(key)
-        left--
-      } else if (dice < 90) {
-        this.#set(key)
-      } else if (dice < 95) {
-        this.#delete(key)
-      } else {
-        await this.#getOrSet(key)
-        left--
-      }
+  /**
+   * Over a server a read counts that has found a value, and work goes on while the file `goOn` is there, with
+   * a pause of `pace` microseconds, at least a millisecond, after each operation.
+   */
+  async work(reads: number, goOn = '', pace = 0): Promise<void> {
+    let goesOn = true
+    for (let left = reads, operations = 0; left > 0 || goesOn; operations++) {
+      if (operations % 256 === 0) goesOn = existsSync(goOn)
+      if (pace > 0) await setTimeout(pace / 1000)
+      if (await this.#operate()) left--
     }
     this.#log.flush()
-    this.#log.now(FINISHED, 0, NONE, now(), 0n)
+    const cache: object = this.#cache(0)
+    const { nearHits = 0, remoteHits = 0 } = (cache as WithStats).remoteStats?.() ?? {}
+    const answered = { worker: 0, counter: remoteHits }
+    this.#log.now(FINISHED, 0, answered, now(), BigInt(nearHits))
   }
 
-  #get(key: number): void {
+  /** Whether it was a read that counts. */
+  async #operate(): Promise<boolean> {
+    if (this.#random(this.#operationsAClear) === 0) {
+      await this.#clear(this.#random(NAMESPACES.length))
+    }
+    const hot = this.#remote && this.#random(100) >= COLD
+    const key = this.#random(hot ? HOT : this.#names.length)
+    const [sets, deletes, loads] = this.#remote ? OF_A_SERVER : OF_A_HOST
+    const dice = this.#random(100)
+    if (dice < sets || this.#onlyReads(key)) return (await this.#get(key)) || !this.#remote
+    if (dice < deletes) await this.#set(key)
+    else if (dice < loads) await this.#delete(key)
+    else return (await this.#getOrSet(key)) || !this.#remote
+    return false
+  }
+
+  /** Most keys are written by one host alone: what a host writes itself is never old there. */
+  #onlyReads(key: number): boolean {
+    return this.#remote && key >= SHARED && Math.floor(key / 4) % 2 !== this.#number % 2
+  }
+
+  /** Whether a value was found. */
+  async #get(key: number): Promise<boolean> {
     const begin = now()
+    const [cache, name] = [this.#cache(key), this.#name(key)]
     let found: unknown
     try {
-      found = this.#cache(key).getSync(this.#name(key))
+      found = this.#remote ? await cache.get(name) : cache.getSync(name)
     } catch (error) {
-      this.#foreign(key, error, begin, now())
-      return
+      return this.#failed(key, error, begin, now())
     }
-    this.#read(key, found, begin, now())
+    return this.#read(key, found, begin, now())
   }
 
-  #read(key: number, found: unknown, begin: bigint, end: bigint): void {
+  #read(key: number, found: unknown, begin: bigint, end: bigint): boolean {
     const serial = found === undefined ? NONE : parse(this.#name(key), found)
     if (serial === undefined) this.#foreign(key, found, begin, end)
     else this.#log.buffered(READ, key, serial, begin, end)
+    return serial !== undefined && serial !== NONE
   }
 
-  #set(key: number): void {
+  async #set(key: number): Promise<void> {
     const serial = this.#make()
-    const value = makeValue(this.#name(key), serial)
+    const [cache, name] = [this.#cache(key), this.#name(key)]
+    const value = makeValue(name, serial)
     const begin = now()
     this.#log.now(SET, key, serial, begin, 0n)
-    this.#cache(key).setSync(this.#name(key), value)
-    this.#log.now(SET_DONE, key, serial, begin, now())
+    const done = await this.#answered(
+      () => cache.set(name, value),
+      () => cache.setSync(name, value),
+    )
+    if (done) this.#log.now(SET_DONE, key, serial, begin, now())
   }
 
-  #delete(key: number): void {
+  async #delete(key: number): Promise<void> {
+    const [cache, name] = [this.#cache(key), this.#name(key)]
     const begin = now()
     this.#log.now(DELETE, key, NONE, begin, 0n)
-    this.#cache(key).deleteSync(this.#name(key))
-    this.#log.now(DELETE_DONE, key, NONE, begin, now())
+    const done = await this.#answered(
+      () => cache.delete(name),
+      () => cache.deleteSync(name),
+    )
+    if (done) this.#log.now(DELETE_DONE, key, NONE, begin, now())
   }
 
-  #clear(namespace: number): void {
+  async #clear(namespace: number): Promise<void> {
+    const cache = this.#namespaces[namespace] as Cache
     const begin = now()
     this.#log.now(CLEAR, namespace, NONE, begin, 0n)
-    this.#namespaces[namespace]?.clearSync()
-    this.#log.now(CLEAR_DONE, namespace, NONE, begin, now())
+    const done = await this.#answered(
+      () => cache.clear(),
+      () => cache.clearSync(),
+    )
+    if (done) this.#log.now(CLEAR_DONE, namespace, NONE, begin, now())
+  }
+
+  /** Whether a write was acknowledged. Over a server, one that failed may happen later, or not. */
+  async #answered(remote: () => Promise<unknown>, here: () => unknown): Promise<boolean> {
+    if (!this.#remote) {
+      here()
+      return true
+    }
+    try {
+      await remote()
+      return true
+    } catch (error) {
+      if (codeOf(error) !== 'remote_unavailable') throw error
+      await setTimeout(BREATH)
+      return false
+    }
   }
 
   #cache(key: number): Cache {
     return this.#namespaces[key % NAMESPACES.length] as Cache
   }
 
-  /** The loader takes up to 30 microseconds, so that others set and delete meanwhile. */
-  async #getOrSet(key: number): Promise<void> {
+  /**
+   * The loader takes up to 30 microseconds, so that others set and delete meanwhile. Whether a value was
+   * there.
+   */
+  async #getOrSet(key: number): Promise<boolean> {
     const serial = this.#make()
     const value = makeValue(this.#name(key), serial)
     const pause = BigInt(this.#random(30_000))
@@ -207,11 +280,11 @@ class Worker {
       found = await this.#cache(key).getOrSet(this.#name(key), load)
     } catch (error) {
       if (loaded > 0n) throw error
-      this.#foreign(key, error, begin, now())
-      return
+      return this.#failed(key, error, begin, now())
     }
-    if (loaded > 0n) this.#log.now(LOAD_DONE, key, serial, loaded, now())
-    else this.#read(key, found, begin, now())
+    if (loaded === 0n) return this.#read(key, found, begin, now())
+    this.#log.now(LOAD_DONE, key, serial, loaded, now())
+    return false
   }
 
   #make(): Serial {
@@ -223,6 +296,15 @@ class Worker {
     return this.#names[key] as string
   }
 
+  #failed(key: number, error: unknown, begin: bigint, end: bigint): boolean {
+    if (this.#remote && codeOf(error) === 'malformed_entry') {
+      this.#log.buffered(MALFORMED, key, NONE, begin, end)
+    } else {
+      this.#foreign(key, error, begin, end)
+    }
+    return false
+  }
+
   #foreign(key: number, found: unknown, begin: bigint, end: bigint): void {
     const shown = String(found).slice(0, 400)
     console.log(`${this.#name(key)} gave, by a read begun at ${begin}: ${shown}`)
@@ -230,8 +312,21 @@ class Worker {
   }
 }
 
-const [path = '', log = '', ...numbers] = process.argv.slice(2)
-const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] =
-  numbers.map(Number)
-const cache = new Cache({ path, leaseTimeout: { ms } })
-await new Worker(cache, new Log(log), number, keys, seed, operationsAClear).work(reads)
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+const [path = '', log = '', ...words] = process.argv.slice(2)
+const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] = words
+  .slice(0, 6)
+  .map(Number)
+const [remote, timeout, staleness, goOn, pace] = words.slice(6)
+const server = remote !== undefined && {
+  remote,
+  timeout: { ms: Number(timeout) },
+  maxStaleness: { ms: Number(staleness) },
+}
+const cache = new Cache({ path, leaseTimeout: { ms }, ...server })
+const isRemote = remote !== undefined
+const worker = new Worker(cache, new Log(log), number, keys, seed, operationsAClear, isRemote)
+await worker.work(reads, goOn, Number(pace ?? 0))
