@@ -10,10 +10,10 @@ class CompactionTest < Minitest::Test
   ROUNDS = 4
   Point = Struct.new(:x, :y)
 
-  # The clock, the types, who hears of what was not stored; with +memory+ the index of objects, too.
+  # The clock, the types, who hears of what was not stored; with +memory+ the index of objects.
   { "a directory" => false, "a directory and memory" => true }.each do |where, memory|
     define_method("test_what_a_cache_holds, with #{where}") do
-      in_a_child do
+      while_objects_move do
         cache = open_cache(memory: memory, clock: -> { 5_000 }, types: { "point" => Point })
         ROUNDS.times do |round|
           move_all(round)
@@ -29,7 +29,7 @@ class CompactionTest < Minitest::Test
     end
 
     define_method("test_what_callers_wait_for, with #{where}") do
-      in_a_child do
+      while_objects_move do
         cache = open_cache(memory: memory)
         ROUNDS.times do |round|
           go = Thread::Queue.new
@@ -42,16 +42,6 @@ class CompactionTest < Minitest::Test
         end
       end
     end
-  end
-
-  # A process of its own, because it ends at once when an object is not where it was.
-  def in_a_child(&)
-    skip "this platform does not compact" unless GC.respond_to?(:verify_compaction_references)
-
-    assert_equal "fine\n", said_by(*child do |say|
-      yield
-      say.call("fine")
-    end)
   end
 
   # Into pages that are empty; the first time they have to be made.

@@ -22,6 +22,17 @@ module Children
     [id, from_child]
   end
 
+  # Runs the block, which moves objects, in a child: that ends at once when an object is not where it
+  # was, and some gems' extensions do not stand it.
+  def while_objects_move
+    skip "this platform does not compact" unless GC.respond_to?(:compact)
+
+    assert_equal "fine\n", said_by(*child do |say|
+      yield
+      say.call("fine")
+    end)
+  end
+
   # What a child says until it ends, which has to be well.
   def said_by(id, from_child)
     text = from_child.read
