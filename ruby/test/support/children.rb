@@ -22,8 +22,8 @@ module Children
     [id, from_child]
   end
 
-  # Runs the block, which moves objects, in a child: that ends at once when an object is not where it
-  # was, and some gems' extensions do not stand it.
+  # Runs the block, which moves objects, in a child: it crashes when one is not where it was, and
+  # some gems' extensions (rbs 2.7) do not stand it.
   def while_objects_move
     skip "this platform does not compact" unless GC.respond_to?(:compact)
 
