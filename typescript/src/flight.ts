@@ -157,6 +157,11 @@ export class Flight {
   /** Tells the callers that joined what came of it. */
   land(landing: Landing): void {
     this.over = true
+    this.tell(landing)
+  }
+
+  /** The same, and others may join as long as its load is open. */
+  tell(landing: Landing): void {
     const joined = this.#joined
     this.#joined = undefined
     for (const told of joined ?? []) told(landing)
@@ -320,7 +325,12 @@ async function lead<T, K>(
       const step = load.step(performance.now() - began)
       const next = typeof step === 'number' ? step : await orAbort(step, signal)
       if (next === HIT) return load.value
-      if (next === LOAD) break
+      if (next === LOAD) {
+        // A caller that joined while the server was asked may have come after a change that its answer does not know:
+        // what is loaded is no answer to it.
+        if (step instanceof Promise && !load.isOpen(false)) own.tell(undefined)
+        break
+      }
       if (next === TIMED_OUT) throw timedOut(namespace.handle)
       request.waits?.()
       await pause(next, signal)
