@@ -7,6 +7,9 @@ use napi::sys;
 use polycache::bindings::{Bindings, Payloads};
 use polycache::{Cache, Error};
 
+/// Keys with their entries.
+type Written = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// What stands for the length of a key's value that is missing.
 const MISSING: u32 = u32::MAX;
 
@@ -61,11 +64,7 @@ pub(super) unsafe extern "C" fn set(
 }
 
 /// Keys with the entries of their payloads, up to the first that cannot be written, and why it cannot.
-fn written(
-    cache: &Cache,
-    entries: &[Vec<u8>],
-    numbers: &[f64],
-) -> (Vec<(Vec<u8>, Vec<u8>)>, Result<(), Error>) {
+fn written(cache: &Cache, entries: &[Vec<u8>], numbers: &[f64]) -> (Written, Result<(), Error>) {
     let mut written = Vec::new();
     for (entry, numbers) in entries.chunks_exact(2).zip(numbers.chunks_exact(2)) {
         let ([key, payload], [weight, ttl]) = (entry, numbers) else {
