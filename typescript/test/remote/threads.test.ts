@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
+import { folder } from '../support/caches.ts'
 import { runProgram } from '../support/program.ts'
 import { everywhere, listening, Site } from '../support/remote-caches.ts'
 
@@ -40,15 +41,19 @@ everywhere((server) => {
     expect(said.trim()).toBe('1')
   })
 
-  test('a process with nothing to do ends, though its cache is open', () => {
+  test('a process with nothing to do ends, though its cache is open, but not before an answer', () => {
     const site = new Site(server())
     const said = runProgram(
       `
       const { Cache } = await source('index.ts')
       const [url, prefix] = process.argv.slice(-2)
       const cache = new Cache({ remote: url, prefix })
-      // The answer is waited for by nobody, and comes all the same.
-      cache.set('k', 1).then(() => console.log('stored'))
+      // Nothing else keeps the process alive between two answers.
+      const all = async () => {
+        for (let at = 0; at < 300; at++) await cache.set('k', at)
+        console.log('stored')
+      }
+      all()
       `,
       server().url,
       site.prefix,
@@ -58,23 +63,24 @@ everywhere((server) => {
 
   test('one loader for two processes, and a process that is killed while it loads', async () => {
     const site = new Site(server())
-    const cache = site.open()
+    // Of one host, where a process is seen to be dead at once.
+    const path = folder()
+    const cache = site.open({ path, limit: '4MiB' })
     const program = `
       const { Cache } = await source('index.ts')
-      const [url, prefix] = process.argv.slice(-2)
-      const cache = new Cache({ remote: url, prefix })
+      const [remote, prefix, path] = process.argv.slice(-3)
+      const cache = new Cache({ remote, prefix, path, timeout: '5s' })
       console.log(await cache.getOrSet('k', () => 'theirs'))
       cache.getOrSet('held', () => { process.kill(process.pid, 'SIGKILL') })
     `
     expect(await cache.getOrSet('k', () => 'ours')).toBe('ours')
     let said = ''
     try {
-      runProgram(program, server().url, site.prefix)
+      runProgram(program, server().url, site.prefix, path)
     } catch (killed) {
       said = String((killed as { stdout: unknown }).stdout)
     }
     expect(said.trim()).toBe('ours')
-    // Another host's: it is found dead.
     expect(await cache.getOrSet('held', () => 'own')).toBe('own')
   })
 
