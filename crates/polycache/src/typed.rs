@@ -208,6 +208,7 @@ impl Cache {
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<u64, Error> {
+        self.still_open()?;
         #[cfg(feature = "remote")]
         if let Some(remote) = self.tier().remote() {
             let keys: Vec<K> = keys.into_iter().collect();
