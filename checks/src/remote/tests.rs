@@ -22,7 +22,7 @@ const BESIDE: u16 = 4;
 const THERE: u16 = 1;
 const PLAIN: u16 = behind::NUMBER;
 
-/// Values, by who made them.
+/// Values, each with the process that made it.
 fn of(worker: u16, number: u32) -> Serial {
     value::serial(worker, number)
 }

@@ -79,6 +79,16 @@ impl Together {
             Place::Question(index) => self.commands.len() + index,
         }
     }
+
+    fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.questions.is_empty()
+    }
+
+    fn into_commands(self) -> Vec<Command> {
+        let mut all = self.commands;
+        all.extend(self.questions);
+        all
+    }
 }
 
 /// One key's operation.
@@ -86,8 +96,8 @@ struct Under<D> {
     names: Names,
     /// What its next step is told, if it is to have one now.
     event: Option<Event>,
-    /// Where the replies to what it sent will be.
-    sent: Vec<Place>,
+    /// Where the replies to what it sent will be, among those of all.
+    sent: Vec<usize>,
     done: Option<D>,
 }
 
@@ -219,6 +229,7 @@ impl RemoteTier {
         loop {
             let mut together = Together::new(shared);
             let mut until: Option<Duration> = None;
+            let mut sent: Vec<(usize, Vec<Place>)> = Vec::new();
             for (index, (one, key)) in all.iter_mut().zip(keys).enumerate() {
                 let Some(event) = one.event.take() else {
                     continue;
@@ -231,8 +242,8 @@ impl RemoteTier {
                 match step(index, &mut near, &one.names, event) {
                     Step::Done(done) => one.done = Some(done),
                     Step::Send(commands) => {
-                        let sent = commands.into_iter().map(|command| together.add(command));
-                        one.sent = sent.collect();
+                        let places = commands.into_iter().map(|command| together.add(command));
+                        sent.push((index, places.collect()));
                     }
                     Step::Wait { until: its } => {
                         until = Some(until.map_or(its, |until| until.min(its)));
@@ -240,15 +251,22 @@ impl RemoteTier {
                     }
                 }
             }
-            if !together.commands.is_empty() || !together.questions.is_empty() {
-                let questions = std::mem::take(&mut together.questions);
-                let commands = together.commands.iter().cloned().chain(questions).collect();
-                let event = self.send(mounted.as_deref(), keys, commands);
+            if !together.is_empty() {
+                // How many operations want each reply: the last one takes it, the others copy it.
+                let mut wanted: HashMap<usize, usize> = HashMap::new();
+                for (index, places) in sent {
+                    let places = places.into_iter().map(|place| together.index(place));
+                    all[index].sent = places.collect();
+                    for place in &all[index].sent {
+                        *wanted.entry(*place).or_default() += 1;
+                    }
+                }
+                let mut event = self.send(mounted.as_deref(), keys, together.into_commands());
                 for one in all.iter_mut().filter(|one| !one.sent.is_empty()) {
                     let sent = std::mem::take(&mut one.sent);
-                    one.event = Some(match &event {
+                    one.event = Some(match &mut event {
                         Event::Replies(replies) => {
-                            let reply = |place| reply(replies, together.index(place));
+                            let reply = |place| taken(replies, &mut wanted, place);
                             Event::Replies(sent.into_iter().map(reply).collect())
                         }
                         other => other.clone(),
@@ -263,9 +281,18 @@ impl RemoteTier {
     }
 }
 
-/// A reply; several operations may have asked for it.
-fn reply(replies: &[Reply], index: usize) -> Reply {
-    replies.get(index).cloned().unwrap_or(Reply::Nil)
+/// The reply at a place.
+fn taken(replies: &mut [Reply], wanted: &mut HashMap<usize, usize>, place: usize) -> Reply {
+    let Some(reply) = replies.get_mut(place) else {
+        return Reply::Nil;
+    };
+    match wanted.get_mut(&place) {
+        Some(left) if *left > 1 => {
+            *left -= 1;
+            reply.clone()
+        }
+        _ => std::mem::replace(reply, Reply::Nil),
+    }
 }
 
 #[cfg(test)]
