@@ -148,6 +148,18 @@ def test_one_thread_in_the_cluster_loads(remote: Any, tmp_path: Path) -> None:
         cache.close()
 
 
+def test_cleared_entries_leave_the_server(remote: Any, server: Server, tmp_path: Path) -> None:
+    other = plain(server)
+    with Cache(tmp_path, remote=remote, timeout="5s") as cache:
+        listens(cache)
+        shop = cache.namespace("shop")
+        shop.set_many({f"k{number}": number for number in range(100)})
+        cache["k"] = "stays"
+        shop.clear()
+        until("their space is given back", lambda: not other.keys("polycache:shop:*"))
+        assert cache["k"] == "stays"
+
+
 def test_a_failing_source_is_asked_once_for_all_callers(server: Server, tmp_path: Path) -> None:
     # Most of them come while the first one asks the server whether it may load.
     for trial in range(5):

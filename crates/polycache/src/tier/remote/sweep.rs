@@ -65,7 +65,9 @@ fn sweep(link: &Weak<Link>) -> Result<(), Fault> {
         return Ok(());
     };
     let host = at.host();
-    if !matches!(one(&at, take_sweep(&at.name, host))?, Some(Reply::Status)) {
+    // What stands for OK differs between clients; nil says that another host has it.
+    let taken = one(&at, take_sweep(&at.name, host))?;
+    if matches!(taken, None | Some(Reply::Nil | Reply::Error(_))) {
         return Ok(());
     }
     drop(at);
