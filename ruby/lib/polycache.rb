@@ -22,8 +22,6 @@ require_relative "polycache/memory_cache"
 # without a path, and the namespaces for Redis clients. These are loaded when they are first named.
 module Polycache
   autoload :RedisNamespace, "polycache/redis_namespace"
-  autoload :RemoteClient, "polycache/remote_client"
-  private_constant :RemoteClient
 
   # Classes built on redis-rb.
   module Redis

@@ -55,4 +55,6 @@ module Polycache
 
     private_class_method :configuration, :names_of
   end
+
+  private_constant :RemoteClient
 end

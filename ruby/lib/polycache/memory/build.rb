@@ -85,6 +85,8 @@ module Polycache
       def remote_of(remote)
         return remote if remote.nil? || remote.is_a?(String)
 
+        # Only here: most programs have no client.
+        require_relative "../remote_client"
         RemoteClient.settings(remote)
       end
 
