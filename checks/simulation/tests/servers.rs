@@ -50,13 +50,9 @@ impl Server {
         }
     }
 
-    fn send(&mut self, words: &[Vec<u8>]) -> Reply {
-        let mut text = format!("*{}\r\n", words.len()).into_bytes();
-        for word in words {
-            text.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-            text.extend_from_slice(word);
-            text.extend_from_slice(b"\r\n");
-        }
+    fn send(&mut self, command: &Command) -> Reply {
+        let mut text = Vec::new();
+        command.pack(false, &mut text);
         self.stream.get_mut().write_all(&text).expect("it listens");
         self.reply()
     }
@@ -141,7 +137,7 @@ fn the_simulated_server_answers_as_real_ones_do() {
         let mut rng = fastrand::Rng::with_seed(7);
         for turn in 0..20_000 {
             let command = command(&mut rng);
-            let real = server.send(&command.words(false));
+            let real = server.send(&command);
             let (expected, _) = simulated.execute(0, &command, turn);
             assert_eq!(real, expected, "{program}, turn {turn}: {command:?}");
         }
@@ -165,14 +161,14 @@ fn a_clear_counts_on_and_is_no_less_than_the_time() {
             if turn == 25 {
                 // As if its clock had been ahead.
                 let ahead = (last + 1_000_000).to_string().into_bytes();
-                server.send(&[b"SET".to_vec(), b"clock".to_vec(), ahead]);
+                server.send(&Command::set(b"clock".to_vec(), ahead, None));
                 last += 1_000_000;
             }
             let now = std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
                 .expect("after 1970")
                 .as_millis() as i64;
-            let Reply::Int(number) = server.send(&clear.words(false)) else {
+            let Reply::Int(number) = server.send(&clear) else {
                 panic!("{program}: no number");
             };
             assert!(
@@ -180,7 +176,7 @@ fn a_clear_counts_on_and_is_no_less_than_the_time() {
                 "{program}: {number} after {last}"
             );
             last = number;
-            let read = server.send(&[b"GET".to_vec(), b"clock".to_vec()]);
+            let read = server.send(&Command::get(b"clock".to_vec()));
             assert_eq!(
                 read,
                 Reply::Bytes(number.to_string().into_bytes()),

@@ -93,20 +93,65 @@ impl Command {
     /// The words as they are sent: a script by its digest (EVALSHA), or by its text (EVAL) for a server that
     /// does not know it.
     #[must_use]
-    pub fn words(&self, by_digest: bool) -> Vec<Vec<u8>> {
-        let mut words = match self.verb {
-            Verb::Get => vec![b"GETEX".to_vec()],
-            Verb::GetHeader => vec![b"GETRANGE".to_vec()],
-            Verb::Set => vec![b"SET".to_vec()],
-            Verb::SortedAdd => vec![b"ZADD".to_vec()],
-            Verb::Run(script) => match by_digest {
-                true => vec![b"EVALSHA".to_vec(), script.digest().into(), b"1".to_vec()],
-                false => vec![b"EVAL".to_vec(), script.text().into(), b"1".to_vec()],
-            },
-        };
-        words.push(self.key.clone());
-        words.extend(self.args.iter().cloned());
+    pub fn words(&self, by_digest: bool) -> Vec<&[u8]> {
+        let mut words: Vec<&[u8]> = Vec::with_capacity(4 + self.args.len());
+        match self.verb {
+            Verb::Get => words.push(b"GETEX"),
+            Verb::GetHeader => words.push(b"GETRANGE"),
+            Verb::Set => words.push(b"SET"),
+            Verb::SortedAdd => words.push(b"ZADD"),
+            Verb::Run(script) => words.extend(match by_digest {
+                true => [b"EVALSHA", script.digest().as_bytes(), b"1"],
+                false => [b"EVAL".as_slice(), script.text().as_bytes(), b"1"],
+            }),
+        }
+        words.push(&self.key);
+        words.extend(self.args.iter().map(Vec::as_slice));
         words
+    }
+
+    /// Appends the words as they go over the wire.
+    pub fn pack(&self, by_digest: bool, out: &mut Vec<u8>) {
+        let words = self.words(by_digest);
+        let bytes: usize = words.iter().map(|word| word.len() + 16).sum();
+        out.reserve(bytes + 16);
+        let mut packing = Packing(out);
+        packing.begin(words.len());
+        for word in words {
+            packing.word(word);
+        }
+    }
+}
+
+/// Appends a command's words as they go over the wire (RESP, an array of bulk strings).
+struct Packing<'a>(&'a mut Vec<u8>);
+
+impl Packing<'_> {
+    fn begin(&mut self, words: usize) {
+        self.line(b'*', words);
+    }
+
+    fn word(&mut self, word: &[u8]) {
+        self.line(b'$', word.len());
+        self.0.extend_from_slice(word);
+        self.0.extend_from_slice(b"\r\n");
+    }
+
+    fn line(&mut self, kind: u8, number: usize) {
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        let mut rest = number;
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.0.push(kind);
+        self.0.extend_from_slice(&digits[first..]);
+        self.0.extend_from_slice(b"\r\n");
     }
 }
 
@@ -123,4 +168,22 @@ pub fn parse_number(reply: &Reply) -> u64 {
 /// A number in decimal.
 pub(crate) fn number(value: u64) -> Vec<u8> {
     value.to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_packed_as_an_array_of_its_words() {
+        let mut out = b"before".to_vec();
+        Command::get(b"k".to_vec()).pack(true, &mut out);
+        Command::set(b"".to_vec(), vec![b'v'; 1234], Some(5)).pack(true, &mut out);
+        let value = "v".repeat(1234);
+        let expected = format!(
+            "before*2\r\n$5\r\nGETEX\r\n$1\r\nk\r\n\
+             *5\r\n$3\r\nSET\r\n$0\r\n\r\n$1234\r\n{value}\r\n$2\r\nPX\r\n$1\r\n5\r\n"
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
 }

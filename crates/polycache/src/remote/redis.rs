@@ -9,7 +9,7 @@ use super::replies::{failure, has_code, reply, scan, scanned};
 use super::transport::{by_digest_or_text, Ear, Failure, Transport};
 use polycache_host::PerProcess;
 use polycache_remote::{Command, Map, Node, Reply};
-use redis::{pack_command, Client, Connection, ConnectionLike, RedisError, RedisResult, Value};
+use redis::{Client, Connection, ConnectionLike, RedisError, RedisResult, Value};
 use std::fmt;
 #[cfg(feature = "fibers")]
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl<P: Primary> RedisRs<P> {
     /// `read` are sent again on a new connection if theirs was closed, or leads to a replica.
     fn exchange(
         &self,
-        packed: &[u8],
+        packed: Vec<u8>,
         count: usize,
         read: bool,
         deadline: Deadline,
@@ -121,7 +121,7 @@ impl<P: Primary> RedisRs<P> {
         }
         let request = |connection: &mut Connection| {
             deadline.limit(connection)?;
-            connection.req_packed_commands(packed, 0, count)
+            connection.req_packed_commands(&packed, 0, count)
         };
         let mut connection = match self.pool.take(deadline)? {
             Some(connection) => connection,
@@ -147,15 +147,15 @@ impl<P: Primary> RedisRs<P> {
 #[cfg(feature = "fibers")]
 fn exchange_in_fiber(
     endpoint: &Arc<Endpoint>,
-    packed: &[u8],
+    packed: Vec<u8>,
     count: usize,
     read: bool,
     deadline: Deadline,
 ) -> RedisResult<Vec<Value>> {
-    let request = || {
+    let request = |packed| {
         let request = fibers::Request {
             to: endpoint.clone(),
-            packed: packed.to_vec(),
+            packed,
             count,
             deadline,
         };
@@ -163,14 +163,16 @@ fn exchange_in_fiber(
             .pop()
             .unwrap_or_else(|| Err(deadline.missed()))
     };
-    let replies = request();
+    // Those that only read may be sent again.
+    let again = read.then(|| packed.clone());
+    let replies = request(packed);
     if !leads_nowhere(&replies) {
         return replies;
     }
     fibers::retire(endpoint);
-    match read {
-        true => request(),
-        false => replies,
+    match again {
+        Some(packed) => request(packed),
+        None => replies,
     }
 }
 
@@ -187,11 +189,11 @@ impl<P: Primary> Transport for RedisRs<P> {
         let deadline = Deadline::after(timeout);
         let reads = commands.iter().all(Command::reads);
         by_digest_or_text(|by_digest| {
-            let packed: Vec<u8> = commands
-                .iter()
-                .flat_map(|command| pack_command(&command.words(by_digest)))
-                .collect();
-            let replies = self.exchange(&packed, commands.len(), reads, deadline);
+            let mut packed = Vec::new();
+            for command in commands {
+                command.pack(by_digest, &mut packed);
+            }
+            let replies = self.exchange(packed, commands.len(), reads, deadline);
             Ok(replies.map_err(failure)?.into_iter().map(reply).collect())
         })
     }
@@ -204,7 +206,7 @@ impl<P: Primary> Transport for RedisRs<P> {
         timeout: Duration,
     ) -> Result<(u64, Vec<Vec<u8>>), Failure> {
         let packed = scan(cursor, pattern);
-        let exchanged = self.exchange(&packed, 1, true, Deadline::after(timeout));
+        let exchanged = self.exchange(packed, 1, true, Deadline::after(timeout));
         let mut replies = exchanged.map_err(failure)?;
         scanned(replies.pop())
     }

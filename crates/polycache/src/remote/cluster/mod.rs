@@ -16,7 +16,7 @@ use call::{Call, Peer};
 use polycache_host::PerProcess;
 use polycache_remote::{slot_of_key, Command, Fault, Map, Node, Reply};
 use redis::cluster::{ClusterClient, NodeAddress};
-use redis::{cmd, pack_command, ErrorKind, RedisError, RedisResult, Value};
+use redis::{cmd, ErrorKind, RedisError, RedisResult, Value};
 use slots::{own, Slots};
 use std::collections::HashMap;
 use std::fmt;
@@ -384,8 +384,7 @@ fn pack(commands: &[Command], group: &[Errand]) -> (Vec<u8>, usize) {
             packed.extend(cmd("ASKING").get_packed_command());
             count += 1;
         }
-        let words = commands[errand.index].words(errand.by_digest);
-        packed.extend(pack_command(&words));
+        commands[errand.index].pack(errand.by_digest, &mut packed);
         count += 1;
     }
     (packed, count)
