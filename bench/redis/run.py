@@ -33,7 +33,16 @@ def groups(quick: bool) -> list[Group]:
         "ruby": [ruby(path) for path in find(FOLDER / "ruby", ".rb")],
     }
     every = [*scripts.items(), *others.items()]
-    return [group for language, subjects in every for group in _of(language, subjects, quick)]
+    some = [group for language, subjects in every for group in _of(language, subjects, quick)]
+    return [*some, _hot_key(quick)]
+
+
+def _hot_key(quick: bool) -> Group:
+    """What reaches the server of four processes that read one key."""
+    subjects = [python(path) for path in find(FOLDER / "hot-key", ".py")]
+    around = environment(python=[FOLDER / "python" / "lib"])
+    pace = QUICK if quick else FULL
+    return Group("python, one hot key", subjects, pace, {}, around, operations=2)
 
 
 def _of(language: str, subjects: Sequence[Subject], quick: bool) -> list[Group]:
