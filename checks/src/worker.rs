@@ -3,10 +3,10 @@
 use crate::log::{Op, Record, Writer};
 use crate::namespaces;
 use crate::outcome::Fallible;
+use crate::reached::reached;
 use crate::value::{self, Serial};
 use fastrand::Rng;
-use polycache::{Cache, Error, Remote, TypedCache, Value};
-use redis::cluster::{ClusterClient, NodeAddress};
+use polycache::{Cache, Error, TypedCache, Value};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -30,8 +30,7 @@ pub struct Options {
     lease_timeout: u64,
     /// About so many operations lie between two clears
     operations_a_clear: u32,
-    /// For `make check-remote`: a URL, or `cluster:port=port,port=port`, its nodes' ports on this machine and
-    /// those by which to reach them
+    /// For `make check-remote`: a URL, or `sentinel:port,port` or `cluster:port,port`
     remote: Option<String>,
     /// Milliseconds that the server may take
     #[arg(default_value_t = 250)]
@@ -88,7 +87,7 @@ pub fn run(options: &Options) -> Fallible<()> {
         .lease_timeout(Duration::from_millis(options.lease_timeout));
     if let Some(remote) = &options.remote {
         cache = cache
-            .remote(server(remote)?)
+            .remote(reached(remote)?)
             .timeout(Duration::from_millis(options.timeout))
             .max_staleness(Duration::from_millis(options.staleness));
     }
@@ -134,26 +133,6 @@ pub fn run(options: &Options) -> Fallible<()> {
         reads += u64::from(read || !worker.remote);
     }
     worker.finish()
-}
-
-/// The server, or the Cluster, of this name.
-pub fn server(name: &str) -> Fallible<Remote> {
-    let Some(nodes) = name.strip_prefix("cluster:") else {
-        return Ok(name.into());
-    };
-    let at = |port: &str| -> Fallible<NodeAddress> {
-        Ok(NodeAddress::new("127.0.0.1", port.parse::<u16>()?))
-    };
-    let (mut first, mut by) = (Vec::new(), Vec::new());
-    for node in nodes.split(',') {
-        let (port, reached) = node.split_once('=').ok_or("a node is port=port")?;
-        first.push(format!("redis://127.0.0.1:{port}"));
-        by.push((at(port)?, at(reached)?));
-    }
-    let client = ClusterClient::builder(first)
-        .node_address_map(by.into_iter().collect())
-        .build()?;
-    Ok(client.into())
 }
 
 /// Reads every key once: what is left after all workers have ended.

@@ -8,6 +8,8 @@ import sys
 import time
 from datetime import UTC, datetime
 
+from reached import reached
+
 from polycache import MISSING, Cache, PolycacheError
 
 # One of each kind that all languages have.
@@ -62,7 +64,7 @@ def load(cache: Cache, me: str, key: str, at: int) -> str:
 
 
 def main(directory: str, remote: str, me: str) -> None:
-    cache = Cache(directory, remote=remote, timeout="10s")
+    cache = Cache(directory, remote=reached(remote), timeout="10s")
     for line in sys.stdin:
         what, *words = line.split()
         try:

@@ -12,6 +12,8 @@ import time
 from time import CLOCK_MONOTONIC, clock_gettime_ns
 from typing import Any
 
+from reached import reached
+
 from polycache import MISSING, Cache, MalformedEntry, PolycacheError, RemoteUnavailable
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = range(1, 10)
@@ -241,11 +243,12 @@ def main(directory: str, log: str, *words: str) -> None:
     options: dict[str, Any] = {"lease_timeout": lease_timeout / 1000}
     go_on, pace = "", "0"
     if words[6:]:
-        options["remote"], timeout, staleness, go_on, pace = words[6:]
+        remote, timeout, staleness, go_on, pace = words[6:]
+        options["remote"] = reached(remote)
         options |= {"timeout": int(timeout) / 1000, "max_staleness": int(staleness) / 1000}
     cache = Cache(directory, **options)
-    remote = "remote" in options
-    work = Worker(cache, Log(log), worker, keys, seed, operations_a_clear, remote).work
+    has_remote = "remote" in options
+    work = Worker(cache, Log(log), worker, keys, seed, operations_a_clear, has_remote).work
     work(reads, go_on, int(pace))
 
 

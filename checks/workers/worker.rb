@@ -4,6 +4,7 @@
 # ../README.md.
 
 require "polycache"
+require_relative "reached"
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = (1..9).to_a
 CLEAR = 11
@@ -232,7 +233,7 @@ number, seed, reads, keys, lease_timeout, operations_a_clear = words.first(6).ma
 remote, timeout, staleness, go_on, pace = words.drop(6)
 options =
   if remote
-    { remote:, timeout: timeout.to_i / 1000r, max_staleness: staleness.to_i / 1000r }
+    { remote: reached(remote), timeout: timeout.to_i / 1000r, max_staleness: staleness.to_i / 1000r }
   else
     # Over a directory Ruby has a memory tier only if the caller asks for one.
     { memory: { isolation: "freeze" } }

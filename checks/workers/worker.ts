@@ -3,6 +3,7 @@
 import { existsSync, openSync, writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { Cache } from '../../typescript/src/index.ts'
+import { reached } from './reached.ts'
 
 const READ = 1
 const SET = 2
@@ -322,7 +323,7 @@ const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] 
   .map(Number)
 const [remote, timeout, staleness, goOn, pace] = words.slice(6)
 const server = remote !== undefined && {
-  remote,
+  remote: reached(remote),
   timeout: { ms: Number(timeout) },
   maxStaleness: { ms: Number(staleness) },
 }
