@@ -70,9 +70,12 @@ const OF_A_HOST: [u8; 3] = [70, 90, 95];
 /// A write is a round trip, and makes a read of each host one.
 const OF_A_SERVER: [u8; 3] = [85, 95, 97];
 
-/// Over a server, so many keys are in the middle of things: each is read and written thousands of times a second. The
-/// others get so many of 100 operations: long enough without one, for a copy that should be gone to show.
+/// Over a server, so many keys are in the middle of things: each is read and written thousands of times a second.
 const HOT: u8 = 16;
+/// As many others get so many of 100 operations, nine of ten of them reads: what one host writes there, the other one is
+/// about to read.
+const WARM: u8 = 12;
+/// All keys together get so many: long enough without one, for a copy that should be gone to show.
 const COLD: u8 = 3;
 /// And so many are written by both hosts.
 const SHARED: u8 = 8;
@@ -113,12 +116,16 @@ pub fn run(options: &Options) -> Fallible<()> {
         if random.u32(..options.operations_a_clear) == 0 {
             worker.clear(random.u8(..namespaces::COUNT))?;
         }
-        let key = match worker.remote && random.u8(..100) >= COLD {
-            true => random.u8(..HOT),
-            false => random.u8(..options.keys),
+        let key = match random.u8(..100) {
+            part if !worker.remote || part < COLD => random.u8(..options.keys),
+            part if part < COLD + WARM => random.u8(HOT..2 * HOT),
+            _ => random.u8(..HOT),
         };
         let name = &names[usize::from(key)];
-        let dice = random.u8(..100);
+        let dice = match worker.remote && (HOT..2 * HOT).contains(&key) && random.u8(..10) > 0 {
+            true => 0,
+            false => random.u8(..100),
+        };
         let read = if dice < set || worker.only_reads(key) {
             worker.get(key, name)?
         } else if dice < delete {

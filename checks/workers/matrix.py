@@ -8,9 +8,8 @@ import sys
 import time
 from datetime import UTC, datetime
 
-from reached import reached
-
 from polycache import MISSING, Cache, PolycacheError
+from reached import reached
 
 # One of each kind that all languages have.
 VALUES: dict[str, object] = {
