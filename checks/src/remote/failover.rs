@@ -5,6 +5,7 @@
 
 use super::moving::move_slot;
 use super::servers::Server;
+use super::settle;
 use super::stage::Stage;
 use super::topology::Servers;
 use super::trouble::Trouble;
@@ -42,7 +43,8 @@ pub fn fail_over(how: Trouble, stage: &mut Stage, (primary, replica): Pair) -> F
             old.hang();
             stage.note(Op::Loss, 0, begin)?;
             taken_over(stage, replica)?;
-            pause(stage.setting.staleness)?;
+            // Both hosts are at work at the new one, or what the old one says would surprise nobody.
+            settle(stage)?;
             let begin = now();
             go_on(stage, (primary, replica))?;
             stage.note(Op::Loss, 0, begin)?;
