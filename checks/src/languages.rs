@@ -81,7 +81,7 @@ impl Language {
             Ok(ended) => {
                 let said = String::from_utf8_lossy(&ended.stderr);
                 let lines = said.lines().map(str::trim);
-                let told = lines.filter(|line| line.contains("rror")).last();
+                let told = lines.rev().find(|line| line.contains("rror"));
                 Some(told.unwrap_or("it ended without a word").to_owned())
             }
             Err(error) => Some(error.to_string()),
