@@ -136,8 +136,8 @@ torture: build ## kills writers at random while others go on, then checks what i
 	@$(CHECKS_PROGRAM) torture --kills $(KILLS) $(ARGS)
 
 .PHONY: check-remote
-check-remote: build ## two hosts, Redis, Valkey and a Cluster, with trouble of every kind: no read is further behind than it may be; READS=1000000, QUICK=1 for a short look
-	@tools/setup.sh servers
+check-remote: build typescript-packages ## two hosts, Redis, Valkey, Sentinels and a Cluster, with trouble of every kind: no read is further behind than it may be; READS=1000000, QUICK=1 for a short look
+	@tools/setup.sh servers clients
 	@$(CHECKS_PROGRAM) remote --reads $(if $(QUICK),20000 --deal,$(READS)) $(ARGS)
 
 CASES ?=

@@ -209,7 +209,11 @@ SECTIONS = [
     # The production operations and engine under a simulated scheduler, by thousands of seeds.
     Section("simulation", "cargo test --release -p polycache-simulation", counts.cargo),
     # That the judge of the next two finds what it should.
-    Section("judge", "cargo test --release -p polycache-checks", counts.cargo),
+    Section(
+        "judge",
+        "cargo test --release -p polycache-checks -p polycache-check-proxy",
+        counts.cargo,
+    ),
     Section(
         "coherence",
         "make --no-print-directory check-coherence READS=1000000",

@@ -15,6 +15,25 @@ pub struct Interval {
     pub end: u64,
 }
 
+impl Interval {
+    /// That of a record.
+    pub fn of(record: Record) -> Interval {
+        Interval {
+            begin: record.begin,
+            end: record.end,
+        }
+    }
+}
+
+/// Whether a delete, a clear or an emptied database is about this key.
+pub fn is_about(removal: Record, key: u8) -> bool {
+    match removal.op {
+        Op::Flush => true,
+        Op::Clear | Op::ClearDone => namespaces::covers(removal.key, key),
+        _ => removal.key == key,
+    }
+}
+
 /// A value that was written or read.
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
@@ -151,10 +170,7 @@ impl History {
         let mut gone = u64::MAX;
         for record in log.records() {
             self.start = self.start.min(record.begin);
-            let at = Interval {
-                begin: record.begin,
-                end: record.end,
-            };
+            let at = Interval::of(record);
             if record.op == Op::ClearDone {
                 work.clears += 1;
                 self.remove(record, at, true);
@@ -231,11 +247,7 @@ impl History {
     fn remove(&mut self, record: Record, at: Interval, acknowledged: bool) {
         let cleared = matches!(record.op, Op::Clear | Op::ClearDone);
         for (number, key) in &mut self.keys {
-            let about = match cleared {
-                true => namespaces::covers(record.key, *number),
-                false => *number == record.key,
-            };
-            if about {
+            if is_about(record, *number) {
                 key.removals.push(Removal {
                     at,
                     acknowledged,

@@ -13,7 +13,7 @@
 //! after a write was acknowledged never returns an older value. For the other misses see `lost`.
 
 use crate::history::{History, Interval, KeyHistory, Value};
-use crate::log::Log;
+use crate::log::{Log, Record};
 use crate::lost::needed_evictions;
 use crate::spans::{Span, Spans};
 use crate::value::{name, Serial};
@@ -73,7 +73,7 @@ impl Judged {
 /// Judges the logs of all workers.
 pub fn judge(logs: &[Log]) -> Judged {
     let history = History::of(logs);
-    let mut violations = foreign(&history);
+    let mut violations = foreign(&history.foreign);
     let mut needed = 0;
     for (number, key) in &history.keys {
         Key {
@@ -90,21 +90,36 @@ pub fn judge(logs: &[Log]) -> Judged {
     }
 }
 
-fn foreign(history: &History) -> Vec<Violation> {
-    history
-        .foreign
-        .iter()
-        .map(|(worker, record)| Violation {
-            kind: Kind::Foreign,
-            key: record.key,
-            what: format!("worker {worker} read no value of the key: see logs/{worker}.*.out"),
-            serials: Vec::new(),
-            at: Interval {
-                begin: record.begin,
-                end: record.end,
-            },
-        })
-        .collect()
+/// Reads of what no value of the key is.
+pub fn foreign(reads: &[(u16, Record)]) -> Vec<Violation> {
+    let found = |(worker, record): &(u16, Record)| Violation {
+        kind: Kind::Foreign,
+        key: record.key,
+        what: format!("worker {worker} read no value of the key: see logs/{worker}.*.out"),
+        serials: Vec::new(),
+        at: Interval::of(*record),
+    };
+    reads.iter().map(found).collect()
+}
+
+/// A value that was read, the first time by a read that ended then, before its write began.
+pub fn read_too_early(
+    key: u8,
+    serial: Serial,
+    begun: Option<u64>,
+    first: u64,
+) -> Option<Violation> {
+    let written = begun.is_some_and(|begun| begun <= first);
+    (!written).then(|| Violation {
+        kind: Kind::Foreign,
+        key,
+        what: format!("{} was read before it was written", name(serial)),
+        serials: vec![serial],
+        at: Interval {
+            begin: first,
+            end: first,
+        },
+    })
 }
 
 struct Key<'a> {
@@ -159,22 +174,10 @@ impl Key<'_> {
 
     fn unwritten(&self, violations: &mut Vec<Violation>) {
         for (serial, value) in &self.history.values {
-            let Some(read) = value.last_read else {
-                continue;
-            };
-            if value.begun.is_some_and(|begun| begun <= value.first_read) {
-                continue;
+            if value.last_read.is_some() {
+                let found = read_too_early(self.number, *serial, value.begun, value.first_read);
+                violations.extend(found);
             }
-            violations.push(Violation {
-                kind: Kind::Foreign,
-                key: self.number,
-                what: format!("{} was read before it was written", name(*serial)),
-                serials: vec![*serial],
-                at: Interval {
-                    begin: read.min(value.first_read),
-                    end: value.first_read,
-                },
-            });
         }
     }
 

@@ -67,27 +67,25 @@ impl Language {
         }
     }
 
-    /// Why its workers cannot have a server; `None` when they can. Its package says so itself: one that refuses for
-    /// another reason is no package without a remote tier, and its workers will show it.
-    pub fn no_remote(self) -> Option<&'static str> {
+    /// Why its workers cannot reach servers called `name`; `None` when they can. Nothing is asked of the servers.
+    pub fn cannot_reach(self, name: &str) -> Option<String> {
         let folder = std::env::temp_dir().join(format!("polycache-probe-{}", std::process::id()));
         let started = self.matrix().and_then(|mut command| {
-            command
-                .arg(&folder)
-                .args(["redis://127.0.0.1:1", self.name()])
-                .stdin(Stdio::null())
-                .output()
+            let command = command.arg(&folder).args([name, self.name()]);
+            command.stdin(Stdio::null()).output()
         });
         // Whether it was made is of no interest.
         let _ = std::fs::remove_dir_all(folder);
-        let said = started.map_or(Vec::new(), |output| output.stderr);
-        let refused = String::from_utf8_lossy(&said).contains("there is no option remote;");
-        refused.then_some("no remote tier")
-    }
-
-    /// Why its workers cannot have a Cluster; `None` when they can.
-    pub fn no_cluster(self) -> Option<&'static str> {
-        (self != Language::Rust).then_some("its package knows no Cluster")
+        match started {
+            Ok(ended) if ended.status.success() => None,
+            Ok(ended) => {
+                let said = String::from_utf8_lossy(&ended.stderr);
+                let lines = said.lines().map(str::trim);
+                let told = lines.rev().find(|line| line.contains("rror"));
+                Some(told.unwrap_or("it ended without a word").to_owned())
+            }
+            Err(error) => Some(error.to_string()),
+        }
     }
 
     /// The command that starts a worker, without the worker's arguments.

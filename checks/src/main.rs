@@ -11,6 +11,7 @@ mod namespaces;
 mod outcome;
 mod process;
 mod progress;
+mod reached;
 mod remote;
 mod run;
 mod spans;

@@ -3,10 +3,10 @@
 use crate::log::{Op, Record, Writer};
 use crate::namespaces;
 use crate::outcome::Fallible;
+use crate::reached::reached;
 use crate::value::{self, Serial};
 use fastrand::Rng;
-use polycache::{Cache, Error, Remote, TypedCache, Value};
-use redis::cluster::{ClusterClient, NodeAddress};
+use polycache::{Cache, Error, TypedCache, Value};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -30,8 +30,7 @@ pub struct Options {
     lease_timeout: u64,
     /// About so many operations lie between two clears
     operations_a_clear: u32,
-    /// For `make check-remote`: a URL, or `cluster:port=port,port=port`, its nodes' ports on this machine and
-    /// those by which to reach them
+    /// For `make check-remote`: a URL, or `sentinel:port,port` or `cluster:port,port`
     remote: Option<String>,
     /// Milliseconds that the server may take
     #[arg(default_value_t = 250)]
@@ -71,9 +70,12 @@ const OF_A_HOST: [u8; 3] = [70, 90, 95];
 /// A write is a round trip, and makes a read of each host one.
 const OF_A_SERVER: [u8; 3] = [85, 95, 97];
 
-/// Over a server, so many keys are in the middle of things: each is read and written thousands of times a second. The
-/// others get so many of 100 operations: long enough without one, for a copy that should be gone to show.
+/// Over a server, so many keys are in the middle of things: each is read and written thousands of times a second.
 const HOT: u8 = 16;
+/// As many others get so many of 100 operations, nine of ten of them reads: what one host writes there, the other one is
+/// about to read.
+const WARM: u8 = 12;
+/// All keys together get so many: long enough without one, for a copy that should be gone to show.
 const COLD: u8 = 3;
 /// And so many are written by both hosts.
 const SHARED: u8 = 8;
@@ -88,7 +90,7 @@ pub fn run(options: &Options) -> Fallible<()> {
         .lease_timeout(Duration::from_millis(options.lease_timeout));
     if let Some(remote) = &options.remote {
         cache = cache
-            .remote(server(remote)?)
+            .remote(reached(remote)?)
             .timeout(Duration::from_millis(options.timeout))
             .max_staleness(Duration::from_millis(options.staleness));
     }
@@ -114,12 +116,16 @@ pub fn run(options: &Options) -> Fallible<()> {
         if random.u32(..options.operations_a_clear) == 0 {
             worker.clear(random.u8(..namespaces::COUNT))?;
         }
-        let key = match worker.remote && random.u8(..100) >= COLD {
-            true => random.u8(..HOT),
-            false => random.u8(..options.keys),
+        let key = match random.u8(..100) {
+            part if !worker.remote || part < COLD => random.u8(..options.keys),
+            part if part < COLD + WARM => random.u8(HOT..2 * HOT),
+            _ => random.u8(..HOT),
         };
         let name = &names[usize::from(key)];
-        let dice = random.u8(..100);
+        let dice = match worker.remote && (HOT..2 * HOT).contains(&key) && random.u8(..10) > 0 {
+            true => 0,
+            false => random.u8(..100),
+        };
         let read = if dice < set || worker.only_reads(key) {
             worker.get(key, name)?
         } else if dice < delete {
@@ -134,26 +140,6 @@ pub fn run(options: &Options) -> Fallible<()> {
         reads += u64::from(read || !worker.remote);
     }
     worker.finish()
-}
-
-/// The server, or the Cluster, of this name.
-pub fn server(name: &str) -> Fallible<Remote> {
-    let Some(nodes) = name.strip_prefix("cluster:") else {
-        return Ok(name.into());
-    };
-    let at = |port: &str| -> Fallible<NodeAddress> {
-        Ok(NodeAddress::new("127.0.0.1", port.parse::<u16>()?))
-    };
-    let (mut first, mut by) = (Vec::new(), Vec::new());
-    for node in nodes.split(',') {
-        let (port, reached) = node.split_once('=').ok_or("a node is port=port")?;
-        first.push(format!("redis://127.0.0.1:{port}"));
-        by.push((at(port)?, at(reached)?));
-    }
-    let client = ClusterClient::builder(first)
-        .node_address_map(by.into_iter().collect())
-        .build()?;
-    Ok(client.into())
 }
 
 /// Reads every key once: what is left after all workers have ended.

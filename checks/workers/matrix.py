@@ -9,6 +9,7 @@ import time
 from datetime import UTC, datetime
 
 from polycache import MISSING, Cache, PolycacheError
+from reached import reached
 
 # One of each kind that all languages have.
 VALUES: dict[str, object] = {
@@ -62,7 +63,7 @@ def load(cache: Cache, me: str, key: str, at: int) -> str:
 
 
 def main(directory: str, remote: str, me: str) -> None:
-    cache = Cache(directory, remote=remote, timeout="10s")
+    cache = Cache(directory, remote=reached(remote), timeout="10s")
     for line in sys.stdin:
         what, *words = line.split()
         try:

@@ -5,6 +5,7 @@
 
 require "polycache"
 require "set"
+require_relative "reached"
 
 # One of each kind that all languages have.
 VALUES = {
@@ -59,7 +60,7 @@ def load_at(cache, mine, key, moment)
 end
 
 directory, remote, me = ARGV
-cache = Polycache::Cache.new(path: directory, remote:, timeout: "10s")
+cache = Polycache::Cache.new(path: directory, remote: reached(remote), timeout: "10s")
 $stdin.each_line do |line|
   what, first, second = line.split
   answer =

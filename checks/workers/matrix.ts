@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Cache } from '../../typescript/src/index.ts'
+import { reached } from './reached.ts'
 
 /** One of each kind that all languages have. */
 const VALUES: Record<string, unknown> = {
@@ -24,8 +25,7 @@ const VALUES: Record<string, unknown> = {
 }
 
 const [path = '', remote = '', me = ''] = process.argv.slice(2)
-const server = { remote, timeout: '10s' }
-const cache = new Cache({ path, ...server })
+const cache = new Cache({ path, remote: reached(remote), timeout: '10s' })
 
 async function write(): Promise<string> {
   for (const [name, value] of Object.entries(VALUES)) await cache.set(`${me}-${name}`, value)

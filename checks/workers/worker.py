@@ -13,6 +13,7 @@ from time import CLOCK_MONOTONIC, clock_gettime_ns
 from typing import Any
 
 from polycache import MISSING, Cache, MalformedEntry, PolycacheError, RemoteUnavailable
+from reached import reached
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = range(1, 10)
 
@@ -31,8 +32,10 @@ OF_A_HOST = (0.7, 0.9, 0.95)
 # A write is a round trip, and makes a read of each host one.
 OF_A_SERVER = (0.85, 0.95, 0.97)
 
-# Over a server, so many keys are in the middle of things. The others get this part of operations.
+# Over a server, so many keys are in the middle of things. As many others get this part of
+# operations, nine of ten of them reads, and all together this part.
 HOT = 16
+WARM = 0.12
 COLD = 0.03
 # And so many are written by both hosts.
 SHARED = 8
@@ -113,9 +116,9 @@ class Worker:
                 time.sleep(pace / 1e6)
             if self.random.random() * self.operations_a_clear < 1:
                 self.clear(int(self.random.random() * len(self.namespaces)))
-            hot = self.remote and self.random.random() >= COLD
-            key = int(self.random.random() * (HOT if hot else len(self.names)))
-            dice = self.random.random()
+            key = self.key()
+            warm = self.remote and HOT <= key < 2 * HOT and self.random.random() < 0.9
+            dice = 0 if warm else self.random.random()
             if dice < sets or self.only_reads(key):
                 found = self.get(key)
             elif dice < deletes:
@@ -131,6 +134,12 @@ class Worker:
         stats = self.namespaces[0].remote_stats()
         near, remote = (stats.near_hits, stats.remote_hits) if stats else (0, 0)
         self.log.now(FINISHED, 0, remote, 0, now(), near)
+
+    def key(self) -> int:
+        part = self.random.random()
+        if not self.remote or part < COLD:
+            return int(self.random.random() * len(self.names))
+        return int(self.random.random() * HOT) + (HOT if part < COLD + WARM else 0)
 
     def get(self, key: int) -> bool:
         """Whether a value was found."""
@@ -241,11 +250,12 @@ def main(directory: str, log: str, *words: str) -> None:
     options: dict[str, Any] = {"lease_timeout": lease_timeout / 1000}
     go_on, pace = "", "0"
     if words[6:]:
-        options["remote"], timeout, staleness, go_on, pace = words[6:]
+        remote, timeout, staleness, go_on, pace = words[6:]
+        options["remote"] = reached(remote)
         options |= {"timeout": int(timeout) / 1000, "max_staleness": int(staleness) / 1000}
     cache = Cache(directory, **options)
-    remote = "remote" in options
-    work = Worker(cache, Log(log), worker, keys, seed, operations_a_clear, remote).work
+    has_remote = "remote" in options
+    work = Worker(cache, Log(log), worker, keys, seed, operations_a_clear, has_remote).work
     work(reads, go_on, int(pace))
 
 

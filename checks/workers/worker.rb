@@ -4,6 +4,7 @@
 # ../README.md.
 
 require "polycache"
+require_relative "reached"
 
 READ, SET, SET_DONE, DELETE, DELETE_DONE, LOAD, LOAD_DONE, FOREIGN, FINISHED = (1..9).to_a
 CLEAR = 11
@@ -22,8 +23,10 @@ OF_A_HOST = [70, 90, 95].freeze
 # A write is a round trip, and makes a read of each host one.
 OF_A_SERVER = [85, 95, 97].freeze
 
-# Over a server, so many keys are in the middle of things. The others get so many of 100 operations.
+# Over a server, so many keys are in the middle of things. As many others get so many of 100
+# operations, nine of ten of them reads, and all together so many.
 HOT = 16
+WARM = 12
 COLD = 3
 # And so many are written by both hosts.
 SHARED = 8
@@ -90,10 +93,9 @@ class Worker
   # Whether it was a read that counts.
   def operate
     clear(@random.rand(@namespaces.size)) if @random.rand(@operations_a_clear).zero?
-    hot = @remote && @random.rand(100) >= COLD
-    key = @random.rand(hot ? HOT : @names.size)
+    key = choose
     sets, deletes, loads = @remote ? OF_A_SERVER : OF_A_HOST
-    return get(key) if only_reads?(key)
+    return get(key) if only_reads?(key) || seldom_written?(key)
 
     case @random.rand(100)
     when 0...sets then get(key) || !@remote
@@ -155,6 +157,17 @@ class Worker
     @log.now(CLEAR_DONE, namespace, 0, 0, from, now)
   rescue Polycache::RemoteUnavailable
     unacknowledged
+  end
+
+  def choose
+    part = @random.rand(100)
+    return @random.rand(@names.size) if !@remote || part < COLD
+
+    @random.rand(HOT) + (part < COLD + WARM ? HOT : 0)
+  end
+
+  def seldom_written?(key)
+    @remote && key.between?(HOT, (2 * HOT) - 1) && @random.rand(10).positive?
   end
 
   # Most keys are written by one host alone: what a host writes itself is never old there.
@@ -232,7 +245,8 @@ number, seed, reads, keys, lease_timeout, operations_a_clear = words.first(6).ma
 remote, timeout, staleness, go_on, pace = words.drop(6)
 options =
   if remote
-    { remote:, timeout: timeout.to_i / 1000r, max_staleness: staleness.to_i / 1000r }
+    { remote: reached(remote), timeout: timeout.to_i / 1000r,
+      max_staleness: staleness.to_i / 1000r }
   else
     # Over a directory Ruby has a memory tier only if the caller asks for one.
     { memory: { isolation: "freeze" } }

@@ -3,6 +3,7 @@
 import { existsSync, openSync, writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { Cache } from '../../typescript/src/index.ts'
+import { reached } from './reached.ts'
 
 const READ = 1
 const SET = 2
@@ -27,8 +28,10 @@ const OF_A_HOST = [70, 90, 95] as const
 /** A write is a round trip, and makes a read of each host one. */
 const OF_A_SERVER = [85, 95, 97] as const
 
-/** Over a server, so many keys are in the middle of things. The others get so many of 100 operations. */
+/** Over a server, so many keys are in the middle of things. */
 const HOT = 16
+/** As many others get so many of 100 operations, nine of ten of them reads; and all together so many. */
+const WARM = 12
 const COLD = 3
 /** And so many are written by both hosts. */
 const SHARED = 8
@@ -167,15 +170,21 @@ class Worker {
     if (this.#random(this.#operationsAClear) === 0) {
       await this.#clear(this.#random(NAMESPACES.length))
     }
-    const hot = this.#remote && this.#random(100) >= COLD
-    const key = this.#random(hot ? HOT : this.#names.length)
+    const key = this.#choose()
     const [sets, deletes, loads] = this.#remote ? OF_A_SERVER : OF_A_HOST
-    const dice = this.#random(100)
+    const isWarm = this.#remote && key >= HOT && key < 2 * HOT
+    const dice = isWarm && this.#random(10) > 0 ? 0 : this.#random(100)
     if (dice < sets || this.#onlyReads(key)) return (await this.#get(key)) || !this.#remote
     if (dice < deletes) await this.#set(key)
     else if (dice < loads) await this.#delete(key)
     else return (await this.#getOrSet(key)) || !this.#remote
     return false
+  }
+
+  #choose(): number {
+    const part = this.#random(100)
+    if (!this.#remote || part < COLD) return this.#random(this.#names.length)
+    return this.#random(HOT) + (part < COLD + WARM ? HOT : 0)
   }
 
   /** Most keys are written by one host alone: what a host writes itself is never old there. */
@@ -322,7 +331,7 @@ const [number = 0, seed = 0, reads = 0, keys = 0, ms = 0, operationsAClear = 0] 
   .map(Number)
 const [remote, timeout, staleness, goOn, pace] = words.slice(6)
 const server = remote !== undefined && {
-  remote,
+  remote: reached(remote),
   timeout: { ms: Number(timeout) },
   maxStaleness: { ms: Number(staleness) },
 }

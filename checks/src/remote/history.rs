@@ -1,8 +1,7 @@
 //! What the workers of two hosts and a program behind their backs did, by key.
 
-use crate::history::Interval;
+use crate::history::{is_about, Interval};
 use crate::log::{Log, Op, Record};
-use crate::namespaces;
 use crate::value::{maker, Serial};
 use std::collections::{BTreeMap, HashMap};
 
@@ -183,12 +182,7 @@ impl History {
     /// A removal, of each key that it is about.
     fn remove(&mut self, record: Record, act: impl Fn(&mut KeyHistory)) {
         for (number, key) in &mut self.keys {
-            let about = match record.op {
-                Op::Flush => true,
-                Op::Clear | Op::ClearDone => namespaces::covers(record.key, *number),
-                _ => *number == record.key,
-            };
-            if about {
+            if is_about(record, *number) {
                 act(key);
             }
         }
@@ -196,7 +190,7 @@ impl History {
 
     fn removed(&mut self, record: Record, by: By, worker: u16) {
         let removal = Removal {
-            at: at(record),
+            at: Interval::of(record),
             by,
             host: host_of(worker),
         };
@@ -214,7 +208,7 @@ impl History {
             if !matches!(record.op, Op::Bound | Op::Finished | Op::Died) {
                 self.start = self.start.min(record.begin);
             }
-            let (at, worker) = (at(record), log.worker);
+            let (at, worker) = (Interval::of(record), log.worker);
             match record.op {
                 Op::Set | Op::Delete | Op::Clear | Op::Garbage => begun += 1,
                 Op::SetDone | Op::DeleteDone | Op::ClearDone => ended += 1,
@@ -278,7 +272,7 @@ impl KeyHistory {
             return;
         };
         if record.serial == 0 {
-            self.misses.push((at(record), host));
+            self.misses.push((Interval::of(record), host));
             return;
         }
         let seen = &mut self.value(record.serial).seen[host];
@@ -286,13 +280,6 @@ impl KeyHistory {
         if steady {
             seen.last = seen.last.max(Some(record.begin));
         }
-    }
-}
-
-fn at(record: Record) -> Interval {
-    Interval {
-        begin: record.begin,
-        end: record.end,
     }
 }
 

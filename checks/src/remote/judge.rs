@@ -12,7 +12,7 @@
 
 use super::history::{By, History, KeyHistory, Value, HOSTS};
 use crate::history::Interval;
-use crate::judge::{Kind, Violation};
+use crate::judge::{foreign, read_too_early, Kind, Violation};
 use crate::value::{name, Serial};
 
 /// The verdict.
@@ -35,7 +35,7 @@ pub struct Delay {
 /// Judges all keys.
 pub fn judge(history: &History) -> Judged {
     let mut judged = Judged {
-        violations: foreign(history),
+        violations: foreign(&history.foreign),
         delays: Vec::new(),
     };
     for (number, key) in &history.keys {
@@ -47,20 +47,6 @@ pub fn judge(history: &History) -> Judged {
         .judge(&mut judged);
     }
     judged
-}
-
-fn foreign(history: &History) -> Vec<Violation> {
-    let reads = history.foreign.iter().map(|(worker, record)| Violation {
-        kind: Kind::Foreign,
-        key: record.key,
-        what: format!("worker {worker} read no value of the key: see logs/{worker}.*.out"),
-        serials: Vec::new(),
-        at: Interval {
-            begin: record.begin,
-            end: record.end,
-        },
-    });
-    reads.collect()
 }
 
 /// What shows that earlier values are over.
@@ -228,21 +214,10 @@ impl Key<'_> {
 
     fn unwritten(&self, violations: &mut Vec<Violation>) {
         for (serial, value) in &self.key.values {
-            let first = value.seen.iter().map(|seen| seen.first).min();
-            let first = first.unwrap_or(u64::MAX);
-            if first == u64::MAX || value.begun.is_some_and(|begun| begun <= first) {
-                continue;
+            let reads = value.seen.iter().map(|seen| seen.first);
+            if let Some(first) = reads.min().filter(|first| *first < u64::MAX) {
+                violations.extend(read_too_early(self.number, *serial, value.begun, first));
             }
-            violations.push(Violation {
-                kind: Kind::Foreign,
-                key: self.number,
-                what: format!("{} was read before it was written", name(*serial)),
-                serials: vec![*serial],
-                at: Interval {
-                    begin: first,
-                    end: first,
-                },
-            });
         }
         for read in &self.key.malformed {
             if !self.key.garbage.iter().any(|begun| *begun <= read.end) {

@@ -1,7 +1,6 @@
 //! Every language reads what every language wrote: values, types and times to live, over one server; and of two
 //! callers in two languages one loads.
 
-use super::servers::Server;
 use crate::languages::Language;
 use crate::outcome::{Fallible, Outcome};
 use crate::process::{end_with_us, pause};
@@ -21,13 +20,13 @@ const LATER: Duration = Duration::from_millis(1200);
 pub fn run(
     outcome: &mut Outcome,
     languages: &[Language],
-    server: &Server,
+    remote: &str,
     folder: &Path,
 ) -> Fallible<()> {
     let start = |host: &str| -> Fallible<Vec<Speaker>> {
         let each = languages.iter().map(|language| {
             let directory = folder.join(format!("{host}-{}", language.name()));
-            Speaker::start(*language, server, &directory)
+            Speaker::start(*language, remote, &directory)
         });
         each.collect()
     };
@@ -102,11 +101,11 @@ struct Speaker {
 }
 
 impl Speaker {
-    fn start(language: Language, server: &Server, directory: &Path) -> Fallible<Speaker> {
+    fn start(language: Language, remote: &str, directory: &Path) -> Fallible<Speaker> {
         let mut command = language.matrix()?;
         command
             .arg(directory)
-            .arg(format!("redis://127.0.0.1:{}", server.port))
+            .arg(remote)
             .arg(language.name())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());

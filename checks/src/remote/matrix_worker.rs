@@ -1,6 +1,7 @@
 //! The Rust part of the matrix; `workers/matrix.*` are the same in the other languages.
 
 use crate::outcome::Fallible;
+use crate::reached::reached;
 use crate::worker::now;
 use polycache::{Cache, Ttl, TtlLeft, Value};
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::time::Duration;
 pub struct Options {
     /// The host's directory
     directory: PathBuf,
-    /// The server's URL
+    /// A URL, or `sentinel:port,port` or `cluster:port,port`
     remote: String,
     /// What its keys begin with
     me: String,
@@ -21,7 +22,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Fallible<()> {
     let cache = Cache::builder()
         .path(&options.directory)
-        .remote(options.remote.as_str())
+        .remote(reached(&options.remote)?)
         .timeout(Duration::from_secs(10))
         .build()?;
     for line in std::io::stdin().lines() {

@@ -1,17 +1,21 @@
 //! `make check-remote`: two directories as two hosts, processes of every language, real servers, and trouble.
 
 mod behind;
+mod cluster;
+mod failover;
 pub mod history;
 pub mod judge;
 mod matrix;
 pub mod matrix_worker;
-mod proxy;
+mod moving;
 mod report;
 mod servers;
 mod stage;
 #[cfg(test)]
 mod tests;
+mod topology;
 mod trouble;
+mod watched;
 
 use crate::coherence::finished;
 use crate::languages::Language;
@@ -20,9 +24,10 @@ use crate::process::{end_in_order, pause};
 use crate::progress::Progress;
 use fastrand::Rng;
 use history::HOSTS;
-use servers::{Cluster, Folder, Server};
-use stage::{Servers, Setting, Stage};
+use servers::{Folder, Server};
+use stage::{Setting, Stage};
 use std::time::{Duration, Instant};
+use topology::Topology;
 pub use trouble::Trouble;
 
 /// Few of them are hot, where writes supersede each other quickly, and many are not (`worker.rs`).
@@ -52,8 +57,9 @@ pub struct Options {
     /// Reads that find a value, of all workers on all servers together
     #[arg(long, default_value_t = 1_000_000)]
     reads: u64,
-    /// Programs of servers; `cluster` is a Cluster of the first program. Those that are missing are named
-    #[arg(long, value_delimiter = ',', default_values = ["redis-server", "redis-server-8", "valkey-server", "cluster"])]
+    /// Programs of servers; `sentinel` is a primary that Sentinels name, `cluster` a Cluster, both of the first program.
+    /// Those that are missing are named
+    #[arg(long, value_delimiter = ',', default_values = ["redis-server", "redis-server-8", "valkey-server", "sentinel", "cluster"])]
     servers: Vec<String>,
     /// Languages that take part; those that are missing are named
     #[arg(long, value_delimiter = ',', default_values = Language::ALL.map(Language::name))]
@@ -81,10 +87,7 @@ pub fn run(options: &Options) -> Fallible<bool> {
     let mut outcome = Outcome::default();
     let mut present = Vec::new();
     for language in &options.languages {
-        let why = language
-            .missing()
-            .or_else(|| language.no_remote().map(str::to_owned));
-        match why {
+        match language.missing() {
             None => present.push(*language),
             Some(why) => outcome.skip(&format!("{} workers", language.name()), &why),
         }
@@ -97,34 +100,31 @@ pub fn run(options: &Options) -> Fallible<bool> {
     };
     println!("seed {}", check.seed);
     let programs = check.programs();
-    for (place, program) in programs.iter().enumerate() {
+    let singles = programs.iter();
+    let singles = singles.filter(|name| Topology::of(name).0 == Topology::Single);
+    let singles = singles.count();
+    for (place, name) in programs.iter().enumerate() {
         let grounds = programs.len() as u64 * 100;
         let reads = |part: u64| (options.reads * part).div_ceil(grounds);
-        let singles = programs.len() - usize::from(programs.iter().any(|one| one == CLUSTER));
-        if program != CLUSTER {
-            check.matrix(program)?;
-        }
-        check.meet(program, Ground::Busy, reads(BUSY), &[])?;
-        check.meet(program, Ground::Calm, reads(CALM), &[])?;
-        let mut plan = match program == CLUSTER {
-            true => Trouble::CLUSTER.to_vec(),
-            false => Trouble::SINGLE.to_vec(),
-        };
+        let topology = Topology::of(name).0;
+        let present = check.reaching(topology);
+        check.matrix(name, &present)?;
+        check.meet(name, &present, Ground::Busy, reads(BUSY), &[])?;
+        check.meet(name, &present, Ground::Calm, reads(CALM), &[])?;
+        let mut plan = trouble::possible(topology).to_vec();
         if !options.troubles.is_empty() {
             let possible = options.troubles.iter();
             plan = possible.filter(|one| plan.contains(one)).copied().collect();
         }
-        if options.deal && program != CLUSTER {
+        if options.deal && topology == Topology::Single {
             let dealt = plan.into_iter().skip(place).step_by(singles);
             plan = dealt.collect();
         }
-        check.meet(program, Ground::Troubled, reads(100 - BUSY - CALM), &plan)?;
+        let troubled = 100 - BUSY - CALM;
+        check.meet(name, &present, Ground::Troubled, reads(troubled), &plan)?;
     }
     Ok(check.outcome.finish())
 }
-
-/// What stands for a Cluster among the programs.
-const CLUSTER: &str = "cluster";
 
 /// How a run goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,49 +158,57 @@ impl Check<'_> {
     /// The servers that are here.
     fn programs(&mut self) -> Vec<String> {
         let mut present = Vec::new();
-        for program in &self.options.servers {
-            let started = match program == CLUSTER {
-                true => cluster_program(),
-                false => program,
-            };
-            match Server::is_there(started) {
-                true => present.push(program.clone()),
+        for name in &self.options.servers {
+            match Server::is_there(Topology::of(name).1) {
+                true => present.push(name.clone()),
                 false => self
                     .outcome
-                    .skip(program, "it is not installed: tools/setup.sh servers"),
+                    .skip(name, "it is not installed: tools/setup.sh servers"),
             }
         }
         present
     }
 
-    fn matrix(&mut self, program: &str) -> Fallible<()> {
+    /// The languages whose clients are here.
+    fn reaching(&mut self, topology: Topology) -> Vec<Language> {
+        let Some(name) = topology.probe() else {
+            return self.present.clone();
+        };
+        let mut present = Vec::new();
+        for language in &self.present {
+            match language.cannot_reach(name) {
+                None => present.push(*language),
+                Some(why) => {
+                    let test = format!("{} workers, {name}", language.name());
+                    self.outcome.skip(&test, &why);
+                }
+            }
+        }
+        present
+    }
+
+    fn matrix(&mut self, name: &str, present: &[Language]) -> Fallible<()> {
         let folder = Folder::new("matrix")?;
-        let server = Server::single(program, &folder.path)?;
-        println!("\n== {}: matrix", server.version()?);
-        matrix::run(&mut self.outcome, &self.present, &server, &folder.path)
+        let (topology, program) = Topology::of(name);
+        let servers = topology.start(program, &folder)?;
+        println!("\n== {}: matrix", servers.title()?);
+        let remote = servers.name(&servers.ports());
+        matrix::run(&mut self.outcome, present, &remote, &folder.path)
     }
 
     /// A run on one server.
     fn meet(
         &mut self,
-        program: &str,
+        name: &str,
+        present: &[Language],
         ground: Ground,
         reads: u64,
         plan: &[Trouble],
     ) -> Fallible<()> {
-        let name = ground.name();
-        let mut folder = Folder::new(&format!("{program}-{name}"))?;
-        let is_cluster = program == CLUSTER;
-        let servers = match is_cluster {
-            true => Servers::Cluster(Cluster::start(cluster_program(), &folder.path)?),
-            false => Servers::Single(Server::single(program, &folder.path)?),
-        };
-        let version = match servers.primaries().next() {
-            Some(server) => server.version()?,
-            None => return Err("a Cluster without primaries".into()),
-        };
-        let kind = if is_cluster { ", a Cluster" } else { "" };
-        println!("\n== {version}{kind}: {name}");
+        let mut folder = Folder::new(&format!("{name}-{}", ground.name()))?;
+        let (topology, program) = Topology::of(name);
+        let servers = topology.start(program, &folder)?;
+        println!("\n== {}: {}", servers.title()?, ground.name());
         let setting = Setting {
             staleness: Duration::from_millis(self.options.staleness),
             // Without trouble nothing may be lost to a machine that is slow at times.
@@ -216,17 +224,7 @@ impl Check<'_> {
         };
         let proxies = ground == Ground::Troubled;
         let mut stage = Stage::new(&folder.path, servers, setting, proxies)?;
-        let mut present = self.present.clone();
-        if is_cluster {
-            present.retain(|language| language.no_cluster().is_none());
-            for language in &self.present {
-                if let Some(why) = language.no_cluster() {
-                    let test = format!("{} workers on a Cluster", language.name());
-                    self.outcome.skip(&test, why);
-                }
-            }
-        }
-        for language in &present {
+        for language in present {
             for number in 0..HOSTS * self.options.workers {
                 stage.start(*language, number % HOSTS)?;
             }
@@ -236,7 +234,7 @@ impl Check<'_> {
         let failed = self.outcome.failed();
         match in_time {
             Ok(in_time) => {
-                for language in &present {
+                for language in present {
                     finished(&mut self.outcome, &mut stage.workers, *language)?;
                 }
                 let took = started.elapsed().as_secs_f64();
@@ -339,9 +337,4 @@ fn ended(stage: &mut Stage) -> Fallible<bool> {
         }
     }
     Ok(false)
-}
-
-/// The program of a Cluster's nodes.
-fn cluster_program() -> &'static str {
-    "redis-server"
 }

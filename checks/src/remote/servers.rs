@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How long what must come to pass may take.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A server, or a node of a Cluster.
+/// A server, a node of a Cluster, or a Sentinel.
 pub struct Server {
     child: Child,
     program: String,
@@ -32,12 +32,31 @@ impl Server {
         Server::start(program, ports[0], folder, &[])
     }
 
-    fn start(program: &str, port: u16, folder: &Path, more: &[&str]) -> Fallible<Server> {
+    /// One with more words to its options.
+    pub fn start(program: &str, port: u16, folder: &Path, more: &[&str]) -> Fallible<Server> {
         let folder = folder.to_str().ok_or("a path that is text")?;
         let port_word = port.to_string();
         let mut words = vec!["--bind", "127.0.0.1", "--port", &port_word];
         words.extend(["--save", "", "--appendonly", "no", "--dir", folder]);
         words.extend(more);
+        Server::run(program, port, words)
+    }
+
+    /// A Sentinel with this file of settings, which it rewrites.
+    pub fn sentinel(program: &str, port: u16, file: &str) -> Fallible<Server> {
+        let port_word = port.to_string();
+        let words = vec![
+            file,
+            "--sentinel",
+            "--bind",
+            "127.0.0.1",
+            "--port",
+            &port_word,
+        ];
+        Server::run(program, port, words)
+    }
+
+    fn run(program: &str, port: u16, words: Vec<&str>) -> Fallible<Server> {
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         let server = Server {
             child: spawn(program, &words)?,
@@ -70,8 +89,15 @@ impl Server {
 
     /// The same server at the same port, empty.
     pub fn start_again(&mut self) -> Fallible<()> {
+        self.start_again_with(&[])
+    }
+
+    /// The same, with more words to its options.
+    pub fn start_again_with(&mut self, more: &[&str]) -> Fallible<()> {
         self.kill();
-        self.child = spawn(&self.program, &self.words)?;
+        let more = more.iter().map(|word| (*word).to_owned());
+        let words: Vec<String> = self.words.iter().cloned().chain(more).collect();
+        self.child = spawn(&self.program, &words)?;
         self.answers()
     }
 
@@ -115,8 +141,27 @@ impl Server {
         })
     }
 
+    /// Waits until a replica has all that this primary executed before now.
+    pub fn is_followed_by(&self, replica: &Server) -> Fallible<()> {
+        let offset = |server: &Server, name: &str| -> Option<u64> {
+            server.replication(name)?.trim().parse().ok()
+        };
+        let executed = offset(self, "master_repl_offset:").ok_or("a primary's offset")?;
+        until("a replica has what its primary has", || {
+            offset(replica, "slave_repl_offset:").is_some_and(|has| has >= executed)
+        })
+    }
+
+    /// Waits until it is a primary, or a replica.
+    pub fn becomes(&self, primary: bool) -> Fallible<()> {
+        until("a server takes its role", || {
+            let role = self.replication("role:");
+            role.is_some_and(|role| (role == "master") == primary)
+        })
+    }
+
     /// A line of what it says of its replication.
-    fn replication(&self, name: &str) -> Option<String> {
+    pub fn replication(&self, name: &str) -> Option<String> {
         let info: String = self.ask("INFO replication").ok()?;
         let lines = info.lines().map(str::to_owned);
         lines
@@ -124,7 +169,8 @@ impl Server {
             .next()
     }
 
-    fn is_primary(&self) -> bool {
+    /// Whether it says so.
+    pub fn is_primary(&self) -> bool {
         self.replication("role:").as_deref() == Some("master")
     }
 }
@@ -140,116 +186,8 @@ fn spawn(program: &str, words: &[String]) -> Fallible<Child> {
     Ok(command.spawn()?)
 }
 
-/// Three primaries with a replica each. Primary and replica `n` are the nodes `n` and `n + 3`, until one fails over.
-pub struct Cluster {
-    /// All nodes.
-    pub nodes: Vec<Server>,
-}
-
-/// Primaries.
-const PRIMARIES: usize = 3;
-
-impl Cluster {
-    /// Starts it, and waits until all know all.
-    pub fn start(program: &str, folder: &Path) -> Fallible<Cluster> {
-        let ports = free_ports(4 * PRIMARIES)?;
-        let (ports, buses) = ports.split_at(2 * PRIMARIES);
-        let mut nodes = Vec::new();
-        for (port, bus) in ports.iter().zip(buses) {
-            let options = format!(
-                "--cluster-port {bus} --cluster-enabled yes --cluster-config-file {port}.conf \
-                 --cluster-node-timeout 1500 --repl-diskless-sync-delay 0"
-            );
-            let options: Vec<&str> = options.split_whitespace().collect();
-            nodes.push(Server::start(program, *port, folder, &options)?);
-        }
-        let cluster = Cluster { nodes };
-        cluster.meet(buses)?;
-        Ok(cluster)
-    }
-
-    fn meet(&self, buses: &[u16]) -> Fallible<()> {
-        for (place, node) in self.nodes.iter().enumerate() {
-            if let Some(slots) = ["0 5460", "5461 10922", "10923 16383"].get(place) {
-                let _: () = node.ask(&format!("CLUSTER ADDSLOTSRANGE {slots}"))?;
-            }
-            // Epochs that differ from the beginning are not fought over.
-            let _: () = node.ask(&format!("CLUSTER SET-CONFIG-EPOCH {}", place + 1))?;
-        }
-        for (node, bus) in self.nodes.iter().zip(buses) {
-            let _: () =
-                self.nodes[0].ask(&format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port))?;
-        }
-        for (place, replica) in self.nodes.iter().enumerate().skip(PRIMARIES) {
-            let primary: String = self.nodes[place - PRIMARIES].ask("CLUSTER MYID")?;
-            until("a node is a replica", || {
-                let told = replica.ask::<()>(&format!("CLUSTER REPLICATE {primary}"));
-                told.is_ok()
-            })?;
-        }
-        self.is_whole()
-    }
-
-    /// Waits until all know all, and each replica has what its primary has.
-    pub fn is_whole(&self) -> Fallible<()> {
-        let known = format!("cluster_known_nodes:{}\r", self.nodes.len());
-        until("the Cluster is whole", || {
-            let primaries = self.nodes.iter().filter(|node| node.is_primary()).count();
-            let whole = |node: &Server| {
-                let info = node.ask::<String>("CLUSTER INFO").unwrap_or_default();
-                let linked = node.replication("master_link_status:");
-                let linked = node.is_primary() || linked.as_deref() == Some("up");
-                linked && info.contains("cluster_state:ok") && info.contains(&known)
-            };
-            primaries == PRIMARIES && self.nodes.iter().all(whole)
-        })
-    }
-
-    /// The places of a primary and its replica.
-    pub fn pair(&self, number: usize) -> (usize, usize) {
-        let (one, other) = (number % PRIMARIES, number % PRIMARIES + PRIMARIES);
-        match self.nodes[one].is_primary() {
-            true => (one, other),
-            false => (other, one),
-        }
-    }
-
-    /// The nodes that are primaries.
-    pub fn primaries(&self) -> impl Iterator<Item = &Server> {
-        self.nodes.iter().filter(|node| node.is_primary())
-    }
-
-    /// Waits until a replica has all that its primary executed before now.
-    pub fn catch_up(&self, primary: usize, replica: usize) -> Fallible<()> {
-        let offset = |node: usize, name: &str| -> Option<u64> {
-            self.nodes[node].replication(name)?.trim().parse().ok()
-        };
-        let executed = offset(primary, "master_repl_offset:").ok_or("a primary's offset")?;
-        until("a replica has what its primary has", || {
-            offset(replica, "slave_repl_offset:").is_some_and(|has| has >= executed)
-        })
-    }
-
-    /// Waits until a node is a primary, or a replica.
-    pub fn becomes(&self, node: usize, primary: bool) -> Fallible<()> {
-        until("a node takes its role", || {
-            let role = self.nodes[node].replication("role:");
-            role.is_some_and(|role| (role == "master") == primary)
-        })
-    }
-
-    /// For keys by their slots; a driver's own client.
-    pub fn client(&self) -> Fallible<redis::cluster::ClusterClient> {
-        let urls = self.nodes.iter().map(|node| node.port);
-        let urls = urls.map(|port| format!("redis://127.0.0.1:{port}"));
-        Ok(redis::cluster::ClusterClient::new(
-            urls.collect::<Vec<_>>(),
-        )?)
-    }
-}
-
 /// Ports that are free at the moment, no two the same.
-fn free_ports(count: usize) -> Fallible<Vec<u16>> {
+pub fn free_ports(count: usize) -> Fallible<Vec<u16>> {
     let bound: Result<Vec<TcpListener>, _> = (0..count)
         .map(|_| TcpListener::bind("127.0.0.1:0"))
         .collect();

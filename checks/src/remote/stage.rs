@@ -1,8 +1,7 @@
 //! What a run takes place on: a server or a Cluster, two hosts, and their workers.
 
 use super::history::HOSTS;
-use super::proxy::Proxy;
-use super::servers::{Cluster, Server};
+use super::topology::Servers;
 use super::KEYS;
 use crate::languages::Language;
 use crate::log::{self, Log, Op, Record, Writer, RECORD};
@@ -10,6 +9,7 @@ use crate::outcome::Fallible;
 use crate::process::Worker;
 use crate::worker::now;
 use polycache::Cache;
+use polycache_check_proxy::{Names, Proxy};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -23,32 +23,6 @@ const OPERATIONS_A_CLEAR: u32 = 20_000;
 
 /// How old a load may be before others load beside it.
 const LEASE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What answers.
-pub enum Servers {
-    /// One server.
-    Single(Server),
-    /// A Cluster.
-    Cluster(Cluster),
-}
-
-impl Servers {
-    /// The servers that hold keys.
-    pub fn primaries(&self) -> Box<dyn Iterator<Item = &Server> + '_> {
-        match self {
-            Servers::Single(server) => Box::new(std::iter::once(server)),
-            Servers::Cluster(cluster) => Box::new(cluster.primaries()),
-        }
-    }
-
-    /// Every server.
-    fn all(&self) -> &[Server] {
-        match self {
-            Servers::Single(server) => std::slice::from_ref(server),
-            Servers::Cluster(cluster) => &cluster.nodes,
-        }
-    }
-}
 
 /// A directory, and its own way to the servers.
 pub struct Host {
@@ -116,28 +90,16 @@ impl Stage {
             let directory = folder.join(format!("host-{number}"));
             // The first to open it decides the limit.
             Cache::builder().path(&directory).limit(LIMIT).build()?;
-            let mut by = Vec::new();
-            if proxies {
-                let all = servers.all().iter();
-                by = all
-                    .map(|server| Proxy::new(server.port))
-                    .collect::<Result<_, _>>()?;
-            }
-            let ports: Vec<u16> = match proxies {
-                true => by.iter().map(|proxy| proxy.port).collect(),
-                false => servers.all().iter().map(|server| server.port).collect(),
+            let ports = servers.ports();
+            let proxies = match proxies {
+                true => ways(&ports)?,
+                false => Vec::new(),
             };
-            let remote = match &servers {
-                Servers::Single(_) => format!("redis://127.0.0.1:{}", ports[0]),
-                Servers::Cluster(cluster) => {
-                    let nodes = cluster.nodes.iter().zip(&ports);
-                    let nodes = nodes.map(|(node, port)| format!("{}={port}", node.port));
-                    format!("cluster:{}", nodes.collect::<Vec<_>>().join(","))
-                }
-            };
+            let by: Vec<u16> = proxies.iter().map(|proxy| proxy.port).collect();
+            let remote = servers.name(if by.is_empty() { &ports } else { &by });
             hosts.push(Host {
                 directory,
-                proxies: by,
+                proxies,
                 remote,
             });
         }
@@ -224,6 +186,16 @@ impl Stage {
     pub fn logs(&self) -> Fallible<Vec<Log>> {
         Ok(log::read_all(&self.folder.join("logs"))?)
     }
+}
+
+/// A proxy to each of these servers. What they tell of each other leads to proxies, too.
+fn ways(ports: &[u16]) -> Fallible<Vec<Proxy>> {
+    let each = ports.iter().map(|port| Proxy::new(*port));
+    let proxies = each.collect::<Result<Vec<_>, _>>()?;
+    let pairs = ports.iter().zip(&proxies);
+    let names = Names::new(pairs.map(|(port, proxy)| (*port, proxy.port)))?;
+    proxies.iter().for_each(|proxy| proxy.rename(&names));
+    Ok(proxies)
 }
 
 impl Counted {

@@ -229,6 +229,23 @@ fn a_failover_may_lose_what_was_written_shortly_before() {
 }
 
 #[test]
+fn a_primary_that_was_stopped_must_not_give_old_values_when_it_goes_on() {
+    // It stops at 30, its replica takes over, and it goes on between 60 and 70.
+    let history = |write| {
+        Hand::new()
+            .set(HERE, 1, 10..20)
+            .driver(Op::Loss, 25..30)
+            .set(THERE, 2, write)
+            .driver(Op::Loss, 60..70)
+            .read(HERE, of(HERE, 1), 500..510)
+    };
+    assert_eq!(history(40..50).found(), [Kind::Stale]);
+    // Which of the two executed these, nobody knows.
+    assert_eq!(history(26..50).found(), []);
+    assert_eq!(history(40..65).found(), []);
+}
+
+#[test]
 fn reads_while_a_cluster_is_flushed_are_not_judged() {
     let read = |at| {
         Hand::new()

@@ -1,9 +1,10 @@
 //! What goes wrong on purpose.
 
 use super::behind::{self, Behind};
+use super::failover::{fail_over, kill_owner, move_slots};
 use super::history::HOSTS;
-use super::proxy::{Proxy, Side};
-use super::stage::{Servers, Stage};
+use super::stage::Stage;
+use super::topology::{Servers, Topology};
 use super::KEYS;
 use crate::log::Op;
 use crate::outcome::Fallible;
@@ -11,8 +12,19 @@ use crate::process::{self, pause};
 use crate::worker::now;
 use fastrand::Rng;
 use polycache::{Cache, Remote};
+use polycache_check_proxy::{Proxy, Side};
 use redis::ConnectionLike;
 use std::time::Duration;
+
+/// How often connections fall silent, and how late pushes are before.
+const SILENCES: u32 = 4;
+const LATE: Duration = Duration::from_millis(50);
+
+/// In the names of beacons, and of no user's keys: see `spec/remote.md`, "Keys".
+const BEACON: &[u8] = b"polycache%";
+
+/// How often the connections by which a host listens are cut, each time for longer.
+const OUTAGES: u32 = 5;
 
 /// A kind of trouble. Its number stands in logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -44,6 +56,8 @@ pub enum Trouble {
     WorkersStopped,
     /// Processes of a host are killed in turn, so its listener, too.
     WorkersKilled,
+    /// All processes of a host are stopped at once: nobody is left there to hear.
+    HostStopped,
     /// Another program writes, deletes and leaves garbage under our keys.
     BehindOurBack,
     /// FLUSHALL.
@@ -58,49 +72,83 @@ pub enum Trouble {
     Handover,
     /// A replica takes over without asking anybody.
     Takeover,
+    /// A primary is stopped, its replica takes over, and it goes on, as if nothing had happened.
+    PrimaryStopped,
+    /// Slots move between primaries, while they are read and written.
+    SlotsMove,
+    /// A slot moves, and the primary that owns it then is killed.
+    OwnerKilled,
 }
 
 use Trouble::*;
 
+/// All that such servers may meet.
+pub fn possible(topology: Topology) -> &'static [Trouble] {
+    match topology {
+        Topology::Single => &SINGLE,
+        Topology::Watched => &WATCHED,
+        Topology::Cluster => &CLUSTER,
+    }
+}
+
+const SINGLE: [Trouble; 18] = [
+    Cut,
+    ListenerHangs,
+    WorkersKilled,
+    LostReplies,
+    Flush,
+    Unanswered,
+    BehindOurBack,
+    ServerKilled,
+    ListenerCut,
+    Delay,
+    Hang,
+    WorkersStopped,
+    HalfClose,
+    ServerHangs,
+    ListenerLate,
+    RepliesLate,
+    LateThenSilent,
+    HostStopped,
+];
+
+const WATCHED: [Trouble; 12] = [
+    Failover,
+    Cut,
+    PrimaryStopped,
+    WorkersKilled,
+    Handover,
+    WorkersStopped,
+    Flush,
+    BehindOurBack,
+    ListenerCut,
+    HostStopped,
+    LostReplies,
+    LateThenSilent,
+];
+
+const CLUSTER: [Trouble; 18] = [
+    Cut,
+    Failover,
+    SlotsMove,
+    ListenerHangs,
+    Handover,
+    WorkersKilled,
+    Takeover,
+    LostReplies,
+    OwnerKilled,
+    Flush,
+    BehindOurBack,
+    Unanswered,
+    PrimaryStopped,
+    ListenerCut,
+    WorkersStopped,
+    RepliesLate,
+    LateThenSilent,
+    HostStopped,
+];
+
 impl Trouble {
-    /// All that a single server may meet.
-    pub const SINGLE: [Trouble; 17] = [
-        Cut,
-        ListenerHangs,
-        WorkersKilled,
-        LostReplies,
-        Flush,
-        Unanswered,
-        BehindOurBack,
-        ServerKilled,
-        ListenerCut,
-        Delay,
-        Hang,
-        WorkersStopped,
-        HalfClose,
-        ServerHangs,
-        ListenerLate,
-        RepliesLate,
-        LateThenSilent,
-    ];
-
-    /// All that a Cluster may meet.
-    pub const CLUSTER: [Trouble; 13] = [
-        Cut,
-        Failover,
-        ListenerHangs,
-        Handover,
-        WorkersKilled,
-        Takeover,
-        LostReplies,
-        Flush,
-        BehindOurBack,
-        Unanswered,
-        ListenerCut,
-        RepliesLate,
-        LateThenSilent,
-    ];
-
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
@@ -111,12 +159,13 @@ impl Trouble {
             Unanswered => "replies held back",
             Delay => "everything 30 ms late",
             ListenerLate => "pushes 100 ms late",
-            LateThenSilent => "pushes 50 ms late, then silence",
+            LateThenSilent => "late pushes, silence behind a beacon",
             RepliesLate => "replies 25 ms late",
             HalfClose => "connections half closed",
             LostReplies => "replies lost",
             WorkersStopped => "listener and others stopped",
             WorkersKilled => "listener and others killed",
+            HostStopped => "all of a host stopped",
             BehindOurBack => "a plain client writes",
             Flush => "FLUSHALL",
             ServerHangs => "server stopped",
@@ -124,13 +173,16 @@ impl Trouble {
             Failover => "primary killed",
             Handover => "failover in agreement",
             Takeover => "failover by force",
+            PrimaryStopped => "primary stopped",
+            SlotsMove => "slots move",
+            OwnerKilled => "owner of a moved slot killed",
         }
     }
 
     /// That of a log.
     pub fn of(number: u8) -> Option<Trouble> {
-        let all = Trouble::SINGLE.into_iter().chain(Trouble::CLUSTER);
-        all.into_iter().find(|one| *one as u8 == number)
+        let mut all = SINGLE.iter().chain(&CLUSTER);
+        all.find(|one| **one as u8 == number).copied()
     }
 
     /// Makes it, to a host drawn at random where it is about one, and logs when.
@@ -147,8 +199,9 @@ impl Trouble {
         match self {
             Cut => again(stage, host, 6, |proxy| proxy.cut(Side::All)),
             ListenerCut => {
-                for _ in 0..2 {
-                    during(stage, &[host], bound, |proxy, on| {
+                for part in 1..=OUTAGES {
+                    // Of all lengths: after the shortest ones a host has never stopped to serve copies.
+                    during(stage, &[host], bound * part / OUTAGES, |proxy, on| {
                         proxy.hang(Side::Listening, on);
                         if on {
                             proxy.cut(Side::Listening);
@@ -175,19 +228,7 @@ impl Trouble {
             ListenerLate => during(stage, &[host], longer, |proxy, on| {
                 proxy.delay(Side::Listening, late(on, 100));
             }),
-            LateThenSilent => {
-                let slow = |proxy: &Proxy, on| proxy.delay(Side::Listening, late(on, 50));
-                for _ in 0..2 {
-                    let proxies = stage.hosts[host].proxies.iter();
-                    proxies.for_each(|proxy| slow(proxy, true));
-                    pause(bound * 2)?;
-                    during(stage, &[host], longer, |proxy, on| {
-                        proxy.hang(Side::Listening, on);
-                        slow(proxy, on);
-                    })?;
-                }
-                Ok(())
-            }
+            LateThenSilent => late_then_silent(stage, host, random),
             RepliesLate => during(stage, &[host], bound * 4, |proxy, on| {
                 proxy.delay(Side::Data, late(on, 25));
             }),
@@ -232,50 +273,46 @@ impl Trouble {
                 stage.note(Op::Flush, 0, begin)?;
                 paused
             }
-            Failover | Handover | Takeover => self.fail_over(stage, random),
+            HostStopped => {
+                let all = stage.of_host(host);
+                all.iter().for_each(|place| stage.workers[*place].stop());
+                let paused = pause(longer);
+                all.iter().for_each(|place| stage.workers[*place].resume());
+                paused
+            }
+            Failover | Handover | Takeover | PrimaryStopped => {
+                match stage.servers.pair(random.usize(..3)) {
+                    Some(pair) => fail_over(self, stage, pair),
+                    None => Ok(()),
+                }
+            }
+            SlotsMove => move_slots(stage, random),
+            OwnerKilled => kill_owner(stage, random),
         }
     }
+}
 
-    fn fail_over(self, stage: &mut Stage, random: &mut Rng) -> Fallible<()> {
-        let Servers::Cluster(cluster) = &mut stage.servers else {
-            return Ok(());
-        };
-        let (primary, replica) = cluster.pair(random.usize(..3));
-        // What was executed before this moment is not lost.
-        let begin = now();
-        cluster.catch_up(primary, replica)?;
-        match self {
-            Failover => {
-                cluster.nodes[primary].kill();
-                stage.note(Op::Loss, 0, begin)?;
-            }
-            Takeover => {
-                let _: () = cluster.nodes[replica].ask("CLUSTER FAILOVER TAKEOVER")?;
-                cluster.becomes(primary, false)?;
-                stage.note(Op::Loss, 0, begin)?;
-            }
-            _ => {
-                let _: () = cluster.nodes[replica].ask("CLUSTER FAILOVER")?;
-                cluster.becomes(primary, false)?;
-            }
+/// Pushes take longer, and right behind a beacon the connection falls silent: what was heard last was old already. Half
+/// of the beacons are the last ones of a round, after which copies may be served on.
+fn late_then_silent(stage: &Stage, host: usize, random: &mut Rng) -> Fallible<()> {
+    let bound = stage.setting.staleness;
+    let proxies = &stage.hosts[host].proxies;
+    for _ in 0..SILENCES {
+        for proxy in proxies {
+            proxy.delay(Side::Listening, LATE);
         }
-        let Servers::Cluster(cluster) = &mut stage.servers else {
-            return Ok(());
-        };
-        cluster.becomes(replica, true)?;
-        if self == Failover {
-            pause(stage.setting.staleness)?;
-            let Servers::Cluster(cluster) = &mut stage.servers else {
-                return Ok(());
-            };
-            cluster.nodes[primary].start_again()?;
-            cluster.becomes(primary, false)?;
+        pause(bound)?;
+        for proxy in proxies {
+            proxy.hang_after(random.u32(1..=2), BEACON);
         }
-        let Servers::Cluster(cluster) = &stage.servers else {
-            return Ok(());
-        };
-        cluster.is_whole()
+        pause(bound * 5 / 2)?;
+        for proxy in proxies {
+            proxy.hang_after(0, BEACON);
+            proxy.hang(Side::Listening, false);
+            proxy.delay(Side::Listening, Duration::ZERO);
+        }
     }
+    Ok(())
 }
 
 fn late(on: bool, ms: u64) -> Duration {
@@ -318,6 +355,11 @@ fn behind_our_back(stage: &mut Stage, random: &mut Rng) -> Fallible<()> {
             let url = format!("redis://127.0.0.1:{}", server.port);
             (Box::new(server.connect()?), url.into())
         }
+        Servers::Watched(watched) => {
+            let primary = &watched.servers()[watched.pair().0];
+            let url = format!("redis://127.0.0.1:{}", primary.port);
+            (Box::new(primary.connect()?), url.into())
+        }
         Servers::Cluster(cluster) => {
             let client = cluster.client()?;
             (Box::new(client.get_connection()?), client.into())
@@ -343,7 +385,7 @@ fn flush(stage: &mut Stage) -> Fallible<()> {
         let _: () = server.ask("FLUSHALL")?;
     }
     stage.note(Op::Flush, 0, begin)?;
-    let whole = matches!(stage.servers, Servers::Single(_));
+    let whole = !matches!(stage.servers, Servers::Cluster(_));
     pause(stage.setting.staleness)?;
     if whole {
         return Ok(());

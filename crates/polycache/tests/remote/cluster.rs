@@ -3,8 +3,8 @@
 use crate::hosts::{host, host_with, listens, options, reads, SECOND};
 use crate::nodes::Cluster;
 use crate::process::{until, Process};
-use crate::proxy::Proxy;
 use polycache::{Cache, Error};
+use polycache_check_proxy::{Proxy, Side};
 use polycache_remote::slot_of_key;
 use redis::cluster::{ClusterClient, NodeAddress};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -341,7 +341,7 @@ fn a_write_whose_reply_is_lost_is_not_sent_again() {
     let proxies: Vec<Proxy> = cluster
         .nodes
         .iter()
-        .map(|node| Proxy::new(node.port))
+        .map(|node| Proxy::new(node.port).unwrap())
         .collect();
     // The nodes say where they are; the program reaches them by the proxies.
     let at = |port: u16| NodeAddress::new("127.0.0.1", port);
@@ -375,6 +375,6 @@ fn a_write_whose_reply_is_lost_is_not_sent_again() {
     assert_eq!(lost.code(), "remote_unavailable");
     assert_eq!(sets(), before + 1);
     // A read is sent again, by a connection that is not closed.
-    proxies[place].cut();
+    proxies[place].cut(Side::All);
     assert_eq!(cache.get(&key).unwrap(), Some("second".to_owned()));
 }

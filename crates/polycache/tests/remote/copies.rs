@@ -2,9 +2,9 @@
 
 use crate::hosts::{everywhere, host, listens, options, somewhere, SECOND};
 use crate::process::until;
-use crate::proxy::Proxy;
 use crate::server::{Server, PROGRAMS};
 use polycache::{Cache, Error};
+use polycache_check_proxy::{Proxy, Side};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -186,7 +186,7 @@ fn another_database_has_other_copies() {
 #[test]
 fn the_first_operation_of_a_process_voids_what_others_of_the_host_serve() {
     somewhere(|server| {
-        let proxy = Proxy::new(server.port);
+        let proxy = Proxy::new(server.port).unwrap();
         let directory = TempDir::new().unwrap();
         let far = host(server.url());
         let opened = |url: &str, staleness| {
@@ -229,10 +229,10 @@ fn the_first_operation_of_a_process_voids_what_others_of_the_host_serve() {
                 serving.remote_stats().unwrap().near_hits > before
             });
             // No push comes, and V is good for a minute.
-            proxy.hang(true);
+            proxy.hang(Side::All, true);
             first(&opened(&server.url(), staleness), &far.cache);
             let found = read(&serving);
-            proxy.hang(false);
+            proxy.hang(Side::All, false);
             assert_ne!(found.as_deref(), Some("old"), "{name}, {staleness:?}");
         }
     });
@@ -269,13 +269,13 @@ fn after_a_flush_a_process_that_only_writes_voids_the_copies_that_are_served() {
 #[test]
 fn a_connection_that_is_cut_is_armed_anew() {
     somewhere(|server| {
-        let proxy = Proxy::new(server.port);
+        let proxy = Proxy::new(server.port).unwrap();
         let near = host(proxy.url());
         let far = host(server.url());
         near.cache.set("k", "0").unwrap();
         listens(&near.cache);
         for round in 1..=5 {
-            proxy.cut();
+            proxy.cut(Side::All);
             far.cache.set("k", &round.to_string()).unwrap();
             until("the write is read", || {
                 near.cache.get::<String>("k").unwrap() == Some(round.to_string())

@@ -2,8 +2,8 @@
 
 use crate::hosts::{everywhere, host, listens, options, somewhere};
 use crate::process::until;
-use crate::proxy::Proxy;
 use polycache::{Cache, Error};
+use polycache_check_proxy::{Proxy, Side};
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn without_a_server_reads_miss_writes_report_and_loaders_run() {
 #[test]
 fn a_server_that_hangs_is_given_up_within_the_timeout_and_comes_back() {
     somewhere(|server| {
-        let proxy = Proxy::new(server.port);
+        let proxy = Proxy::new(server.port).unwrap();
         let directory = TempDir::new().unwrap();
         let cache = Cache::builder()
             .remote(proxy.url())
@@ -54,7 +54,7 @@ fn a_server_that_hangs_is_given_up_within_the_timeout_and_comes_back() {
             .unwrap();
         cache.set("k", "v").unwrap();
         listens(&cache);
-        proxy.hang(true);
+        proxy.hang(Side::All, true);
         until("copies are no longer served", || {
             cache.get::<String>("k").unwrap().is_none()
         });
@@ -65,7 +65,7 @@ fn a_server_that_hangs_is_given_up_within_the_timeout_and_comes_back() {
         assert!(cache.remote_stats().unwrap().is_open);
         let loaded = cache.get_or_set("other", || Ok::<_, Error>(1)).unwrap();
         assert_eq!(loaded, 1);
-        proxy.hang(false);
+        proxy.hang(Side::All, false);
         until("it is back", || cache.set("k", "back").is_ok());
         until("reads are back", || {
             cache.get::<String>("k").unwrap().as_deref() == Some("back")
@@ -78,7 +78,14 @@ fn a_server_that_hangs_is_given_up_within_the_timeout_and_comes_back() {
 fn connections_that_rest_do_not_add_up_the_times_that_they_are_waited_for() {
     somewhere(|server| {
         let timeout = Duration::from_millis(400);
-        let cache = options(server.url()).timeout(timeout).build().unwrap();
+        // Another handle listens: whoever does uses a connection all the time, which then never rests.
+        let leader = host(server.url());
+        listens(&leader.cache);
+        let cache = options(server.url())
+            .timeout(timeout)
+            .path(leader.directory.path())
+            .build()
+            .unwrap();
         cache.set("k", "v").unwrap();
         // Each of those that wait for the server has a connection of its own.
         let started = Barrier::new(9);

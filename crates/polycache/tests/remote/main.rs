@@ -10,7 +10,6 @@ mod loads;
 mod many;
 mod nodes;
 mod process;
-mod proxy;
 mod rights;
 mod sentinel;
 mod sentinels;
