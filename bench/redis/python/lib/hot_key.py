@@ -47,7 +47,7 @@ class HotKey(Subject):
         self.readers: list[Connection] = []
         self.processes: list[Any] = []
         spawn = multiprocessing.get_context("spawn")
-        for _ in range(READERS):
+        while len(self.readers) < READERS:
             ours, theirs = spawn.Pipe()
             given = (type(self), theirs, redis_port, self.directory)
             process = spawn.Process(target=_reads, args=given, daemon=True)
