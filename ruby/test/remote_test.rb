@@ -36,6 +36,33 @@ class RemoteTest < Minitest::Test
     until_true("the other host hears of that") { other.get("k").nil? }
   end
 
+  somewhere "the machine counts what programs did" do
+    cache = listens(open_host)
+    cache.set("k", "v")
+    200.times { assert_equal "v", cache.get("k") }
+    loading = Queue.new
+    first = Thread.new do
+      cache.get_or_set("l") do
+        loading << true
+        # The other caller joins in that time; the test is right as well if it comes later.
+        sleep 0.05
+        "loaded"
+      end
+    end
+    loading.pop
+
+    assert_equal "loaded", cache.get_or_set("l") { flunk }
+    assert_equal "loaded", first.value
+    own = cache.stats
+    remote = cache.remote_stats
+    machine = cache.machine_stats
+    tiers = machine.values_at(:near_hits, :remote_hits, :joined_hits)
+
+    assert_equal own.values_at(:hits, :misses, :writes), machine.values_at(:hits, :misses, :writes)
+    assert_equal [machine[:hits], remote[:joined_hits]], [tiers.sum, tiers.last]
+    assert_equal [1, 0, 0, 0], machine.values_at(:loads, :faults, :last_fault_at, :last_open_at)
+  end
+
   everywhere "hosts without a directory hear of each other" do
     one = open_remote
     other = listens(open_remote(memory: { isolation: "freeze" }))
