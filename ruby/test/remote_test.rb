@@ -63,6 +63,32 @@ class RemoteTest < Minitest::Test
     assert_equal [1, 0, 0, 0], machine.values_at(:loads, :faults, :last_fault_at, :last_open_at)
   end
 
+  somewhere "two processes of a host that wait for another host load nothing" do
+    loader = open_host
+    waiting = open_host
+    other = open_remote(path: waiting.path, limit: "4MiB")
+    [loader, waiting, other].each { |cache| listens(cache) }
+    loads = Queue.new
+    100.times do |turn|
+      begun = Queue.new
+      callers = [Thread.new do
+        loader.get_or_set("k#{turn}") do
+          begun << true
+          loads << :loader
+          sleep 0.01
+          "v"
+        end
+      end]
+      begun.pop
+      [waiting, other].each do |cache|
+        callers << Thread.new { cache.get_or_set("k#{turn}") { loads << :waiting && "v" } }
+      end
+      callers.each(&:join)
+    end
+
+    assert_equal({ loader: 100 }, Array.new(loads.size) { loads.pop }.tally)
+  end
+
   everywhere "hosts without a directory hear of each other" do
     one = open_remote
     other = listens(open_remote(memory: { isolation: "freeze" }))
